@@ -34,13 +34,14 @@ static bool is_family(const char *name) {
 }
 
 /* Whether a measure comes under a name, in letters of any case: its own name, "#-NN accuracy" for
- * any number, or its first words: "trustworthiness" is that over any number of neighbours. */
+ * any number, its first words ("trustworthiness" is that over any number of neighbours), or what
+ * the verb `evaluate` knows it by. */
 static bool is_named(const char *measure, const char *name) {
     const size_t length = strlen(name);
     if (strncasecmp(measure, name, length) == 0)
         return measure[length] == '\0' || strncmp(measure + length, " (", 2) == 0;
     const ikt_measure_name *a = ikt_measure_find(measure), *b = ikt_measure_find(name);
-    return a && a == b;
+    return a && (a == b || ikt_measure_is_asked(a, name));
 }
 
 /* The family of a name; NULL where there is no such measure. */
@@ -48,7 +49,9 @@ static const char *family_of(const char *name) {
     if (is_family(name)) return name;
     const ikt_measure_name *found = ikt_measure_find(name);
     for (int i = 0; !found && ikt_measure_pattern(i); i++)
-        if (is_named(ikt_measure_pattern(i)->pattern, name)) found = ikt_measure_pattern(i);
+        if (is_named(ikt_measure_pattern(i)->pattern, name) ||
+            ikt_measure_is_asked(ikt_measure_pattern(i), name))
+            found = ikt_measure_pattern(i);
     return found && is_family(found->family) ? found->family : NULL;
 }
 
@@ -69,10 +72,12 @@ static ikt_status parse_names(ikt_context *ctx, const char *list, wanted *out) {
         memcpy(name, begin, used);
         name[used] = '\0';
         const char *family = family_of(name);
-        if (!family)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "there is no measure '%s'; the nearest is '%s' (docs/measures.md)",
-                            name, ikt_measure_nearest(name));
+        if (!family) {
+            char hint[128];
+            ikt_measure_hint(name, hint, sizeof hint);
+            return ikt_fail(ctx, IKT_ERR_USAGE, "there is no measure '%s'%s (docs/measures.md)",
+                            name, hint);
+        }
         const size_t full = strlen(out->families);
         snprintf(out->families + full, sizeof out->families - full, "%s%s", full > 0 ? "," : "",
                  family);

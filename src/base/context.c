@@ -90,24 +90,33 @@ ikt_status ikt_context_create_single(int threads, ikt_context **out, const char 
     return st;
 }
 
-ikt_context *ikt_context_create_alone(void) {
-    ikt_context *ctx = calloc(1, sizeof *ctx);
-    if (!ctx) return NULL;
+ikt_status ikt_context_create_alone(int threads, ikt_context **out) {
+    ikt_context *ctx = *out = calloc(1, sizeof *ctx);
+    if (ctx) ctx->counts = malloc(2 * sizeof *ctx->counts);
+    if (!ctx || !ctx->counts) {
+        free(ctx);
+        *out = NULL;
+        return IKT_ERR_RESOURCE;
+    }
     ctx->comm = MPI_COMM_NULL;
-    ctx->size = ctx->node_ranks = ctx->threads = 1;
-    ctx->level = IKT_LOG_WARN;
-    ctx->address_space = INT64_MAX;
-    return ctx;
+    ctx->size = ctx->node_ranks = 1;
+    ctx->piece_bytes = default_piece_bytes;
+    ctx->level = IKT_LOG_STAGE;
+    ctx->terminal = isatty(STDERR_FILENO) == 1;
+    ikt_context_set_threads(ctx, threads);
+    ctx->address_space = ikt_address_space_left();
+    return IKT_OK;
 }
 
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
-    MPI_Comm comm;
+    MPI_Comm comm = MPI_COMM_NULL;
     *out = NULL;
     ikt_clear(ctx);
-    if (MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
+    if (!ikt_is_alone(ctx) && MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
         ikt_abort(ctx, "MPI_Comm_split failed");
-    ikt_status st = ikt_context_create(comm, ctx->threads, out);
-    MPI_Comm_free(&comm);
+    ikt_status st = ikt_is_alone(ctx) ? ikt_context_create_alone(ctx->threads, out)
+                                      : ikt_context_create(comm, ctx->threads, out);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     if (st == IKT_OK) {
         (*out)->level = ctx->level;
         ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);

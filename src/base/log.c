@@ -72,6 +72,10 @@ bool ikt_log_is_json(const ikt_context *ctx) {
     return ctx->is_json;
 }
 
+bool ikt_log_is_verbose(const ikt_context *ctx) {
+    return ctx->level >= IKT_LOG_DETAIL;
+}
+
 ikt_log_level ikt_log_record(const ikt_context *ctx) {
     return ctx->is_json ? IKT_LOG_STAGE : IKT_LOG_DETAIL;
 }

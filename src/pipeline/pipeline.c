@@ -164,7 +164,46 @@ void ikt_companions_free(ikt_companions *c) {
 
 /* --- before the first long stage -------------------------------------------------------------- */
 
-/* Notes and logs rows, columns and ownership: of the data, or of a graph that stands alone. */
+static const char *type_of(const ikt_source *source, const ikt_graph_about *graph) {
+    if (!source) return graph->is_pairwise ? "all pairs" : "graph";
+    if (!ikt_source_is_sparse(source)) return ikt_type_name(ikt_source_type(source));
+    return ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
+}
+
+/* The one line before a run: what is read, and what will be written. */
+static void announce(ikt_context *ctx, const ikt_source *source, const ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    const char *const name[] = {output->file, output->picture, output->model, output->graph};
+    const int64_t n = source ? ikt_source_rows(source) : run->graph.n;
+    const int64_t d = source ? ikt_source_columns(source) : 0;
+    char writes[3 * IKT_STRING_MAX] = "", shape[64] = "";
+    int last = -1;
+    for (int i = 0; i < 4; i++)
+        if (name[i][0]) last = i;
+    for (int i = 0, count = 0; i <= last; i++) {
+        if (!name[i][0]) continue;
+        const size_t used = strlen(writes);
+        snprintf(writes + used, sizeof writes - used, "%s%s",
+                 count++ == 0 ? ", will write "
+                 : i == last  ? " and "
+                              : ", ",
+                 name[i]);
+    }
+    if (d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)d);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
+                                       IKT_LOG_INT("columns", d),
+                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
+                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
+                                       {0}},
+                    "reading %s (%lld rows%s, %s)%s; %d rank%s x %d thread%s",
+                    source ? ikt_source_name(source) : run->graph.name, (long long)n, shape,
+                    type_of(source, &run->graph), writes, ikt_size(ctx),
+                    ikt_size(ctx) == 1 ? "" : "s", ikt_threads(ctx),
+                    ikt_threads(ctx) == 1 ? "" : "s");
+}
+
+/* Notes rows, columns and ownership: of the data, or of a graph that stands alone. */
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                        ikt_run *run) {
     const ikt_graph_about *graph = &run->graph;
@@ -172,20 +211,8 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     snprintf(run->input_name, sizeof run->input_name, "%s",
              source ? ikt_source_name(source) : graph->name);
     run->d = source ? ikt_source_columns(source) : 0;
-    run->type = source               ? ikt_type_name(ikt_source_type(source))
-                : graph->is_pairwise ? "all pairs"
-                                     : "graph";
+    run->type = type_of(source, graph);
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
-    if (source && ikt_source_is_sparse(source))
-        run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
-                                       IKT_LOG_INT("columns", run->d),
-                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
-                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
-                                       {0}},
-                    "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-                    (long long)n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
     if (graph->n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
@@ -309,13 +336,19 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
-    ikt_status st = begin(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
+    /* The input first: what is wrong with it explains more than what is wrong with outputs. */
+    ikt_status st = IKT_OK;
+    if (!given && (settings->input.file[0] || !settings->input.graph[0]))
+        st = ikt_input_open(ctx, &settings->input, &source);
+    ikt_source *rows = given ? given : source;
+    if (st == IKT_OK) st = begin(ctx, out);
+    if (st == IKT_OK) announce(ctx, rows, out);
+    if (st == IKT_OK && rows) st = open_data(ctx, settings, rows, &data);
     if (st == IKT_OK && data) { /* what auto stood for */
         settings->preprocess.normalise = (int)ikt_dataset_map(data).normaliser.mode;
         st = settle_psi(ctx, data, settings);
     }
-    if (st == IKT_OK) st = prepare(ctx, given ? given : source, data, out);
+    if (st == IKT_OK) st = prepare(ctx, rows, data, out);
     ikt_embed_options options = {.labels = out->labels,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
@@ -419,9 +452,11 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     bool is_watched;
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
-    IKT_TRY(check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left));
-    if (wanted.input.file[0] || graph.n == 0) IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
-    ikt_status st = rehearse_with(ctx, &wanted, source, &graph, out);
+    if (wanted.input.file[0] || !wanted.input.graph[0])
+        IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
+    ikt_status st =
+        check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left);
+    if (st == IKT_OK) st = rehearse_with(ctx, &wanted, source, &graph, out);
     ikt_source_close(&source);
     return st;
 }

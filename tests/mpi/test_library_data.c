@@ -455,7 +455,7 @@ static void any_positions(void **state) {
         assert_int_equal(ikt_embedding_measures(copy), 3); /* and what is of the family `labels` */
         how.names = "trustwortiness";
         refuse(ctx, ikt_embedding_evaluate(copy, parameters, data, &how), IKT_ERR_USAGE,
-               "the nearest is");
+               "there is no measure 'trustwortiness'");
         const ikt_view_column columns[] = {
             {.name = "class", .classes = labels + first, .names = "a\nb\nc"},
             {.name = "height", .numbers = pairs + first}};

@@ -36,7 +36,7 @@ def test_measures_by_name(blobs):
     names = np.array(list("abcde"))[labels]
     assert list(iktsne.evaluate(X, X[:, :2], names, ["Trustworthiness"])) == ["trustworthiness (k 12)"]
     assert "Davies-Bouldin" in iktsne.evaluate(None, X[:, :2], names, "clusters")
-    with pytest.raises(ValueError, match="nearest"):
+    with pytest.raises(ValueError, match="no measure"):
         iktsne.evaluate(X, X[:, :2], names, "trustwortiness")
     with pytest.raises(ValueError, match="300 rows"):
         iktsne.evaluate(X, X[:10, :2])
