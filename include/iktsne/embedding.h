@@ -103,18 +103,23 @@ IKT_API ikt_status ikt_embedding_evaluate(ikt_embedding *embedding,
                                           const ikt_parameters *parameters, const ikt_data *data,
                                           const ikt_measuring *how);
 
-/* Something to colour the points of a page by: one of `classes` and `numbers` is given. */
+/* Something that a page shows of every row: classes or numbers, which also colour the points, or
+ * texts. One of the three is given, on all ranks. */
 typedef struct {
-    const char *name;       /* UTF-8 */
-    const int64_t *classes; /* [rows of this rank], in the blocks of the embedding, or NULL */
-    const double *numbers;  /* the same, or NULL */
-    const char *names;      /* of the classes: line k (from 0) names class k; NULL: none */
+    const char *name;         /* UTF-8 */
+    const int64_t *classes;   /* [rows of this rank], in the blocks of the embedding, or NULL */
+    const double *numbers;    /* the same, or NULL */
+    const char *const *texts; /* the same, UTF-8 of any length, or NULL */
+    const char *names;        /* of the classes: line k (from 0) names class k; NULL: none */
+    const int32_t *colours;   /* [n_colours] of class k: 0xRRGGBB, negative: as usual; NULL: none */
+    int64_t n_colours;
+    bool is_hover; /* shown of a point that is pointed at, and no choice of colours */
 } ikt_view_column;
 
 /* COLLECTIVE. Writes the embedding as an HTML page to pan and zoom in, as `iktsne view` does.
- *   column   [columns] at most 16, lent; without any the labels of the embedding, where it has some
- *   title    above the map; NULL: the name of the file
- * Errors: IKT_ERR_FILE, IKT_ERR_DATA (more than 4096 classes), IKT_ERR_RESOURCE. */
+ *   column   [columns] at most 256, lent; without any the labels of the embedding, where it has
+ * some title    above the map; NULL: the name of the file Errors: IKT_ERR_FILE, IKT_ERR_DATA (more
+ * than 4096 classes), IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool overwrite,
                                       const char *title, const ikt_view_column *column,
                                       int columns);

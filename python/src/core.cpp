@@ -415,15 +415,22 @@ nb::list evaluate(const Context &context, const Settings &settings, const nb::di
     return measures_of(embedding.get());
 }
 
-// columns: (name, int64 classes or None, float64 numbers or None, names of the classes or None).
+// columns: (name, int64 classes or None, float64 numbers or None, list of texts or None, names of the
+// classes or None, list of colours 0xRRGGBB of the classes or None, whether it is shown on hover only).
 void view(const Context &context, const nb::dict &given, nb::handle positions,
           const std::string &path, const std::string &title, const nb::list &columns) {
     Given data = make_data(context, given);
     const Embedding embedding = embedding_of(context, data, positions);
     const size_t n = nb::len(columns);
     data.held.reserve(data.held.size() + n + 1);
-    std::vector<std::string> texts;
+    std::vector<std::string> texts; // what is pointed to below must stay where it is
+    std::vector<std::vector<std::string>> lists;
+    std::vector<std::vector<const char *>> pointers;
+    std::vector<std::vector<int32_t>> colours;
     texts.reserve(2 * n);
+    lists.reserve(n);
+    pointers.reserve(n);
+    colours.reserve(n);
     std::vector<ikt_view_column> list;
     for (nb::handle item : columns) {
         nb::tuple column = nb::cast<nb::tuple>(item);
@@ -441,9 +448,23 @@ void view(const Context &context, const nb::dict &given, nb::handle positions,
             c.numbers = static_cast<const double *>(numbers.data());
         }
         if (!column[3].is_none()) {
-            texts.push_back(nb::cast<std::string>(column[3]));
+            lists.push_back(nb::cast<std::vector<std::string>>(column[3]));
+            need(lists.back().size() == data.held[0].shape(0), "a column has a text for each row");
+            pointers.emplace_back();
+            for (const std::string &text : lists.back())
+                pointers.back().push_back(text.c_str());
+            c.texts = pointers.back().data();
+        }
+        if (!column[4].is_none()) {
+            texts.push_back(nb::cast<std::string>(column[4]));
             c.names = texts.back().c_str();
         }
+        if (!column[5].is_none()) {
+            colours.push_back(nb::cast<std::vector<int32_t>>(column[5]));
+            c.colours = colours.back().data();
+            c.n_colours = static_cast<int64_t>(colours.back().size());
+        }
+        c.is_hover = nb::cast<bool>(column[6]);
         list.push_back(c);
     }
     const ikt_status st = without_gil([&] {

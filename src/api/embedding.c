@@ -275,31 +275,92 @@ ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool o
 
 /* --- page ------------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. The columns in equal blocks; those of ours are freed by free_columns. */
+/* What is taken of a column; freed by free_columns. */
+typedef struct {
+    int64_t *labels;
+    double *values;
+    const char **texts; /* [rows.count], into bytes */
+    char *bytes;
+} taken_column;
+
+/* COLLECTIVE. Texts in equal blocks: their lengths, with the zero byte of each, and then all bytes,
+ * which stand in blocks of their own. */
+static ikt_status take_texts(ikt_embedding *embedding, const char *const *texts,
+                             taken_column *out) {
+    ikt_context *ctx = embedding->ctx;
+    const int64_t count = embedding->count, taken = embedding->run.rows.count;
+    ikt_row_blocks blocks = {.n = 0};
+    int64_t *length = NULL, *own = NULL, total = 0, sum = 0, missing = 0;
+    char *all = NULL;
+    ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, "texts");
+    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+        missing += !texts[i];
+        own[i] = texts[i] ? (int64_t)strlen(texts[i]) + 1 : 1;
+        total += own[i];
+    }
+    if (st == IKT_OK && missing > 0)
+        st = ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows have no text: give an empty one",
+                      (long long)missing);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &all, total, 1, "texts");
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0, at = 0; st == IKT_OK && i < count; at += own[i++])
+        memcpy(all + at, texts[i], (size_t)own[i]);
+    if (st == IKT_OK) st = ikt_embedding_take(embedding, own, sizeof *own, &length);
+    for (int64_t i = 0; st == IKT_OK && i < taken; i++)
+        sum += length[i];
+    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, total, &blocks);
+    if (st == IKT_OK) {
+        st = ikt_alloc(ctx, &out->bytes, sum, 1, "texts");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &out->texts, taken, sizeof *out->texts, "texts");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) {
+        const int64_t first = ikt_sum_before(ctx, sum);
+        st = ikt_row_blocks_read(ctx, &blocks, all, 1, first, sum, out->bytes);
+    }
+    for (int64_t i = 0, at = 0; st == IKT_OK && i < taken; at += length[i++])
+        out->texts[i] = out->bytes + at;
+    ikt_row_blocks_destroy(&blocks);
+    ikt_free(&own);
+    ikt_free(&all);
+    ikt_free(&length);
+    return st;
+}
+
+/* COLLECTIVE. The columns in equal blocks. */
 static ikt_status take_columns(ikt_embedding *embedding, const ikt_view_column *given, int count,
-                               ikt_viewer_column *out) {
+                               taken_column *taken, ikt_viewer_column *out) {
     for (int c = 0; c < count; c++) {
-        int64_t *labels = NULL;
-        double *values = NULL;
-        int64_t has[] = {given[c].classes != NULL, given[c].numbers != NULL};
-        ikt_max_i64(embedding->ctx, has, 2);
-        if (has[0] + has[1] != 1)
+        const ikt_view_column *g = &given[c];
+        taken_column *t = &taken[c];
+        int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL};
+        ikt_max_i64(embedding->ctx, has, 3);
+        if (has[0] + has[1] + has[2] != 1)
             return ikt_fail(embedding->ctx, IKT_ERR_USAGE,
-                            "column '%.80s' has to be either classes or numbers", given[c].name);
-        IKT_TRY(has[0] ? ikt_embedding_take(embedding, given[c].classes, sizeof *labels, &labels)
-                       : ikt_embedding_take(embedding, given[c].numbers, sizeof *values, &values));
-        out[c] = (ikt_viewer_column){
-            .name = given[c].name, .labels = labels, .values = values, .names = given[c].names};
+                            "column '%.80s' has to be either classes, numbers or texts", g->name);
+        if (has[0])
+            IKT_TRY(ikt_embedding_take(embedding, g->classes, sizeof *t->labels, &t->labels));
+        if (has[1])
+            IKT_TRY(ikt_embedding_take(embedding, g->numbers, sizeof *t->values, &t->values));
+        if (has[2]) IKT_TRY(take_texts(embedding, g->texts, t));
+        out[c] = (ikt_viewer_column){.name = g->name,
+                                     .labels = t->labels,
+                                     .values = t->values,
+                                     .texts = t->texts,
+                                     .names = g->names,
+                                     .colours = g->colours,
+                                     .n_colours = g->n_colours,
+                                     .use = g->is_hover ? IKT_VIEWER_HOVER : IKT_VIEWER_BOTH};
     }
     return IKT_OK;
 }
 
-static void free_columns(ikt_viewer_column *column, int count) {
+static void free_columns(taken_column *taken, int count) {
     for (int c = 0; c < count; c++) {
-        int64_t *labels = (int64_t *)column[c].labels; /* allocated above */
-        double *values = (double *)column[c].values;
-        ikt_free(&labels);
-        ikt_free(&values);
+        ikt_free(&taken[c].labels);
+        ikt_free(&taken[c].values);
+        ikt_free(&taken[c].texts);
+        ikt_free(&taken[c].bytes);
     }
 }
 
@@ -307,7 +368,8 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
                               const char *title, const ikt_view_column *column, int columns) {
     const ikt_run *run = &embedding->run;
     const char *slash = strrchr(path, '/');
-    ikt_viewer_column taken[IKT_VIEWER_COLUMNS_MOST] = {{.name = NULL}};
+    taken_column taken[IKT_VIEWER_COLUMNS_MOST] = {{.labels = NULL}};
+    ikt_viewer_column shown[IKT_VIEWER_COLUMNS_MOST] = {{.name = NULL}};
     const ikt_viewer_column labels = {
         .name = "labels", .labels = run->labels, .names = run->label_names};
     const bool has_labels = ikt_max_one(embedding->ctx, run->labels != NULL) > 0;
@@ -315,7 +377,7 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
     if (columns < 0 || columns > IKT_VIEWER_COLUMNS_MOST)
         return ikt_fail(embedding->caller, IKT_ERR_USAGE, "a page has at most %d columns",
                         IKT_VIEWER_COLUMNS_MOST);
-    ikt_status st = take_columns(embedding, column, columns, taken);
+    ikt_status st = take_columns(embedding, column, columns, taken, shown);
     const ikt_viewer_settings settings = {.title = title   ? title
                                                    : slash ? slash + 1
                                                            : path,
@@ -324,7 +386,7 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
     const ikt_viewer_content content = {.rows = &run->rows,
                                         .q = embedding->q,
                                         .y = run->embedding.y,
-                                        .column = columns > 0 ? taken : &labels,
+                                        .column = columns > 0 ? shown : &labels,
                                         .n_columns = columns > 0 ? columns : has_labels,
                                         .marked = run->marked,
                                         .n_marked = run->n_marked};

@@ -6,7 +6,7 @@
 #include "io/io_files.h"
 
 #include <math.h>
-#include <sys/stat.h>
+#include <stdio.h>
 
 #include "api/api.h"
 #include "base/memory.h"
@@ -428,10 +428,7 @@ static double measured(const ikt_embedding *map, const char *name) {
 
 static void any_positions(void **state) {
     ikt_context *ctx = *state;
-    char page[IO_NAME_MAX];
-    struct stat about;
     make_data();
-    io_name(ctx, "page.html", page);
     for (int way = 1; way < WAYS; way++) {
         int64_t first, count;
         share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
@@ -456,17 +453,58 @@ static void any_positions(void **state) {
         how.names = "trustwortiness";
         refuse(ctx, ikt_embedding_evaluate(copy, parameters, data, &how), IKT_ERR_USAGE,
                "there is no measure 'trustwortiness'");
-        const ikt_view_column columns[] = {
-            {.name = "class", .classes = labels + first, .names = "a\nb\nc"},
-            {.name = "height", .numbers = pairs + first}};
-        succeed(ctx, ikt_embedding_view(copy, page, true, "A title", columns, 2));
-        assert_int_equal(stat(page, &about), 0);
-        assert_true(about.st_size > 10000);
         refuse(ctx, ikt_embedding_write(copy, "never.h5", true), IKT_ERR_USAGE, "copy it");
         ikt_embedding_destroy(&copy);
         ikt_embedding_destroy(&map);
         ikt_data_destroy(&data);
         ikt_parameters_destroy(&parameters);
+    }
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* Pages of the same positions and columns are the same files, whatever blocks the ranks have. */
+static void pages(void **state) {
+    ikt_context *ctx = *state;
+    static const int32_t colours[] = {0x102030, -1, 0x405060};
+    static const char *const words[] = {"", "a word", "\u00fcber alles, a longer text"};
+    static char first_page[1 << 20], next_page[1 << 20];
+    const char *said[N];
+    char page[IO_NAME_MAX];
+    size_t size = 0;
+    make_data();
+    io_name(ctx, "page.html", page);
+    for (int i = 0; i < N; i++)
+        said[i] = words[i % 3];
+    for (int way = 0; way < WAYS; way++) {
+        int64_t first, count;
+        ikt_data *data;
+        ikt_embedding *map;
+        share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+        succeed(ctx, ikt_data_create(ctx, count, &data));
+        succeed(ctx, ikt_embedding_from_positions(ctx, data, start + first * Q, Q, &map));
+        const ikt_view_column columns[] = {{.name = "class",
+                                            .classes = labels + first,
+                                            .names = "a\nb\nc",
+                                            .colours = colours,
+                                            .n_colours = 3},
+                                           {.name = "height", .numbers = pairs + first},
+                                           {.name = "said", .texts = said + first}};
+        succeed(ctx, ikt_embedding_view(map, page, true, "A title", columns, 3));
+        if (ikt_rank(ctx) == 0) {
+            FILE *file = fopen(page, "rb");
+            assert_non_null(file);
+            const size_t read = fread(way == 0 ? first_page : next_page, 1, sizeof next_page, file);
+            fclose(file);
+            assert_in_range(read, 10000, sizeof next_page - 1);
+            if (way > 0) assert_int_equal(read, size);
+            if (way > 0) assert_memory_equal(first_page, next_page, size);
+            size = read;
+        }
+        const ikt_view_column nothing = {.name = "nothing"};
+        refuse(ctx, ikt_embedding_view(map, page, true, "A title", &nothing, 1), IKT_ERR_USAGE,
+               "'nothing' has to be");
+        ikt_embedding_destroy(&map);
+        ikt_data_destroy(&data);
     }
     io_remove(ctx, page);
     assert_int_equal(ikt_memory_now(ctx), 0);
@@ -549,4 +587,5 @@ static void table_of_settings(void **state) {
 
 IKT_MPI_TESTS(ikt_test(any_blocks), ikt_test(sparse_as_before), ikt_test(told_and_stopped),
               ikt_test(stopped_without_a_map), ikt_test(given_start), ikt_test(new_rows),
-              ikt_test(any_positions), ikt_test(bad_data), ikt_test(table_of_settings))
+              ikt_test(any_positions), ikt_test(pages), ikt_test(bad_data),
+              ikt_test(table_of_settings))
