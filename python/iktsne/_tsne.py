@@ -40,7 +40,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         the Isolation kernel has ``psi`` in its place. None: 30 for kernel="gaussian".
     n_neighbors : int, optional
         Most similar rows that a row is attracted to; None: as many as suit the kernel.
-    metric : "euclidean", "cosine", ..., or "precomputed"
+    metric : "euclidean", "cosine", "correlation", "manhattan" or "precomputed"
         How rows are compared. "precomputed": X holds the distances of all pairs (n x n), or, sparse,
         those of each row to its neighbours.
     kernel : "auto", "isolation", "gaussian", "knn" or "adaptive"
