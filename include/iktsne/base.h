@@ -38,4 +38,10 @@ typedef enum {
     IKT_TYPE_F64  /* double */
 } ikt_type;
 
+/* Types of the integers that say where the entries of sparse rows stand. */
+typedef enum {
+    IKT_INDEX_32, /* int32_t */
+    IKT_INDEX_64  /* int64_t */
+} ikt_index;
+
 #endif

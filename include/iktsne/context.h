@@ -33,6 +33,18 @@ typedef enum { IKT_LOG_TEXT, IKT_LOG_JSON } ikt_log_format;
  * Errors: IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
 
+/* LOCAL. A context of this process alone, which hides MPI: where nobody has initialised MPI it does
+ * so (MPI_Init_thread), and ends it when the process exits; where a program has, that program ends
+ * it, after the context is destroyed. Under a launcher such as mpirun every process that calls this
+ * is alone, too.
+ *   threads   as above
+ *   out       receives the context (owned by the caller), NULL on failure
+ *   why       receives NULL, or after a failure a sentence for people, which is not to be freed
+ * Errors: IKT_ERR_USAGE (MPI was ended already, which cannot be undone; MPI allows calls from the
+ * thread that initialised it only, and this is another one), IKT_ERR_RESOURCE. An MPI library that
+ * cannot start at all ends the process with a message of its own. */
+IKT_API ikt_status ikt_context_create_single(int threads, ikt_context **out, const char **why);
+
 /* COLLECTIVE. Divides the ranks of a context into groups, each with a context of its own, with the
  * same threads and log.
  *   group   from 0: ranks that give the same number are together, in the order they had

@@ -4,12 +4,25 @@
 
 #include <stdint.h>
 
+#include "iktsne/data.h"
 #include "iktsne/embedding.h"
 #include "iktsne/parameters.h"
+#include "iktsne/watcher.h"
 
 IKT_BEGIN_C
 
-/* COLLECTIVE. Embeds rows in memory. Row i of the whole is the i-th when the ranks' blocks stand
+/* COLLECTIVE. Embeds data in memory: rows, dense or sparse, a graph or all pairs, as data.h says.
+ * The result is that of `iktsne embed` on files with these arrays, bit for bit, however they are
+ * distributed. Parameters, errors and memory are those of ikt_embed_rows, below.
+ *   data      lent for the call
+ *   watcher   is told of progress and may ask for an end (watcher.h); lent for the call; NULL on
+ * all ranks: nobody is told out       receives the embedding (owned by the caller), NULL on
+ * failure; ctx must outlive it Errors: also IKT_STOPPED, without a checkpoint, where the watcher
+ * asked for an end before there was a map. */
+IKT_API ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters,
+                             const ikt_data *data, const ikt_watcher *watcher, ikt_embedding **out);
+
+/* COLLECTIVE. Embeds dense rows. Row i of the whole is the i-th when the ranks' blocks stand
  * one behind the other in the order of the ranks; the result is that of `iktsne embed` on a file
  * with these rows, bit for bit, however they are distributed.
  *   parameters   the same on all ranks; lent for the call. A file appears only where output.file,

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "iktsne/context.h"
+#include "iktsne/data.h"
+#include "iktsne/parameters.h"
 
 IKT_BEGIN_C
 
@@ -34,6 +36,9 @@ IKT_API const int64_t *ikt_embedding_labels(const ikt_embedding *embedding);
  * prints it in 16 hexadecimal digits. */
 IKT_API uint64_t ikt_embedding_hash(const ikt_embedding *embedding);
 
+/* Whether the watcher ended the layout before its last iteration. */
+IKT_API bool ikt_embedding_is_stopped(const ikt_embedding *embedding);
+
 /* Value of the objective at the end: the KL divergence of t-SNE, or the cost that
  * layout.objective names. NaN where it is not known (a file of another program). */
 IKT_API double ikt_embedding_objective(const ikt_embedding *embedding);
@@ -56,6 +61,68 @@ typedef struct {
 /* How many measures there are (those that output.measures asked for), and the i-th. */
 IKT_API int64_t ikt_embedding_measures(const ikt_embedding *embedding);
 IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, int64_t i);
+
+/* LOCAL. Of new rows that were placed (ikt_transform), [count] for the own rows, lent; NULL for
+ * other embeddings. The divergence of each row; its similarity to the most similar old row, where 0
+ * says that the row lies where the embedding has nothing; and the number of that old row. */
+IKT_API const double *ikt_embedding_divergences(const ikt_embedding *embedding);
+IKT_API const float *ikt_embedding_similarities(const ikt_embedding *embedding);
+IKT_API const int64_t *ikt_embedding_nearest(const ikt_embedding *embedding);
+
+/* COLLECTIVE. The embedding that positions of any origin make, of another program for example: it
+ * can be measured, drawn and viewed.
+ *   data        how many rows there are, and their labels; other arrays in it are not used
+ *   positions   [rows of this rank * dimensions], finite; copied
+ *   out         receives the embedding, owned by the caller; NULL on failure; ctx must outlive it
+ * Errors: IKT_ERR_USAGE, IKT_ERR_DATA (no rows), IKT_ERR_RESOURCE. */
+IKT_API ikt_status ikt_embedding_from_positions(ikt_context *ctx, const ikt_data *data,
+                                                const float *positions, int dimensions,
+                                                ikt_embedding **out);
+
+/* What is measured, and how; ikt_measuring_defaults fills it. */
+typedef struct {
+    const char *names;   /* measures or families of them, "trustworthiness,clusters"; "": all that
+                            labels and rows allow (docs/measures.md) */
+    int64_t k;           /* neighbours of the label accuracy */
+    int64_t trust_k;     /* neighbours of trustworthiness and continuity */
+    int64_t exact_limit; /* up to this many rows each row is compared with all others */
+    int64_t sample;      /* beyond that, this many rows are */
+    uint64_t seed;       /* of the sample, of triplets and of k-means */
+} ikt_measuring;
+
+/* LOCAL. k 10, trust_k 12, every row up to 20,000, then 2,000 of them, seed 1, all measures. */
+IKT_API ikt_measuring ikt_measuring_defaults(void);
+
+/* COLLECTIVE. Measures the quality of an embedding; ikt_embedding_measure_at tells the results,
+ * which take the place of those before. parameters   their preprocessing is applied to the rows
+ * before they are compared data         the rows that were embedded, in the same blocks, and
+ * labels; without rows only what the map and the labels tell is measured. Lent for the call Errors:
+ * IKT_ERR_USAGE (an unknown name, with the nearest; a measure that lacks what it needs),
+ * IKT_ERR_DATA (other numbers of rows), IKT_ERR_RESOURCE. */
+IKT_API ikt_status ikt_embedding_evaluate(ikt_embedding *embedding,
+                                          const ikt_parameters *parameters, const ikt_data *data,
+                                          const ikt_measuring *how);
+
+/* Something that a page shows of every row: classes or numbers, which also colour the points, or
+ * texts. One of the three is given, on all ranks. */
+typedef struct {
+    const char *name;         /* UTF-8 */
+    const int64_t *classes;   /* [rows of this rank], in the blocks of the embedding, or NULL */
+    const double *numbers;    /* the same, or NULL */
+    const char *const *texts; /* the same, UTF-8 of any length, or NULL */
+    const char *names;        /* of the classes: line k (from 0) names class k; NULL: none */
+    const int32_t *colours;   /* [n_colours] of class k: 0xRRGGBB, negative: as usual; NULL: none */
+    int64_t n_colours;
+    bool is_hover; /* shown of a point that is pointed at, and no choice of colours */
+} ikt_view_column;
+
+/* COLLECTIVE. Writes the embedding as an HTML page to pan and zoom in, as `iktsne view` does.
+ *   column   [columns] at most 256, lent; without any the labels of the embedding, where it has
+ * some title    above the map; NULL: the name of the file Errors: IKT_ERR_FILE, IKT_ERR_DATA (more
+ * than 4096 classes), IKT_ERR_RESOURCE. */
+IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool overwrite,
+                                      const char *title, const ikt_view_column *column,
+                                      int columns);
 
 /* COLLECTIVE. Writes the embedding with labels, trace and provenance as `iktsne embed` does: an
  * HDF5 file that every verb of the program reads. (What `iktsne embed --extend` goes on from is in

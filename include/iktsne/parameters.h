@@ -6,7 +6,9 @@
 #ifndef IKTSNE_PARAMETERS_H
 #define IKTSNE_PARAMETERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "iktsne/context.h"
 
@@ -46,6 +48,31 @@ IKT_API ikt_status ikt_parameters_load(ikt_parameters *parameters, const char *p
  *   yaml   receives a text that is lent until the next call for these parameters
  * Errors: IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_parameters_yaml(ikt_parameters *parameters, const char **yaml);
+
+/* What values a key takes. */
+typedef enum {
+    IKT_SETTING_INT,   /* whole numbers */
+    IKT_SETTING_REAL,  /* numbers */
+    IKT_SETTING_BOOL,  /* yes or no */
+    IKT_SETTING_TEXT,  /* any text */
+    IKT_SETTING_CHOICE /* one of `choices` */
+} ikt_setting_type;
+
+/* A key of the parameters; texts are those of the library and live as long as it. */
+typedef struct {
+    const char *section, *name; /* "isolation", "psi": the key is "isolation.psi" */
+    ikt_setting_type type;
+    const char *fallback; /* its default, "auto" */
+    bool takes_auto;      /* INT, REAL: "auto" is a value, too */
+    double low, high;     /* INT, REAL: the least and the largest value */
+    const char *choices;  /* CHOICE: "pca|random"; else NULL */
+    const char *unit;     /* "rows", or "" */
+    const char *help;     /* what it means, in one or two sentences */
+} ikt_setting;
+
+/* LOCAL, pure. The i-th key of the parameters, from 0; false where there are no more. For bindings
+ * and forms, which need no list of their own. */
+IKT_API bool ikt_setting_at(int64_t i, ikt_setting *out);
 
 IKT_END_C
 

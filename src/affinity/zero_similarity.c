@@ -67,6 +67,21 @@ static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *di
     return IKT_OK;
 }
 
+/* The nearest rows of a matrix of all distances, of which the rows of the batch are all there is
+ * to look at. */
+static void look_up(ikt_context *ctx, batch *b) {
+    const int64_t k = b->k, n = b->d;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t q = 0; q < b->count; q++) {
+        ikt_best_clear(b->score + q * k, b->nearest + q * k, k);
+        for (int64_t j = 0; j < n; j++)
+            if (j != b->row[q])
+                ikt_best_offer(b->score + q * k, b->nearest + q * k, k, b->x[q * n + j],
+                               (uint32_t)j);
+        ikt_best_sort(b->score + q * k, b->nearest + q * k, k);
+    }
+}
+
 static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              ikt_zero_similarity *zeros, int64_t done) {
     int64_t left = zeros->count - done, count = left < BATCH ? left : BATCH;
@@ -88,8 +103,14 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     if (st == IKT_OK)
         st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
-    if (st == IKT_OK) st = stream(ctx, data, rows, &b);
-    if (st == IKT_OK) {
+    const bool is_pairs = ikt_dataset_pairs(data) != NULL;
+    if (st == IKT_OK && is_pairs) {
+        look_up(ctx, &b);
+        memcpy(zeros->nearest + done * b.k, b.nearest, (size_t)lists * sizeof *b.nearest);
+    } else if (st == IKT_OK) {
+        st = stream(ctx, data, rows, &b);
+    }
+    if (st == IKT_OK && !is_pairs) {
         for (int r = 0; r < ranks; r++)
             b.counts[r] = lists;
         ikt_allgather(ctx, b.score, lists, sizeof(float), b.all_score, b.counts);

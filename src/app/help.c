@@ -102,8 +102,10 @@ static void text_option(ikt_text *text, const ikt_verb *verb, const ikt_option *
             ikt_text_add(text, "      (the default; --no-%s turns it off)\n", option->name);
         return;
     }
-    ikt_text_add(text, "      (%s; default %s)\n", expected,
-                 option->fallback[0] ? option->fallback : "none");
+    const char *setting = ikt_option_setting(option);
+    ikt_text_add(text, "      (%s; default %s%s%s%s%s)\n", expected,
+                 option->fallback[0] ? option->fallback : "none", setting ? "; also as " : "",
+                 setting ? setting : "", setting ? "=" : "", setting ? option->argument : "");
 }
 
 static void text_common(ikt_text *text) {
@@ -270,8 +272,8 @@ ikt_status ikt_document_print(int argc, char **argv, const ikt_verb *const *verb
     bool is_named;
     const ikt_help_form *form = form_of(argc, argv, &is_named);
     const ikt_verb *verb = NULL;
-    ikt_context *ctx = ikt_context_create_alone();
-    if (!ctx) return IKT_ERR_RESOURCE;
+    ikt_context *ctx = NULL;
+    IKT_TRY(ikt_context_create_alone(1, &ctx));
     for (int at = 0; at < argc && !verb; at++)
         for (int v = 0; v < n && !verb; v++)
             if (strcmp(argv[at], verbs[v]->name) == 0) verb = verbs[v];

@@ -1,4 +1,5 @@
 /* Help as manual pages (roff, macros man). */
+#include <stdio.h>
 #include <string.h>
 
 #include "app/help.h"
@@ -123,16 +124,21 @@ static void add_values(ikt_text *text, const char *expected, const char *fallbac
 }
 
 static void man_option(ikt_text *text, const ikt_verb *verb, const ikt_option *option) {
-    char expected[256];
+    char expected[256], also[128];
     ikt_key key = ikt_option_key(option);
+    const char *setting = ikt_option_setting(option);
     (void)verb;
     ikt_value_expected(&key, expected, sizeof expected);
     add_term(text, "--", option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
     add_sentence(text, option->help);
-    if (option->type != IKT_KEY_BOOL)
-        add_values(text, expected, option->fallback, "");
-    else if (strcmp(option->fallback, "yes") == 0) {
+    if (option->type != IKT_KEY_BOOL) add_values(text, expected, option->fallback, "");
+    if (setting) {
+        snprintf(also, sizeof also, "The setting %s is the same", setting);
+        ikt_text_add(text, ".br\n");
+        add_sentence(text, also);
+    }
+    if (option->type == IKT_KEY_BOOL && strcmp(option->fallback, "yes") == 0) {
         ikt_text_add(text, "(the default; \\fB\\-\\-no\\-");
         add_escaped(text, option->name);
         ikt_text_add(text, "\\fR turns it off)\n");

@@ -1,4 +1,4 @@
-/* The program: MPI, a context, a verb, one message, an exit code. */
+/* The program: MPI where it is needed, a context, a verb, one message, an exit code. */
 #include <cairo.h>
 #include <errno.h>
 #include <fftw3.h>
@@ -13,10 +13,12 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/context.h"
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
+#include "config/hints.h"
 #include "config/value.h"
 #include "iktsne/build.h"
 #include "io/hdf5/h5.h"
@@ -29,11 +31,10 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 
 /* NULL with a message where there is none of that name. */
 static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
-    const char *nearest = verbs[0]->name;
+    ikt_nearest nearest = ikt_nearest_begin(name);
     for (int v = 0; v < VERBS; v++) {
         if (strcmp(verbs[v]->name, name) == 0) return verbs[v];
-        if (ikt_name_distance(verbs[v]->name, name) < ikt_name_distance(nearest, name))
-            nearest = verbs[v]->name;
+        ikt_nearest_offer(&nearest, verbs[v]->name);
     }
     if (name[0] == '-')
         ikt_fail(ctx, IKT_ERR_USAGE,
@@ -41,9 +42,8 @@ static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
                  "(`iktsne --help` lists both)",
                  name);
     else
-        ikt_fail(ctx, IKT_ERR_USAGE,
-                 "there is no verb '%.60s'; did you mean '%s'? (`iktsne --help` lists them)", name,
-                 nearest);
+        ikt_fail(ctx, IKT_ERR_USAGE, "there is no verb '%.60s'%s (`iktsne --help` lists them)",
+                 name, ikt_nearest_say(&nearest));
     return NULL;
 }
 
@@ -133,29 +133,75 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st;
 }
 
-int main(int argc, char **argv) {
+/* Verbs whose work is that of one process: a login node, where MPI may not be available, runs them.
+ * None of them writes HDF5, whose files have another layout where MPI did not write them. */
+static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &ikt_verb_view};
+
+/* Whether the words `argv`, up to a `--`, ask for nothing that needs MPI: help, the version, tables
+ * of settings, a verb of the list above, or one that there is none of. */
+static bool is_without_mpi(int argc, char **argv) {
+    static const char *const words[] = {
+        "--help", "-h", "--version", "--print-config", "--print-defaults", "--print-reference"};
+    const char *name = NULL;
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (strcmp(argv[at], words[w]) == 0) return true;
+        const bool has_value = strcmp(argv[at], "--threads") == 0 || strcmp(argv[at], "--log") == 0;
+        if (has_value)
+            at++;
+        else if (!name && argv[at][0] != '-')
+            name = argv[at];
+    }
+    for (size_t v = 0; name && v < sizeof without_mpi / sizeof *without_mpi; v++)
+        if (strcmp(without_mpi[v]->name, name) == 0) return true;
+    for (size_t v = 0; name && v < VERBS; v++)
+        if (strcmp(verbs[v]->name, name) == 0) return false;
+    return true;
+}
+
+/* Runs what the words ask for by a context of its own. */
+static ikt_status run_with(ikt_context **ctx, int argc, char **argv) {
+    ikt_sandbox_allow(*ctx);
+    const ikt_status st = run(*ctx, argc, argv);
+    ikt_context_destroy(ctx);
+    return st;
+}
+
+static ikt_status run_without_mpi(int argc, char **argv) {
+    ikt_context *ctx = NULL;
+    if (ikt_context_create_alone(0, &ctx) == IKT_OK) return run_with(&ctx, argc, argv);
+    fprintf(stderr, "iktsne: error: not enough memory to begin\n");
+    return IKT_ERR_RESOURCE;
+}
+
+static ikt_status run_with_mpi(int argc, char **argv) {
     int provided;
+    ikt_context *ctx = NULL;
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+        fprintf(stderr, "iktsne: error: MPI cannot be started\n");
+        return IKT_ERR_INTERNAL;
+    }
+    ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
+    if (st != IKT_OK) fprintf(stderr, "iktsne: error: not enough memory to begin\n");
+    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
+        ikt_log(ctx, IKT_LOG_WARN,
+                "this MPI library does not allow threads; each rank runs one: start more ranks");
+        ikt_context_set_threads(ctx, 1);
+    }
+    if (st == IKT_OK) st = run_with(&ctx, argc - 1, argv + 1);
+    MPI_Finalize();
+    return st;
+}
+
+int main(int argc, char **argv) {
     /* A closed pipe or a limit of file sizes is a failed write, not a death without a word. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (ikt_document_wanted(argc - 1, argv + 1))
         return (int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS);
     ikt_h5_begin();
-    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-        fprintf(stderr, "iktsne: error: MPI cannot be started\n");
-        return IKT_ERR_INTERNAL;
-    }
-    ikt_context *ctx = NULL;
-    ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st != IKT_OK) fprintf(stderr, "iktsne: error: not enough memory to begin\n");
-    if (st == IKT_OK) ikt_sandbox_allow(ctx);
-    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
-        ikt_log(ctx, IKT_LOG_WARN,
-                "this MPI library does not allow threads; each rank runs one: start more ranks");
-        ikt_context_set_threads(ctx, 1);
-    }
-    if (st == IKT_OK) st = run(ctx, argc - 1, argv + 1);
-    ikt_context_destroy(&ctx);
-    MPI_Finalize();
-    return (int)st;
+    /* Of several processes only ranks know which of them writes and prints. */
+    if (is_without_mpi(argc - 1, argv + 1) && !ikt_cpu_is_one_of_several())
+        return (int)run_without_mpi(argc - 1, argv + 1);
+    return (int)run_with_mpi(argc, argv);
 }

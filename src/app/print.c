@@ -3,22 +3,28 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "config/value.h"
 
+/* The name in words first; that of the field, which JSON and studies have, before the note. */
+void ikt_measure_print(const ikt_measure *m) {
+    char plain[sizeof m->name + 32], value[32] = "none";
+    ikt_measure_plain(m->name, plain, sizeof plain);
+    const bool is_other = strcmp(plain, m->name) != 0;
+    if (!isnan(m->value)) snprintf(value, sizeof value, "%.6g", m->value);
+    printf("%-40s %12s   %s%s%s", plain, value, is_other ? m->name : "", is_other ? ": " : "",
+           m->note);
+    if (m->sample > 0) printf("; %lld rows sampled", (long long)m->sample);
+    printf("\n");
+}
+
 void ikt_measures_print(const ikt_measures *measures) {
-    for (int64_t i = 0; i < measures->count; i++) {
-        const ikt_measure *m = &measures->list[i];
-        if (isnan(m->value))
-            printf("%-30s %12s   %s", m->name, "none", m->note);
-        else
-            printf("%-30s %12.6g   %s", m->name, m->value, m->note);
-        if (m->sample > 0) printf("; %lld rows sampled", (long long)m->sample);
-        printf("\n");
-    }
+    for (int64_t i = 0; i < measures->count; i++)
+        ikt_measure_print(&measures->list[i]);
 }
 
 void ikt_measures_json(ikt_json *json, const ikt_measures *measures) {

@@ -9,7 +9,11 @@
 #include "pipeline/pipeline.h"
 #include "plan/plan.h"
 
-/* LOCAL. Measures as a table, "none" where there is no value; and as an object
+/* LOCAL. A measure as a line: its name in words, its value ("none" where there is none), the name
+ * that the field and JSON have, and how to read it. */
+void ikt_measure_print(const ikt_measure *measure);
+
+/* LOCAL. Measures as a table, a line each; and as an object
  * "measures": {name: {"value": ..., "sample": ..., "note": ...}}. */
 void ikt_measures_print(const ikt_measures *measures);
 void ikt_measures_json(ikt_json *json, const ikt_measures *measures);

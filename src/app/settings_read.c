@@ -53,33 +53,55 @@ static bool is_configuration(ikt_context *ctx, const char *name) {
 
 /* --- names of outputs ------------------------------------------------------------------------- */
 
-/* Where the last ending of a name begins, also two of them in data.csv.gz. */
-static size_t stem_length(const char *name) {
-    const size_t length = strlen(name) - (ends_in(name, ".gz") ? strlen(".gz") : 0);
+/* Where the last ending of a name begins, also two of them in data.csv.gz and run.embedding.h5. */
+static size_t stem_length(const char *name, bool is_result) {
+    static const char second[] = ".embedding";
+    const size_t more = sizeof second - 1;
+    size_t length = strlen(name) - (ends_in(name, ".gz") ? strlen(".gz") : 0);
     for (size_t dot = length - 1; dot > 0 && name[dot] != '/'; dot--)
-        if (name[dot] == '.' && name[dot - 1] != '/') return dot;
-    return length;
+        if (name[dot] == '.' && name[dot - 1] != '/') {
+            length = dot;
+            break;
+        }
+    const bool has_second = is_result && length > more && name[length - more - 1] != '/' &&
+                            strncmp(name + length - more, second, more) == 0;
+    return has_second ? length - more : length;
 }
 
-static ikt_status set_name(ikt_context *ctx, char *member, const char *name, const char *end) {
-    const int stem = end ? (int)stem_length(name) : (int)strlen(name);
-    const int length = snprintf(member, IKT_STRING_MAX, "%.*s%s", stem, name, end ? end : "");
+static ikt_status set_name(ikt_context *ctx, char *member, const char *name, size_t stem,
+                           const char *end) {
+    const int length = snprintf(member, IKT_STRING_MAX, "%.*s%s", (int)stem, name, end);
     if (length < IKT_STRING_MAX) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is longer than %d characters: %.80s...",
                     IKT_STRING_MAX - 1, name);
 }
 
-/* Names that the configuration leaves open follow from those of the command line. */
+ikt_status ikt_name_after(ikt_context *ctx, const char *name, const char *end,
+                          char out[IKT_STRING_MAX]) {
+    return set_name(ctx, out, name, stem_length(name, true), end);
+}
+
+/* Names of the command line. */
 static ikt_status set_names(ikt_context *ctx, const reading *r, ikt_settings *s) {
+    if (r->data) IKT_TRY(set_name(ctx, s->input.file, r->data, strlen(r->data), ""));
+    return r->result ? set_name(ctx, s->output.file, r->result, strlen(r->result), "") : IKT_OK;
+}
+
+/* Names that nobody gave, where the data are named on the command line: the result is named after
+ * the data, and the picture after the result. A configuration that names the result says by its
+ * output.picture, or by leaving it out, whether there is a picture. */
+static ikt_status complete_names(ikt_context *ctx, const ikt_settings_words *words,
+                                 const reading *r, bool had_result, ikt_settings *s) {
+    static const char picture[] = "output.picture=";
+    bool is_said = had_result && !r->result;
     if (!r->data) return IKT_OK;
-    const char *slash = strrchr(r->data, '/');
-    const char *base = r->result ? r->result : slash ? slash + 1 : r->data;
-    const bool had_result = s->output.file[0] && !r->result;
-    IKT_TRY(set_name(ctx, s->input.file, r->data, NULL));
-    if (r->result) IKT_TRY(set_name(ctx, s->output.file, r->result, NULL));
-    if (!s->output.file[0]) IKT_TRY(set_name(ctx, s->output.file, base, ".embedding.h5"));
-    if (s->output.picture[0] || had_result) return IKT_OK;
-    return set_name(ctx, s->output.picture, base, ".png");
+    const char *slash = strrchr(r->data, '/'), *base = slash ? slash + 1 : r->data;
+    if (!s->output.file[0])
+        IKT_TRY(set_name(ctx, s->output.file, base, stem_length(base, false), ".embedding.h5"));
+    for (int w = 0; w < words->count; w++)
+        is_said |= strncmp(words->word[w], picture, sizeof picture - 1) == 0;
+    if (s->output.picture[0] || is_said) return IKT_OK;
+    return ikt_name_after(ctx, s->output.file, ".png", s->output.picture);
 }
 
 /* A name of the command line and a setting that says something else. */
@@ -101,11 +123,13 @@ static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const
     IKT_TRY(ikt_config_defaults(ctx, part, IKT_SETTINGS_PARTS));
     IKT_TRY(ikt_preset_apply(ctx, part, IKT_SETTINGS_PARTS, preset));
     if (r->text) IKT_TRY(ikt_config_parse_text(ctx, part, count, r->configuration, r->text));
+    const bool had_result = settings->output.file[0] != '\0';
     IKT_TRY(set_names(ctx, r, settings));
     for (int w = 0; w < words->count; w++)
         if (is_assignment(words->word[w]))
             IKT_TRY(ikt_config_override(ctx, part, count, words->word[w]));
     if (words->preset != IKT_RUN_PRESET_NONE) settings->run.preset = words->preset;
+    IKT_TRY(complete_names(ctx, words, r, had_result, settings));
     IKT_TRY(check_name(ctx, "input.file", r->data, settings->input.file));
     return check_name(ctx, "output.file", r->result, settings->output.file);
 }

@@ -30,10 +30,18 @@ typedef struct {
             "given win over the preset"                                                            \
     }
 
+/* LOCAL. The name of what is made of a result: run.h5 -> run.png, x.embedding.h5 -> x.png, in the
+ * same folder.
+ *   end   ".png"
+ * Errors: IKT_ERR_USAGE where it is too long. */
+ikt_status ikt_name_after(ikt_context *ctx, const char *name, const char *end,
+                          char out[IKT_STRING_MAX]);
+
 /* COLLECTIVE.
  *   settings   receives the settings
- *   is_named   set where DATA was given: names of outputs that nobody gave are then made from it,
- *              NAME.embedding.h5 and NAME.png in the current folder, or OUT.png beside OUT.h5
+ *   is_named   set where DATA was given: names of outputs that nobody gave are then made: the
+ * result DATA.embedding.h5 in the current folder, and the picture after the result
+ *              (ikt_name_after): DATA.png, or OUT.png beside OUT.h5
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
                              ikt_settings *settings, bool *is_named);

@@ -39,13 +39,24 @@ typedef struct {
  *   n_positional   receives how many there are; may be NULL
  *   help           set when --help was given: it has been printed, in the form that --help=FORM
  *                  asks for, and the verb should return; one that has more to say does so by help.h
+ * Where a setting of a run means the same as an option, it is taken in its place
+ * (ikt_option_setting), whether or not the verb reads settings.
  * Accepts --name value, --name=value, flags --name, --no-name and --name=yes|no; options may stand
  * between arguments; `--` ends them; `-` alone is an argument. The last of several wins.
- * Errors: IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
+ * Errors: IKT_ERR_USAGE: unknown option (with what was meant, where that can be told), bad value,
+ * too few or many arguments.
  */
 ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                              int argc, char **argv, const char **positional, int min_positional,
                              int max_positional, int *n_positional, bool *help);
+
+/* LOCAL, pure. The setting of a run that an option stands for, and by whose name it may also be
+ * given, "input.labels=NAME" for --labels NAME; NULL for most. */
+const char *ikt_option_setting(const ikt_option *option);
+
+/* COLLECTIVE. Refuses names of inputs, FILE or FILE:PATH, that cannot be read: before outputs are
+ * looked at, since a wrong name there explains more. Errors: IKT_ERR_FILE. */
+ikt_status ikt_inputs_check(ikt_context *ctx, const char *const *names, int n);
 
 /* LOCAL. True when the option was given on the command line. */
 bool ikt_option_given(const char *name, int argc, char **argv);

@@ -83,6 +83,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         if (strcmp(w.path[i], w.path[2]) == 0)
             return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
                             w.path[2]);
+    IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
     ikt_aligned a;
     ikt_status st = ikt_align_run(ctx, &w.request, &a);

@@ -5,6 +5,7 @@
 #include "app/help.h"
 #include "app/print.h"
 #include "app/settings_read.h"
+#include "app/summary.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -23,7 +24,8 @@ static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_help_heading(&help, "names of the files", "");
     ikt_help_verbatim(
         &help, "Where DATA alone is given, the result is DATA.embedding.h5 and the picture is\n"
-               "DATA.png, both in the current folder. With OUT.h5 they are OUT.h5 and OUT.png.\n");
+               "DATA.png, both in the current folder. The picture is always named after the\n"
+               "result: with OUT.h5 it is OUT.png; output.picture= without a name draws none.\n");
     ikt_help_heading(&help, "presets", "and the settings that they begin with");
     if (presets.status == IKT_OK) ikt_help_verbatim(&help, presets.data);
     ikt_free(&presets.data);
@@ -47,9 +49,11 @@ static ikt_status rehearse(ikt_context *ctx, const ikt_settings *settings, bool 
     return st;
 }
 
-static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+/* With --verbose: the tables of measures and stages, and what else is known. */
+static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
                           const ikt_measures *measures) {
     const ikt_trace *trace = &run->embedding.trace;
+    printf("\n");
     ikt_measures_print(measures);
     ikt_times_print(cost, ikt_size(ctx));
     printf("\n");
@@ -78,7 +82,15 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
         printf(" +- %.6f (standard error; estimated on a sample of pairs)",
                ikt_trace_last_error(trace));
     if (trace->count > 0) printf("\n");
+}
+
+static ikt_status print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                                const ikt_measures *measures) {
+    const bool is_verbose = ikt_log_is_verbose(ctx);
+    const ikt_status st = ikt_run_summary_print(ctx, run, cost, measures, !is_verbose);
+    if (is_verbose) print_details(ctx, run, cost, measures);
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
+    return st;
 }
 
 static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
@@ -143,7 +155,9 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
         ikt_cost_log(ctx, &cost, run.predicted_bytes);
-        if (ikt_rank(ctx) == 0) (as_json ? print_json : print_summary)(ctx, &run, &cost, &measures);
+        if (ikt_rank(ctx) == 0 && as_json) print_json(ctx, &run, &cost, &measures);
+        if (ikt_rank(ctx) == 0 && !as_json) st = print_summary(ctx, &run, &cost, &measures);
+        st = ikt_agree(ctx, st);
     }
     ikt_measures_destroy(&measures);
     ikt_run_destroy(&run);
@@ -226,10 +240,6 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
     settings.run.extend = w.extend;
     if (w.print_config) return print_configuration(ctx, &settings);
-    const ikt_output_settings *out = &settings.output;
-    if (is_named)
-        ikt_log(ctx, IKT_LOG_STAGE, "reading %s, will write %s%s%s", settings.input.file, out->file,
-                out->picture[0] ? " and the picture " : "", out->picture);
     return w.dry_run ? rehearse(ctx, &settings, w.json) : embed(ctx, &settings, w.json);
 }
 

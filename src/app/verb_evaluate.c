@@ -127,10 +127,7 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
 /* The curve comes with the family `ranks`; its file is refused before anything long. */
 static ikt_status check_curve(ikt_context *ctx, const command *asked) {
     if (!asked->curve[0]) return IKT_OK;
-    bool ranks = !asked->only[0];
-    for (const char *at = asked->only; *at && !ranks; at += strcspn(at, ","), at += *at == ',')
-        ranks = strcspn(at, ",") == strlen("ranks") && strncmp(at, "ranks", strlen("ranks")) == 0;
-    if (!asked->input[0] || !ranks)
+    if (!asked->input[0] || !ikt_measures_need_ranks(asked->only))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--curve needs --input, and the family ranks among --measures");
     return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
@@ -188,8 +185,9 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked = {.how = ikt_measure_defaults()};
     bool help;
-    char families[2048] = "Compute only these families of measures, separated by commas; by "
-                          "default all that labels and input allow";
+    char families[2560] = "Compute only these families of measures, separated by commas; by "
+                          "default all that labels and input allow. Single measures are asked for "
+                          "by name: trustworthiness, continuity, accuracy, silhouette, ...";
     for (int f = 0; ikt_measure_family_name(f); f++) {
         const size_t used = strlen(families);
         snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "app/print.h"
+#include "app/settings_read.h"
+#include "app/summary.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
+#include "base/log.h"
 #include "plot/plot.h"
 #include "transform/transform.h"
 
@@ -38,37 +41,39 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_end(&json, '}');
 }
 
-static void print_text(const command *w, const ikt_transformed *done, const ikt_run_cost *cost) {
-    printf("%s: %lld rows among the %lld of %s\n", w->path[2], (long long)done->rows.n,
-           (long long)done->loaded.shape.n, w->path[0]);
-    printf("mean KL divergence %.6f over %lld old neighbours a row\n", done->mean_divergence,
-           (long long)done->k);
-    if (done->accuracy >= 0)
-        printf("10-NN accuracy   %.4f: labels of the nearest old rows in the map\n",
-               done->accuracy);
-    printf("rows without any similarity: %lld\n", (long long)done->zero_similarity);
-    printf("seconds          %.3f\n", cost->times[IKT_STAGE_TOTAL].most);
-    ikt_memory_print(cost, done->predicted_bytes);
+static ikt_status print_text(ikt_context *ctx, const command *w, const ikt_transformed *done,
+                             const ikt_run_cost *cost) {
+    const ikt_status st =
+        ikt_transform_summary_print(ctx, done, cost, w->path[0], w->path[2], w->picture);
+    if (ikt_log_is_verbose(ctx)) {
+        ikt_times_print(cost, ikt_size(ctx));
+        printf("\n");
+        ikt_memory_print(cost, done->predicted_bytes);
+    }
     printf("embedding hash   %016llx\n", (unsigned long long)done->hash);
+    return st;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w = {.request = {.dataset = w.dataset, .labels = w.labels}};
     bool help;
+    char writes[2 * IKT_STRING_MAX];
     const ikt_option options[] = {
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, w.dataset,
-         "The data set of the new rows"},
-        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, w.labels,
+        {"dataset", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, w.dataset,
+         "The data set of the new rows; by default it has the name that input.dataset had in the "
+         "run of the model"},
+        {"labels", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, w.labels,
          "The data set of their labels, which colour the picture and serve the accuracy; they are "
-         "not used to place the rows"},
+         "not used to place the rows. By default it has the name that input.labels had in the run "
+         "of the model, if that was not a file, and it may be absent"},
         {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL, &w.request.neighbours,
          "The number of most similar old rows that a new row is attracted to; auto is as many as "
          "the rows of the model had"},
         {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL, &w.request.trials,
          "The most positions that are tried for a row; most rows settle after some ten"},
-        {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, w.picture,
-         "A PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
-         "ones are grey"},
+        {"picture", IKT_KEY_STRING, "FILE", "auto", 0, 0, NULL, w.picture,
+         "The PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
+         "ones are grey; auto is OUT.png beside OUT.h5, and none draws no picture"},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.overwrite,
          "Replace output files that exist"},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json, "Print the summary as JSON"},
@@ -81,22 +86,28 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     /* Names that cannot be written are refused before the work; the model is never one of them. */
     if (strcmp(w.path[0], w.path[2]) == 0 || strcmp(w.path[1], w.path[2]) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w.path[2]);
+    if (strcmp(w.picture, "none") == 0) w.picture[0] = '\0';
+    if (strcmp(w.picture, "auto") == 0) IKT_TRY(ikt_name_after(ctx, w.path[2], ".png", w.picture));
+    IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
     if (w.picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w.picture, w.overwrite));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     w.request.model = w.path[0];
     w.request.input = w.path[1];
+    w.request.writes = writes;
+    snprintf(writes, sizeof writes, "%s%s%s", w.path[2], w.picture[0] ? " and " : "", w.picture);
     IKT_TRY(ikt_transform_run(ctx, &w.request, &done));
     ikt_status st = ikt_transform_accuracy(ctx, &done, &done.accuracy);
     if (st == IKT_OK) st = ikt_transform_write(ctx, &w.request, &done, w.path[2], w.overwrite);
     if (st == IKT_OK && w.picture[0])
-        st = ikt_transform_picture(ctx, &w.request, &done, w.picture, w.overwrite);
+        st = ikt_transform_picture(ctx, &done, w.picture, w.overwrite);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
         ikt_cost_log(ctx, &cost, done.predicted_bytes);
         if (ikt_rank(ctx) == 0 && w.json) print_json(ctx, &done, &cost);
-        if (ikt_rank(ctx) == 0 && !w.json) print_text(&w, &done, &cost);
+        if (ikt_rank(ctx) == 0 && !w.json) st = print_text(ctx, &w, &done, &cost);
+        st = ikt_agree(ctx, st);
     }
     ikt_transformed_destroy(&done);
     return st;

@@ -16,10 +16,15 @@
 
 enum { TAG_RING = 101 };
 
+bool ikt_is_alone(const ikt_context *ctx) {
+    return ctx->comm == MPI_COMM_NULL;
+}
+
 /* Prints the last words of this rank, after its warnings, and ends the job. */
 static _Noreturn void end_job(const ikt_context *ctx, ikt_status status, char *message) {
     ikt_warnings_print(ctx);
     ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
+    if (ikt_is_alone(ctx)) exit((int)status);
     MPI_Abort(ctx->comm, (int)status);
     abort();
 }
@@ -62,6 +67,7 @@ static int64_t piece_of(const ikt_context *ctx, size_t size) {
 /* Over all ranks, or over those before this one (then undefined on rank 0). */
 static void reduce(ikt_context *ctx, void *values, int64_t count, MPI_Datatype type, MPI_Op op,
                    bool is_before) {
+    if (ikt_is_alone(ctx)) return;
     const int64_t size = sizeof(int64_t), piece = piece_of(ctx, sizeof(int64_t)); /* or double */
     for (int64_t done = 0; done < count; done += piece) {
         const int now = (int)(count - done < piece ? count - done : piece);
@@ -91,6 +97,7 @@ void ikt_or_u64(ikt_context *ctx, uint64_t *values, int64_t count) {
 }
 
 bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
+    if (ikt_is_alone(ctx)) return true;
     const struct timespec pause = {0, 1000000};
     const double end = MPI_Wtime() + seconds;
     MPI_Request request;
@@ -116,6 +123,7 @@ void ikt_max_f64(ikt_context *ctx, double *values, int64_t count) {
 }
 
 void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts) {
+    if (ikt_is_alone(ctx)) return;
     const int64_t piece = piece_of(ctx, sizeof *values);
     int64_t total = 0, before = 0;
     int *parts = ctx->counts;
@@ -165,6 +173,7 @@ int64_t ikt_sum_before(ikt_context *ctx, int64_t value) {
 }
 
 void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
+    if (ikt_is_alone(ctx)) return;
     for (int64_t done = 0; done < bytes; done += ctx->piece_bytes) {
         int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
         check(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
@@ -174,6 +183,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
 }
 
 void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
+    all[0] = mine;
+    if (ikt_is_alone(ctx)) return;
     check(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
           "MPI_Allgather");
     ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
@@ -190,6 +201,7 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
         total += counts[r] * (int64_t)size;
     }
     if (count > 0 && part != target + before) memmove(target + before, part, (size_t)count * size);
+    if (ikt_is_alone(ctx)) return;
     if (total > ctx->piece_bytes) {
         for (int r = 0; r < ctx->size; r++) {
             ikt_broadcast(ctx, target, counts[r] * (int64_t)size, r);
@@ -210,6 +222,8 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
 }
 
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
+    recv_counts[0] = send_counts[0];
+    if (ikt_is_alone(ctx)) return;
     check(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
           "MPI_Alltoall");
     int64_t others = (ctx->size - 1) * (int64_t)sizeof *send_counts;
@@ -218,6 +232,10 @@ void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *
 
 void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, int to, void *recv,
                       int64_t recv_bytes, int from) {
+    if (ikt_is_alone(ctx)) { /* to itself, from itself */
+        if (recv_bytes > 0) memmove(recv, send, (size_t)recv_bytes);
+        return;
+    }
     int64_t piece = ctx->piece_bytes, most = send_bytes > recv_bytes ? send_bytes : recv_bytes;
     for (int64_t done = 0; done < most; done += piece) {
         int64_t out = send_bytes - done < piece ? send_bytes - done : piece;
@@ -260,6 +278,7 @@ void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts
 }
 
 void ikt_barrier(ikt_context *ctx) {
+    if (ikt_is_alone(ctx)) return;
     check(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
     ikt_traffic_collective(ctx, 0, 0);
 }

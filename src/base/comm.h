@@ -14,6 +14,11 @@
 
 #include "base/status.h"
 
+/* LOCAL. Whether the context is that of one process without MPI (ikt_context_create_alone): its
+ * collective functions then call nothing of MPI, and what opens files for ranks opens them for one.
+ */
+bool ikt_is_alone(const ikt_context *ctx);
+
 /* COLLECTIVE, all of the following. Element-wise reductions in place; the result is the same on
  * every rank and, being integer or min/max, does not depend on the order. Floating-point sums are
  * in exact_sum.h. `count` must be equal on all ranks. */

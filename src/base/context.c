@@ -44,24 +44,79 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     return IKT_OK;
 }
 
-ikt_context *ikt_context_create_alone(void) {
-    ikt_context *ctx = calloc(1, sizeof *ctx);
-    if (!ctx) return NULL;
+static pid_t mpi_process; /* that began MPI here; its forks are not to end it */
+
+/* At the exit of the process, where we have begun MPI and nobody has ended it. */
+static void end_mpi(void) {
+    int is_over = 1;
+    if (mpi_process != getpid()) return;
+    if (MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
+}
+
+/* Begins MPI, or finds it begun. NULL, or why it cannot be used. */
+static const char *begin_mpi(void) {
+    int has_begun = 0, is_over = 0, level = MPI_THREAD_SINGLE, is_main = 1;
+    MPI_Initialized(&has_begun);
+    MPI_Finalized(&is_over);
+    if (is_over)
+        return "MPI was ended (MPI_Finalize) in this process, and cannot be begun again: keep it "
+               "until the last call of iktsne";
+    if (!has_begun) {
+        /* Open MPI would start a daemon for a process without a launcher, which serves to start
+         * further processes; the context of one process needs none. */
+        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+        /* Without that daemon there is no folder for files in which Open MPI shares the pointers
+         * into files; we use none (ikt_context_create has the other component). */
+        setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
+        if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+            return "MPI cannot be begun in this process (MPI_Init_thread failed)";
+        mpi_process = getpid();
+        if (atexit(end_mpi) != 0) return "there is no memory for what ends MPI at the exit";
+    }
+    MPI_Query_thread(&level);
+    MPI_Is_thread_main(&is_main);
+    if (level < MPI_THREAD_SERIALIZED && !is_main)
+        return "MPI allows calls from the thread that began it only, and this is another one: "
+               "begin it with MPI_THREAD_SERIALIZED, or call iktsne from that thread";
+    return NULL;
+}
+
+ikt_status ikt_context_create_single(int threads, ikt_context **out, const char **why) {
+    *out = NULL;
+    *why = begin_mpi();
+    if (*why) return IKT_ERR_USAGE;
+    const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
+    if (st != IKT_OK) *why = "there is not enough memory for a context";
+    return st;
+}
+
+ikt_status ikt_context_create_alone(int threads, ikt_context **out) {
+    ikt_context *ctx = *out = calloc(1, sizeof *ctx);
+    if (ctx) ctx->counts = malloc(2 * sizeof *ctx->counts);
+    if (!ctx || !ctx->counts) {
+        free(ctx);
+        *out = NULL;
+        return IKT_ERR_RESOURCE;
+    }
     ctx->comm = MPI_COMM_NULL;
-    ctx->size = ctx->node_ranks = ctx->threads = 1;
-    ctx->level = IKT_LOG_WARN;
-    ctx->address_space = INT64_MAX;
-    return ctx;
+    ctx->size = ctx->node_ranks = 1;
+    ctx->piece_bytes = default_piece_bytes;
+    ctx->level = IKT_LOG_STAGE;
+    ctx->terminal = isatty(STDERR_FILENO) == 1;
+    ikt_context_set_threads(ctx, threads);
+    ctx->address_space = ikt_address_space_left();
+    return IKT_OK;
 }
 
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
-    MPI_Comm comm;
+    MPI_Comm comm = MPI_COMM_NULL;
     *out = NULL;
     ikt_clear(ctx);
-    if (MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
+    if (!ikt_is_alone(ctx) && MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
         ikt_abort(ctx, "MPI_Comm_split failed");
-    ikt_status st = ikt_context_create(comm, ctx->threads, out);
-    MPI_Comm_free(&comm);
+    ikt_status st = ikt_is_alone(ctx) ? ikt_context_create_alone(ctx->threads, out)
+                                      : ikt_context_create(comm, ctx->threads, out);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     if (st == IKT_OK) {
         (*out)->level = ctx->level;
         ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/stage.h"
 #include "base/status.h"
+#include "iktsne/watcher.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
@@ -65,12 +66,21 @@ struct ikt_context {
     int64_t traffic[IKT_STAGE_COUNT][IKT_TRAFFIC_KINDS]; /* without the stages below */
 
     ikt_watch watch;
+
+    /* Of a program that calls the library; both lent for one call. */
+    const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */
+    bool wants_stop;            /* it has asked this rank to stop */
+    const void *lent;           /* arrays in place of files (io/sources/lent.h); NULL: none */
 };
 
-/* LOCAL. A context of one rank without MPI, which need not have begun: for texts and memory. No
- * collective function may be called with it. NULL where there is no memory; freed with
- * ikt_context_destroy. */
-ikt_context *ikt_context_create_alone(void);
+/* LOCAL. A context of one process without MPI, which need not have begun (it may not be available
+ * on a login node). Collective functions are those of a group of one; HDF5 opens files as without
+ * MPI. What hands a communicator to others cannot be called with it: eigenvectors (ScaLAPACK),
+ * shared grids (FFTW), and the exchanges of the layout (transfer.h, dist/halo.h).
+ *   threads   as for ikt_context_create
+ *   out       receives the context, freed with ikt_context_destroy; NULL on failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_context_create_alone(int threads, ikt_context **out);
 
 /* LOCAL, whatever rank and level: one line on stderr. `message` is changed: control characters
  * become '?'. `numbers` as in ikt_log_numbers, or NULL. */

@@ -52,6 +52,22 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
+bool ikt_cpu_is_one_of_several(void) {
+    static const char *const sizes[] = {
+        "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",      "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS",
+        "JSM_NAMESPACE_SIZE",   "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS"};
+    static const char *const ranks[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "ALPS_APP_PE"};
+    bool has_size = false, has_rank = false, is_several = false;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *text = getenv(sizes[i]);
+        has_size |= text != NULL;
+        is_several |= text && atoi(text) > 1;
+    }
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        has_rank |= getenv(ranks[i]) != NULL;
+    return is_several || (has_rank && !has_size);
+}
+
 /* The innermost launcher speaks first: ranks of Open MPI's mpirun also see the Slurm step that
  * holds its daemons, one a node. Inside an allocation without a step, a plain start is one rank:
  * worth refusing as well, since as many tasks were asked for and paid for. */
@@ -64,7 +80,7 @@ ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
         variable = names[i];
         tasks = getenv(variable) ? atoi(getenv(variable)) : 0;
     }
-    if (ctx->size == 1 && tasks > 1)
+    if (ctx->size == 1 && tasks > 1 && !ikt_is_alone(ctx))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s announces %d tasks but this MPI sees a single rank: the launcher "
                         "belongs to another MPI, or there was none; start with `srun` or the "

@@ -66,6 +66,11 @@ int ikt_cpu_mask_count(void);
 /* COLLECTIVE. Ranks on this rank's node, and this rank's number among them. */
 void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine);
 
+/* LOCAL, before MPI. Whether the environment says that a launcher started this process as one of
+ * several: a number of tasks above one, or the number of a rank without one of tasks. The variables
+ * of a Slurm job alone say nothing of it: a step sets others. */
+bool ikt_cpu_is_one_of_several(void);
+
 /* COLLECTIVE. Checks the launch: fails (IKT_ERR_USAGE) where a launcher announced several tasks but
  * the communicator has one rank; warns where threads outnumber processors; logs the placement. */
 ikt_status ikt_cpu_check_launch(ikt_context *ctx);

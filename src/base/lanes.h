@@ -140,7 +140,8 @@ LANES_INLINE void vector_exp(vector *value) {
 /* Fused: a * b + c, rounded once on every instruction set. Minus product: c - a * b, rounded once
  * or twice, for sums that are certified with a bound. Select: yes where a < b, elsewhere no. At
  * most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs: sum + products of the
- * two 16-bit halves of each lane. */
+ * two 16-bit halves of each lane. Gaps: sum + absolute differences of the four bytes of each lane.
+ */
 #if LANE_WIDTH == 16
 #include <immintrin.h>
 
@@ -191,6 +192,17 @@ LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vecto
     return sum + (vector_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 #endif
 }
+LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+    const __m512i above = _mm512_subs_epu8((__m512i)a, (__m512i)b);
+    const __m512i gap = _mm512_or_si512(above, _mm512_subs_epu8((__m512i)b, (__m512i)a));
+    const __m512i one = _mm512_set1_epi8(1);
+#if defined(LANES_VNNI)
+    return bits_add_products(sum, (vector_bits)gap, (vector_bits)one);
+#else
+    const __m512i pairs = _mm512_maddubs_epi16(gap, one);
+    return sum + (vector_bits)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+#endif
+}
 
 #elif LANE_WIDTH == 8
 #include <immintrin.h>
@@ -235,6 +247,12 @@ LANES_KERNEL int32_t bits_least(vector_bits a) {
 }
 LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     return sum + (vector_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+    const __m256i above = _mm256_subs_epu8((__m256i)a, (__m256i)b);
+    const __m256i gap = _mm256_or_si256(above, _mm256_subs_epu8((__m256i)b, (__m256i)a));
+    const __m256i pairs = _mm256_maddubs_epi16(gap, _mm256_set1_epi8(1));
+    return sum + (vector_bits)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
 #else
@@ -292,6 +310,13 @@ LANES_KERNEL int32_t bits_least(vector_bits a) {
 }
 LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     EACH_LANE sum[l] += (int16_t)a[l] * (int16_t)b[l] + (a[l] >> 16) * (b[l] >> 16);
+    return sum;
+}
+LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+    for (int byte = 0; byte < 32; byte += 8) {
+        const vector_bits gap = (a >> byte & 255) - (b >> byte & 255), sign = gap >> 31;
+        sum += (gap ^ sign) - sign;
+    }
     return sum;
 }
 #endif
@@ -397,6 +422,23 @@ LANES_KERNEL int32_t ints_least(ints a) {
 LANES_KERNEL ints ints_add_products(ints sum, ints a, ints b) {
     EACH_PART sum.part[p] = bits_add_products(sum.part[p], a.part[p], b.part[p]);
     return sum;
+}
+LANES_KERNEL ints ints_add_gaps(ints sum, ints a, ints b) {
+    EACH_PART sum.part[p] = bits_add_gaps(sum.part[p], a.part[p], b.part[p]);
+    return sum;
+}
+/* c + |a - b|, rounded once to the difference and once to the sum */
+LANES_KERNEL floats floats_add_gap(floats a, floats b, floats c) {
+    EACH_PART {
+        const vector gap = a.part[p] - b.part[p];
+        vector_bits bits;
+        memcpy(&bits, &gap, sizeof bits);
+        bits &= INT32_MAX;
+        vector size;
+        memcpy(&size, &bits, sizeof size);
+        c.part[p] += size;
+    }
+    return c;
 }
 
 #endif

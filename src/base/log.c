@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/encoding.h"
+#include "base/watch.h"
 
 static const double bar_interval = 0.1, line_interval = 5.0; /* seconds */
 
@@ -28,6 +29,11 @@ void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_num
     size_t size = 0;
     struct timespec now;
     struct tm parts;
+    if (ctx->watcher && ctx->watcher->log) {
+        ikt_make_printable(message);
+        ctx->watcher->log(ctx->watcher->self, level, message);
+        return;
+    }
     if (!ctx->is_json) {
         ikt_make_printable(message);
         fprintf(stderr, "%siktsne: %s%s\n", ctx->bar_open && ctx->terminal ? "\r\033[K" : "", mark,
@@ -64,6 +70,10 @@ void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_num
 
 bool ikt_log_is_json(const ikt_context *ctx) {
     return ctx->is_json;
+}
+
+bool ikt_log_is_verbose(const ikt_context *ctx) {
+    return ctx->level >= IKT_LOG_DETAIL;
 }
 
 ikt_log_level ikt_log_record(const ikt_context *ctx) {
@@ -138,7 +148,8 @@ void ikt_warnings_print(const ikt_context *ctx) {
 
 void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t total,
                   const char *extra) {
-    if (ctx->rank != 0 || ctx->level < IKT_LOG_STAGE) return;
+    ikt_watcher_progress(ctx, unit, done, total);
+    if (ctx->rank != 0 || ctx->level < IKT_LOG_STAGE || (ctx->watcher && ctx->watcher->log)) return;
     const double now = ikt_now();
     if (!ctx->bar_open) { /* a new piece of work: the clock starts at its first report */
         ctx->progress_start = ctx->progress_last = now;

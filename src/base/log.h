@@ -34,6 +34,9 @@ void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_
 /* LOCAL. The level of records (points of the trace) that are a stage of JSON, a detail of text. */
 ikt_log_level ikt_log_record(const ikt_context *ctx);
 
+/* LOCAL. Whether details are printed (--verbose). */
+bool ikt_log_is_verbose(const ikt_context *ctx);
+
 /* LOCAL. Whether lines are JSON. */
 bool ikt_log_is_json(const ikt_context *ctx);
 

@@ -17,7 +17,7 @@
 struct ikt_shared_file {
     ikt_context *ctx;
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
-    bool is_stream; /* rank 0 writes what all bring, into `stream` */
+    bool is_stream; /* rank 0 writes what all bring, into `stream`; so does a process without MPI */
     FILE *stream;   /* NULL: closed, or not rank 0 */
     MPI_File file;  /* MPI_FILE_NULL: closed */
     int64_t end;    /* bytes so far, of all ranks */
@@ -47,10 +47,11 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
         ikt_free(&f);
         return st;
     }
-    f->is_stream = ikt_atomic_is_stream(path, f->temporary);
+    f->is_stream = ikt_atomic_is_stream(path, f->temporary) || ikt_is_alone(ctx);
     st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
     if (st == IKT_OK && f->is_stream) {
-        if (ctx->rank == 0) f->stream = fopen(f->path, "wb");
+        const bool is_new = ikt_atomic_is_stream(path, f->temporary); /* else blocks are reserved */
+        if (ctx->rank == 0) f->stream = fopen(f->temporary, is_new ? "wb" : "r+b");
         st = ikt_agree(ctx, f->stream || ctx->rank != 0 ? IKT_OK : refuse_stream(f));
     } else if (st == IKT_OK) {
         const int code =

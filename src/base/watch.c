@@ -157,3 +157,37 @@ ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver) {
     if (ikt_max_one(ctx, is_due) > 0 && request == IKT_REQUEST_NONE) request = IKT_REQUEST_SAVE;
     return ikt_watch_handle(ctx, request, saver);
 }
+
+/* --- a program that watches ------------------------------------------------------------------- */
+
+void ikt_watcher_set(ikt_context *ctx, const ikt_watcher *watcher) {
+    ctx->watcher = watcher;
+    ctx->wants_stop = false;
+}
+
+void ikt_watcher_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t total) {
+    const ikt_watcher *watcher = ctx->watcher;
+    if (watcher && watcher->progress && watcher->progress(watcher->self, unit, done, total))
+        ctx->wants_stop = true;
+}
+
+void ikt_watcher_report(ikt_context *ctx, int64_t iteration, double value, const float *positions) {
+    const ikt_watcher *watcher = ctx->watcher;
+    if (watcher->report(watcher->self, iteration, value, positions)) ctx->wants_stop = true;
+}
+
+int64_t ikt_watcher_every(const ikt_context *ctx) {
+    const ikt_watcher *watcher = ctx->watcher;
+    return watcher && watcher->report && watcher->every > 0 ? watcher->every : 0;
+}
+
+bool ikt_watcher_wants_stop(const ikt_context *ctx) {
+    return ctx->wants_stop;
+}
+
+ikt_status ikt_watcher_poll(ikt_context *ctx) {
+    if (!ctx->watcher || ikt_max_one(ctx, ctx->wants_stop) == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_STOPPED,
+                    "stopped in the stage '%s' as the program asked; there is no embedding yet",
+                    ikt_stage_name(ikt_stage_innermost(ctx)));
+}

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "iktsne/watcher.h"
 
 /* What all ranks are requested to do. */
 typedef enum {
@@ -67,8 +68,27 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
  *   has_worked   of this rank; cleared */
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
 
-/* COLLECTIVE. The same at the end of a stage: a checkpoint is written here, where it is complete,
- * once a tenth of the usual interval has passed since the last. */
+/* COLLECTIVE. From now on a program that calls the library is told of progress and may ask for an
+ * end; `watcher` is lent until the next call, NULL: nobody is told. The same, NULL or not, on all
+ * ranks. */
+void ikt_watcher_set(ikt_context *ctx, const ikt_watcher *watcher);
+
+/* LOCAL. Tells the watcher of a step, and of an iteration; see iktsne/watcher.h. */
+void ikt_watcher_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t total);
+void ikt_watcher_report(ikt_context *ctx, int64_t iteration, double value, const float *positions);
+
+/* LOCAL. Iterations between two reports; 0: none are wanted. Whether this rank was asked to stop.
+ */
+int64_t ikt_watcher_every(const ikt_context *ctx);
+bool ikt_watcher_wants_stop(const ikt_context *ctx);
+
+/* COLLECTIVE. Between two pieces of the work of a stage that comes before the layout: IKT_STOPPED,
+ * with a message, where the watcher of any rank has asked for an end. Without a watcher nothing is
+ * communicated. */
+ikt_status ikt_watcher_poll(ikt_context *ctx);
+
+/* COLLECTIVE. Polls for a request at the end of a stage: a checkpoint is written here, where it is
+ * complete, once a tenth of the usual interval has passed since the last. */
 ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver);
 
 #endif

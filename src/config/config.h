@@ -7,6 +7,7 @@
 #define IKT_CONFIG_CONFIG_H
 
 #include "base/status.h"
+#include "config/hints.h"
 #include "config/key.h"
 
 /* A section and the settings struct its keys are members of. */
@@ -69,5 +70,8 @@ void *ikt_config_member(const ikt_config_part *part, const ikt_key *key);
  *   text   receives it; freed with ikt_free; NULL on failure.
  * Errors: IKT_ERR_FILE (unreadable, too large), IKT_ERR_USAGE (a zero byte), IKT_ERR_RESOURCE. */
 ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text);
+
+/* LOCAL. Offers all settings, "section.key", as what a wrong name may have meant. */
+void ikt_config_offer(ikt_nearest *nearest, const ikt_config_part *parts, size_t n);
 
 #endif

@@ -1,18 +1,18 @@
 /* Settings by their names: defaults, single assignments, and YAML of two levels.
  *
- * A wrong name is answered with the nearest right one, by edit distance over all sections: a right
- * key in the wrong section, or without a section, is a small mistake.
+ * A wrong name is answered with the nearest right one over all sections, where one is near, or with
+ * what another program's name is called here (hints.h).
  * YAML is read by libyaml's events rather than a document tree: every one carries its line, nothing
  * but scalars and two levels of mappings is accepted, and a hostile file can make nothing large. */
 #include "config/config.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "base/memory.h"
+#include "config/hints.h"
 #include "config/value.h"
 
 enum { NAME_SIZE = 128, SEEN_MAX = 512 };
@@ -23,45 +23,48 @@ void *ikt_config_member(const ikt_config_part *part, const ikt_key *key) {
     return (char *)part->settings + key->offset;
 }
 
-/* The nearest name so far. */
-typedef struct {
-    char name[2 * NAME_SIZE];
-    int distance;
-} nearest;
-
-static void consider(nearest *best, int distance, const char *section, const char *key) {
-    if (distance >= best->distance) return;
-    best->distance = distance;
-    snprintf(best->name, sizeof best->name, "%s%s%s", section, key ? "." : "", key ? key : "");
-}
-
-/* Compares "section.key" as a whole, and the key alone: a right key elsewhere is near. */
-static void consider_keys(nearest *best, const ikt_config_part *parts, size_t n,
-                          const char *wanted_section, const char *wanted) {
-    char a[NAME_SIZE], b[NAME_SIZE];
-    snprintf(a, sizeof a, "%.60s.%.60s", wanted_section, wanted);
+/* Offers all keys: a right key in another section, or without one, is a small mistake. */
+static void offer_keys(ikt_nearest *nearest, const ikt_config_part *parts, size_t n,
+                       const char *wanted_section) {
+    char full[2 * NAME_SIZE];
     for (size_t p = 0; p < n; p++) {
         const ikt_section *s = parts[p].section;
         for (size_t k = 0; k < s->n_keys; k++) {
-            snprintf(b, sizeof b, "%.60s.%.60s", s->name, s->keys[k].name);
-            const int alone = ikt_name_distance(wanted, s->keys[k].name) + 1;
-            consider(best, ikt_name_distance(a, b), s->name, s->keys[k].name);
-            consider(best, alone, s->name, s->keys[k].name);
+            snprintf(full, sizeof full, "%.60s.%.60s", s->name, s->keys[k].name);
+            ikt_nearest_offer_as(nearest, s->keys[k].name, full,
+                                 strcmp(s->name, wanted_section) != 0);
+            ikt_nearest_offer(nearest, full);
         }
     }
 }
 
+/* "; HINT" to a name that is no key: what another program's name is here, or the nearest one.
+ *   name      lent to *nearest, which holds the answer
+ *   section   that was asked for; "" for none */
+static const char *hint_to_key(ikt_nearest *nearest, const ikt_config_part *parts, size_t n,
+                               const char *section, const char *name) {
+    *nearest = ikt_nearest_begin(name);
+    const char *sentence = ikt_peer_hint(name);
+    if (sentence) {
+        snprintf(nearest->text, sizeof nearest->text, "; %s", sentence);
+        return nearest->text;
+    }
+    offer_keys(nearest, parts, n, section);
+    return ikt_nearest_say(nearest);
+}
+
 const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
                                                size_t n, const char *where, const char *section) {
-    nearest best = {"", INT_MAX};
+    ikt_nearest key, own = ikt_nearest_begin(section);
     for (size_t p = 0; p < n; p++) {
         const char *name = parts[p].section->name;
         if (strcmp(name, section) == 0) return &parts[p];
-        consider(&best, ikt_name_distance(name, section), name, NULL);
+        ikt_nearest_offer(&own, name);
     }
-    consider_keys(&best, parts, n, "", section); /* a key without its section */
-    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown section '%.60s'; did you mean '%s'?", where, section,
-             best.name);
+    const char *hint = hint_to_key(&key, parts, n, "", section); /* a key without its section */
+    const bool is_key = !key.name[0] ? hint[0] != '\0' : key.distance < own.distance;
+    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown section '%.60s'%s", where, section,
+             is_key || !own.name[0] ? hint : ikt_nearest_say(&own));
     return NULL;
 }
 
@@ -70,11 +73,14 @@ const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *part
                                    const char *name) {
     for (size_t k = 0; k < part->section->n_keys; k++)
         if (strcmp(part->section->keys[k].name, name) == 0) return &part->section->keys[k];
-    nearest best = {"", INT_MAX};
-    consider_keys(&best, parts, n, part->section->name, name);
-    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown key '%s.%.60s'; did you mean '%s'?", where,
-             part->section->name, name, best.name);
+    ikt_nearest nearest;
+    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown key '%s.%.60s'%s", where, part->section->name, name,
+             hint_to_key(&nearest, parts, n, part->section->name, name));
     return NULL;
+}
+
+void ikt_config_offer(ikt_nearest *nearest, const ikt_config_part *parts, size_t n) {
+    offer_keys(nearest, parts, n, "");
 }
 
 ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, size_t n) {
@@ -94,15 +100,18 @@ ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, s
     const size_t length = strcspn(assignment, "=");
     snprintf(name, sizeof name, "%.*s", (int)(length < NAME_SIZE ? length : 0), assignment);
     char *dot = strchr(name, '.');
-    if (assignment[length] != '=' || !dot) {
-        nearest best = {"", INT_MAX};
-        consider_keys(&best, parts, n, "", name);
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "'%.80s' is no setting, which is section.key=value; did you mean '%s'?",
-                        assignment, best.name);
-    }
+    ikt_nearest nearest;
+    if (assignment[length] != '=' || !dot)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "'%.80s' is no setting, which is section.key=value%s",
+                        assignment, hint_to_key(&nearest, parts, n, "", name));
     *dot = '\0';
-    const ikt_config_part *part = ikt_config_find_section(ctx, parts, n, "", name);
+    const ikt_config_part *part = NULL;
+    for (size_t p = 0; p < n && !part; p++)
+        if (strcmp(parts[p].section->name, name) == 0) part = &parts[p];
+    /* A right key in a section that there is none of tells more than the name of the section. */
+    const char *hint = part ? "" : hint_to_key(&nearest, parts, n, name, dot + 1);
+    if (hint[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "unknown section '%.60s'%s", name, hint);
+    if (!part) part = ikt_config_find_section(ctx, parts, n, "", name);
     if (!part) return IKT_ERR_USAGE;
     const ikt_key *key = ikt_config_find_key(ctx, parts, n, part, "", dot + 1);
     if (!key) return IKT_ERR_USAGE;

@@ -9,8 +9,8 @@
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "config/hints.h"
 #include "config/key.h"
-#include "config/value.h"
 
 struct ikt_yaml {
     char name[IKT_STRING_MAX];
@@ -176,16 +176,20 @@ ikt_status ikt_yaml_check_keys(ikt_context *ctx, const ikt_yaml *yaml, int node,
     if (ikt_yaml_kind_of(yaml, node) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(ctx, yaml, node, "%s is a mapping of keys to values", what);
     for (int i = 0; i < ikt_yaml_count(yaml, node); i++) {
-        const char *key = ikt_yaml_key(yaml, node, i), *nearest = known[0];
+        const char *key = ikt_yaml_key(yaml, node, i);
+        ikt_nearest nearest = ikt_nearest_begin(key);
+        bool is_known = false;
         const int value = ikt_yaml_value(yaml, node, i);
         for (int j = 0; j < i; j++)
             if (strcmp(ikt_yaml_key(yaml, node, j), key) == 0)
                 return ikt_yaml_fail(ctx, yaml, value, "'%s' is given a second time", key);
-        for (const char *const *k = known; *k; k++)
-            if (ikt_name_distance(*k, key) < ikt_name_distance(nearest, key)) nearest = *k;
-        if (strcmp(nearest, key) != 0)
-            return ikt_yaml_fail(ctx, yaml, value, "%s has no key '%.80s'; did you mean '%s'?",
-                                 what, key, nearest);
+        for (const char *const *k = known; *k; k++) {
+            is_known |= strcmp(*k, key) == 0;
+            ikt_nearest_offer(&nearest, *k);
+        }
+        if (!is_known)
+            return ikt_yaml_fail(ctx, yaml, value, "%s has no key '%.80s'%s", what, key,
+                                 ikt_nearest_say(&nearest));
     }
     return IKT_OK;
 }

@@ -17,8 +17,9 @@
 #include "linalg/pca.h"
 
 enum {
-    GROUP = IKT_TILE_ROWS,      /* rows that a thread maps at a time */
-    SPARSE_REDUCED_MOST = 16384 /* columns of sparse rows that principal components are found of */
+    GROUP = IKT_TILE_ROWS,       /* rows that a thread maps at a time */
+    SPARSE_REDUCED_MOST = 16384, /* columns of sparse rows that principal components are found of */
+    U8_COLUMNS_MOST = 1 << 23    /* whose absolute differences, below 2^8 each, add up below 2^31 */
 };
 
 /* Squared length of a sparse row that others' map may lead to, at most: distances between two such
@@ -38,6 +39,7 @@ struct ikt_dataset {
     int64_t bad;        /* a row of the block just mapped that cannot be used; -1: none */
     ikt_dataset *model; /* that centres are drawn from; NULL: this one */
     ikt_source *model_source;
+    ikt_pairwise pairs; /* the source is a matrix of distances; empty otherwise */
     ikt_isa isa;
     int64_t n, d, columns;   /* d as read, columns after reduction */
     size_t row_bytes;        /* of the source */
@@ -62,8 +64,9 @@ static const void *native_row(const ikt_dataset *d, int64_t i) {
 
 /* First of `count` mapped rows that holds a value that is not finite, or so large that squared
  * distances leave single precision; -1: none. */
-static int64_t find_bad(const float *rows, int64_t count, int64_t columns) {
-    const float most = 4e18f / sqrtf((float)columns); /* (2 most)^2 columns fits a float */
+static int64_t find_bad(const float *rows, int64_t count, int64_t columns, bool is_manhattan) {
+    /* (2 most)^2 columns fits a float, or (2 most columns)^2 */
+    const float most = 4e18f / (is_manhattan ? (float)columns : sqrtf((float)columns));
     for (int64_t i = 0; i < count; i++) {
         bool good = true;
         for (int64_t k = 0; k < columns; k++)
@@ -141,9 +144,13 @@ ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count,
         }
     }
     /* Rows under another's map are looked at as they are read; those of one's own map have been. */
-    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++)
-        if (!(ikt_sparse_norm(ikt_sparse_row_of(rows, i)) <= square_most))
+    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, i);
+        const double length = ikt_sparse_length_l1(row);
+        const bool is_manhattan = d->normaliser.metric == IKT_METRIC_MANHATTAN;
+        if (!((is_manhattan ? length * length : ikt_sparse_norm(row)) <= square_most))
             st = refuse_far(d, first + i);
+    }
     return ikt_agree(d->ctx, st);
 }
 
@@ -210,7 +217,9 @@ static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
         for (int64_t k = 0; k < now * d->columns; k++)
             rows[i * d->columns + k] = (float)result[k];
     }
-    d->bad = d->is_lent ? find_bad(rows, count, d->columns) : -1;
+    d->bad = d->is_lent
+                 ? find_bad(rows, count, d->columns, d->normaliser.metric == IKT_METRIC_MANHATTAN)
+                 : -1;
 }
 
 /* Sink: fully mapped rows, widened. */
@@ -281,7 +290,24 @@ static ikt_status allocate(ikt_dataset *d) {
     return ikt_alloc(ctx, &d->work, d->threads * d->work_stride, sizeof(double), "row blocks");
 }
 
+/* COLLECTIVE. The source as a matrix of all distances, which is looked through once. */
+static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *settings) {
+    const bool is_kernel = settings->matrix == IKT_MATRIX_SIMILARITIES;
+    d->normaliser = (ikt_normaliser){.mode = (ikt_normalise)settings->normalise, /* of nothing */
+                                     .metric = IKT_METRIC_PRECOMPUTED,
+                                     .d = d->d};
+    if (settings->pca > 0)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.pca needs rows with coordinates, and preprocess.metric = "
+                        "precomputed gives distances only");
+    IKT_TRY(ikt_pairwise_lend(d->ctx, d->source, is_kernel, &d->pairs));
+    return ikt_pairwise_check(d->ctx, &d->pairs);
+}
+
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
+    if (settings->metric == IKT_METRIC_PRECOMPUTED) return prepare_pairs(d, settings);
+    const ikt_normalise mode = ikt_normalise_of(settings);
+    const ikt_metric_kind metric = (ikt_metric_kind)settings->metric;
     if (settings->pca > d->d)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
@@ -294,13 +320,18 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         "the Isolation kernel takes sparse rows as they are",
                         (long long)settings->pca, (long long)d->d, (long long)d->d,
                         ikt_source_name(d->source), SPARSE_REDUCED_MOST);
-    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, (ikt_normalise)settings->normalise,
-                                  &d->normaliser));
+    if (metric == IKT_METRIC_CORRELATION && ikt_source_is_sparse(d->source) && settings->pca == 0)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.metric = correlation takes its mean from every row, which "
+                        "would fill the zeros of the sparse rows of %s; take "
+                        "preprocess.metric=cosine, or reduce them by preprocess.pca",
+                        ikt_source_name(d->source));
+    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, metric, &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
     d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
-               d->normaliser.mode == IKT_NORMALISE_NONE;
+               d->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
     return IKT_OK;
 }
 
@@ -349,7 +380,7 @@ ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const
         d->from_sparse = d->is_sparse =
             ikt_source_is_sparse(source) && !d->pca && !map->normaliser.shift;
         d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.scale &&
-                   map->normaliser.mode == IKT_NORMALISE_NONE;
+                   map->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
         status = allocate(d);
     }
     status = ikt_agree(ctx, status);
@@ -364,6 +395,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     ikt_source_close(&d->model_source);
     if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
     ikt_pca_destroy(&d->fitted);
+    ikt_pairwise_close(&d->pairs);
     ikt_free(&d->native);
     ikt_free(&d->mapped);
     ikt_free(&d->work);
@@ -382,6 +414,14 @@ void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **m
 
 ikt_dataset *ikt_dataset_model(ikt_dataset *d) {
     return d->model ? d->model : d;
+}
+
+const ikt_pairwise *ikt_dataset_pairs(const ikt_dataset *d) {
+    return d->pairs.source ? &d->pairs : NULL;
+}
+
+ikt_metric_kind ikt_dataset_metric(const ikt_dataset *d) {
+    return d->normaliser.metric;
 }
 
 int64_t ikt_dataset_rows(const ikt_dataset *d) {
@@ -404,7 +444,30 @@ const char *ikt_dataset_name(const ikt_dataset *d) {
     return ikt_source_name(d->source);
 }
 
+/* Where the squared distances of some rows go. */
+typedef struct {
+    ikt_context *ctx;
+    int64_t first, n;
+    float *square; /* [rows * n] */
+} pair_sink;
+
+static ikt_status put_squares(void *self, int64_t first, int64_t count, const double *value) {
+    const pair_sink *to = self;
+    float *square = to->square + (first - to->first) * to->n;
+#pragma omp parallel for num_threads(ikt_threads(to->ctx))
+    for (int64_t e = 0; e < count * to->n; e++)
+        square[e] = (float)(value[e] * value[e]);
+    return IKT_OK;
+}
+
+static ikt_status read_pairs(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    const ikt_rows range = {.n = d->n, .ranks = 1, .first = first, .count = count};
+    pair_sink to = {d->ctx, first, d->n, rows};
+    return ikt_pairwise_read(d->ctx, &d->pairs, &range, put_squares, &to);
+}
+
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    if (d->pairs.source) return read_pairs(d, first, count, rows);
     return stream(d, first, count, put_mapped, rows, (size_t)d->columns * sizeof(float));
 }
 
@@ -438,6 +501,11 @@ static int64_t steps_of(const ikt_dataset *d, const int64_t *rows, int64_t count
 /* COLLECTIVE. This rank's share of a gather, `out_bytes` a row. */
 static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t count, char *out,
                                size_t out_bytes) {
+    const int64_t most = d->pairs.source ? ikt_max_one(d->ctx, count) : 0;
+    for (int64_t i = 0; i < most; i++) /* whole rows of a matrix, one at a time */
+        IKT_TRY(read_pairs(d, i < count ? rows[i] : 0, i < count,
+                           (float *)(void *)(out + (size_t)(i < count ? i : 0) * out_bytes)));
+    if (d->pairs.source) return IKT_OK;
     const int64_t steps = steps_of(d, rows, count);
     for (int64_t step = 0, i = 0; step < steps; step++) {
         int64_t now = wanted_in_block(d, rows + i, count - i);

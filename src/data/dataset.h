@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "data/normalise.h"
+#include "io/sources/pairwise.h"
 #include "io/sources/source.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"
@@ -37,6 +38,15 @@ typedef struct {
     ikt_normaliser normaliser;
     const ikt_pca *pca; /* NULL: no reduction */
 } ikt_data_map;
+
+/* LOCAL. What the distance of two rows is. */
+ikt_metric_kind ikt_dataset_metric(const ikt_dataset *d);
+
+/* LOCAL. The matrix of all distances that a precomputed data set is; NULL for rows with
+ * coordinates. Of a precomputed one, ikt_dataset_read and the functions that gather floats give the
+ * squared distances of a row to all rows, in their order, as single precision has them: as many
+ * columns as rows. It is never bytes, sparse, mapped or reduced. */
+const ikt_pairwise *ikt_dataset_pairs(const ikt_dataset *d);
 
 /* LOCAL. The map of a data set; valid as long as the data set. */
 ikt_data_map ikt_dataset_map(const ikt_dataset *d);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "config/hints.h"
 #include "config/value.h"
 #include "dist/rows.h"
 #include "iktsne/version.h"
@@ -105,17 +106,15 @@ static ikt_status complete(ikt_context *ctx, const ikt_generator *generator,
 }
 
 static ikt_status find_generator(ikt_context *ctx, const char *name, const ikt_generator **found) {
-    const ikt_generator *nearest = generators[0];
+    ikt_nearest nearest = ikt_nearest_begin(name);
     for (int g = 0; g < GENERATORS; g++) {
         *found = generators[g];
         if (strcmp((*found)->name, name) == 0) return IKT_OK;
-        if (ikt_name_distance((*found)->name, name) < ikt_name_distance(nearest->name, name))
-            nearest = *found;
+        ikt_nearest_offer(&nearest, (*found)->name);
     }
     return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "there is no set '%.60s' to generate; did you mean '%s'? "
-                    "(`iktsne generate --help` lists them)",
-                    name, nearest->name);
+                    "there is no set '%.60s' to generate%s (`iktsne generate --help` lists them)",
+                    name, ikt_nearest_say(&nearest));
 }
 
 ikt_status ikt_generation_open(ikt_context *ctx, const char *name,

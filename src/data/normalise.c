@@ -44,6 +44,24 @@ static const ikt_key keys[] = {
      .unit = "components",
      .help = "Reduce the normalised rows to this many principal components; 0 keeps all columns. "
              "Sparse rows may have up to 16,384 columns for this"},
+    {.name = "metric",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, metric),
+     .fallback = "euclidean",
+     .choices = "euclidean|cosine|correlation|manhattan|precomputed",
+     .unit = "",
+     .help = "What the distance of two rows is: euclidean; cosine, of the directions of the rows, "
+             "whose columns are not rescaled unless normalise says minmax or zscore; correlation, "
+             "the same of rows less their own mean; manhattan, the sum of absolute differences; "
+             "or precomputed, where the input is a matrix of the distances of all pairs of rows"},
+    {.name = "matrix",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, matrix),
+     .fallback = "distances",
+     .choices = "distances|similarities",
+     .unit = "",
+     .help = "What the entries of a precomputed matrix are: distances, or similarities K such as "
+             "those of a kernel, which become the distances sqrt(K_ii + K_jj - 2 K_ij)"},
 };
 
 const ikt_section ikt_preprocess_section = {"preprocess",
@@ -70,6 +88,31 @@ static void to_unit_length(double *row, int64_t d) {
         row[k] /= length;
 }
 
+/* The first value is taken from all before, so that a row of equal values becomes 0 exactly. */
+static void subtract_mean(double *row, int64_t d) {
+    const double first = row[0];
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++) {
+        row[k] -= first;
+        sum += row[k];
+    }
+    for (int64_t k = 0; k < d; k++)
+        row[k] -= sum / (double)d;
+}
+
+static bool is_by_length(const ikt_normaliser *normaliser) {
+    return normaliser->mode == IKT_NORMALISE_UNIT || normaliser->metric == IKT_METRIC_COSINE ||
+           normaliser->metric == IKT_METRIC_CORRELATION;
+}
+
+ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings) {
+    const ikt_normalise mode = (ikt_normalise)settings->normalise;
+    const bool is_of_rows =
+        settings->metric == IKT_METRIC_COSINE || settings->metric == IKT_METRIC_CORRELATION;
+    const bool is_open = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    return is_of_rows && is_open ? IKT_NORMALISE_UNIT : mode;
+}
+
 void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const void *row,
                         double *out) {
     int64_t d = normaliser->d;
@@ -81,7 +124,8 @@ void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const v
     else if (scale)
         for (int64_t k = 0; k < d; k++)
             out[k] *= scale[k];
-    if (normaliser->mode == IKT_NORMALISE_UNIT) to_unit_length(out, d);
+    if (normaliser->metric == IKT_METRIC_CORRELATION) subtract_mean(out, d);
+    if (is_by_length(normaliser)) to_unit_length(out, d);
 }
 
 void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *column,
@@ -89,7 +133,7 @@ void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *col
     const double *scale = normaliser->scale;
     for (int64_t e = 0; e < count; e++)
         out[e] = scale ? value[e] * scale[column[e]] : value[e];
-    if (normaliser->mode == IKT_NORMALISE_UNIT) to_unit_length(out, count);
+    if (is_by_length(normaliser)) to_unit_length(out, count);
 }
 
 /* --- statistics of sparse rows -----------------------------------------------------------------
@@ -283,7 +327,8 @@ static void set_column(ikt_normaliser *map, const ikt_column_stats *stats, int64
  */
 static ikt_status check_range(ikt_context *ctx, const ikt_normaliser *map,
                               const ikt_column_stats *stats, const char *name) {
-    double square = 0;
+    const bool is_manhattan = map->metric == IKT_METRIC_MANHATTAN;
+    double square = 0, sum = 0;
     for (int64_t k = 0; k < stats->d; k++) {
         double range = stats->most[k] - stats->least[k];
         const double spread = stats->variance ? stats->variance[k] : range * range;
@@ -293,7 +338,9 @@ static ikt_status check_range(ikt_context *ctx, const ikt_normaliser *map,
                             "what can be computed with; rescale the column",
                             name, (long long)k, stats->least[k], stats->most[k]);
         square += range * range;
+        sum += range;
     }
+    if (is_manhattan) square = sum * sum;
     if (map->mode == IKT_NORMALISE_NONE && square > 0 &&
         !(square < FLT_MAX && square > (double)FLT_MIN / FLT_EPSILON))
         return ikt_fail(ctx, IKT_ERR_DATA,
@@ -323,9 +370,9 @@ static ikt_status make_map(ikt_context *ctx, const ikt_column_stats *stats, cons
 }
 
 ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
-                                 ikt_normaliser *out) {
+                                 ikt_metric_kind metric, ikt_normaliser *out) {
     const char *name = ikt_source_name(source);
-    *out = (ikt_normaliser){.mode = mode, .d = ikt_source_columns(source)};
+    *out = (ikt_normaliser){.mode = mode, .metric = metric, .d = ikt_source_columns(source)};
     if (ikt_source_rows(source) < 1 || out->d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", name,
                         (long long)ikt_source_rows(source), (long long)out->d);

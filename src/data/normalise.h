@@ -27,23 +27,45 @@ typedef enum {
     IKT_NORMALISE_AUTO    /* none or minmax, as the rows call for (ikt_normalise_choose) */
 } ikt_normalise;
 
+/* Order of the choices of preprocess.metric: what the distance of two rows is. */
+typedef enum {
+    IKT_METRIC_EUCLIDEAN,
+    IKT_METRIC_COSINE,      /* Euclidean, of rows brought to length 1 */
+    IKT_METRIC_CORRELATION, /* the same, of rows less their own mean */
+    IKT_METRIC_MANHATTAN,   /* sums of absolute differences */
+    IKT_METRIC_PRECOMPUTED  /* the rows are those of a matrix of all distances */
+} ikt_metric_kind;
+
+/* Order of the choices of preprocess.matrix: what the entries of a precomputed matrix are. */
+typedef enum {
+    IKT_MATRIX_DISTANCES,
+    IKT_MATRIX_SIMILARITIES /* K, which become distances sqrt(K_ii + K_jj - 2 K_ij) */
+} ikt_matrix_kind;
+
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
     int normalise; /* ikt_normalise */
     int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
     int missing;   /* ikt_missing (missing.h), for those who open the source */
+    int metric;    /* ikt_metric_kind */
+    int matrix;    /* of metric precomputed: ikt_matrix_kind */
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;
 
 typedef struct {
     ikt_normalise mode;
+    ikt_metric_kind metric; /* of cosine and correlation, each row is mapped after its columns */
     int64_t d;
     double *shift, *scale; /* [d] each; NULL when the map is the identity; of sparse rows, shift is
                               always NULL */
     int64_t constant;      /* columns with one value only: mapped to 0 */
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
+
+/* LOCAL, pure. Which map of the columns the settings mean: where rows are brought to length 1 and
+ * nothing is said of the columns, none, not even the common offset is taken from them. */
+ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings);
 
 /* COLLECTIVE. What auto means for the rows of a source: minmax where some columns would outweigh
  * all others, none otherwise (normalise_auto.c has the rules). Logs the choice with its reason.
@@ -60,6 +82,8 @@ ikt_status ikt_normalise_choose(ikt_context *ctx, ikt_source *source, ikt_normal
  *   minmax   shift = least, scale = 1 / (most - least).
  *   zscore   shift = mean, scale = 1 / standard deviation (divided by n).
  *   unit     the identity; ikt_normaliser_row divides by the row's length.
+ *   metric   cosine divides each mapped row by its length, correlation takes its mean from it
+ *            before; of sparse rows correlation is refused, as their zeros would not stay zeros
  * Of a sparse source (ikt_source_is_sparse) minmax and zscore have the same scale, over all rows,
  * zeros included, and no shift; none is the identity.
  *   auto     what ikt_normalise_choose chooses, which is out->mode then.
@@ -68,7 +92,7 @@ ikt_status ikt_normalise_choose(ikt_context *ctx, ikt_source *source, ikt_normal
  * infinity (lowest row of all ranks, with column), for values whose squared distances single
  * precision cannot hold; IKT_ERR_RESOURCE; the source's. */
 ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
-                                 ikt_normaliser *out);
+                                 ikt_metric_kind metric, ikt_normaliser *out);
 void ikt_normaliser_free(ikt_normaliser *normaliser);
 
 /* LOCAL. Maps one row.

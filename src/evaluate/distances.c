@@ -45,6 +45,10 @@ static ikt_status create_input(ikt_context *ctx, ikt_distances *w) {
                                    &w->stream,   &w->packed, &w->tile};
     int64_t floats[ARRAYS], bytes = 0;
     w->d = d;
+    if (ikt_dataset_pairs(w->data)) { /* its rows are what is wanted */
+        w->stride = n;
+        return ikt_alloc(ctx, &w->distance, w->batch * n, sizeof(float), "measures");
+    }
     w->stride = ikt_packed_rows(n);
     w->block = least(ikt_stream_rows(d, sizeof(float)), n);
     find_sizes(n, d, w->batch, ikt_size(ctx), ikt_threads(ctx), floats);
@@ -70,10 +74,11 @@ static int64_t run_length(const int64_t *row, int64_t count) {
     return length;
 }
 
-/* COLLECTIVE. Coordinates of the queries, a run of consecutive rows at a time; ranks with fewer
+/* COLLECTIVE. Coordinates of the queries, or their distances to all rows where the input is a
+ * matrix of these, a run of consecutive rows at a time; ranks with fewer
  * runs read nothing at the end. */
 static ikt_status read_queries(ikt_context *ctx, ikt_distances *work, const int64_t *row,
-                               int64_t count) {
+                               int64_t count, float *to) {
     int64_t runs = 0, done = 0;
     for (int64_t q = 0; q < count; runs++)
         q += run_length(row + q, count - q);
@@ -81,7 +86,7 @@ static ikt_status read_queries(ikt_context *ctx, ikt_distances *work, const int6
     for (int64_t run = 0; run < runs; run++) {
         int64_t length = run_length(row + done, count - done);
         int64_t first = length > 0 ? row[done] : 0;
-        IKT_TRY(ikt_dataset_read(work->data, first, length, work->query + done * work->d));
+        IKT_TRY(ikt_dataset_read(work->data, first, length, to + done * work->d));
         done += length;
     }
     return IKT_OK;
@@ -121,7 +126,8 @@ static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t que
 
 static ikt_status fill_input(ikt_context *ctx, ikt_distances *work, const int64_t *row,
                              int64_t count) {
-    IKT_TRY(read_queries(ctx, work, row, count));
+    if (ikt_dataset_pairs(work->data)) return read_queries(ctx, work, row, count, work->distance);
+    IKT_TRY(read_queries(ctx, work, row, count, work->query));
     for (int64_t first = 0; first < work->rows.n; first += work->block) {
         const int64_t rows = least(work->block, work->rows.n - first);
         const ikt_rows share = ikt_rows_make(rows, ikt_size(ctx), ikt_rank(ctx));

@@ -14,7 +14,12 @@
 
 /* The inputs that a family needs. Families that need ranks look at queries: by distance in the
  * input, or, with CODES, by similarity under the Isolation kernel. */
-enum { IKT_MEASURE_NEEDS_LABELS = 1, IKT_MEASURE_NEEDS_INPUT = 2, IKT_MEASURE_NEEDS_CODES = 4 };
+enum {
+    IKT_MEASURE_NEEDS_LABELS = 1,
+    IKT_MEASURE_NEEDS_INPUT = 2,
+    IKT_MEASURE_NEEDS_CODES = 4,
+    IKT_MEASURE_NEEDS_COLUMNS = 8 /* coordinates of the input, not its distances alone */
+};
 
 /* The input of all families, computed once; the same on every rank but for `what`. */
 typedef struct {

@@ -187,6 +187,6 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_global = {
     .name = "global",
     .help = "TriMap's global score: reconstruction of the input, relative to principal components",
-    .needs = IKT_MEASURE_NEEDS_INPUT,
+    .needs = IKT_MEASURE_NEEDS_INPUT | IKT_MEASURE_NEEDS_COLUMNS,
     .compute = compute,
     .memory = memory};

@@ -1,13 +1,14 @@
 /* The table of families of measures, and what is computed of it. */
 #include "evaluate/measure.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/value.h"
+#include "config/hints.h"
 #include "evaluate/family.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */
@@ -16,6 +17,56 @@ static const ikt_measure_family *const families[] = {
     &ikt_family_visible,  &ikt_family_ranks,      &ikt_family_retrieval,  &ikt_family_triplets,
     &ikt_family_global,   &ikt_family_separation, &ikt_family_kernel};
 enum { FAMILIES = sizeof families / sizeof *families };
+
+/* The names that measures come under. Where several share a word, all of them are meant. */
+/* clang-format off */
+static const ikt_measure_name names[] = {
+    {"Davies-Bouldin", "clusters", -1, "Davies-Bouldin index of the classes",
+     "davies-bouldin davies-bouldin-score davies-bouldin-index db dbi"},
+    {"Calinski-Harabasz", "clusters", 1, "Calinski-Harabasz index of the classes",
+     "calinski-harabasz calinski-harabasz-score calinski-harabasz-index ch chi"},
+    {"silhouette", "silhouette", 1, "silhouette of the classes", "silhouette-score asw"},
+    {"NMI of k-means", "kmeans", 1, "k-means clusters against the classes", "nmi k-means"},
+    {"#-NN accuracy", "labels", 1, "accuracy of the # nearest neighbours",
+     "accuracy knn knn-accuracy k-nn-accuracy neighbours neighbors"},
+    {"1-NN error", "labels", -1, "error of the nearest neighbour",
+      "1nn 1-nn 1nn-error 1-nn-error error"},
+    {"visualisation epsilon", "visible", -1, NULL, "visualisation epsilon"},
+    {"visible epsilon, class #", "visible", -1, NULL, NULL},
+    {"AUC_RNX", "ranks", 1, "neighbourhoods of all sizes kept", "auc auc-rnx rnx"},
+    {"AUC_RNX (paper's k)", "ranks", 1, "neighbourhoods of the paper's sizes kept",
+     "auc auc-rnx rnx"},
+    {"trustworthiness (k #)", "ranks", 1, "trustworthiness of # neighbours",
+     "trustworthiness trust"},
+    {"continuity (k #)", "ranks", 1, "continuity of # neighbours", "continuity"},
+    {"AUC_RNX, kernel", "kernel", 1, "neighbourhoods of all sizes kept, by the kernel", NULL},
+    {"AUC_RNX (paper's k), kernel", "kernel", 1,
+     "neighbourhoods of the paper's sizes kept, by the kernel", NULL},
+    {"trustworthiness (k #), kernel", "kernel", 1, "trustworthiness of # neighbours, by the kernel",
+     NULL},
+    {"continuity (k #), kernel", "kernel", 1, "continuity of # neighbours, by the kernel", NULL},
+    {"precision-recall area", "retrieval", 1, "precision and recall of neighbours",
+     "precision-recall precision recall"},
+    {"triplet accuracy", "triplets", 1, "triplets of rows in the right order",
+     "triplet triplet-accuracy random-triplet"},
+    {"global score", "global", 1, NULL, "global-score"},
+    {"gamma", "separation", 0, NULL, "gamma"},
+    {"gamma spherical", "separation", 0, NULL, "gamma"},
+    {"gamma separated", "separation", 0, NULL, "gamma"},
+    {"row # to class #", "marked", 0, NULL, NULL},
+    {"row # to class #, mean", "marked", 0, NULL, NULL},
+    {"marked rows apart", "apart", 0, NULL, NULL},
+    {"arrangement error", "reference", -1, NULL, NULL},
+    {"arrangement error, second copy", "reference", -1, NULL, NULL},
+    {"copies apart", "reference", 1, NULL, NULL},
+    {"KL", "run", 0, NULL, NULL},
+    {"seconds", "run", 0, NULL, NULL},
+    {"seconds similarities", "run", 0, NULL, NULL},
+    {"seconds layout", "run", 0, NULL, NULL},
+    {"MB per rank", "run", 0, NULL, NULL},
+};
+/* clang-format on */
+enum { NAMES = sizeof names / sizeof *names };
 
 ikt_measure_settings ikt_measure_defaults(void) {
     return (ikt_measure_settings){.k = 10,
@@ -36,15 +87,42 @@ const char *ikt_measure_family_help(int i) {
     return i >= 0 && i < FAMILIES ? families[i]->help : NULL;
 }
 
-/* Number of the next family of a list "a,b", which is moved behind it; FAMILIES where there is no
- * such family. */
-static size_t next_family(const char **list) {
-    const size_t length = strcspn(*list, ",");
+static size_t family_number(const char *name, size_t length) {
     size_t f = 0;
     while (f < FAMILIES &&
-           !(strlen(families[f]->name) == length && memcmp(families[f]->name, *list, length) == 0))
+           !(strlen(families[f]->name) == length && strncmp(families[f]->name, name, length) == 0))
         f++;
-    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return f;
+}
+
+/* Whether a list of names, separated by blanks, holds the word [length]; - and _ are the same, and
+ * so are large and small letters. */
+static bool holds_name(const char *list, const char *word, size_t length) {
+    for (; *list; list += strcspn(list, " "), list += strspn(list, " ")) {
+        size_t same = 0;
+        while (same < length && list[same] && list[same] != ' ' &&
+               (list[same] == tolower((unsigned char)word[same]) ||
+                (list[same] == '-' && strchr("_ ", word[same]))))
+            same++;
+        if (same == length && (list[same] == ' ' || list[same] == '\0')) return true;
+    }
+    return false;
+}
+
+/* Number of the family of the next word of a list "a,b", which is moved behind it; FAMILIES where
+ * the word is neither a family nor a measure.
+ *   measures   receives which single measures of `names` the word asks for; NULL: nobody asks */
+static size_t next_family(const char **list, bool *measures) {
+    const char *word = *list;
+    const size_t length = strcspn(word, ",");
+    size_t f = family_number(word, length);
+    *list = word[length] ? word + length + 1 : NULL;
+    if (f < FAMILIES || length == 0) return f;
+    for (int i = 0; i < NAMES; i++) {
+        if (!names[i].asked || !holds_name(names[i].asked, word, length)) continue;
+        f = family_number(names[i].family, strlen(names[i].family));
+        if (measures) measures[i] = true;
+    }
     return f;
 }
 
@@ -54,34 +132,53 @@ static const char *lacking(const ikt_measure_family *f, unsigned has) {
     const unsigned lacks = f->needs & ~has;
     if (lacks & IKT_MEASURE_NEEDS_LABELS) return "labels, and there are none";
     if (lacks & IKT_MEASURE_NEEDS_INPUT) return "the input data, and there is none";
+    if (lacks == IKT_MEASURE_NEEDS_COLUMNS)
+        return "rows with coordinates, and preprocess.metric = precomputed gives distances only";
     return lacks ? "codes of the Isolation kernel, and there are none" : NULL;
 }
 
-static unsigned has_of(bool labels, bool input, bool codes) {
-    return (labels ? IKT_MEASURE_NEEDS_LABELS : 0u) | (input ? IKT_MEASURE_NEEDS_INPUT : 0u) |
-           (codes ? IKT_MEASURE_NEEDS_CODES : 0u);
+static unsigned has_of(bool labels, bool input, bool columns, bool codes) {
+    return (columns ? IKT_MEASURE_NEEDS_COLUMNS : 0u) | (labels ? IKT_MEASURE_NEEDS_LABELS : 0u) |
+           (input ? IKT_MEASURE_NEEDS_INPUT : 0u) | (codes ? IKT_MEASURE_NEEDS_CODES : 0u);
 }
 
 bool ikt_measures_need_input(const char *list) {
     bool any = false;
     while (list && *list) {
-        const size_t f = next_family(&list);
+        const size_t f = next_family(&list, NULL);
         any |= f < FAMILIES &&
                (families[f]->needs & (IKT_MEASURE_NEEDS_INPUT | IKT_MEASURE_NEEDS_CODES)) != 0;
     }
     return any;
 }
 
+bool ikt_measures_need_ranks(const char *list) {
+    bool any = !list[0];
+    while (list && *list) {
+        const size_t f = next_family(&list, NULL);
+        any |= f < FAMILIES && families[f] == &ikt_family_ranks;
+    }
+    return any;
+}
+
+/* The measures asked for. A family is `whole` where all that it finds is wanted, and not only the
+ * single measures that were asked for. */
+typedef struct {
+    bool family[FAMILIES], whole[FAMILIES], measure[NAMES];
+} selection;
+
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
-                              const ikt_measured *what, bool wanted[FAMILIES]) {
-    const unsigned has = has_of(what->has_labels, what->data, what->codes);
+                              const ikt_measured *what, selection *asked) {
+    bool *wanted = asked->family;
+    const bool columns = what->data && !ikt_dataset_pairs(what->data);
+    const unsigned has = has_of(what->has_labels, what->data, columns, what->codes);
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = !settings->only && !lacking(families[f], has) &&
-                    (families[f]->is_cheap || !settings->cheap_only);
+        wanted[f] = asked->whole[f] = !settings->only && !lacking(families[f], has) &&
+                                      (families[f]->is_cheap || !settings->cheap_only);
     for (const char *list = settings->only; list;) {
         const char *name = list;
-        const size_t f = next_family(&list);
+        const size_t length = strcspn(name, ","), f = next_family(&list, asked->measure);
         if (f == FAMILIES) {
             char known[256] = "";
             for (size_t other = 0; other < FAMILIES; other++) {
@@ -89,14 +186,17 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
                 snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before,
                          families[other]->name);
             }
-            return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
-                            (int)strcspn(name, ","), name, known);
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "'%.*s' is no measure; there are the families %s, and single measures "
+                            "such as trustworthiness, accuracy and silhouette",
+                            (int)length, name, known);
         }
         const char *missing = lacking(families[f], has);
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
                             missing);
         wanted[f] = true;
+        asked->whole[f] |= family_number(name, length) == f;
     }
     for (size_t f = 0; f < FAMILIES; f++)
         if (wanted[f] && families[f]->check) IKT_TRY(families[f]->check(ctx, settings, what));
@@ -128,9 +228,24 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     return st;
 }
 
+/* Drops from place `first` on what families found beside the single measures asked for. */
+static void drop_others(const selection *asked, ikt_measures *out, int64_t first) {
+    int64_t kept = first;
+    for (int64_t i = first; i < out->count; i++) {
+        const ikt_measure_name *found = ikt_measure_find(out->list[i].name);
+        const size_t f = found ? family_number(found->family, strlen(found->family)) : FAMILIES;
+        if (f == FAMILIES || asked->whole[f] || asked->measure[found - names])
+            out->list[kept++] = out->list[i];
+    }
+    out->count = kept;
+}
+
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
-    bool wanted[FAMILIES], any = false;
+    selection asked = {.family = {false}};
+    const bool *wanted = asked.family;
+    const int64_t before = out->count;
+    bool any = false;
     ikt_measure_view view;
     ikt_status st = IKT_OK;
     if (what->q < 1 || what->q > IKT_AXES_MOST)
@@ -145,7 +260,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
                           "run it again with a smaller learning rate",
                           (long long)(what->rows.first + e / what->q));
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(find_wanted(ctx, settings, what, wanted));
+    IKT_TRY(find_wanted(ctx, settings, what, &asked));
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];
     if (!any) return IKT_OK;
@@ -154,6 +269,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         if (wanted[f] && families[f]->compute) st = families[f]->compute(ctx, &view, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, true, wanted, out);
+    if (st == IKT_OK) drop_others(&asked, out, before);
     ikt_measure_view_free(&view);
     return st;
 }
@@ -161,10 +277,11 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
 int64_t ikt_measures_memory(const ikt_measure_settings *settings,
                             const ikt_measure_extent *extent) {
     bool listed[FAMILIES + 1] = {false};
-    const unsigned has = has_of(extent->classes > 0, extent->input, extent->stride > 0);
+    const unsigned has =
+        has_of(extent->classes > 0, extent->input, extent->input, extent->stride > 0);
     int64_t most = 0, passes[2] = {0, 0};
     for (const char *list = settings->only; list;)
-        listed[next_family(&list)] = true;
+        listed[next_family(&list, NULL)] = true;
     for (size_t f = 0; f < FAMILIES; f++) {
         const ikt_measure_family *of = families[f];
         const bool by_code = (of->needs & IKT_MEASURE_NEEDS_CODES) != 0;
@@ -184,43 +301,6 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
 }
 
 /* --- the names that measures come under ------------------------------------------------------- */
-
-static const ikt_measure_name names[] = {
-    {"Davies-Bouldin", "clusters", -1},
-    {"Calinski-Harabasz", "clusters", 1},
-    {"silhouette", "silhouette", 1},
-    {"NMI of k-means", "kmeans", 1},
-    {"#-NN accuracy", "labels", 1},
-    {"1-NN error", "labels", -1},
-    {"visualisation epsilon", "visible", -1},
-    {"visible epsilon, class #", "visible", -1},
-    {"AUC_RNX", "ranks", 1},
-    {"AUC_RNX (paper's k)", "ranks", 1},
-    {"trustworthiness (k #)", "ranks", 1},
-    {"continuity (k #)", "ranks", 1},
-    {"AUC_RNX, kernel", "kernel", 1},
-    {"AUC_RNX (paper's k), kernel", "kernel", 1},
-    {"trustworthiness (k #), kernel", "kernel", 1},
-    {"continuity (k #), kernel", "kernel", 1},
-    {"precision-recall area", "retrieval", 1},
-    {"triplet accuracy", "triplets", 1},
-    {"global score", "global", 1},
-    {"gamma", "separation", 0},
-    {"gamma spherical", "separation", 0},
-    {"gamma separated", "separation", 0},
-    {"row # to class #", "marked", 0},
-    {"row # to class #, mean", "marked", 0},
-    {"marked rows apart", "apart", 0},
-    {"arrangement error", "reference", -1},
-    {"arrangement error, second copy", "reference", -1},
-    {"copies apart", "reference", 1},
-    {"KL", "run", 0},
-    {"seconds", "run", 0},
-    {"seconds similarities", "run", 0},
-    {"seconds layout", "run", 0},
-    {"MB per rank", "run", 0},
-};
-enum { NAMES = sizeof names / sizeof *names };
 
 static bool matches(const char *pattern, const char *name) {
     for (; *pattern; pattern++) {
@@ -242,13 +322,39 @@ const ikt_measure_name *ikt_measure_find(const char *name) {
     return NULL;
 }
 
-const char *ikt_measure_nearest(const char *name) {
-    int best = 0;
-    for (int i = 1; i < NAMES; i++)
-        if (ikt_name_distance(names[i].pattern, name) <
-            ikt_name_distance(names[best].pattern, name))
-            best = i;
-    return names[best].pattern;
+const ikt_measure_name *ikt_measure_pattern(int i) {
+    return i >= 0 && i < NAMES ? &names[i] : NULL;
+}
+
+bool ikt_measure_is_asked(const ikt_measure_name *name, const char *word) {
+    return name->asked && holds_name(name->asked, word, strlen(word));
+}
+
+void ikt_measure_hint(const char *name, char *text, size_t size) {
+    ikt_nearest nearest = ikt_nearest_begin(name);
+    for (int i = 0; i < NAMES; i++)
+        ikt_nearest_offer(&nearest, names[i].pattern);
+    snprintf(text, size, "%s", ikt_nearest_say(&nearest));
+}
+
+/* The numbers of the name stand where the words have a #, one after the other. */
+void ikt_measure_plain(const char *name, char *text, size_t size) {
+    const ikt_measure_name *found = ikt_measure_find(name);
+    size_t used = 0;
+    if (!found || !found->plain) {
+        snprintf(text, size, "%s", name);
+        return;
+    }
+    for (const char *at = found->plain; *at && used + 1 < size; at++) {
+        if (*at != '#') {
+            text[used++] = *at;
+            continue;
+        }
+        name += strcspn(name, "0123456789");
+        for (; *name >= '0' && *name <= '9' && used + 1 < size; name++)
+            text[used++] = *name;
+    }
+    text[used] = '\0';
 }
 
 int ikt_measure_way(const char *name) {

@@ -26,7 +26,8 @@ typedef struct {
     int64_t batch_bytes; /* distances a rank holds at a time; changes the time only */
     bool cheap_only;     /* leave out what costs more than a search for neighbours in the map */
     bool keep_curve;     /* the family `ranks` fills measures->curve */
-    const char *only;    /* families asked for, "clusters,ranks"; NULL: all that are possible */
+    const char *only; /* families or measures asked for by name, "clusters,trustworthiness"; NULL:
+                         all that are possible */
 } ikt_measure_settings;
 
 /* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
@@ -70,29 +71,47 @@ ikt_measure_settings ikt_measure_defaults(void);
 const char *ikt_measure_family_name(int i);
 const char *ikt_measure_family_help(int i);
 
-/* LOCAL, pure. Whether a family of the list ("clusters,ranks") compares with the input. */
+/* LOCAL, pure. Whether the list ("clusters,trustworthiness") has a family or measure that compares
+ * with the input. */
 bool ikt_measures_need_input(const char *families);
+
+/* LOCAL, pure. Whether the family `ranks` is computed for the list; "" stands for all. */
+bool ikt_measures_need_ranks(const char *list);
 
 /* A name that measures come under; which of them a study may ask for, and which way is better. */
 typedef struct {
     const char *pattern; /* "#-NN accuracy": a # stands for an integer */
     const char *family;  /* of measure.h; "marked": where marked rows landed; "run": of the run */
     int better;          /* +1 larger, -1 smaller, 0 neither */
+    const char *plain;   /* in words, with a # where the pattern has one; NULL: the pattern does */
+    const char *asked;   /* what it may be asked for by, "trustworthiness knn"; NULL: its family */
 } ikt_measure_name;
 
-/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. */
+/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. The i-th
+ * entry, NULL beyond the last. */
 const ikt_measure_name *ikt_measure_find(const char *name);
+const ikt_measure_name *ikt_measure_pattern(int i);
 
-/* The pattern nearest to a name that is none, for hints. */
-const char *ikt_measure_nearest(const char *name);
+/* Whether a measure may be asked for by a word, in letters of any case: "trust". */
+bool ikt_measure_is_asked(const ikt_measure_name *name, const char *word);
+
+/* "; did you mean ...?" with the pattern nearest to a name that is none; "" where none is near.
+ *   text   [size] receives it */
+void ikt_measure_hint(const char *name, char *text, size_t size);
+
+/* The name of a measure in words, "accuracy of the 10 nearest neighbours"; the name itself where it
+ * says enough.
+ *   text   [size] receives it */
+void ikt_measure_plain(const char *name, char *text, size_t size);
 
 /* The way in which a measure is better; 0 also where there is no such measure. */
 int ikt_measure_way(const char *name);
 
 /* COLLECTIVE; the same settings on all ranks. Appends to *out every measure that what is given
- * allows, or those of the families asked for (ikt_measure_family_name). Data that do not allow a
- * family (labels that make no clusters, too many columns) cost a warning, or fail where `only`
- * names the family.
+ * allows, or those asked for: families (ikt_measure_family_name), or single measures by their names
+ * in words (ikt_measure_name), such as trustworthiness, accuracy or silhouette. Data that do not
+ * allow a family (labels that make no clusters, too many columns) cost a warning, or fail where
+ * `only` names it.
  *   out   zero-initialised or filled before, the same on every rank; freed with
  *         ikt_measures_destroy, also after a failure.
  * Errors: IKT_ERR_USAGE (k or trust_k too large for n, a family that is unknown or lacks what it

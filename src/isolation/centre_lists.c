@@ -26,14 +26,16 @@ void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t ch
         ikt_select_tighten(&kept[r], most);
 }
 
-ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
+ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, bool is_manhattan, double x_norm,
                           double largest_norm) {
     if (kept->limit == UINT64_MAX) return UINT64_MAX;
     double bound = 0;
     if (x_norm <= largest_safe_norm && largest_norm <= largest_safe_norm) {
         const double least_out = (double)ikt_pair_value(kept->limit);
-        const double squared = x_norm + 2 * (least_out - round.start * x_norm / 2 - 2 * round.tiny);
-        bound = squared * (1 - round.definition) - round.tiny;
+        const double distance =
+            is_manhattan ? x_norm + least_out - 2 * round.tiny
+                         : x_norm + 2 * (least_out - round.start * x_norm / 2 - 2 * round.tiny);
+        bound = distance * (1 - round.definition) - round.tiny;
     }
     return ikt_pair_make(bound > 0 ? (float)(bound * (1 - 0x1p-22)) : 0, 0);
 }

@@ -23,7 +23,7 @@ void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t ch
 /* LOCAL, pure. The pair below which every centre is in the list: a centre that is not has at least
  * the value of kept->limit, and the definition's rounding and that of the value are bounded
  * (kernel_f32_bound.h). */
-ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
+ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, bool is_manhattan, double x_norm,
                           double largest_norm);
 
 /* LOCAL. Logs how lists have done.

@@ -39,7 +39,9 @@ ikt_codes_rows ikt_codes_rows_of(ikt_dataset *data) {
     const ikt_dataset *centres = ikt_dataset_model(data);
     ikt_codes_rows rows = {.d = ikt_dataset_columns(data),
                            .is_u8 = ikt_dataset_is_u8(data),
-                           .is_sparse = ikt_dataset_is_sparse(data)};
+                           .is_sparse = ikt_dataset_is_sparse(data),
+                           .is_manhattan = ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN,
+                           .is_pairs = ikt_dataset_pairs(data) != NULL};
     if (!rows.is_sparse) return rows;
     rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
     rows.longest = ikt_dataset_longest_row(data);
@@ -85,6 +87,7 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
         note_done(c, row, count, entries);
         c->seen += count;
         ikt_progress(c->ctx, "rows coded", c->seen / c->passes, own.count, NULL);
+        IKT_TRY(ikt_watcher_poll(c->ctx));
         if (c->hooks) IKT_TRY(ikt_watch_pause_after(c->ctx, &saver, &c->has_worked));
     }
     return IKT_OK;
@@ -162,6 +165,7 @@ static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t mo
 int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
     const int64_t distinct = ikt_model_distinct_most(spec, spec->t * spec->psi + spec->coarse);
     if (spec->form != IKT_FORM_VORONOI) return 0;
+    if (rows->is_pairs) return distinct;
     const bool pays = rows->is_sparse
                           ? ikt_sparse_list_pays(spec, rows, distinct)
                           : ikt_list_pays(rows->is_u8, distinct, spec->psi, spec->t, rows->d);
@@ -176,9 +180,11 @@ static ikt_status fill(ikt_coding *c) {
     const bool with_lists = ikt_codes_distinct(&model->spec, &rows) > 0;
     ikt_log(c->ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
             (long long)model->t, (long long)model->psi,
-            c->is_sparse ? "sparse float32"
-            : is_forest  ? "random trees"
-                         : c->kernel->name);
+            c->is_sparse    ? "sparse float32"
+            : rows.is_pairs ? "distances from a matrix"
+            : is_forest     ? "random trees"
+                            : c->kernel->name);
+    if (rows.is_pairs) return ikt_coding_pairs(c);
     if (c->is_sparse) return ikt_coding_sparse(c, &rows, with_lists);
     if (is_forest) return ikt_coding_forest(c);
     if (!with_lists) return ikt_coding_direct(c);
@@ -197,12 +203,13 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
+    const bool is_manhattan = ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN;
     const int64_t n_local = distribution->count;
     ikt_coding c = {.ctx = ctx,
                     .data = data,
                     .distribution = distribution,
                     .model = model,
-                    .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
+                    .kernel = ikt_codes_kernel_choose(is_u8, is_manhattan, ikt_cpu_isa()),
                     .codes = out,
                     .places = places,
                     .budget = budget,
@@ -216,6 +223,10 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                         "isolation.form: forest needs dense rows, and those of %s are sparse; take "
                         "isolation.form=voronoi",
                         ikt_dataset_name(data));
+    if (ikt_dataset_pairs(data) && model->spec.form == IKT_FORM_FOREST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.form: forest splits columns, and preprocess.metric = "
+                        "precomputed gives distances only; take isolation.form=voronoi");
     c.block = c.is_sparse ? ikt_dataset_block_rows(data)
                           : block_rows(budget, c.d * c.element, ikt_rows_count(distribution, 0));
     *out = (ikt_codes){.n_local = n_local,
@@ -255,7 +266,8 @@ ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
                               const ikt_model_spec *spec, int threads) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(rows->is_u8, ikt_cpu_isa());
+    const ikt_codes_kernel *kernel =
+        ikt_codes_kernel_choose(rows->is_u8, rows->is_manhattan, ikt_cpu_isa());
     const int64_t d = rows->d, row_bytes = d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
     const int64_t distinct = ikt_codes_distinct(spec, rows);
     const int64_t entries = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
@@ -265,7 +277,8 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
     const int64_t tile =
         spec->candidates > 0 ? ikt_coding_near_tile(kernel, d) : ikt_row_lists_tile(kernel, d);
     const int64_t work =
-        rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
+        rows->is_pairs    ? ikt_coding_pairs_bytes(spec, distinct, d, threads)
+        : rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
         : spec->form == IKT_FORM_FOREST
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
         : distinct > 0

@@ -110,6 +110,8 @@ typedef struct {
     int64_t d;
     bool is_u8;
     bool is_sparse;
+    bool is_manhattan;
+    bool is_pairs;   /* they are those of a matrix of all distances, of d rows */
     double entries;  /* sparse: of a row or centre, on average */
     int64_t longest; /* sparse: of a row, at most */
 } ikt_codes_rows;

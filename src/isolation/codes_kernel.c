@@ -13,7 +13,18 @@ enum {
     PANEL_VECTORS = 3        /* most vectors of a register block */
 };
 
-const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa) {
+static const ikt_codes_kernel *choose_manhattan(bool is_u8, ikt_isa isa) {
+#if defined(__x86_64__)
+    if (is_u8 && isa >= IKT_ISA_AVX512_VNNI) return &ikt_kernel_u8_l1_vnni;
+    if (isa >= IKT_ISA_AVX512) return is_u8 ? &ikt_kernel_u8_l1_avx512 : &ikt_kernel_f32_l1_avx512;
+    if (isa >= IKT_ISA_AVX2) return is_u8 ? &ikt_kernel_u8_l1_avx2 : &ikt_kernel_f32_l1_avx2;
+#endif
+    (void)isa;
+    return is_u8 ? &ikt_kernel_u8_l1_portable : &ikt_kernel_f32_l1_portable;
+}
+
+const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, bool is_manhattan, ikt_isa isa) {
+    if (is_manhattan) return choose_manhattan(is_u8, isa);
 #if defined(__x86_64__)
     if (is_u8 && isa >= IKT_ISA_AVX512_VNNI) return &ikt_kernel_u8_vnni;
     if (isa >= IKT_ISA_AVX512) return is_u8 ? &ikt_kernel_u8_avx512 : &ikt_kernel_f32_avx512;
@@ -64,7 +75,7 @@ static double norm_u8(const uint8_t *x, int64_t d) {
 }
 
 /* Writes one row as words that are `stride` words apart. A word of uint8 coordinates is zero beyond
- * d; centres of the four-fold form are stored less 128 (`shift`), which makes them signed. */
+ * d; centres of the four-fold products are stored less 128 (`shift`), which makes them signed. */
 static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_t row, int64_t d,
                         int shift, void *to, int64_t stride) {
     if (!kernel->is_u8) {
@@ -87,13 +98,14 @@ static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_
 void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
                       const int64_t *index, const double *norm) {
     const int64_t d = centres->d, vector_words = centres->words * IKT_LANES;
+    const int shift = kernel->per_word == 4 && !kernel->is_manhattan ? 128 : 0;
     centres->largest_norm = 0;
     if (centres->psi % IKT_LANES > 0) /* lanes beyond psi may hold coordinates of other centres */
         memset((int32_t *)centres->word + (centres->vectors - 1) * vector_words, 0,
                (size_t)vector_words * 4);
     for (int64_t j = 0; j < centres->psi; j++) {
         int32_t *at = (int32_t *)centres->word + j / IKT_LANES * vector_words + j % IKT_LANES;
-        write_words(kernel, rows, index[j], d, kernel->per_word == 4 ? 128 : 0, at, IKT_LANES);
+        write_words(kernel, rows, index[j], d, shift, at, IKT_LANES);
         centres->norm[j] = norm            ? norm[index[j]]
                            : kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
                                            : norm_f32((const float *)rows + index[j] * d, d);
@@ -102,7 +114,9 @@ void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, cons
     /* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */
     for (int64_t slot = 0; slot < centres->vectors * IKT_LANES; slot++) {
         const bool is_centre = slot < centres->psi;
-        if (kernel->is_u8) {
+        if (kernel->is_u8 && kernel->is_manhattan) { /* the sum of the gaps is at least this */
+            ((int32_t *)centres->start)[slot] = is_centre ? 0 : INT32_MAX;
+        } else if (kernel->is_u8) {
             const bool fits = is_centre && d <= IKT_U8_COLUMNS;
             ((int32_t *)centres->start)[slot] = fits ? (int32_t)centres->norm[slot] : INT32_MAX;
         } else {

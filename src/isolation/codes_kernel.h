@@ -15,6 +15,11 @@
  *
  * The float32 kernels mostly compute |c|^2/2 - x.c, half the work, and fall back to the definition
  * where the rounding of that could matter (kernel_body.h).
+ *
+ * By Manhattan distances it is
+ * - uint8: argmin_j sum_k |x_k - c_jk| in exact integers;
+ * - float32: argmin_j D_j, with D = D + |x_k - c_jk| over the dimensions in order.
+ * Those kernels compute the definition itself: there is no form of it with half the work.
  */
 #ifndef IKT_ISOLATION_CODES_KERNEL_H
 #define IKT_ISOLATION_CODES_KERNEL_H
@@ -74,6 +79,7 @@ typedef struct {
     const char *name;
     ikt_isa isa;
     bool is_u8;
+    bool is_manhattan;
     int rows;     /* rows of a register block */
     int per_word; /* coordinates in a 4-byte word: 1, 2 or 4 */
     int multiple; /* words of a row are a multiple of this */
@@ -82,7 +88,8 @@ typedef struct {
     /* LOCAL. Values of all staged rows and the centres of vectors first .. end - 1, that of row r
      * and centre 16 * first + j at out[r * stride + j]: uint8: int32 |c|^2 - 2 x.c and what depends
      * on x alone, exact, for at most IKT_U8_COLUMNS columns; float32: |c|^2/2 - x.c with the
-     * rounding of kernel_f32_bound.h. Rows up to a multiple of `rows` are written. */
+     * rounding of kernel_f32_bound.h. By Manhattan distances: the distance by definition, which
+     * nothing has to be certified of. Rows up to a multiple of `rows` are written. */
     void (*score)(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first, int64_t end,
                   void *out, int64_t stride);
     /* LOCAL. The same for rows that are chosen from some that stand side by side as words
@@ -95,7 +102,13 @@ typedef struct {
 } ikt_codes_kernel;
 
 /* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */
-const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa);
+const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, bool is_manhattan, ikt_isa isa);
+
+/* LOCAL, pure. Whether the values that `score` gives are in the order of the distance that defines
+ * cells, ties included. */
+static inline bool ikt_kernel_is_exact(const ikt_codes_kernel *kernel) {
+    return kernel->is_u8 || kernel->is_manhattan;
+}
 
 /* LOCAL. Bytes of one packed partitioning; a multiple of 64. */
 int64_t ikt_centres_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d);
@@ -138,9 +151,13 @@ void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
 
 /* The kernels themselves, a file for each instruction set. */
 extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;
+extern const ikt_codes_kernel ikt_kernel_f32_l1_portable, ikt_kernel_u8_l1_portable;
 #if defined(__x86_64__)
 extern const ikt_codes_kernel ikt_kernel_f32_avx2, ikt_kernel_f32_avx512;
 extern const ikt_codes_kernel ikt_kernel_u8_avx2, ikt_kernel_u8_avx512, ikt_kernel_u8_vnni;
+extern const ikt_codes_kernel ikt_kernel_f32_l1_avx2, ikt_kernel_f32_l1_avx512;
+extern const ikt_codes_kernel ikt_kernel_u8_l1_avx2, ikt_kernel_u8_l1_avx512;
+extern const ikt_codes_kernel ikt_kernel_u8_l1_vnni;
 #endif
 
 #endif

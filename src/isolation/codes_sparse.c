@@ -110,9 +110,34 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+static bool is_manhattan(const coder *k) {
+    return k->postings.is_manhattan;
+}
+
 /* Whether the bounds on values mean something. */
 static bool is_safe(const coder *k, double x_norm) {
     return x_norm <= largest_safe_norm && k->postings.largest_norm <= largest_safe_norm;
+}
+
+/* |x|^2, or the sum of |x_k|. */
+static double norm_of(const coder *k, ikt_sparse_row row) {
+    return is_manhattan(k) ? ikt_sparse_length_l1(row) : ikt_sparse_norm(row);
+}
+
+/* The distance that defines cells. */
+static float distance_of(const coder *k, ikt_sparse_row row, int64_t centre) {
+    const ikt_sparse_row c = ikt_sparse_row_of(&k->centres, centre);
+    return is_manhattan(k) ? ikt_sparse_manhattan(row, c) : ikt_sparse_distance(row, c);
+}
+
+/* The value beyond which a centre cannot be nearer than `winner`. */
+static float bound_of(const coder *k, ikt_sparse_row row, double x_norm, int64_t winner,
+                      float value) {
+    const rounding round = ikt_postings_rounding(&k->postings, row.count);
+    const double norm = k->postings.norm[winner];
+    if (!is_safe(k, x_norm)) return INFINITY;
+    return is_manhattan(k) ? nearest_bound_manhattan(round, x_norm, norm, value)
+                           : nearest_bound(round, x_norm, norm, value);
 }
 
 /* Values of a posted row and the centres of a chunk, by number. */
@@ -149,13 +174,10 @@ static uint32_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, co
     float least = INFINITY;
     for (int64_t j = 1; j < count; j++)
         if (all[index[j]] < all[index[best]]) best = j;
-    const float bound = is_safe(k, x_norm)
-                            ? nearest_bound(ikt_postings_rounding(&k->postings, row.count), x_norm,
-                                            k->postings.norm[index[best]], all[index[best]])
-                            : INFINITY;
+    const float bound = bound_of(k, row, x_norm, index[best], all[index[best]]);
     for (int64_t j = 0; j < count; j++) {
         if (all[index[j]] > bound) continue;
-        const float distance = ikt_sparse_distance(row, ikt_sparse_row_of(&k->centres, index[j]));
+        const float distance = distance_of(k, row, index[j]);
         if (found >= 0 && !(distance < least)) continue;
         found = j;
         least = distance;
@@ -172,16 +194,20 @@ static void find_bounds(const coder *k, double start, int64_t entries, double x_
     const double s = (double)ikt_pair_value(pair), norm = k->postings.norm[number];
     const int64_t terms = entries + ikt_sparse_row_of(&k->centres, number).count;
     const double g = rounding_gamma(terms + 2), tiny = (double)(terms + 4) * 0x1p-145;
-    *low = (x_norm + 2 * (s - start * x_norm / 2)) * (1 - g) - tiny;
-    *high = (x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm))) * (1 + g) + tiny;
+    if (is_manhattan(k)) {
+        *low = (x_norm + s) * (1 - g) - tiny;
+        *high = (x_norm + s + 2 * start * norm) * (1 + g) + tiny;
+    } else {
+        *low = (x_norm + 2 * (s - start * x_norm / 2)) * (1 - g) - tiny;
+        *high = (x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm))) * (1 + g) + tiny;
+    }
 }
 
 /* Distances in place of values, and their order. */
 static void define(const coder *k, ikt_sparse_row row, ikt_pair *pair, int64_t count) {
     for (int64_t e = 0; e < count; e++) {
         const uint32_t number = ikt_pair_number(pair[e]);
-        const ikt_sparse_row centre = ikt_sparse_row_of(&k->centres, number);
-        pair[e] = ikt_pair_make(ikt_sparse_distance(row, centre), number);
+        pair[e] = ikt_pair_make(distance_of(k, row, number), number);
     }
     ikt_pairs_sort(pair, count);
 }
@@ -212,7 +238,7 @@ static void order_pairs(const coder *k, ikt_sparse_row row, double x_norm, ikt_p
 /* Brings a row's list into the order of distance; pairs below the result are beyond doubt. */
 static ikt_pair order_list(const coder *k, ikt_sparse_row row, double x_norm, ikt_select *kept) {
     const ikt_pair certain = ikt_list_certain(kept, ikt_postings_rounding(&k->postings, row.count),
-                                              x_norm, k->postings.largest_norm);
+                                              is_manhattan(k), x_norm, k->postings.largest_norm);
     for (int64_t e = 0; e < kept->count; e++)
         kept->pair[e] = (kept->pair[e] & ~(ikt_pair)UINT32_MAX) |
                         ikt_centre_number(&k->table, ikt_pair_number(kept->pair[e]));
@@ -229,7 +255,7 @@ static ikt_pair order_list(const coder *k, ikt_sparse_row row, double x_norm, ik
 /* Cells of own row `row` from its list, and from the values of all centres where that leaves parts
  * open. */
 static void code_listed(const coder *k, workspace *s, int64_t row, ikt_sparse_row x, int64_t r) {
-    const double x_norm = ikt_sparse_norm(x);
+    const double x_norm = norm_of(k, x);
     const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
     const ikt_select *kept = &s->kept[r];
     uint32_t *cell = s->cell + r * k->table.parts;
@@ -255,7 +281,7 @@ static void code_unlisted(const coder *k, workspace *s, int64_t from, int64_t co
         for (int64_t r = 0; r < count; r++)
             score_chunk(k, s, chunk, r, s->all + r * k->table.count);
     for (int64_t r = 0; r < count; r++)
-        x_norm[r] = ikt_sparse_norm(ikt_sparse_row_of(&k->c->entries, from + r));
+        x_norm[r] = norm_of(k, ikt_sparse_row_of(&k->c->entries, from + r));
     for (int64_t p = 0; p < parts; p++) {
         int64_t members;
         const int32_t *index = ikt_centre_members(&k->table, p, s->member, &members);
@@ -363,7 +389,8 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
                                        &k->centres);
     if (st == IKT_OK) {
         k->length = with_lists ? ikt_list_length(distinct, &c->model->spec) : 0;
-        st = ikt_postings_create(c->ctx, &k->centres, k->table.stride, &k->postings);
+        st = ikt_postings_create(c->ctx, &k->centres, k->table.stride,
+                                 ikt_dataset_metric(c->data) == IKT_METRIC_MANHATTAN, &k->postings);
     }
     if (st == IKT_OK) st = create_spaces(k);
     st = ikt_agree(c->ctx, st);

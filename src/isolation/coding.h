@@ -113,6 +113,12 @@ ikt_status ikt_coding_forest(ikt_coding *c);
 int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
                                 int64_t row_bytes, int64_t d, int threads);
 
+/* --- rows of a matrix of all distances (codes_pairs.c) ---------------------------------------- */
+
+ikt_status ikt_coding_pairs(ikt_coding *c);
+int64_t ikt_coding_pairs_bytes(const ikt_model_spec *spec, int64_t distinct, int64_t n,
+                               int threads);
+
 /* --- sparse rows, by an inverted index of the centres (codes_sparse.c) ------------------------ */
 
 /* LOCAL, pure. Whether lists pay: they look at fewer centres than the partitionings have, and the

@@ -7,4 +7,7 @@
 
 const ikt_codes_kernel ikt_kernel_f32_avx2 = F32_KERNEL("float32 avx2", IKT_ISA_AVX2);
 const ikt_codes_kernel ikt_kernel_u8_avx2 = U8_KERNEL("uint8 avx2", IKT_ISA_AVX2);
+const ikt_codes_kernel ikt_kernel_f32_l1_avx2 =
+    F32_L1_KERNEL("float32 manhattan avx2", IKT_ISA_AVX2);
+const ikt_codes_kernel ikt_kernel_u8_l1_avx2 = U8_L1_KERNEL("uint8 manhattan avx2", IKT_ISA_AVX2);
 #endif

@@ -7,4 +7,8 @@
 
 const ikt_codes_kernel ikt_kernel_f32_avx512 = F32_KERNEL("float32 avx512", IKT_ISA_AVX512);
 const ikt_codes_kernel ikt_kernel_u8_avx512 = U8_KERNEL("uint8 avx512", IKT_ISA_AVX512);
+const ikt_codes_kernel ikt_kernel_f32_l1_avx512 =
+    F32_L1_KERNEL("float32 manhattan avx512", IKT_ISA_AVX512);
+const ikt_codes_kernel ikt_kernel_u8_l1_avx512 =
+    U8_L1_KERNEL("uint8 manhattan avx512", IKT_ISA_AVX512);
 #endif

@@ -16,6 +16,11 @@
  * are far smaller than their distance from the origin, most rows are in doubt and the first pass is
  * wasted; so when that happens the next few partitionings go straight to the definition, as do rows
  * of few dimensions, where keeping the second best costs more than it saves.
+ *
+ * Manhattan distances, of both types. Method: the definition itself, by sums of absolute
+ * differences: of floats by three instructions a coordinate, of bytes by four to six for four
+ * coordinates. Advantage: nothing to certify. Disadvantage: three instructions a coordinate of
+ * float32 in place of one, as no form of it is a sum of products.
  */
 #include <float.h>
 #include <string.h>
@@ -36,6 +41,9 @@ enum {
 
 /* What the lanes of a row have seen: least value, vector of the least, second least (float32). */
 enum { BEST = 0, VECTOR = LANES, SECOND = 2 * LANES, U8_SEEN = 2 * LANES, F32_SEEN = 3 * LANES };
+
+/* What is added up over the dimensions. */
+typedef enum { PRODUCTS, SQUARES, GAPS } form;
 
 /* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
 static inline int panel_vectors(int64_t left) {
@@ -68,9 +76,10 @@ enum { COORDINATES = 2 };
 
 typedef ints dots[BLOCK_ROWS][BLOCK_VECTORS];
 
-/* sum[r][v] = x_r . c_v over `words` words. */
+/* sum[r][v] = x_r . c_v over `words` words, or the sum of the gaps. */
 LANES_KERNEL void u8_multiply_words(dots sum, const int32_t *x, const int32_t *c,
-                                    int64_t vector_stride, int64_t words, const int vectors) {
+                                    int64_t vector_stride, int64_t words, const int vectors,
+                                    const form of) {
     EACH_ROW(r)
     for (int v = 0; v < vectors; v++)
         sum[r][v] = ints_set(0);
@@ -81,7 +90,8 @@ LANES_KERNEL void u8_multiply_words(dots sum, const int32_t *x, const int32_t *c
         EACH_ROW(r) {
             ints row = ints_set(x[r]);
             for (int v = 0; v < vectors; v++)
-                sum[r][v] = ints_add_products(sum[r][v], row, centre[v]);
+                sum[r][v] = of == GAPS ? ints_add_gaps(sum[r][v], row, centre[v])
+                                       : ints_add_products(sum[r][v], row, centre[v]);
         }
     }
 }
@@ -90,12 +100,18 @@ LANES_KERNEL int32_t *u8_seen_of(const ikt_row_block *block, int64_t row) {
     return (int32_t *)block->seen + row * U8_SEEN;
 }
 
-/* Shows the dot products of one row to its lanes. */
-LANES_KERNEL void u8_track(int32_t *seen, const ints *dot, const ints *start, int32_t first_vector,
-                           const int vectors) {
+/* The value that centres are compared by. The start of lanes without a centre is the largest
+ * integer, which stays. */
+LANES_KERNEL ints u8_value(ints start, ints sum, const form of) {
+    return of == GAPS ? ints_select_less(sum, start, start, sum) : ints_minus_twice(start, sum);
+}
+
+/* Shows the sums of one row to its lanes. */
+LANES_KERNEL void u8_track(int32_t *seen, const ints *sum, const ints *start, int32_t first_vector,
+                           const int vectors, const form of) {
     ints best = ints_load(seen + BEST), number = ints_load(seen + VECTOR);
     for (int v = 0; v < vectors; v++) {
-        ints score = ints_minus_twice(start[v], dot[v]);
+        ints score = u8_value(start[v], sum[v], of);
         number = ints_select_less(score, best, ints_set(first_vector + v), number);
         best = ints_min(score, best);
     }
@@ -105,7 +121,7 @@ LANES_KERNEL void u8_track(int32_t *seen, const ints *dot, const ints *start, in
 
 /* All rows against `vectors` vectors of centres; to the lanes, or to out[row * out_stride]. */
 LANES_KERNEL void u8_multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
-                                    int64_t number, const int vectors, int32_t *out,
+                                    int64_t number, const int vectors, const form of, int32_t *out,
                                     int64_t out_stride) {
     const int64_t words = centres->words, stride = words * LANES;
     const int32_t *c = (const int32_t *)centres->word + number * stride;
@@ -114,16 +130,17 @@ LANES_KERNEL void u8_multiply_panel(const ikt_row_block *block, const ikt_centre
     for (int64_t group = block->groups; group > 0; group--) {
         dots sum;
         ints start[BLOCK_VECTORS];
-        u8_multiply_words(sum, x, c, stride, words, vectors);
+        u8_multiply_words(sum, x, c, stride, words, vectors, of);
         for (int v = 0; v < vectors; v++)
             start[v] = ints_load(start_at + v * LANES);
         if (out) {
             EACH_ROW(r)
             for (int v = 0; v < vectors; v++)
-                ints_store(out + r * out_stride + v * LANES, ints_minus_twice(start[v], sum[r][v]));
+                ints_store(out + r * out_stride + v * LANES, u8_value(start[v], sum[r][v], of));
             out += BLOCK_ROWS * out_stride;
         } else {
-            EACH_ROW(r) u8_track(seen + r * U8_SEEN, sum[r], start, (int32_t)number, vectors);
+            EACH_ROW(r)
+            u8_track(seen + r * U8_SEEN, sum[r], start, (int32_t)number, vectors, of);
         }
         x += words * BLOCK_ROWS;
         seen += BLOCK_ROWS * U8_SEEN;
@@ -137,23 +154,30 @@ LANES_KERNEL uint32_t u8_nearest_of_row(const int32_t *seen) {
 
 /* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
 LANES_KERNEL void u8_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
-                                    int64_t first, int64_t end, int32_t *out, int64_t out_stride) {
+                                    int64_t first, int64_t end, const form of, int32_t *out,
+                                    int64_t out_stride) {
     for (int64_t number = first, left = end - first; left > 0; left = end - number) {
         const int vectors = panel_vectors(left);
         int32_t *to = out ? out + (number - first) * LANES : NULL;
         if (vectors == 1)
-            u8_multiply_panel(block, centres, number, 1, to, out_stride);
+            u8_multiply_panel(block, centres, number, 1, of, to, out_stride);
         else if (vectors == 2)
-            u8_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, to, out_stride);
+            u8_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to,
+                              out_stride);
         else
-            u8_multiply_panel(block, centres, number, BLOCK_VECTORS, to, out_stride);
+            u8_multiply_panel(block, centres, number, BLOCK_VECTORS, of, to, out_stride);
         number += vectors;
     }
 }
 
 static TARGET void u8_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
                             int64_t end, void *out, int64_t stride) {
-    u8_multiply_range(&tile->all, centres, first, end, out, stride);
+    u8_multiply_range(&tile->all, centres, first, end, PRODUCTS, out, stride);
+}
+
+static TARGET void u8_l1_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                               int64_t end, void *out, int64_t stride) {
+    u8_multiply_range(&tile->all, centres, first, end, GAPS, out, stride);
 }
 
 typedef int64_t wide_scores[BLOCK_ROWS][LANES];
@@ -171,7 +195,7 @@ static TARGET void u8_score_wide(const ikt_row_block *block, const ikt_centres *
         dots sum;
         int32_t dot[LANES];
         u8_multiply_words(sum, x + w * BLOCK_ROWS, c + w * LANES, 0,
-                          words - w < piece ? words - w : piece, 1);
+                          words - w < piece ? words - w : piece, 1, PRODUCTS);
         for (int r = 0; r < BLOCK_ROWS; r++) {
             ints_store(dot, sum[r][0]);
             for (int l = 0; l < LANES; l++)
@@ -199,19 +223,28 @@ static TARGET void u8_assign_wide(const ikt_row_block *block, const ikt_centres 
     }
 }
 
-static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
-    const ikt_row_block *block = &tile->all;
-    if (centres->d > IKT_U8_COLUMNS) {
-        u8_assign_wide(block, centres, IKT_U8_COLUMNS / COORDINATES, cell);
-        return;
-    }
+/* Shows all centres to the lanes of all rows, and reads the cells. */
+LANES_KERNEL void u8_compare(const ikt_row_block *block, const ikt_centres *centres, const form of,
+                             uint32_t *cell) {
     for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
         ints_store(u8_seen_of(block, row) + BEST, ints_set(INT32_MAX));
         ints_store(u8_seen_of(block, row) + VECTOR, ints_set(0));
     }
-    u8_multiply_range(block, centres, 0, centres->vectors, NULL, 0);
+    u8_multiply_range(block, centres, 0, centres->vectors, of, NULL, 0);
     for (int64_t row = 0; row < block->count; row++)
         cell[row] = u8_nearest_of_row(u8_seen_of(block, row));
+}
+
+static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
+    if (centres->d > IKT_U8_COLUMNS)
+        u8_assign_wide(&tile->all, centres, IKT_U8_COLUMNS / COORDINATES, cell);
+    else
+        u8_compare(&tile->all, centres, PRODUCTS, cell);
+}
+
+/* Below 2^23 columns, which a data set of bytes has at most, the sums fit. */
+static TARGET void u8_l1_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
+    u8_compare(&tile->all, centres, GAPS, cell);
 }
 
 /* --- float32 ---------------------------------------------------------------------------------- */
@@ -226,9 +259,9 @@ enum {
 
 typedef floats sums[BLOCK_ROWS][BLOCK_VECTORS];
 
-/* sum[r][v] += (x_r - c_v)^2 or -= x_r c_v over `depth` dimensions, in order. */
+/* sum[r][v] += (x_r - c_v)^2, += |x_r - c_v| or -= x_r c_v over `depth` dimensions, in order. */
 LANES_KERNEL void add_dimensions(sums sum, const float *x, const float *c, int64_t vector_stride,
-                                 int64_t depth, const int vectors, const bool direct) {
+                                 int64_t depth, const int vectors, const form of) {
     for (int64_t k = 0; k < depth; k++, x += BLOCK_ROWS, c += LANES) {
         floats centre[BLOCK_VECTORS];
         for (int v = 0; v < vectors; v++)
@@ -236,9 +269,11 @@ LANES_KERNEL void add_dimensions(sums sum, const float *x, const float *c, int64
         EACH_ROW(r) {
             floats row = floats_set(x[r]);
             for (int v = 0; v < vectors; v++) {
-                if (direct) {
+                if (of == SQUARES) {
                     floats gap = floats_sub(row, centre[v]);
                     sum[r][v] = floats_fused(gap, gap, sum[r][v]);
+                } else if (of == GAPS) {
+                    sum[r][v] = floats_add_gap(row, centre[v], sum[r][v]);
                 } else {
                     sum[r][v] = floats_minus_product(row, centre[v], sum[r][v]);
                 }
@@ -284,9 +319,9 @@ typedef struct {
 
 /* Shows finished values to the lanes, or writes them out. */
 LANES_KERNEL void finish(const panel *at, int64_t row, float *seen, const floats *value,
-                         const int vectors) {
+                         const int vectors, const bool direct) {
     if (!at->out) {
-        f32_track(seen, value, at->number, vectors, false);
+        f32_track(seen, value, at->number, vectors, direct);
         return;
     }
     for (int v = 0; v < vectors; v++)
@@ -294,17 +329,17 @@ LANES_KERNEL void finish(const panel *at, int64_t row, float *seen, const floats
 }
 
 /* The definition adds in order, so each block goes on from the sums of the one before. */
-LANES_KERNEL void multiply_direct(const panel *at, const float *x, float *partial, float *seen,
-                                  const int vectors) {
+LANES_KERNEL void multiply_direct(const panel *at, int64_t row, const float *x, float *partial,
+                                  float *seen, const int vectors, const form of) {
     const float *from = at->first ? at->start : partial;
     const int64_t row_stride = at->first ? 0 : vectors * LANES;
     sums sum;
     EACH_ROW(r)
     for (int v = 0; v < vectors; v++)
         sum[r][v] = floats_load(from + r * row_stride + v * LANES);
-    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, true);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, of);
     if (at->last) {
-        EACH_ROW(r) f32_track(seen + r * F32_SEEN, sum[r], at->number, vectors, true);
+        EACH_ROW(r) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors, true);
         return;
     }
     EACH_ROW(r)
@@ -323,9 +358,9 @@ LANES_KERNEL void multiply_first_pass(const panel *at, int64_t row, const float 
     EACH_ROW(r)
     for (int v = 0; v < vectors; v++)
         sum[r][v] = floats_load(from + v * LANES);
-    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, false);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, PRODUCTS);
     if (single) {
-        EACH_ROW(r) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors);
+        EACH_ROW(r) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors, false);
         return;
     }
     EACH_ROW(r) {
@@ -335,16 +370,16 @@ LANES_KERNEL void multiply_first_pass(const panel *at, int64_t row, const float 
             sum[r][v] = floats_add(before, sum[r][v]);
             if (!at->last) floats_store(to + v * LANES, sum[r][v]);
         }
-        if (at->last) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors);
+        if (at->last) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors, false);
     }
 }
 
 /* All rows against `vectors` vectors of centres. */
 LANES_KERNEL void f32_multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
-                                     int64_t number, const int vectors, const bool direct,
-                                     float *out, int64_t out_stride) {
+                                     int64_t number, const int vectors, const form of, float *out,
+                                     int64_t out_stride) {
     const int64_t words = centres->words, most = depth_of(words), stride = words * LANES;
-    const float *start = direct ? centres->bias : (const float *)centres->start;
+    const float *start = of == PRODUCTS ? (const float *)centres->start : centres->bias;
     for (int64_t from = 0; from < words; from += most) {
         const int64_t depth = words - from < most ? words - from : most;
         const panel at = {
@@ -361,8 +396,8 @@ LANES_KERNEL void f32_multiply_panel(const ikt_row_block *block, const ikt_centr
         const float *x = (const float *)block->word + from * BLOCK_ROWS;
         float *partial = block->partial, *seen = f32_seen_of(block, 0);
         for (int64_t group = 0; group < block->groups; group++) {
-            if (direct)
-                multiply_direct(&at, x, partial, seen, vectors);
+            if (of != PRODUCTS)
+                multiply_direct(&at, group * BLOCK_ROWS, x, partial, seen, vectors, of);
             else
                 multiply_first_pass(&at, group * BLOCK_ROWS, x, partial, seen, vectors);
             x += words * BLOCK_ROWS;
@@ -374,39 +409,46 @@ LANES_KERNEL void f32_multiply_panel(const ikt_row_block *block, const ikt_centr
 
 /* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
 LANES_KERNEL void f32_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
-                                     int64_t first, int64_t end, const bool direct, float *out,
+                                     int64_t first, int64_t end, const form of, float *out,
                                      int64_t out_stride) {
     for (int64_t number = first, left = end - first; left > 0; left = end - number) {
         const int vectors = panel_vectors(left);
         float *to = out ? out + (number - first) * LANES : NULL;
         if (vectors == 1)
-            f32_multiply_panel(block, centres, number, 1, direct, to, out_stride);
+            f32_multiply_panel(block, centres, number, 1, of, to, out_stride);
         else if (vectors == 2)
-            f32_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, direct, to,
+            f32_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to,
                                out_stride);
         else
-            f32_multiply_panel(block, centres, number, BLOCK_VECTORS, direct, to, out_stride);
+            f32_multiply_panel(block, centres, number, BLOCK_VECTORS, of, to, out_stride);
         number += vectors;
     }
 }
 
 static TARGET void f32_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
                              int64_t end, void *out, int64_t stride) {
-    f32_multiply_range(&tile->all, centres, first, end, false, out, stride);
+    f32_multiply_range(&tile->all, centres, first, end, PRODUCTS, out, stride);
+}
+
+static TARGET void f32_l1_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                                int64_t end, void *out, int64_t stride) {
+    f32_multiply_range(&tile->all, centres, first, end, GAPS, out, stride);
 }
 
 /* Shows all centres to the lanes of all rows, which have seen nothing before. */
-static TARGET void compare(const ikt_row_block *block, const ikt_centres *centres, bool direct) {
+static TARGET void compare(const ikt_row_block *block, const ikt_centres *centres, form of) {
     for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
         float *seen = f32_seen_of(block, row);
         floats_store(seen + BEST, floats_set(INFINITY));
         floats_store(seen + SECOND, floats_set(INFINITY));
         ints_store(vectors_of(seen), ints_set(0));
     }
-    if (direct)
-        f32_multiply_range(block, centres, 0, centres->vectors, true, NULL, 0);
+    if (of == SQUARES)
+        f32_multiply_range(block, centres, 0, centres->vectors, SQUARES, NULL, 0);
+    else if (of == GAPS)
+        f32_multiply_range(block, centres, 0, centres->vectors, GAPS, NULL, 0);
     else
-        f32_multiply_range(block, centres, 0, centres->vectors, false, NULL, 0);
+        f32_multiply_range(block, centres, 0, centres->vectors, PRODUCTS, NULL, 0);
 }
 
 LANES_KERNEL int64_t f32_nearest_of_row(float *seen, float *value) {
@@ -482,7 +524,7 @@ static TARGET void decide_doubtful(ikt_row_tile *tile, const ikt_centres *centre
         for (int64_t k = 0; k < words; k++)
             y[k * BLOCK_ROWS + i % BLOCK_ROWS] = x[k * BLOCK_ROWS + row % BLOCK_ROWS];
     }
-    compare(doubt, centres, true);
+    compare(doubt, centres, SQUARES);
     read_cells(doubt, tile->cell);
     for (int64_t i = 0; i < count; i++)
         cell[tile->doubtful[i]] = tile->cell[i];
@@ -494,11 +536,11 @@ static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, ui
     if (centres->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
         !(centres->largest_norm <= largest_safe_norm)) {
         if (tile->direct_left > 0) tile->direct_left--;
-        compare(&tile->all, centres, true);
+        compare(&tile->all, centres, SQUARES);
         read_cells(&tile->all, cell);
         return;
     }
-    compare(&tile->all, centres, false);
+    compare(&tile->all, centres, PRODUCTS);
     for (int64_t row = 0; row < tile->all.count; row++) {
         int64_t centre =
             tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
@@ -509,6 +551,11 @@ static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, ui
     }
     if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
     if (doubts > 0) decide_doubtful(tile, centres, doubts, cell);
+}
+
+static TARGET void f32_l1_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
+    compare(&tile->all, centres, GAPS);
+    read_cells(&tile->all, cell);
 }
 
 #endif
@@ -525,4 +572,18 @@ static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, ui
     {                                                                                              \
         .name = (title), .isa = (set), .is_u8 = false, .rows = BLOCK_ROWS, .per_word = 1,          \
         .multiple = 1, .assign = f32_assign, .score = f32_score, .score_chosen = f32_score_chosen  \
+    }
+
+#define U8_L1_KERNEL(title, set)                                                                   \
+    {                                                                                              \
+        .name = (title), .isa = (set), .is_u8 = true, .is_manhattan = true, .rows = BLOCK_ROWS,    \
+        .per_word = 4, .multiple = 1, .assign = u8_l1_assign, .score = u8_l1_score,                \
+        .score_chosen = u8_l1_score_chosen                                                         \
+    }
+
+#define F32_L1_KERNEL(title, set)                                                                  \
+    {                                                                                              \
+        .name = (title), .isa = (set), .is_u8 = false, .is_manhattan = true, .rows = BLOCK_ROWS,   \
+        .per_word = 1, .multiple = 1, .assign = f32_l1_assign, .score = f32_l1_score,              \
+        .score_chosen = f32_l1_score_chosen                                                        \
     }

@@ -70,4 +70,22 @@ static inline float nearest_bound(rounding round, double x_norm, double winner_n
     return (float)(bound + fabs(bound) * 0x1p-22);
 }
 
+/* --- Manhattan distances ----------------------------------------------------------------------
+ *
+ * Let X = sum |x_k|, N_j = sum |c_jk| and S_j = N_j - sum of what the columns that both have make
+ * the distance shorter, |x_k| + |c_jk| - |x_k - c_jk|, so that the distance is X + S_j exactly. A
+ * value s_j that starts from N_j (1 - G) and is off by at most G N_j obeys
+ *   S_j >= s_j and S_j <= s_j + 2 G N_j,
+ * and the definition |D_j - (X + S_j)| <= g (X + S_j). */
+
+/* The value beyond which s_j cannot be that of the nearest centre by Manhattan distances. */
+static inline float nearest_bound_manhattan(rounding round, double x_length, double winner_length,
+                                            float winner) {
+    const double reach = 2 * round.start * winner_length + 2 * round.tiny;
+    const double distance = fmax(0, x_length + (double)winner + reach);
+    const double bound =
+        (double)winner + 1.01 * (reach + 2 * distance * round.definition) + round.tiny;
+    return (float)(bound + fabs(bound) * 0x1p-22);
+}
+
 #endif

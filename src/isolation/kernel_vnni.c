@@ -7,4 +7,6 @@
 #include "isolation/kernel_body.h"
 
 const ikt_codes_kernel ikt_kernel_u8_vnni = U8_KERNEL("uint8 avx512_vnni", IKT_ISA_AVX512_VNNI);
+const ikt_codes_kernel ikt_kernel_u8_l1_vnni =
+    U8_L1_KERNEL("uint8 manhattan avx512_vnni", IKT_ISA_AVX512_VNNI);
 #endif

@@ -86,9 +86,10 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
     p->longest = ikt_sparse_longest(centres);
     for (int64_t q = 0; q < p->count; q++) {
         const int64_t row = q * stride % p->count;
-        const double norm = ikt_sparse_norm(ikt_sparse_row_of(centres, row));
+        const ikt_sparse_row c = ikt_sparse_row_of(centres, row);
+        const double norm = p->is_manhattan ? ikt_sparse_length_l1(c) : ikt_sparse_norm(c);
         p->norm[row] = norm;
-        p->start[q] = norm / 2 - start_bound(p->longest) * norm;
+        p->start[q] = norm / (p->is_manhattan ? 1 : 2) - start_bound(p->longest) * norm;
         p->largest_norm = fmax(p->largest_norm, norm);
     }
     ikt_free(&next);
@@ -96,9 +97,11 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
 }
 
 ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int64_t stride,
-                               ikt_postings *out) {
-    *out = (ikt_postings){
-        .count = centres->count, .d = centres->d, .chunks = (centres->count + CHUNK - 1) / CHUNK};
+                               bool is_manhattan, ikt_postings *out) {
+    *out = (ikt_postings){.count = centres->count,
+                          .d = centres->d,
+                          .chunks = (centres->count + CHUNK - 1) / CHUNK,
+                          .is_manhattan = is_manhattan};
     ikt_status st = create(ctx, centres, stride, out);
     if (st != IKT_OK) ikt_postings_destroy(out);
     return st;
@@ -132,6 +135,17 @@ static void subtract_all(double *sum, const ikt_posting *list, int64_t count, do
         sum[m] -= x * (double)list[m].value;
 }
 
+/* What the columns that both have make the Manhattan distance shorter. */
+static inline double shared_length(double x, double c) {
+    const double size = fabs(x) < fabs(c) ? fabs(x) : fabs(c);
+    return (x < 0) == (c < 0) ? 2 * size : 0;
+}
+
+static void subtract_shared(double *sum, const ikt_posting *list, int64_t count, double x) {
+    for (int64_t m = 0; m < count; m++)
+        sum[list[m].member] -= shared_length(x, (double)list[m].value);
+}
+
 IKT_WIDEST_VECTORS
 static void round_all(const double *sum, int64_t count, float *value) {
     for (int64_t m = 0; m < count; m++)
@@ -151,7 +165,9 @@ int64_t ikt_postings_score(const ikt_postings *p, const ikt_posted_row *row, int
         const double x = row->value[e];
         if (e + 2 * AHEAD < row->count) __builtin_prefetch(first + row->slot[e + 2 * AHEAD]);
         if (e + AHEAD < row->count) __builtin_prefetch(p->posting + first[row->slot[e + AHEAD]]);
-        if (length == members)
+        if (p->is_manhattan)
+            subtract_shared(sum, p->posting + at, length, x);
+        else if (length == members)
             subtract_all(sum, list, length, x);
         else
             for (int64_t i = 0; i < length; i++)

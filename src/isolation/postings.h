@@ -14,9 +14,15 @@
  * and S_j <= s_j + G X/2 + 2 G N_j as in kernel_f32_bound.h, with G = u + gamma in place of the
  * sums of float32, as the start is lowered by G N_j. A distance by definition meets as many
  * roundings as row and centre have entries together: columns that neither has add nothing, exactly.
+ *
+ * By Manhattan distances the start is the sum of |c_k|, from which every column that both have
+ * subtracts |x_k| + |c_k| - |x_k - c_k|: twice the smaller magnitude where the signs agree, 0
+ * otherwise, which is exact. Norms are sums of magnitudes then.
  */
 #ifndef IKT_ISOLATION_POSTINGS_H
 #define IKT_ISOLATION_POSTINGS_H
+
+#include <stdbool.h>
 
 #include "isolation/kernel_f32_bound.h"
 #include "linalg/sparse.h"
@@ -36,17 +42,18 @@ typedef struct {
     int32_t *slot;        /* [d] number of a column among them, or -1 */
     int64_t *first;       /* [chunks * slots + 1] where the list of each chunk and slot begins */
     ikt_posting *posting; /* [first[chunks * slots]] by member in each list */
-    double *start;        /* [count] |c|^2/2 less its error bound */
-    double *norm;         /* [count] |c|^2, by row of the centres */
+    double *start;        /* [count] |c|^2/2 less its error bound, or that of the other metric */
+    double *norm;         /* [count] |c|^2, by row of the centres, or sum |c_k| */
     double largest_norm;
     int64_t longest; /* entries of a centre, at most */
+    bool is_manhattan;
 } ikt_postings;
 
 /* LOCAL. Makes the index.
  *   centres   sparse rows; centre q of the index is row q * stride % count
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int64_t stride,
-                               ikt_postings *out);
+                               bool is_manhattan, ikt_postings *out);
 void ikt_postings_destroy(ikt_postings *postings);
 
 /* A row's entries in columns that some centre has: what is worth looking up for every chunk. */

@@ -200,6 +200,16 @@ void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, const v
 
 /* Distances by definition of x to IKT_LANES centres, given where each begins. */
 IKT_WIDEST_FUSED
+static void define_manhattan(const float *centre, const int64_t *begin, const float *x, int64_t d,
+                             float *distance) {
+    float sum[IKT_LANES] = {0};
+    for (int64_t k = 0; k < d; k++)
+        for (int l = 0; l < IKT_LANES; l++)
+            sum[l] += fabsf(x[k] - centre[begin[l] + k]);
+    memcpy(distance, sum, sizeof sum);
+}
+
+IKT_WIDEST_FUSED
 static void define_some(const float *centre, const int64_t *begin, const float *x, int64_t d,
                         float *distance) {
     float sum[IKT_LANES] = {0};
@@ -219,7 +229,7 @@ static ikt_pair sort_list(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
     ikt_select *kept = &s->kept[r];
     for (int64_t e = 0; e < kept->count; e++)
         kept->pair[e] = (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
-    if (l->c->kernel->is_u8) { /* values are exact, and so in the order of distance */
+    if (ikt_kernel_is_exact(l->c->kernel)) { /* values are in the order of distance */
         ikt_pairs_sort(kept->pair, kept->count);
         return kept->limit < UINT64_MAX ? kept->limit & value : UINT64_MAX;
     }
@@ -235,7 +245,8 @@ static ikt_pair sort_list(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
             kept->pair[e + i] = ikt_pair_make(distance[i], ikt_pair_number(kept->pair[e + i]));
     }
     ikt_pairs_sort(kept->pair, kept->count);
-    return ikt_list_certain(kept, rounding_of(d), s->tile.all.norm[r], l->centres.largest_norm);
+    return ikt_list_certain(kept, rounding_of(d), false, s->tile.all.norm[r],
+                            l->centres.largest_norm);
 }
 
 /* Squared distance, in lanes that are added up in a fixed order. */
@@ -281,7 +292,7 @@ void ikt_near_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
     ikt_select *kept = &s->kept[r];
     for (int64_t e = 0; e < kept->count; e++) {
         const uint32_t place = ikt_pair_number(kept->pair[e]);
-        kept->pair[e] = l->c->kernel->is_u8 /* values are exact */
+        kept->pair[e] = ikt_kernel_is_exact(l->c->kernel)
                             ? (kept->pair[e] & value) | l->near.number[place]
                             : near_pair(l, s, r, place);
     }
@@ -310,7 +321,10 @@ void ikt_row_list_close(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
         int64_t begin[IKT_LANES];
         for (int64_t i = 0; i < IKT_LANES; i++)
             begin[i] = row_of(l, (uint32_t)(q + i < count ? q + i : q)) * d;
-        define_some(l->rows, begin, row, d, (float *)s->all + q);
+        if (kernel->is_manhattan)
+            define_manhattan(l->rows, begin, row, d, (float *)s->all + q);
+        else
+            define_some(l->rows, begin, row, d, (float *)s->all + q);
     }
     ikt_select nearest;
     ikt_select_begin(&nearest, l->isa, l->length, s->longer);

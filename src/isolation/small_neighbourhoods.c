@@ -49,11 +49,12 @@ typedef struct {
 
 static ikt_status allocate(ikt_context *ctx, search *s) {
     static const char purpose[] = "neighbourhoods";
-    const int64_t q = s->queries;
+    const int64_t q = s->queries, rows = ikt_dataset_pairs(s->data) ? 0 : BLOCK;
+    const int64_t numbers = rows > 0 ? q * s->d : ikt_packed_rows(s->n); /* of a matrix: a row */
     IKT_TRY(ikt_alloc(ctx, &s->row, q, sizeof *s->row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->query, q * s->d, sizeof *s->query, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->rows, BLOCK * s->d, sizeof *s->rows, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->packed, ikt_packed_floats(BLOCK, s->d), sizeof *s->packed, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->query, numbers, sizeof *s->query, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->rows, rows * s->d, sizeof *s->rows, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->packed, ikt_packed_floats(rows, s->d), sizeof *s->packed, purpose));
     IKT_TRY(ikt_alloc(ctx, &s->result, ikt_threads(ctx) * TOGETHER * BLOCK, sizeof *s->result,
                       purpose));
     IKT_TRY(ikt_alloc(ctx, &s->pair, q * IKT_SELECT_CAPACITY * NEAREST, sizeof *s->pair, purpose));
@@ -121,6 +122,24 @@ static void take_ratios(search *s, int64_t q, ikt_pair *pair, int64_t count) {
     s->outer[q] = middle / last;
 }
 
+/* COLLECTIVE. The ratios of a matrix of all distances, of which a query's own row has all of them;
+ * each rank reads some of these rows. */
+static ikt_status look_up(ikt_context *ctx, search *s) {
+    const ikt_rows share = ikt_rows_make(s->queries, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t most = ikt_rows_count(&share, 0);
+    for (int64_t i = 0; i < most; i++) {
+        const bool is_mine = i < share.count;
+        const int64_t q = share.first + i;
+        IKT_TRY(ikt_dataset_read(s->data, is_mine ? s->row[q] : 0, is_mine, s->query));
+        if (!is_mine) continue;
+        ikt_select_floats(&s->nearest[q], s->row[q], 0, s->n, s->query);
+        ikt_select_end(&s->nearest[q]);
+        take_ratios(s, q, s->nearest[q].pair, s->nearest[q].count);
+    }
+    ikt_max_f64(ctx, s->inner, 2 * s->queries);
+    return IKT_OK;
+}
+
 /* COLLECTIVE. The lists of all ranks go to one rank for each query, which makes one of them; then
  * all ranks get the ratios of all queries. */
 static ikt_status merge(ikt_context *ctx, search *s) {
@@ -183,9 +202,13 @@ ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, in
     *growth = 1;
     if (s.n < ROWS_LEAST) return IKT_OK;
     ikt_status st = ikt_agree(ctx, allocate(ctx, &s));
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, s.row, s.queries, s.query);
-    if (st == IKT_OK) st = find_among_own(ctx, &s);
-    if (st == IKT_OK) st = merge(ctx, &s);
+    if (st == IKT_OK && ikt_dataset_pairs(data)) {
+        st = look_up(ctx, &s);
+    } else {
+        if (st == IKT_OK) st = ikt_dataset_gather_floats(data, s.row, s.queries, s.query);
+        if (st == IKT_OK) st = find_among_own(ctx, &s);
+        if (st == IKT_OK) st = merge(ctx, &s);
+    }
     if (st == IKT_OK) {
         const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
         /* Where most rows have copies, or many rows are equally far, there is no dimension. */

@@ -74,6 +74,7 @@ typedef struct {
     int64_t exaggeration_end; /* iterations done when the first phase ended */
     int64_t end;              /* iterations done in all */
     bool has_converged;       /* ended by the rule of automatic stop, before the last iteration */
+    bool is_stopped;          /* ended because the program that watches asked for it */
 } ikt_trace;
 
 void ikt_trace_destroy(ikt_trace *trace);
@@ -145,6 +146,9 @@ bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration);
  * is one. `kl`: where wanted, else not used. */
 void ikt_phases_decide(ikt_phases *phases, int64_t iteration, double kl);
 
+/* LOCAL. The run ends at `iteration`, whatever was decided. */
+void ikt_phases_stop(ikt_phases *phases, int64_t iteration);
+
 /* LOCAL. All but settings and is_extended as plain numbers, and back. */
 void ikt_phases_pack(const ikt_phases *phases, int64_t number[IKT_PHASE_NUMBERS],
                      double real[IKT_PHASE_REALS]);
@@ -189,6 +193,10 @@ typedef struct {
     bool is_extended;            /* the run had ended before: only `iterations` ends it now */
     ikt_loop_state *last; /* receives the state before the last value of the trace, as if there were
                              more iterations to come; owned by the caller. NULL: not wanted */
+    /* COLLECTIVE. Tells the watcher of the context (base/watch.h) of an iteration, whose positions
+     * are in the table of the objective. NULL: it is not told. */
+    ikt_status (*report)(void *reporter, int64_t iteration, double value);
+    void *reporter;
 } ikt_loop_course;
 
 /* COLLECTIVE. Minimises the objective by the steps of its optimiser, phase after phase,

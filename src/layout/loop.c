@@ -108,14 +108,15 @@ static ikt_status save(void *self) {
 }
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
- * whether they are asked to save or to stop, which is done here, and whether all positions are
- * finite.
- *   has_moved   a step has been taken since the start: however short the time that a run is given,
- * a chain of them comes to its end */
+ * whether they are asked to save or to stop, which is done here, whether the program that watches
+ * has asked for the map as it is, and whether all positions are finite. has_moved   a step has been
+ * taken since the start: however short the time that a run is given, a chain of them comes to its
+ * end */
 static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool is_finite) {
     const ikt_layout_settings *s = l->settings;
-    int64_t sum[2] = {ikt_watch_pack(l->ctx), !is_finite};
-    ikt_sum_i64(l->ctx, sum, 2);
+    int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
+    ikt_sum_i64(l->ctx, sum, 3);
+    l->trace->is_stopped = sum[2] > 0;
     if (sum[1] > 0)
         return ikt_fail(l->ctx, IKT_ERR_DATA,
                         "positions stopped being finite at iteration %lld: choose a smaller "
@@ -239,6 +240,7 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
 static ikt_status iterate(loop *l, int64_t first) {
     const ikt_layout_settings *s = l->settings;
     ikt_objective *objective = l->objective;
+    const int64_t every = l->course.report ? ikt_watcher_every(l->ctx) : 0;
     bool is_finite = true;
     char value[64] = ""; /* the last one, for who watches */
     for (int64_t iteration = first;; iteration++) {
@@ -246,19 +248,24 @@ static ikt_status iterate(loop *l, int64_t first) {
         ikt_objective_terms terms;
         l->before = l->phases;
         IKT_TRY(check(l, iteration, iteration > first, is_finite));
-        const bool is_reported = iteration % s->report_every == 0 || iteration == s->iterations;
-        const bool want_value = is_reported || ikt_phases_want_value(&l->phases, iteration);
+        const bool is_told = every > 0 && iteration % every == 0;
+        const bool is_reported =
+            iteration % s->report_every == 0 || iteration == s->iterations || l->trace->is_stopped;
+        const bool want_value =
+            is_reported || is_told || ikt_phases_want_value(&l->phases, iteration);
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
         if (terms.condition == IKT_MAP_NOT_FINITE || terms.condition == IKT_MAP_UNRESOLVED)
             return refuse(l, iteration, &terms);
 
         ikt_phases_decide(&l->phases, iteration, terms.value);
+        if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
         if (l->phases.is_exaggerated)
             gradient.attraction_scale *= (float)s->exaggeration;
         else if (l->before.is_exaggerated)
             ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
                     (long long)iteration);
         if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, &terms);
+        if (is_told) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 
         const double wanted = terms.step > 0 ? terms.step : 1;
@@ -279,8 +286,8 @@ static ikt_status iterate(loop *l, int64_t first) {
     }
     l->trace->exaggeration_end = l->phases.exaggeration_end;
     l->trace->end = l->phases.end;
-    l->trace->has_converged = l->phases.end < s->iterations;
-    if (l->trace->has_converged)
+    l->trace->has_converged = !l->trace->is_stopped && l->phases.end < s->iterations;
+    if (l->phases.end < s->iterations)
         ikt_progress(l->ctx, "iterations", l->phases.end, l->phases.end, "");
     return IKT_OK;
 }

@@ -61,6 +61,12 @@ void ikt_phases_decide(ikt_phases *p, int64_t iteration, double kl) {
     if (p->is_done) p->end = iteration;
 }
 
+void ikt_phases_stop(ikt_phases *p, int64_t iteration) {
+    if (p->is_exaggerated) p->exaggeration_end = iteration;
+    p->is_done = true;
+    p->end = iteration;
+}
+
 void ikt_phases_pack(const ikt_phases *p, int64_t number[IKT_PHASE_NUMBERS],
                      double real[IKT_PHASE_REALS]) {
     const int64_t numbers[IKT_PHASE_NUMBERS] = {

@@ -119,6 +119,47 @@ double ikt_sparse_distance_f64(ikt_sparse_row a, ikt_sparse_row b) {
     return sum;
 }
 
+IKT_WIDEST_FUSED
+static float manhattan_distance(ikt_sparse_row a, ikt_sparse_row b) {
+    int64_t i = 0, j = 0;
+    float sum = 0;
+    while (i < a.count && j < b.count) {
+        const int32_t x = a.column[i], y = b.column[j];
+        sum += fabsf((x <= y ? a.value[i] : 0) - (y <= x ? b.value[j] : 0));
+        i += x <= y;
+        j += y <= x;
+    }
+    for (; i < a.count; i++)
+        sum += fabsf(a.value[i]);
+    for (; j < b.count; j++)
+        sum += fabsf(b.value[j]);
+    return sum;
+}
+
+float ikt_sparse_manhattan(ikt_sparse_row a, ikt_sparse_row b) {
+    return manhattan_distance(a, b);
+}
+
+double ikt_sparse_manhattan_f64(ikt_sparse_row a, ikt_sparse_row b) {
+    int64_t i = 0, j = 0;
+    double sum = 0;
+    while (i < a.count || j < b.count) {
+        const int32_t x = i < a.count ? a.column[i] : INT32_MAX;
+        const int32_t y = j < b.count ? b.column[j] : INT32_MAX;
+        sum += fabs((x <= y ? (double)a.value[i] : 0) - (y <= x ? (double)b.value[j] : 0));
+        i += x <= y;
+        j += y <= x;
+    }
+    return sum;
+}
+
+double ikt_sparse_length_l1(ikt_sparse_row a) {
+    double sum = 0;
+    for (int64_t e = 0; e < a.count; e++)
+        sum += fabs((double)a.value[e]);
+    return sum;
+}
+
 double ikt_sparse_norm(ikt_sparse_row a) {
     double sum = 0;
     for (int64_t e = 0; e < a.count; e++)

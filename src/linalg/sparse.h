@@ -53,9 +53,17 @@ int64_t ikt_sparse_longest(const ikt_sparse *rows);
  * one that defines cells (isolation/codes_kernel.h) and that of metric/euclidean.c. */
 float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b);
 
+/* LOCAL, pure. The sum of the absolute differences, in float32 over the columns in order: the
+ * Manhattan distance that defines cells; and in double precision. */
+float ikt_sparse_manhattan(ikt_sparse_row a, ikt_sparse_row b);
+double ikt_sparse_manhattan_f64(ikt_sparse_row a, ikt_sparse_row b);
+
 /* LOCAL, pure. Squared distance and squared length in double precision, in the order of columns. */
 double ikt_sparse_distance_f64(ikt_sparse_row a, ikt_sparse_row b);
 double ikt_sparse_norm(ikt_sparse_row a);
+
+/* LOCAL, pure. The sum of the absolute values, in double precision. */
+double ikt_sparse_length_l1(ikt_sparse_row a);
 
 /* LOCAL. Writes a row into a dense one of d floats that are 0, or makes those 0 again. */
 void ikt_sparse_fill(ikt_sparse_row a, float *dense);

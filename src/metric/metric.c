@@ -11,8 +11,9 @@ enum { LANES = IKT_PACK_ROWS };
 static const char purpose[] = "sparse rows";
 
 const ikt_metric *ikt_metric_of(const ikt_dataset *data) {
-    (void)data; /* no setting chooses another metric yet */
-    return &ikt_metric_euclidean;
+    /* Cosine and correlation are Euclidean distances of rows that have been mapped. */
+    return ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN ? &ikt_metric_manhattan
+                                                            : &ikt_metric_euclidean;
 }
 
 /* Where the elements of a packed row begin; they are LANES apart. */

@@ -2,10 +2,10 @@
  *
  * Neighbour search, coarse cells, landmarks, zero-similarity rows and measures compare rows through
  * this contract and name no metric: a new metric is one file with an ikt_metric, which
- * ikt_metric_of chooses. Smaller is nearer. Every function gives a pair of rows the same bits,
- * whatever block, instruction set or thread it is met in.
- * Rows of the left-hand side lie side by side; those of the right-hand side are packed in groups of
- * sixteen, one row a SIMD lane (ikt_pack_rows, ikt_sparse_pack_create).
+ * ikt_metric_of chooses. Every metric gives the square of its distance; smaller is nearer. Every
+ * function gives a pair of rows the same bits, whatever block, instruction set or thread it is met
+ * in. Rows of the left-hand side lie side by side; those of the right-hand side are packed in
+ * groups of sixteen, one row a SIMD lane (ikt_pack_rows, ikt_sparse_pack_create).
  */
 #ifndef IKT_METRIC_METRIC_H
 #define IKT_METRIC_METRIC_H
@@ -49,8 +49,8 @@ typedef struct {
     double (*sparse_exact)(ikt_sparse_row x, ikt_sparse_row y);
 } ikt_metric;
 
-/* Squared Euclidean distance (euclidean.c). */
-extern const ikt_metric ikt_metric_euclidean;
+/* Squared Euclidean distance (euclidean.c), squared Manhattan distance (manhattan.c). */
+extern const ikt_metric ikt_metric_euclidean, ikt_metric_manhattan;
 
 /* LOCAL, pure. The metric by which the rows of a data set are compared. */
 const ikt_metric *ikt_metric_of(const ikt_dataset *data);

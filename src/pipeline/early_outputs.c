@@ -41,7 +41,8 @@ static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset
                                    .is_u8 = ikt_dataset_is_u8(data),
                                    .is_shifted = map.normaliser.shift != NULL,
                                    .is_reduced = map.pca != NULL,
-                                   .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT};
+                                   .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT,
+                                   .metric = map.normaliser.metric};
     const double *fill = ikt_dataset_fill(data);
     IKT_TRY(ikt_model_writer_shape(w, &shape));
     if (fill) IKT_TRY(write_shared(ctx, w, IKT_MODEL_FILL, 0, d, fill));

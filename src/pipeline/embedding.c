@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "dist/shuffle.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/pipeline.h"
@@ -168,6 +169,22 @@ static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool bac
     return st;
 }
 
+/* What the watcher of the context is told of: the positions in the order of the input. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_probabilities *p;
+    const ikt_objective *objective;
+    float *y; /* [rows.count * q] */
+} reporter;
+
+static ikt_status report(void *self, int64_t iteration, double value) {
+    const reporter *r = self;
+    IKT_TRY(reorder(r->ctx, r->p, true, r->objective->y, r->y,
+                    r->objective->q * (int64_t)sizeof *r->y));
+    ikt_watcher_report(r->ctx, iteration, value, r->y);
+    return IKT_OK;
+}
+
 /* COLLECTIVE. The objective of the settings on what it needs.
  *   labels   receives the labels in the order of the loop, or NULL; lent by the objective */
 static ikt_status create_objective(ikt_context *ctx, const ikt_settings *settings,
@@ -267,14 +284,22 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK)
         st = create_objective(ctx, settings, &p, options->labels, &labels, &objective);
+    /* Landmarks are not the rows that the program gave. */
+    const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
+    reporter told = {ctx, &p, &objective, NULL};
+    if (st == IKT_OK && is_told)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &told.y, bytes * rows->count, 1, "embedding"));
     if (st == IKT_OK) {
         const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
                                         .from = from,
                                         .is_extended = options->from != NULL,
-                                        .last = options->want_last ? &out->last : NULL};
+                                        .last = options->want_last ? &out->last : NULL,
+                                        .report = is_told ? report : NULL,
+                                        .reporter = &told};
         st = ikt_layout_run(ctx, layout, &p.rows, &objective, &course, out->y, &out->trace);
     }
     ikt_objective_destroy(&objective);
+    ikt_free(&told.y);
     ikt_free(&labels);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK) st = reorder(ctx, &p, true, out->y, out->y, bytes);

@@ -15,6 +15,7 @@
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
 #include "data/missing.h"
+#include "io/sources/lent.h"
 #include "isolation/small_neighbourhoods.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
@@ -46,8 +47,9 @@ static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings
 /* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
 static ikt_status settle_normalise(ikt_context *ctx, ikt_source *source,
                                    ikt_preprocess_settings *preprocess) {
-    ikt_normalise mode = (ikt_normalise)preprocess->normalise;
-    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    ikt_normalise mode = ikt_normalise_of(preprocess);
+    if (mode == IKT_NORMALISE_AUTO && preprocess->metric != IKT_METRIC_PRECOMPUTED)
+        IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
     preprocess->normalise = (int)mode;
     return IKT_OK;
 }
@@ -104,17 +106,23 @@ static ikt_status settle_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *
     return IKT_OK;
 }
 
+/* COLLECTIVE. Puts rows without missing values in place of `*source`, or of `given` ones, which
+ * stay the caller's: then *source receives what stands on top of them, if anything has to. */
+static ikt_status settle_missing(ikt_context *ctx, ikt_missing how, ikt_source *given,
+                                 ikt_source **source) {
+    ikt_source *without;
+    IKT_TRY(ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, NULL, &without));
+    if (without) *source = without;
+    return IKT_OK;
+}
+
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                              ikt_source **source, ikt_dataset **data) {
-    const ikt_missing how = (ikt_missing)settings->preprocess.missing;
     *source = NULL;
     *data = NULL;
     if (!given && !settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
     if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_source *without = NULL; /* missing values */
-    ikt_status st =
-        ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, NULL, &without);
-    if (st == IKT_OK && without) *source = without;
+    ikt_status st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, source);
     if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
@@ -167,7 +175,46 @@ void ikt_companions_free(ikt_companions *c) {
 
 /* --- before the first long stage -------------------------------------------------------------- */
 
-/* Notes and logs rows, columns and ownership: of the data, or of a graph that stands alone. */
+static const char *type_of(const ikt_source *source, const ikt_graph_about *graph) {
+    if (!source) return graph->is_pairwise ? "all pairs" : "graph";
+    if (!ikt_source_is_sparse(source)) return ikt_type_name(ikt_source_type(source));
+    return ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
+}
+
+/* The one line before a run: what is read, and what will be written. */
+static void announce(ikt_context *ctx, const ikt_source *source, const ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    const char *const name[] = {output->file, output->picture, output->model, output->graph};
+    const int64_t n = source ? ikt_source_rows(source) : run->graph.n;
+    const int64_t d = source ? ikt_source_columns(source) : 0;
+    char writes[3 * IKT_STRING_MAX] = "", shape[64] = "";
+    int last = -1;
+    for (int i = 0; i < 4; i++)
+        if (name[i][0]) last = i;
+    for (int i = 0, count = 0; i <= last; i++) {
+        if (!name[i][0]) continue;
+        const size_t used = strlen(writes);
+        snprintf(writes + used, sizeof writes - used, "%s%s",
+                 count++ == 0 ? ", will write "
+                 : i == last  ? " and "
+                              : ", ",
+                 name[i]);
+    }
+    if (d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)d);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
+                                       IKT_LOG_INT("columns", d),
+                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
+                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
+                                       {0}},
+                    "reading %s (%lld rows%s, %s)%s; %d rank%s x %d thread%s",
+                    source ? ikt_source_name(source) : run->graph.name, (long long)n, shape,
+                    type_of(source, &run->graph), writes, ikt_size(ctx),
+                    ikt_size(ctx) == 1 ? "" : "s", ikt_threads(ctx),
+                    ikt_threads(ctx) == 1 ? "" : "s");
+}
+
+/* Notes rows, columns and ownership: of the data, or of a graph that stands alone. */
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                        ikt_run *run) {
     const ikt_graph_about *graph = &run->graph;
@@ -175,20 +222,8 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     snprintf(run->input_name, sizeof run->input_name, "%s",
              source ? ikt_source_name(source) : graph->name);
     run->d = source ? ikt_source_columns(source) : 0;
-    run->type = source               ? ikt_type_name(ikt_source_type(source))
-                : graph->is_pairwise ? "all pairs"
-                                     : "graph";
+    run->type = type_of(source, graph);
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
-    if (source && ikt_source_is_sparse(source))
-        run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
-                                       IKT_LOG_INT("columns", run->d),
-                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
-                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
-                                       {0}},
-                    "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-                    (long long)n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
     if (graph->n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
@@ -235,9 +270,11 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
 }
 
 /* COLLECTIVE. Refuses all that the settings alone tell to be refused, and settles what stands for
- * `auto` in them. is_watched and seconds are those of ikt_check_limits. */
-static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *settings,
-                                 ikt_graph_about *graph, bool *is_watched, double *seconds) {
+ * `auto` in them. is_watched and seconds are those of ikt_check_limits.
+ *   has_rows   a program gives them */
+static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
+                                 ikt_settings *settings, ikt_graph_about *graph, bool *is_watched,
+                                 double *seconds) {
     /* The finished run is read before it is replaced. */
     if (settings->run.extend > 0) settings->output.overwrite = true;
     if (is_guest && !settings->output.file[0]) { /* no files without a name, nor what is for them */
@@ -248,7 +285,8 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
-    IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_unused_check(ctx, settings, has_rows || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_check_precomputed(ctx, settings));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
 }
@@ -260,9 +298,9 @@ static ikt_status begin(ikt_context *ctx, ikt_run *run) {
     const double minutes = settings->run.checkpoint_every;
     bool is_watched;
     double seconds;
-    IKT_TRY(check_settings(ctx, run->given != NULL, &run->settings, &run->graph, &is_watched,
-                           &seconds));
-    if (is_watched && !run->given) ikt_watch_signals();
+    IKT_TRY(check_settings(ctx, run->is_guest, run->given != NULL, &run->settings, &run->graph,
+                           &is_watched, &seconds));
+    if (is_watched && !run->is_guest) ikt_watch_signals();
     if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
     if (!settings->output.model[0]) return IKT_OK;
     return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
@@ -318,18 +356,28 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     memset(out, 0, sizeof *out);
     *settings = *given_settings;
     out->given = given;
+    out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
-    ikt_status st = begin(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
+    /* The input first: what is wrong with it explains more than what is wrong with outputs. */
+    ikt_status st = IKT_OK;
+    if (!given && (settings->input.file[0] || !settings->input.graph[0]))
+        st = ikt_input_open(ctx, &settings->input, &source);
+    ikt_source *rows = given ? given : source;
+    if (st == IKT_OK) st = begin(ctx, out);
+    if (st == IKT_OK) announce(ctx, rows, out);
+    if (st == IKT_OK && rows)
+        st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, &source);
+    if (st == IKT_OK && rows) st = open_data(ctx, settings, rows = source ? source : given, &data);
     if (st == IKT_OK && data) { /* what auto stood for */
         settings->preprocess.normalise = (int)ikt_dataset_map(data).normaliser.mode;
         st = settle_psi(ctx, data, settings);
     }
-    if (st == IKT_OK) st = prepare(ctx, source ? source : given, data, out);
+    if (st == IKT_OK) st = prepare(ctx, rows, data, out);
     ikt_embed_options options = {.labels = out->labels,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
-                                 .want_last = settings->output.state};
+                                 .want_last = settings->output.state,
+                                 .is_told = true};
     if (st == IKT_OK && out->checkpoint) {
         ikt_checkpoint_hooks_make(ctx, out->checkpoint, &out->rows, &settings->layout, &hooks);
         options.hooks = &hooks;
@@ -381,7 +429,8 @@ static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_so
                                 const ikt_graph_about *graph, ikt_rehearsal *out) {
     const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
-    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8;
+    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8 &&
+                 settings->preprocess.metric != IKT_METRIC_PRECOMPUTED;
     int64_t drawn = 0;
     ikt_source *model = NULL;
     ikt_companions found;
@@ -421,18 +470,6 @@ static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_so
     return ikt_start_file_check(ctx, &settings->layout, none.n);
 }
 
-/* COLLECTIVE. Rows without missing values in place of `*source`. A median takes more passes than a
- * mean, and nothing here depends on which it is. */
-static ikt_status look_past_missing(ikt_context *ctx, const ikt_settings *settings,
-                                    ikt_source **source) {
-    const ikt_missing how = (ikt_missing)settings->preprocess.missing;
-    ikt_source *without = NULL;
-    ikt_status st = ikt_missing_settle(
-        ctx, *source, true, how == IKT_MISSING_MEDIAN ? IKT_MISSING_MEAN : how, NULL, &without);
-    if (without) *source = without;
-    return st;
-}
-
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out) {
     ikt_settings wanted = *settings;
@@ -441,9 +478,15 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     bool is_watched;
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
-    IKT_TRY(check_settings(ctx, false, &wanted, &graph, &is_watched, &out->seconds_left));
-    if (wanted.input.file[0] || graph.n == 0) IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
-    ikt_status st = source ? look_past_missing(ctx, &wanted, &source) : IKT_OK;
+    /* A median takes more passes than a mean, and nothing here depends on which it is. */
+    const ikt_missing how = wanted.preprocess.missing == IKT_MISSING_MEDIAN
+                                ? IKT_MISSING_MEAN
+                                : (ikt_missing)wanted.preprocess.missing;
+    if (wanted.input.file[0] || !wanted.input.graph[0])
+        IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
+    ikt_status st =
+        check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left);
+    if (st == IKT_OK && source) st = settle_missing(ctx, how, NULL, &source);
     if (st == IKT_OK) st = rehearse_with(ctx, &wanted, source, &graph, out);
     ikt_source_close(&source);
     return st;

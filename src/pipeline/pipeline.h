@@ -39,6 +39,7 @@ typedef struct {
     ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */
     const ikt_loop_state *from;      /* of the finished run that is extended */
     bool want_last;                  /* the loop's last state */
+    bool is_told;                    /* the watcher of the context is told of iterations */
 } ikt_embed_options;
 
 /* COLLECTIVE. Embeds the rows of a data set, or of a graph.
@@ -57,6 +58,7 @@ void ikt_embed_result_destroy(ikt_embed_result *embedding);
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
+    bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/lent.h) */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_rows rows;
     ikt_embed_result embedding; /* of the own rows */
@@ -82,7 +84,8 @@ typedef struct {
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
  *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program, lent
- *              until ikt_run_destroy: the run is a guest, which writes no file but those that the
+ *              until ikt_run_destroy. With them, or with a context that is lent arrays
+ *              (io/sources/lent.h), the run is a guest, which writes no file but those that the
  *              settings name, so that without output.file there is no state to extend and
  *              run.checkpoint: auto means none; it catches no signals and starts no process
  *   out        receives the run; free with ikt_run_destroy. Empty on failure

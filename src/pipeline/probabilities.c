@@ -419,7 +419,9 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
 }
 
 static ikt_status find_in_matrix(ikt_context *ctx, const job *j, ikt_probabilities *p) {
-    const ikt_edges values = (ikt_edges)j->settings->affinity.graph.values;
+    const bool is_data = j->data && j->pairs == ikt_dataset_pairs(j->data);
+    const ikt_edges values =
+        is_data ? IKT_EDGES_DISTANCES : (ikt_edges)j->settings->affinity.graph.values;
     const ikt_stage stage = p->is_dense ? IKT_STAGE_AFFINITY : IKT_STAGE_NEIGHBOURS;
     if (j->pairs->n != p->rows.n)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
@@ -533,7 +535,10 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     ikt_pairwise pairs = {.source = NULL};
     if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
     if (settings->input.graph[0]) IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
-    if (pairs.source) j.pairs = &pairs;
+    if (pairs.source)
+        j.pairs = &pairs;
+    else if (data && j.kind->scores == IKT_SCORES_DISTANCES) /* of a precomputed matrix; or NULL */
+        j.pairs = ikt_dataset_pairs(data);
     const bool has_sparse_graph = settings->input.graph[0] && !pairs.source;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     p->is_whole = settings->affinity.support == IKT_SUPPORT_WHOLE;

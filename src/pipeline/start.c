@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pipeline/start.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,13 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "dist/shuffle.h"
 #include "io/formats/reader.h"
 #include "io/numbers/element.h"
 #include "io/results/result.h"
+#include "io/sources/lent.h"
 #include "linalg/blocks.h"
+#include "linalg/eigen.h"
 #include "linalg/pca.h"
 #include "plan/plan.h"
 
@@ -63,6 +67,116 @@ static ikt_status find_sparse_scores(ikt_context *ctx, int q, uint64_t seed, ikt
     return st;
 }
 
+/* Principal coordinates of the rows of a matrix of all distances.
+ *
+ * Method: classical scaling (Torgerson 1952) of up to IKT_START_SPARSE_ROWS rows drawn at random;
+ * every row is then placed by its distances to them (Gower 1968; landmark MDS, de Silva & Tenenbaum
+ * 2004). Advantage: of Euclidean distances these are the scores on the principal components, of the
+ * drawn rows; one pass over the matrix. Disadvantage: distances that are not Euclidean lose what
+ * negative eigenvalues hold. */
+typedef struct {
+    int64_t m, q;
+    int64_t *row;   /* [m] the drawn rows */
+    double *square; /* [m * m] their squared distances, */
+    double *mean;   /* [m] and the means of these */
+    double *vector; /* [q * m] v_c / sqrt(lambda_c); 0 where there is no extent left */
+} pair_axes;
+
+static void pair_axes_destroy(pair_axes *a) {
+    ikt_free(&a->row);
+    ikt_free(&a->square);
+    ikt_free(&a->mean);
+    ikt_free(&a->vector);
+}
+
+/* COLLECTIVE. Draws the rows and reads what they have to do with one another. */
+static ikt_status draw_pairs(ikt_context *ctx, uint64_t seed, ikt_dataset *data, pair_axes *a) {
+    const int64_t n = ikt_dataset_rows(data), m = a->m;
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t most = ikt_rows_count(&share, 0);
+    float *whole = NULL;
+    double *own = NULL;
+    IKT_TRY(ikt_start_draw(ctx, seed, IKT_RNG_AXES, n, m, &a->row));
+    ikt_status st = ikt_alloc(ctx, &whole, n, sizeof *whole, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, share.count * m, sizeof *own, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; st == IKT_OK && i < most; i++) {
+        const bool is_mine = i < share.count;
+        st = ikt_dataset_read(data, is_mine ? a->row[share.first + i] : 0, is_mine, whole);
+        for (int64_t j = 0; st == IKT_OK && is_mine && j < m; j++)
+            own[i * m + j] = (double)whole[a->row[j]];
+    }
+    if (st == IKT_OK)
+        st = ikt_share_rows(ctx, &share, own, (size_t)m * sizeof *own, purpose, &a->square);
+    ikt_free(&whole);
+    ikt_free(&own);
+    return st;
+}
+
+/* COLLECTIVE. Eigenvectors of the doubly centred matrix -1/2 (d_ij^2 - m_i - m_j + m). */
+static ikt_status fit_pairs(ikt_context *ctx, pair_axes *a) {
+    const int64_t m = a->m, found = a->q < m ? a->q : m;
+    double *upper = NULL, *values = NULL, mean = 0;
+    ikt_status st = ikt_alloc(ctx, &upper, m * (m + 1) / 2, sizeof *upper, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &values, found, sizeof *values, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &a->mean, m, sizeof *a->mean, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &a->vector, a->q * m, sizeof *a->vector, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < m; i++) {
+            for (int64_t j = 0; j < m; j++)
+                a->mean[i] += a->square[i * m + j] / (double)m;
+            mean += a->mean[i] / (double)m;
+        }
+        for (int64_t i = 0, at = 0; i < m; i++)
+            for (int64_t j = i; j < m; j++, at++)
+                upper[at] = -0.5 * (a->square[i * m + j] - a->mean[i] - a->mean[j] + mean);
+        st = ikt_eigen_leading(ctx, upper, m, found, IKT_EIGEN_ALONE_MAX, values, a->vector);
+    }
+    for (int64_t c = 0; st == IKT_OK && c < found; c++) {
+        const bool has_extent = values[c] > (double)m * DBL_EPSILON * values[0] && values[0] > 0;
+        for (int64_t i = 0; i < m; i++)
+            a->vector[c * m + i] *= has_extent ? 1 / sqrt(values[c]) : 0;
+    }
+    ikt_free(&upper);
+    ikt_free(&values);
+    return st;
+}
+
+/* y_c = -1/2 sum over the drawn rows of v_ci / sqrt(lambda_c) (d_i^2 - m_i). */
+static void place_pairs(const pair_axes *a, const float *square, double *score) {
+    for (int64_t c = 0; c < a->q; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < a->m; i++)
+            sum += a->vector[c * a->m + i] * ((double)square[a->row[i]] - a->mean[i]);
+        score[c] = -0.5 * sum;
+    }
+}
+
+/* COLLECTIVE. Principal coordinates of the own rows. */
+static ikt_status find_pair_scores(ikt_context *ctx, int q, uint64_t seed, ikt_dataset *data,
+                                   const ikt_rows *rows, double *scores) {
+    const int64_t n = rows->n;
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t block = ikt_stream_rows(n, (int64_t)sizeof(double));
+    pair_axes axes = {.m = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS, .q = q};
+    float *part = NULL;
+    ikt_status st = draw_pairs(ctx, seed, data, &axes);
+    if (st == IKT_OK) st = fit_pairs(ctx, &axes);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &part, block * n, sizeof *part, purpose));
+    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_dataset_read(data, at.count > 0 ? at.first : 0, at.count, part);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++)
+            place_pairs(&axes, part + i * n, scores + (at.first + i - own.first) * q);
+    }
+    ikt_free(&part);
+    pair_axes_destroy(&axes);
+    return st;
+}
+
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                  const ikt_rows *rows, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
@@ -74,6 +188,8 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
         ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
     if (st == IKT_OK && from->scores) {
         memcpy(scores, from->scores, (size_t)(q * rows->count) * sizeof *scores);
+    } else if (st == IKT_OK && ikt_dataset_pairs(data)) {
+        st = find_pair_scores(ctx, q, seed, data, rows, scores);
     } else if (st == IKT_OK && ikt_dataset_is_sparse(data)) {
         st = find_sparse_scores(ctx, q, seed, data, rows, scores);
     } else if (st == IKT_OK) {
@@ -96,7 +212,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
 
 enum { BLOCK = 1 << 16 };
 
-typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER } places_kind;
+typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER, PLACES_IN_MEMORY } places_kind;
 
 /* What layout.init_file means; the same on all ranks. */
 typedef struct {
@@ -122,15 +238,18 @@ static void widen(ikt_type type, const void *from, int64_t count, double *to) {
         to[e] = (double)(float)ikt_number_at(type, from, e);
 }
 
-/* COLLECTIVE. Positions of a run, or of a data set, of which each rank reads its own. Without
- * places they are only checked. */
+/* COLLECTIVE. Positions of a run, of a data set or in memory, of which each rank reads its own.
+ * Without places they are only checked. */
 static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
                             const ikt_rows *rows, double *places) {
     ikt_result_file *run = NULL;
     ikt_source *source = NULL;
     void *own = NULL;
-    IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
-                                     : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
+    ikt_source *lent = ikt_lent_find(ctx, layout->init_file);
+    if (!lent)
+        IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
+                                         : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
+    if (lent) source = lent;
     const int64_t n = run ? ikt_result_rows(run) : ikt_source_rows(source);
     const int64_t q = run ? ikt_result_dimensions(run) : ikt_source_columns(source);
     const ikt_type type = run ? IKT_TYPE_F32 : ikt_source_type(source);
@@ -144,7 +263,7 @@ static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_
     }
     ikt_free(&own);
     ikt_result_close(&run);
-    ikt_source_close(&source);
+    if (!lent) ikt_source_close(&source);
     return st;
 }
 
@@ -189,7 +308,9 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     const int64_t q = layout->dimensions;
     ikt_status st = IKT_OK;
     memset(o, 0, sizeof *o);
-    if (ikt_rank(ctx) == 0) {
+    if (ikt_lent_find(ctx, path)) {
+        o->kind = PLACES_IN_MEMORY;
+    } else if (ikt_rank(ctx) == 0) {
         /* A colon parts file and data set unless it belongs to the name of a file. What cannot be
          * read is left to the reader of runs, whose message says so. */
         const size_t length = ikt_file_name_length(path);

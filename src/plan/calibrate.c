@@ -68,7 +68,7 @@ static double multiply_adds(bench_thread *t) {
 }
 
 static double byte_coordinates(bench_thread *t) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, false, ikt_cpu_isa());
     uint32_t cell[IKT_ROW_TILE_MOST];
     ikt_row_tile_assign(kernel, &t->tile, t->centres, cell);
     return (double)t->tile.all.count * CENTRES * WIDE_COLUMNS;
@@ -124,7 +124,7 @@ static ikt_status make_thread(ikt_context *ctx, const ikt_codes_kernel *kernel,
 }
 
 static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, false, ikt_cpu_isa());
     const int threads = ikt_threads(ctx);
     bench_thread *thread = NULL;
     float *packed = NULL;

@@ -51,6 +51,7 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     gathered_point = 14.8, /* from the grid */
     measured_point = 132;  /* for each doubling of the rows */
 /* In others: coordinates of bytes, bytes of codes, and nodes of a grid of 2^20 or of 2^24. */
+static const double gap_byte = 4.5, gap_coordinate = 1.5; /* of Manhattan distances */
 static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = IKT_FFT_COST, fft_far = 1.48;
 
 enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024, RECALL_ROWS = 1000 };
@@ -237,9 +238,11 @@ static void plan_codes(const task *t) {
         centres = fmin(centres, (double)w->model.n);
         gathering(t, codes, t->rows * centres * ikt_workload_overlap(w), shared_column);
     } else if (w->is_u8) {
-        work(t, codes, t->rows * centres * (double)w->columns, coded_byte, t->m->bytes * giga);
+        work(t, codes, t->rows * centres * (double)w->columns,
+             w->rows.is_manhattan ? gap_byte : coded_byte, t->m->bytes * giga);
     } else {
-        arithmetic(t, codes, t->rows * centres * (double)w->columns, coded_coordinate);
+        arithmetic(t, codes, t->rows * centres * (double)w->columns,
+                   w->rows.is_manhattan ? gap_coordinate : coded_coordinate);
     }
     if (w->has_lists && !w->is_forest) {
         gathering(t, codes, t->rows * centres, listed_distance);

@@ -53,6 +53,7 @@ typedef struct {
     int64_t columns;     /* after reduction: of what the kernels read */
     bool is_u8;          /* they read bytes */
     ikt_codes_rows rows; /* what codes are made of */
+    bool is_pairs;       /* which are those of a matrix of all distances */
     bool is_isolation;   /* rows are compared by cell codes */
     bool is_forest;      /* which come from trees */
     bool is_dense;

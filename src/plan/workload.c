@@ -47,7 +47,14 @@ double ikt_workload_overlap(const ikt_workload *w) {
 /* What codes are made of. */
 static ikt_codes_rows coded_rows(const ikt_workload *w) {
     const ikt_data_shape *data = &w->data;
-    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
+    ikt_codes_rows rows = {.d = w->columns,
+                           .is_u8 = w->is_u8,
+                           .is_manhattan = w->settings.preprocess.metric == IKT_METRIC_MANHATTAN};
+    if (w->is_pairs) {
+        rows.d = data->n;
+        rows.is_pairs = true;
+        return rows;
+    }
     if (!data->is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
     rows.is_sparse = true;
     rows.entries = data->entries;
@@ -71,11 +78,13 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     if (out->columns > data->d && data->d > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
                         (long long)s->preprocess.pca, (long long)data->d);
+    out->is_pairs = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
+    if (out->is_pairs) out->columns = 1; /* a distance that is read counts as a coordinate */
     /* Bytes of which nothing more is known are taken for images. */
-    const bool is_as_read = s->preprocess.normalise == IKT_NORMALISE_NONE ||
-                            s->preprocess.normalise == IKT_NORMALISE_AUTO;
-    out->is_u8 =
-        data->type == IKT_TYPE_U8 && !data->is_sparse && is_as_read && s->preprocess.pca == 0;
+    const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
+    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse && !out->is_pairs && is_as_read &&
+                 s->preprocess.pca == 0;
     out->is_given = data->graph_entries > 0;
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
@@ -96,7 +105,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     if (out->is_whole)
         IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, data->n, out->t, s->layout.iterations));
-    out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
+    out->is_near =
+        !out->is_dense && !out->is_pairs && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_near && !out->is_given && !out->is_isolation)
         out->model.coarse = ikt_cells_choose(data->n, 0);

@@ -122,6 +122,32 @@ ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings) {
     return IKT_OK;
 }
 
+ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {
+    ikt_affinity_settings *affinity = &settings->affinity;
+    ikt_isolation_settings *isolation = &settings->isolation;
+    if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return IKT_OK;
+    const char *wrong =
+        settings->output.model[0]  ? "output.model keeps the coordinates of centres"
+        : isolation->model_from[0] ? "isolation.model_from names rows of another file"
+        : settings->input.graph[0] ? "input.graph takes the place of the distances"
+        : settings->layout.init == IKT_INIT_LANDMARK
+            ? "layout.init = landmark places rows by their coordinates"
+        : isolation->form == IKT_FORM_FOREST ? "isolation.form = forest splits columns"
+        : affinity->search == IKT_SEARCH_APPROXIMATE
+            ? "affinity.search = approximate looks into cells of near coordinates"
+        : isolation->search == IKT_CELLS_APPROXIMATE
+            ? "isolation.search = approximate looks into cells of near coordinates"
+            : NULL;
+    if (wrong)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s, and preprocess.metric = precomputed gives distances only: leave it "
+                        "out",
+                        wrong);
+    if (affinity->support != IKT_SUPPORT_DENSE) affinity->search = IKT_SEARCH_EXACT;
+    if (affinity->kind == IKT_AFFINITY_ISOLATION) isolation->search = IKT_CELLS_EXACT;
+    return IKT_OK;
+}
+
 ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool is_sparse) {
     if (!is_sparse || !settings->output.model[0]) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -176,7 +176,9 @@ void ikt_settings_forget_job(ikt_run_settings *run) {
 
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count) {
     ikt_settings s = *settings;
-    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
+    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done, */
+    if (s.preprocess.metric == IKT_METRIC_COSINE || s.preprocess.metric == IKT_METRIC_CORRELATION)
+        s.preprocess.metric = IKT_METRIC_EUCLIDEAN; /* and this is a part of it */
     s.preprocess.pca = 0;
     s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
     s.isolation.model_from[0] = '\0';
@@ -210,7 +212,8 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
                              ikt_psi_rule rule, const ikt_codes_rows *rows, ikt_model_spec *out,
                              int64_t *centres) {
     const ikt_isolation_settings *isolation = &settings->isolation;
-    const int64_t row_bytes = rows->is_sparse ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
+    const int64_t row_bytes =
+        rows->is_sparse || rows->is_pairs ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
     IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, out->n, rule, &out->psi));
     IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, out->n, out->psi, row_bytes, &out->pool));
     *centres = ikt_codes_distinct(out, rows);
@@ -229,7 +232,7 @@ bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
-    const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE &&
+    const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE && !rows->is_pairs &&
                          ikt_affinity_is_approximate(&settings->affinity, n);
     *out = (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
                             .n = drawn,
@@ -247,7 +250,8 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     IKT_TRY(size_model(ctx, settings, n, rule, rows, out, &centres));
     if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
         IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
-    if (centres > 0 && !rows->is_sparse && settings->affinity.support != IKT_SUPPORT_DENSE)
+    if (centres > 0 && !rows->is_sparse && !rows->is_pairs &&
+        settings->affinity.support != IKT_SUPPORT_DENSE)
         out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
     if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
         int64_t k;

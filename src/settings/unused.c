@@ -11,6 +11,8 @@
 typedef enum {
     ROWS,
     PREPROCESSING,
+    COORDINATES,
+    PAIRS,
     SEARCH,
     ORDER,
     NEIGHBOURS,
@@ -38,6 +40,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     const ikt_layout_settings *layout = &s->layout;
     has[ROWS] = has_rows || !s->input.graph[0];
     has[PREPROCESSING] = has_rows || kind != IKT_AFFINITY_GRAPH;
+    has[PAIRS] = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
+    has[COORDINATES] = !has[PAIRS];
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
     has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
@@ -74,6 +78,9 @@ static const struct {
              {"input", "byte_order", ROWS, "input.file"},
              {"input", "skip", ROWS, "input.file"},
              {"preprocess", NULL, PREPROCESSING, "input.file"},
+             {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
+             {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
+             {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
              {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,

@@ -116,7 +116,7 @@ ikt_status ikt_study_pictures_draw(ikt_context *ctx, const ikt_study_plan *plan,
             if (ikt_max_one(ctx, is_there) == 0) continue;
             ikt_study_picture *next = &(*picture)[(*count)++];
             *next = (ikt_study_picture){.run = run, .measure = m};
-            snprintf(next->name, sizeof next->name, "picture-%" PRId64 ".png", *count);
+            snprintf(next->name, sizeof next->name, "%016" PRIx64 ".png", plan->run[run].id);
             st = show(ctx, plan, embedding, folder, next);
         }
     }

@@ -56,7 +56,7 @@ enum { IKT_STUDY_CURVE_POINTS = 200 };
  * R(k) at some k, about evenly on a logarithmic scale. */
 typedef struct {
     int64_t run, measure;      /* which it is the best by */
-    char name[IKT_STUDY_NAME]; /* "picture-3.png" */
+    char name[IKT_STUDY_NAME]; /* that of the embedding in best/, ending in .png */
     int64_t points;            /* of the curve; 0: there is none */
     double k[IKT_STUDY_CURVE_POINTS], r[IKT_STUDY_CURVE_POINTS];
 } ikt_study_picture;

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "config/config.h"
+#include "config/hints.h"
 #include "config/value.h"
 #include "data/generate.h"
 #include "evaluate/measure.h"
@@ -198,15 +199,14 @@ static ikt_status read_methods(reader *r, int node) {
 /* --- data sets: files, or sets that are generated --------------------------------------------- */
 
 static ikt_status check_generator(reader *r, int node, const char *name) {
-    const ikt_generator *generator, *nearest = ikt_generator_at(0);
+    const ikt_generator *generator;
+    ikt_nearest nearest = ikt_nearest_begin(name);
     for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
         if (strcmp(generator->name, name) == 0) return IKT_OK;
-        if (ikt_name_distance(generator->name, name) < ikt_name_distance(nearest->name, name))
-            nearest = generator;
+        ikt_nearest_offer(&nearest, generator->name);
     }
-    return ikt_yaml_fail(r->ctx, r->yaml, node,
-                         "there is no set '%.60s' to generate; did you mean '%s'?", name,
-                         nearest->name);
+    return ikt_yaml_fail(r->ctx, r->yaml, node, "there is no set '%.60s' to generate%s", name,
+                         ikt_nearest_say(&nearest));
 }
 
 /* One option of the generator; a list is left to read_entry. */
@@ -387,10 +387,11 @@ static ikt_status read_measures(reader *r, int node) {
     for (int m = 0; m < count; m++) {
         const int item = ikt_yaml_item(r->yaml, node, m);
         IKT_TRY(read_text(r, item, "a measure", study->measure[m], sizeof *study->measure));
+        char hint[200];
+        ikt_measure_hint(study->measure[m], hint, sizeof hint);
         if (!ikt_measure_find(study->measure[m]))
-            return ikt_yaml_fail(r->ctx, r->yaml, item,
-                                 "there is no measure '%s'; did you mean '%s'?", study->measure[m],
-                                 ikt_measure_nearest(study->measure[m]));
+            return ikt_yaml_fail(r->ctx, r->yaml, item, "there is no measure '%s'%s",
+                                 study->measure[m], hint);
     }
     return IKT_OK;
 }

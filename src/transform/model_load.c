@@ -44,8 +44,10 @@ static ikt_status read_doubles(ikt_context *ctx, const ikt_loaded_model *m, ikt_
 static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t d = m->shape.d, k = m->shape.columns;
     double *mean = NULL;
-    m->normaliser = (ikt_normaliser){
-        .mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE, .d = d};
+    m->normaliser =
+        (ikt_normaliser){.mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE,
+                         .metric = (ikt_metric_kind)m->shape.metric,
+                         .d = d};
     if (m->shape.is_shifted) {
         double **shift = &m->normaliser.shift;
         IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, shift, 2 * d, sizeof(double), purpose)));
@@ -133,7 +135,13 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_source *source,
                                     ikt_dataset **out) {
     const ikt_data_map map = {m->normaliser, m->pca};
-    const ikt_data_map identity = {{.mode = IKT_NORMALISE_NONE, .d = m->shape.columns}, NULL};
+    /* The centres have been mapped; of cosine and correlation distances, too. */
+    const bool is_manhattan = m->normaliser.metric == IKT_METRIC_MANHATTAN;
+    const ikt_data_map identity = {
+        {.mode = IKT_NORMALISE_NONE,
+         .metric = is_manhattan ? IKT_METRIC_MANHATTAN : IKT_METRIC_EUCLIDEAN,
+         .d = m->shape.columns},
+        NULL};
     ikt_source *centre_rows = NULL;
     ikt_dataset *centres = NULL;
     *out = NULL;

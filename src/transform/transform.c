@@ -31,12 +31,12 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
     bool present = false;
     ikt_status st = ikt_alloc(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_labels(source, request->labels, done->rows.first, done->rows.count,
+    IKT_TRY(ikt_source_read_labels(source, done->labels_name, done->rows.first, done->rows.count,
                                    done->labels, &present));
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
     ikt_free(&done->labels);
-    if (strcmp(request->labels, "labels") == 0) return IKT_OK;
-    return ikt_source_no_labels(source, request->labels, "--labels");
+    if (!request->labels[0] || strcmp(request->labels, "labels") == 0) return IKT_OK;
+    return ikt_source_no_labels(source, request->labels, "input.labels");
 }
 
 /* --- the arrows ------------------------------------------------------------------------------- */
@@ -121,31 +121,45 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     return IKT_OK;
 }
 
-/* COLLECTIVE. Rows without missing values in place of `*source`, which are treated as those of the
- * model were. */
+/* COLLECTIVE. Rows without missing values in place of `*source`, or on top of `given` ones, which
+ * are treated as those of the model were. */
 static ikt_status look_past_missing(ikt_context *ctx, const ikt_loaded_model *model,
-                                    ikt_source **source) {
+                                    ikt_source *given, ikt_source **source) {
     const ikt_missing how = (ikt_missing)model->settings.preprocess.missing;
     ikt_source *without = NULL;
     if (how == IKT_MISSING_DROP || (how != IKT_MISSING_REFUSE && !model->fill)) return IKT_OK;
-    ikt_status st = ikt_missing_settle(ctx, *source, true, how, model->fill, &without);
+    ikt_status st =
+        ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, model->fill, &without);
     if (without) *source = without;
     return st;
 }
 
+/* Names that were not given are those of the model's rows. Labels of another file are of those rows
+ * only. */
+static void choose_names(const ikt_transform_request *request, ikt_transformed *done) {
+    const ikt_input_settings *own = &done->loaded.settings.input;
+    const char *labels = own->labels[strcspn(own->labels, ":.")] ? "labels" : own->labels;
+    snprintf(done->dataset, sizeof done->dataset, "%s",
+             request->dataset[0] ? request->dataset : own->dataset);
+    snprintf(done->labels_name, sizeof done->labels_name, "%s",
+             request->labels[0] ? request->labels : labels);
+}
+
 ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *request,
                              ikt_transformed *out) {
-    ikt_source *source = NULL;
+    ikt_source *opened = NULL;
     ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
     out->accuracy = -1;
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     ikt_status st = ikt_model_load(ctx, request->model, &out->loaded);
     ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK)
-        st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, request->dataset,
-                                 &source);
-    if (st == IKT_OK) st = look_past_missing(ctx, &out->loaded, &source);
+    if (st == IKT_OK) choose_names(request, out);
+    if (st == IKT_OK && !request->given)
+        st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, out->dataset,
+                                 &opened);
+    if (st == IKT_OK) st = look_past_missing(ctx, &out->loaded, request->given, &opened);
+    ikt_source *source = opened ? opened : request->given;
     if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
     if (st == IKT_OK) {
         strncat(out->input_name, ikt_source_name(source), sizeof out->input_name - 1);
@@ -157,13 +171,15 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
                                            IKT_LOG_INT("columns", out->d),
                                            IKT_LOG_INT("model_rows", out->loaded.shape.n),
                                            {0}},
-                        "%s: %lld rows x %lld, %s, into an embedding of %lld rows", out->input_name,
-                        (long long)out->rows.n, (long long)out->d, out->type,
-                        (long long)out->loaded.shape.n);
+                        "reading %s (%lld rows x %lld columns, %s) and %s (%lld rows)%s%s",
+                        out->input_name, (long long)out->rows.n, (long long)out->d, out->type,
+                        request->model, (long long)out->loaded.shape.n,
+                        request->writes ? ", will write " : "",
+                        request->writes ? request->writes : "");
         st = transform(ctx, request, source, data, out);
     }
     ikt_dataset_destroy(&data);
-    ikt_source_close(&source);
+    ikt_source_close(&opened);
     if (st != IKT_OK) ikt_transformed_destroy(out);
     return st;
 }
@@ -235,9 +251,9 @@ static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *req
     add_word(&text, request->input);
     ikt_text_add(&text, " OUT.h5 --neighbours %lld --iterations %lld --dataset", (long long)done->k,
                  (long long)request->trials);
-    add_word(&text, request->dataset);
+    add_word(&text, done->dataset);
     ikt_text_add(&text, " --labels");
-    add_word(&text, request->labels);
+    add_word(&text, done->labels_name);
     if (text.status == IKT_OK && text.length < (int64_t)sizeof n->fact->text)
         ikt_note_fact(n, "command", "%s", text.data);
     ikt_free(&text.data);
@@ -275,8 +291,8 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     ikt_notes *n = NULL;
     char *configuration = NULL;
     snprintf(input->file, sizeof input->file, "%s", request->input);
-    snprintf(input->dataset, sizeof input->dataset, "%s", request->dataset);
-    snprintf(input->labels, sizeof input->labels, "%s", request->labels);
+    snprintf(input->dataset, sizeof input->dataset, "%s", done->dataset);
+    snprintf(input->labels, sizeof input->labels, "%s", done->labels_name);
     input->rows = IKT_AUTO_INT;
     settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
     ikt_settings_parts(&settings, parts);
@@ -311,8 +327,8 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     return st;
 }
 
-ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *request,
-                                 const ikt_transformed *done, const char *path, bool overwrite) {
+ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,
+                                 bool overwrite) {
     const ikt_rows old = ikt_rows_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
@@ -326,7 +342,7 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *
                                     .q = (int)done->loaded.shape.q,
                                     .y = done->y,
                                     .labels = done->labels,
-                                    .column = request->labels,
+                                    .column = done->labels_name,
                                     .class_names = done->label_names,
                                     .behind = done->loaded.y + done->loaded.shape.q * old.first,
                                     .n_behind = old.count};

@@ -17,10 +17,13 @@
 /* What is wanted; texts are lent. */
 typedef struct {
     const char *model, *input; /* files */
-    const char *dataset;       /* of the rows in the input */
-    const char *labels;        /* data set of labels beside them; absent is fine for "labels" */
-    int64_t neighbours;        /* old rows of a list, or IKT_AUTO_INT: as the model's run had */
-    int64_t trials;            /* most evaluations of the divergence of a row */
+    const char *dataset; /* of the rows in the input; "": of the name that the model's rows had */
+    const char *labels;  /* data set of labels beside them; absent is fine for "labels". "": of the
+                            name that those of the model had, if that is no file; may be absent */
+    int64_t neighbours;  /* old rows of a list, or IKT_AUTO_INT: as the model's run had */
+    int64_t trials;      /* most evaluations of the divergence of a row */
+    const char *writes;  /* what the log says will be written, "a.h5 and a.png"; or NULL */
+    ikt_source *given;   /* new rows in place of those of `input`, lent; NULL: none */
 } ikt_transform_request;
 
 /* A model file brought into memory: what places new rows (docs/transform.md). The same on every
@@ -41,11 +44,12 @@ typedef struct {
 typedef struct {
     ikt_loaded_model loaded; /* the model, with the old embedding on every rank */
     ikt_rows rows;
-    int64_t k;               /* neighbours */
-    float *y;                /* [rows.count * q] */
-    double *divergence;      /* [rows.count] KL_i */
-    float *similarity;       /* [rows.count] K to the most similar old row; 0 flags an outlier */
-    int64_t *nearest;        /* [rows.count] that old row (the first of the list) */
+    int64_t k;          /* neighbours */
+    float *y;           /* [rows.count * q] */
+    double *divergence; /* [rows.count] KL_i */
+    float *similarity;  /* [rows.count] K to the most similar old row; 0 flags an outlier */
+    int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
+    char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
     char *label_names;       /* a line a class, or NULL */
     ikt_code_check cells;    /* of cells found by approximate search */
@@ -81,8 +85,8 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                const ikt_transformed *done, const char *path, bool overwrite);
 
 /* COLLECTIVE. The new rows coloured by label before the old ones in grey. Errors: IKT_ERR_FILE. */
-ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *request,
-                                 const ikt_transformed *done, const char *path, bool overwrite);
+ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,
+                                 bool overwrite);
 
 /* --- the steps of ikt_transform_run ----------------------------------------------------------- */
 

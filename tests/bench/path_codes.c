@@ -92,7 +92,8 @@ static double assign(void *self) {
 }
 
 static ikt_status measure(bench *b, bool is_u8, int64_t d, int64_t psi) {
-    coding c = {.ctx = b->ctx, .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()), .d = d};
+    coding c = {
+        .ctx = b->ctx, .kernel = ikt_codes_kernel_choose(is_u8, false, ikt_cpu_isa()), .d = d};
     const int threads = ikt_threads(b->ctx);
     const int64_t tile = ikt_row_tile_rows(c.kernel, d), least = b->quick ? ROWS_QUICK : ROWS_LEAST;
     c.n = tile * threads > least ? tile * threads : least;

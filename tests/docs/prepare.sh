@@ -58,6 +58,12 @@ near = ((x[:, None, :].astype(int) - x[None]) ** 2).sum(2)
 weights = np.where(near <= np.sort(near)[:, 8:9], np.exp(-near / near.mean()), 0)
 np.fill_diagonal(weights, 0)
 np.save("distances.npy", np.sqrt(near))
+places = np.argwhere(weights)
+with open("connectivities.mtx", "w") as f:
+    f.write(f"%%MatrixMarket matrix coordinate real general\n{len(x)} {len(x)} {len(places)}\n")
+    f.writelines(f"{i + 1} {j + 1} {float(weights[i, j])!r}\n" for i, j in places)
+np.savez("connectivities.npz", format=b"csr", shape=np.array(weights.shape), data=weights[weights > 0],
+         indices=places[:, 1].astype(np.int32), indptr=np.searchsorted(places[:, 0], np.arange(len(x) + 1)))
 with h5py.File("kernel.h5", "w") as f:
     f["K"] = np.exp(-near / near.mean())
 with h5py.File("news20.h5", "w") as f:

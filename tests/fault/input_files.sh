@@ -48,8 +48,8 @@ expect 3 "'labels' is a link to a file that is not there: '/labels' in gone.h5" 
 expect 3 "'labels' is a link to what is no regular file: '/labels' in pipe" embed input.file=to-pipe.h5 output.file=out.h5 $short
 expect 3 "'/out' is a link to what is no regular file" embed input.file=through-pipe.h5 output.file=out.h5 $short
 expect 3 "no-rows.h5: 'X' is a link to '/nowhere', which is not there" embed input.file=no-rows.h5 output.file=out.h5 $short
-embeds elsewhere.h5 elsewhere-run.h5 "10-NN accuracy"
-embeds soft.h5 soft-run.h5 "10-NN accuracy"
+embeds elsewhere.h5 elsewhere-run.h5 "of the rows have the class"
+embeds soft.h5 soft-run.h5 "of the rows have the class"
 
 # Labels, marked rows and names of classes that contradict the rows.
 expect 3 "wide.h5: 'labels', row 0: 9223372036854775808 is more than 2^63 - 1" embed input.file=wide.h5 output.file=out.h5 $short

@@ -69,16 +69,30 @@ refused "$one" 2 "--json: 'perhaps' is not yes or no" info data.h5 --json=perhap
 refused "$both" 2 "--points: 'ten' is not an integer" generate five-subspace out.h5 --points ten
 refused "$one" 2 "--seed needs a value" generate five-subspace out.h5 --seed
 
+# Names of other programs, as settings and as options; nothing is said where nothing is near.
+refused "$both" 2 "'n_components=3' is no setting.*; the dimensions of the map are layout.dimensions" \
+    embed n_components=3
+refused "$one" 2 "unknown key 'layout.n_iter'; the number of iterations is layout.iterations" embed layout.n_iter=9
+refused "$one" 2 "unknown section 'tsne'; the perplexity is gaussian.perplexity" embed tsne.perplexity=9
+refused "$one" 2 "has no option --random-state; the seed of all random draws is run.seed" embed --random-state 1
+refused "$one" 2 "has no option --min_dist; that belongs to UMAP" plan --min_dist=.1
+refused "$one" 2 "has no option --iterations; settings are written without dashes: layout.iterations=VALUE" \
+    embed --iterations 9
+refused "$one" 2 "unknown section 'zzzz'$" embed zzzz.qqqq=1
+refused "$one" 2 "iktsne embed has no option --zzzz (\`iktsne embed --help" embed --zzzz
+refused "$one" 2 "there is no verb 'zzzz' (\`iktsne --help" zzzz
+refused "$one" 2 "iktsne plot does not take the setting input.rows" plot a.h5 a.png input.rows=4
+
 # Settings of embed. A mistake on the command line is found before any file is opened.
 refused "$one" 2 "'psi=4' is no setting, which is section.key=value; did you mean 'isolation.psi'" \
     embed psi=4
 refused "$both" 2 "unknown key 'isolation.pis'; did you mean 'isolation.psi'" embed isolation.pis=4
-refused "$one" 2 "unknown section 'layuot'; did you mean 'layout'" embed layuot.iterations=4
+refused "$one" 2 "unknown section 'layuot'; did you mean 'layout.iterations'" embed layuot.iterations=4
 refused "$one" 2 "run.seed: '1.5' is not an integer from 0 to 9e+15" embed run.seed=1.5
 refused "$one" 2 "layout.init: 'cpa' is not one of auto, pca" embed layout.init=cpa
 refused "$one" 4 "extra.yaml cannot be read" embed run.seed=1 extra.yaml
 refused "$one" 2 "'c.h5' is one name too many" embed a.h5 b.h5 c.h5
-refused "$one" 2 "unknown section 'a?'; did you mean" embed $'a\n.b=1'
+refused "$one" 2 "unknown section 'a?'" embed $'a\n.b=1'
 refused "$one" 2 "output.file: not UTF-8 text" embed $'output.file=\xff.h5'
 refused "$both" 4 "missing.yaml cannot be read: No such file or directory" embed missing.yaml
 

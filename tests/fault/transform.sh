@@ -26,7 +26,7 @@ expect 4 "missing.h5 cannot be read: No such file" transform model.h5 missing.h5
 expect 3 "wide.h5:/X has 5 columns, but the rows of model.h5 had 3" transform model.h5 wide.h5 out.h5
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" transform model.h5 nan.h5 out.h5
 expect 3 "data.h5 has no data set 'Y'; it holds: X, labels" transform model.h5 data.h5 out.h5 --dataset Y
-expect 3 "has no labels 'classes' (--labels)" transform model.h5 data.h5 out.h5 --labels classes
+expect 3 "has no labels 'classes' (input.labels)" transform model.h5 data.h5 out.h5 --labels classes
 expect 2 "neighbours 91, but model.h5 holds only 90 rows" transform model.h5 data.h5 out.h5 --neighbours 91
 
 # Outputs

@@ -12,3 +12,9 @@ if(IKT_SANITIZE)
     # Programs of others would have to be built with the same sanitizers.
     set_tests_properties(install_consumer PROPERTIES DISABLED ON)
 endif()
+ikt_add_script_test(NAME install_python LABEL install TIMEOUT 400 SCRIPT install/python.sh
+    ARGUMENTS ${PROJECT_BINARY_DIR})
+set_tests_properties(install_python PROPERTIES RESOURCE_LOCK ikt_install)
+if(IKT_SANITIZE)
+    set_tests_properties(install_python PROPERTIES DISABLED ON)
+endif()

@@ -78,11 +78,13 @@ names() {
     mkdir folder && cp data.h5 folder/my.data.h5
     embed folder/my.data.h5 $short || fail "no run from a name alone"
     [ -f my.data.embedding.h5 ] && [ -f my.data.png ] || fail "not the files that follow from the name"
-    head -1 err.txt | grep -q "reading .*folder/my.data.h5, will write my.data.embedding.h5 and the picture my.data.png" ||
+    head -1 err.txt | grep -q "reading folder/my.data.h5:/X (300 rows x 6 columns, float32), will write my.data.embedding.h5 and my.data.png; 1 rank x" ||
         fail "the first line does not say so"
     refused 4 "my.data.embedding.h5 exists already.*output.overwrite=yes" folder/my.data.h5 $short
     embed folder/my.data.h5 output.overwrite=yes $short || fail "no overwriting"
     embed data.h5 folder/out.h5 $short && [ -f folder/out.h5 ] && [ -f folder/out.png ] || fail "a name for the result"
+    embed data.h5 x.embedding.h5 $short && [ -f x.embedding.h5 ] && [ -f x.png ] || fail "a picture named after x.embedding.h5"
+    embed data.h5 output.file=folder/set.h5 $short && [ -f folder/set.h5 ] && [ -f folder/set.png ] || fail "a result that a setting names"
     embed data.h5 third.h5 output.picture= $short && [ -f third.h5 ] && [ ! -f third.png ] || fail "no picture"
     printf 'layout:\n  iterations: 20\noutput:\n  file: fourth.h5\n' >c.yaml
     embed c.yaml data.h5 --json && [ -f fourth.h5 ] && [ ! -f fourth.png ] && grep -q '"iterations_done": 20' out.txt ||

@@ -46,13 +46,13 @@ kl_of_all_pairs() {
 
 # A run that samples, what it says of its value, and the value by all pairs.
 sampled=(isolation.psi=32 affinity.support=whole whole.partitionings=8 whole.block=32 output.measures=none)
-embed 2 input.file=blobs.h5 output.file=run.h5 "${sampled[@]}"
+embed 2 input.file=blobs.h5 output.file=run.h5 "${sampled[@]}" --verbose
 [ $code -eq 0 ] || fail "exit code $code"
 grep -q '^KL divergence .* +- 0\.[0-9]* (standard error; estimated on a sample of pairs)' out.txt || fail "the value is not told to be estimated"
 grep -q 'the whole kernel, from 200 partitionings of 32 cells' err.txt || fail "P is not described"
 kl=$(sed -n 's/^KL divergence *\([0-9.]*\).*/\1/p' out.txt)
 error=$(sed -n 's/^KL divergence.*+- \([0-9.]*\).*/\1/p' out.txt)
-embed 1 input.file=blobs.h5 output.file=dense.h5 isolation.psi=32 affinity.support=dense output.measures=none
+embed 1 input.file=blobs.h5 output.file=dense.h5 isolation.psi=32 affinity.support=dense output.measures=none --verbose
 best=$(sed -n 's/^KL divergence *\([0-9.]*\).*/\1/p' out.txt)
 kl_of_all_pairs run.h5
 exact=$kl_of_all

@@ -33,7 +33,8 @@ static void expect_choice(ikt_context *ctx, value_function *value, ikt_normalise
     assert_int_equal(ikt_source_from_memory(ctx, x, N, D, IKT_TYPE_F64, &source), IKT_OK);
     assert_int_equal(ikt_normalise_choose(ctx, source, &mode), IKT_OK);
     assert_int_equal(mode, wanted);
-    assert_int_equal(ikt_normaliser_create(ctx, source, IKT_NORMALISE_AUTO, &map), IKT_OK);
+    assert_int_equal(
+        ikt_normaliser_create(ctx, source, IKT_NORMALISE_AUTO, IKT_METRIC_EUCLIDEAN, &map), IKT_OK);
     assert_int_equal(map.mode, wanted);
     ikt_normaliser_free(&map);
     ikt_source_close(&source);
@@ -118,7 +119,9 @@ static void leaves_values_that_are_not_finite_to_the_pass(void **state) {
     for (int64_t i = 0; i < N * D; i++)
         x[i] = few_not_finite(i / D, i % D);
     assert_int_equal(ikt_source_from_memory(ctx, x, N, D, IKT_TYPE_F64, &source), IKT_OK);
-    assert_int_equal(ikt_normaliser_create(ctx, source, IKT_NORMALISE_AUTO, &map), IKT_ERR_DATA);
+    assert_int_equal(
+        ikt_normaliser_create(ctx, source, IKT_NORMALISE_AUTO, IKT_METRIC_EUCLIDEAN, &map),
+        IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "row 11, column 2"));
     ikt_normaliser_free(&map);
     ikt_source_close(&source);
@@ -190,6 +193,34 @@ static void expect_groups(ikt_context *ctx, const float *x, int64_t n, int64_t w
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* The same of the matrix of their distances. */
+static void expect_groups_of_distances(ikt_context *ctx, const float *x, int64_t n, int64_t wanted,
+                                       double growth_wanted) {
+    const ikt_preprocess_settings as_distances = {.metric = IKT_METRIC_PRECOMPUTED};
+    double *matrix = malloc((size_t)(n * n) * sizeof *matrix), growth = -1;
+    ikt_source *source;
+    ikt_dataset *data;
+    int64_t cell_rows = -1;
+    assert_non_null(matrix);
+    for (int64_t e = 0; e < n * n; e++) {
+        double square = 0;
+        for (int64_t k = 0; k < COORDINATES; k++) {
+            const double gap =
+                (double)x[e / n * COORDINATES + k] - (double)x[e % n * COORDINATES + k];
+            square += gap * gap;
+        }
+        matrix[e] = sqrt(square);
+    }
+    assert_int_equal(ikt_source_from_memory(ctx, matrix, n, n, IKT_TYPE_F64, &source), IKT_OK);
+    assert_int_equal(ikt_dataset_create(ctx, source, &as_distances, &data), IKT_OK);
+    assert_int_equal(ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth), IKT_OK);
+    assert_int_equal(cell_rows, wanted);
+    assert_true(fabs(growth - growth_wanted) <= 1e-5 * growth_wanted);
+    ikt_dataset_destroy(&data);
+    ikt_source_close(&source);
+    free(matrix);
+}
+
 static void sees_small_neighbourhoods(void **state) {
     ikt_context *ctx = *state;
     static const struct {
@@ -200,6 +231,7 @@ static void sees_small_neighbourhoods(void **state) {
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         float *x = groups(sets[s].size, sets[s].spread);
         expect_groups(ctx, x, POINTS, sets[s].cell_rows, plain_growth(x, POINTS));
+        expect_groups_of_distances(ctx, x, POINTS, sets[s].cell_rows, plain_growth(x, POINTS));
         free(x);
     }
 }

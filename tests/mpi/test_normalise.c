@@ -48,7 +48,7 @@ static double *mapped(ikt_context *ctx, const void *data, ikt_type type, ikt_nor
     double *out = malloc((size_t)N * D * sizeof(double));
     assert_non_null(out);
     assert_int_equal(ikt_source_from_memory(ctx, data, N, D, type, &source), IKT_OK);
-    assert_int_equal(ikt_normaliser_create(ctx, source, mode, map), IKT_OK);
+    assert_int_equal(ikt_normaliser_create(ctx, source, mode, IKT_METRIC_EUCLIDEAN, map), IKT_OK);
     for (int64_t row = 0; row < N; row++)
         ikt_normaliser_row(map, type, (const char *)data + (size_t)row * D * ikt_type_size(type),
                            out + row * D);
@@ -62,7 +62,8 @@ static void expect_refusal(ikt_context *ctx, const void *data, ikt_type type, ik
     ikt_normaliser map;
     ikt_clear(ctx);
     assert_int_equal(ikt_source_from_memory(ctx, data, N, D, type, &source), IKT_OK);
-    assert_int_equal(ikt_normaliser_create(ctx, source, mode, &map), IKT_ERR_DATA);
+    assert_int_equal(ikt_normaliser_create(ctx, source, mode, IKT_METRIC_EUCLIDEAN, &map),
+                     IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), text));
     ikt_normaliser_free(&map);
     ikt_source_close(&source);
@@ -232,7 +233,9 @@ static void refuses_no_rows(void **state) {
     ikt_normaliser map;
     double x = 0;
     assert_int_equal(ikt_source_from_memory(ctx, &x, 0, 1, IKT_TYPE_F64, &source), IKT_OK);
-    assert_int_equal(ikt_normaliser_create(ctx, source, IKT_NORMALISE_MINMAX, &map), IKT_ERR_DATA);
+    assert_int_equal(
+        ikt_normaliser_create(ctx, source, IKT_NORMALISE_MINMAX, IKT_METRIC_EUCLIDEAN, &map),
+        IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "0 rows"));
     ikt_normaliser_free(&map);
     ikt_source_close(&source);

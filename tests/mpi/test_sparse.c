@@ -52,6 +52,9 @@ static const problem problems[] = {
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
+/* By which the rows are compared. */
+static ikt_metric_kind metric = IKT_METRIC_EUCLIDEAN;
+
 /* The entry of a row in a column, mostly 0. Every twentieth row is empty. */
 static float element(const problem *p, int64_t row, int64_t k) {
     const int64_t source = p->what == TIED ? row % 60 : row;
@@ -62,7 +65,9 @@ static float element(const problem *p, int64_t row, int64_t k) {
     if (source % 20 == 3 || u >= density) return 0;
     if (p->what == TIED) return (float)floor(1 + 3 * v);
     if (p->what == FAR) return (float)(1000 + 0.01 * v);
-    return (float)(p->what == BIG ? 1.1e18 * (v - 0.5) : v - 0.3);
+    if (p->what == BIG) /* sums of so many magnitudes have squares that fit */
+        return (float)((metric == IKT_METRIC_MANHATTAN ? 1.5e17 : 1.1e18) * (v - 0.5));
+    return (float)(v - 0.3);
 }
 
 typedef struct {
@@ -74,7 +79,7 @@ typedef struct {
 } setting;
 
 static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise normalise, setting *s) {
-    const ikt_preprocess_settings settings = {.normalise = (int)normalise, .pca = 0};
+    const ikt_preprocess_settings settings = {.normalise = (int)normalise, .metric = (int)metric};
     *s = (setting){.distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx))};
     assert_int_equal(ikt_alloc(ctx, &s->dense, p->n * p->d, sizeof(float), "test"), IKT_OK);
     assert_int_equal(ikt_sparse_rows_reserve(ctx, p->n, p->n * p->d, &s->rows), IKT_OK);
@@ -93,7 +98,8 @@ static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise norma
                      IKT_OK);
     assert_int_equal(ikt_source_from_sparse(ctx, &s->rows, p->d, IKT_TYPE_F32, &s->source[1]),
                      IKT_OK);
-    const ikt_data_map identity = {.normaliser = {.mode = IKT_NORMALISE_NONE, .d = p->d}};
+    const ikt_data_map identity = {
+        .normaliser = {.mode = IKT_NORMALISE_NONE, .metric = metric, .d = p->d}};
     for (int e = 0; e < 2; e++) { /* without statistics, which huge values would not pass */
         ikt_status st = p->what == BIG
                             ? ikt_dataset_create_mapped(ctx, s->source[e], &identity, &s->data[e])
@@ -205,11 +211,15 @@ static void distances_are_those_of_the_dense_rows(void **state) {
         ikt_pack_rows(s.dense, n, d, packed);
         for (int64_t i = 0; i < n; i++) {
             const ikt_sparse_row row = ikt_sparse_row_of(&all, i);
-            ikt_metric_euclidean.block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d, expected);
-            ikt_metric_euclidean.sparse(&pack, row, found);
+            ikt_metric_of(s.data[0])->block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d,
+                                            expected);
+            ikt_metric_of(s.data[1])->sparse(&pack, row, found);
             assert_memory_equal(expected, found, (size_t)n * sizeof *found);
             for (int64_t j = 0; j < n; j++) {
-                const float distance = ikt_sparse_distance(row, ikt_sparse_row_of(&all, j));
+                const ikt_sparse_row other = ikt_sparse_row_of(&all, j);
+                const float sum = ikt_sparse_manhattan(row, other);
+                const float distance =
+                    metric == IKT_METRIC_MANHATTAN ? sum * sum : ikt_sparse_distance(row, other);
                 assert_memory_equal(&distance, &expected[j], sizeof distance);
             }
         }
@@ -502,12 +512,20 @@ static void places_are_near_the_centres_of_dense_rows(void **state) {
     close_setting(&s);
 }
 
+static void the_same_by_manhattan(void **state) {
+    metric = IKT_METRIC_MANHATTAN;
+    cells_are_those_of_the_dense_rows(state);
+    distances_are_those_of_the_dense_rows(state);
+    isolated_are_those_of_the_dense_rows(state);
+    metric = IKT_METRIC_EUCLIDEAN;
+}
+
 IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_dense_rows),
               ikt_test(places_are_near_the_centres_of_dense_rows),
               ikt_test(near_centres_have_near_places), ikt_test(problems_are_what_they_say),
               ikt_test(distances_are_those_of_the_dense_rows),
               ikt_test(order_of_cells_is_that_of_the_dense_rows),
-              ikt_test(isolated_are_those_of_the_dense_rows),
+              ikt_test(isolated_are_those_of_the_dense_rows), ikt_test(the_same_by_manhattan),
               ikt_test(differences_between_rows_are_scaled_alike),
               ikt_test(gathered_rows_are_those_read), ikt_test(axes_are_principal_components),
               ikt_test(axes_of_equal_rows_are_zero), ikt_test(fingerprints_do_not_depend_on_ranks),

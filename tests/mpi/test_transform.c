@@ -110,7 +110,12 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *ac
 }
 
 static ikt_transformed transform(ikt_context *ctx, const char *model, const char *input) {
-    const ikt_transform_request request = {model, input, "X", "labels", IKT_AUTO_INT, 200};
+    const ikt_transform_request request = {.model = model,
+                                           .input = input,
+                                           .dataset = "X",
+                                           .labels = "labels",
+                                           .neighbours = IKT_AUTO_INT,
+                                           .trials = 200};
     ikt_transformed done;
     succeed(ctx, ikt_transform_run(ctx, &request, &done));
     return done;

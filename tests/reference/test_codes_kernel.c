@@ -2,6 +2,7 @@
 #include "support/ikt_test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/rng.h"
@@ -50,14 +51,14 @@ static float value_of(data_kind kind, int64_t row, int64_t k) {
 /* --- the definitions in codes_kernel.h, word for word ----------------------------------------- */
 
 static int64_t nearest_f32(const float *x, const float *rows, const int64_t *centre, int64_t psi,
-                           int64_t d) {
+                           int64_t d, bool is_manhattan) {
     float least = INFINITY;
     int64_t nearest = 0;
     for (int64_t j = 0; j < psi; j++) {
         const float *c = rows + centre[j] * d;
         float sum = 0;
         for (int64_t k = 0; k < d; k++)
-            sum = fmaf(x[k] - c[k], x[k] - c[k], sum);
+            sum = is_manhattan ? sum + fabsf(x[k] - c[k]) : fmaf(x[k] - c[k], x[k] - c[k], sum);
         if (sum < least) {
             least = sum;
             nearest = j;
@@ -67,13 +68,13 @@ static int64_t nearest_f32(const float *x, const float *rows, const int64_t *cen
 }
 
 static int64_t nearest_u8(const uint8_t *x, const uint8_t *rows, const int64_t *centre, int64_t psi,
-                          int64_t d) {
+                          int64_t d, bool is_manhattan) {
     int64_t least = INT64_MAX, nearest = 0;
     for (int64_t j = 0; j < psi; j++) {
         const uint8_t *c = rows + centre[j] * d;
         int64_t sum = 0;
         for (int64_t k = 0; k < d; k++)
-            sum += (int64_t)(x[k] - c[k]) * (x[k] - c[k]);
+            sum += is_manhattan ? labs((long)x[k] - c[k]) : (int64_t)(x[k] - c[k]) * (x[k] - c[k]);
         if (sum < least) {
             least = sum;
             nearest = j;
@@ -86,7 +87,7 @@ static int64_t nearest_u8(const uint8_t *x, const uint8_t *rows, const int64_t *
 
 typedef struct {
     ikt_context *ctx;
-    bool is_u8;
+    bool is_u8, is_manhattan;
     int64_t n, d, psi;
     void *rows;        /* [n*d] */
     int64_t *centre;   /* [psi] */
@@ -109,10 +110,10 @@ static void destroy(problem *p) {
 
 static void expect(problem *p) {
     for (int64_t i = 0; i < p->n; i++)
-        p->expected[i] =
-            p->is_u8
-                ? nearest_u8((const uint8_t *)p->rows + i * p->d, p->rows, p->centre, p->psi, p->d)
-                : nearest_f32((const float *)p->rows + i * p->d, p->rows, p->centre, p->psi, p->d);
+        p->expected[i] = p->is_u8 ? nearest_u8((const uint8_t *)p->rows + i * p->d, p->rows,
+                                               p->centre, p->psi, p->d, p->is_manhattan)
+                                  : nearest_f32((const float *)p->rows + i * p->d, p->rows,
+                                                p->centre, p->psi, p->d, p->is_manhattan);
 }
 
 /* Three times over with the same tile: the float32 kernel changes its ways when rows are hard. */
@@ -134,10 +135,12 @@ static void check_tile(const problem *p, const ikt_codes_kernel *kernel, ikt_row
     }
 }
 
-static void check(problem *p) {
+static void check_metric(problem *p, bool is_manhattan) {
+    p->is_manhattan = is_manhattan;
     expect(p);
     for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
-        const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(p->is_u8, (ikt_isa)isa);
+        const ikt_codes_kernel *kernel =
+            ikt_codes_kernel_choose(p->is_u8, p->is_manhattan, (ikt_isa)isa);
         ikt_row_tile tile;
         ikt_centres centres;
         void *memory;
@@ -150,6 +153,11 @@ static void check(problem *p) {
         ikt_row_tile_destroy(&tile);
         ikt_free(&memory);
     }
+}
+
+static void check(problem *p) {
+    check_metric(p, false);
+    check_metric(p, true);
 }
 
 static void check_f32(ikt_context *ctx, data_kind kind, int64_t n, int64_t d, int64_t psi) {
@@ -226,11 +234,16 @@ static void many_cells_need_two_bytes(void **state) {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* |c|^2/2 - x.c, or |c|^2 - 2 x.c of bytes. */
+/* |c|^2/2 - x.c, or |c|^2 - 2 x.c of bytes; or the Manhattan distance. */
 static double value_by_definition(const problem *p, int64_t row, int64_t centre) {
     double sum = 0;
     for (int64_t k = 0; k < p->d; k++) {
         const int64_t x = row * p->d + k, c = centre * p->d + k;
+        if (p->is_manhattan) {
+            sum += p->is_u8 ? fabs((double)((uint8_t *)p->rows)[x] - ((uint8_t *)p->rows)[c])
+                            : fabs((double)((float *)p->rows)[x] - (double)((float *)p->rows)[c]);
+            continue;
+        }
         sum += p->is_u8 ? (double)((uint8_t *)p->rows)[c] *
                               (((uint8_t *)p->rows)[c] - 2.0 * ((uint8_t *)p->rows)[x])
                         : (double)((float *)p->rows)[c] *
@@ -280,8 +293,13 @@ static void check_chosen(const problem *p, const ikt_codes_kernel *kernel) {
 static void chosen_rows_have_the_values_of_the_definition(void **state) {
     static const int64_t columns[] = {1, 3, 16, 50, 101};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-        for (int is_u8 = 0; is_u8 < 2; is_u8++) {
-            problem p = {.ctx = *state, .is_u8 = is_u8, .n = 90, .d = columns[k], .psi = 77};
+        for (int what = 0; what < 4; what++) {
+            problem p = {.ctx = *state,
+                         .is_u8 = what % 2,
+                         .is_manhattan = what / 2,
+                         .n = 90,
+                         .d = columns[k],
+                         .psi = 77};
             create(&p);
             for (int64_t e = 0; e < p.n * p.d; e++) {
                 const double u = uniform(e / p.d, e % p.d);
@@ -291,7 +309,7 @@ static void chosen_rows_have_the_values_of_the_definition(void **state) {
                     ((float *)p.rows)[e] = (float)u;
             }
             for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
-                check_chosen(&p, ikt_codes_kernel_choose(p.is_u8, (ikt_isa)isa));
+                check_chosen(&p, ikt_codes_kernel_choose(p.is_u8, p.is_manhattan, (ikt_isa)isa));
             destroy(&p);
         }
 }

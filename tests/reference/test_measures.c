@@ -304,9 +304,9 @@ static void wrong_requests_are_refused(void **state) {
     settings.only = "ranks";
     refused(*state, &bare, &settings, IKT_ERR_USAGE, "need the input");
     settings.only = "clusters,rank";
-    refused(*state, &set, &settings, IKT_ERR_USAGE, "'rank' is no family");
+    refused(*state, &set, &settings, IKT_ERR_USAGE, "'rank' is no measure");
     settings.only = "";
-    refused(*state, &set, &settings, IKT_ERR_USAGE, "'' is no family");
+    refused(*state, &set, &settings, IKT_ERR_USAGE, "'' is no measure");
 }
 
 static void a_position_that_is_not_finite_is_named(void **state) {

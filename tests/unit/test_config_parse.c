@@ -202,8 +202,7 @@ static void structures_that_do_not_belong(void **state) {
         {"isolation:\n  psi: &a 5\n", "run.yaml, line 2: " ANCHOR},
         {"isolation:\n  psi: *a\n", "run.yaml, line 2: " ANCHOR},
         {"isolation: &all\n  psi: 5\n", "run.yaml, line 1: " ANCHOR},
-        {"isolation:\n  <<: *all\n", "run.yaml, line 2: unknown key 'isolation.<<'; did you mean "
-                                     "'isolation.psi'?"},
+        {"isolation:\n  <<: *all\n", "run.yaml, line 2: unknown key 'isolation.<<'"},
         {"*x : {psi: 5}\n", "run.yaml, line 1: " ANCHOR},
         {"isolation:\n  psi: !!int 5\n", "run.yaml, line 2: " TAG},
         {"isolation: !mine\n  psi: 5\n", "run.yaml, line 1: " TAG}};
@@ -272,7 +271,14 @@ static void wrong_assignments(void **state) {
          "'psi=5' is no setting, which is section.key=value; did you mean 'isolation.psi'?"},
         {"isolation.psi", "'isolation.psi' is no setting, which is section.key=value; did you mean "
                           "'isolation.psi'?"},
-        {"", "'' is no setting, which is section.key=value; did you mean 'isolation.psi'?"},
+        {"", "'' is no setting, which is section.key=value"},
+        {"unheard=1", "'unheard=1' is no setting, which is section.key=value"},
+        {"isolation.unheard=1", "unknown key 'isolation.unheard'"},
+        {"unheard.of=1", "unknown section 'unheard'"},
+        {"max_iter=5", "'max_iter=5' is no setting, which is section.key=value; the number of "
+                       "iterations is layout.iterations"},
+        {"tsne.max-iter=5", "unknown section 'tsne'; the number of iterations is "
+                            "layout.iterations"},
         {"isolation.psi=", "isolation.psi: '' is not an integer from 2 to 65536"},
         {"isolation.pis=5", "unknown key 'isolation.pis'; did you mean 'isolation.psi'?"},
         {"iso.psi=5", "unknown section 'iso'; did you mean 'isolation.psi'?"},

@@ -16,6 +16,9 @@
 
 enum { ROWS_MAX = 70 };
 
+/* What is tested. */
+static const ikt_metric *metric = &ikt_metric_euclidean;
+
 static void *aligned(size_t bytes) {
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     assert_non_null(memory);
@@ -34,7 +37,7 @@ static float *distances(ikt_isa isa, const float *a, int64_t na, const float *b,
     float *packed = aligned((size_t)ikt_packed_floats(nb, d) * sizeof(float));
     float *out = aligned((size_t)(na * ikt_packed_rows(nb)) * sizeof(float));
     ikt_pack_rows(b, nb, d, packed);
-    ikt_metric_euclidean.block(isa, a, na, packed, nb, d, out);
+    metric->block(isa, a, na, packed, nb, d, out);
     free(packed);
     return out;
 }
@@ -49,8 +52,9 @@ static void close_to_reference(void **state) {
         float *out = distances(ikt_cpu_isa(), a, na, b, nb, d);
         for (int64_t i = 0; i < na; i++) {
             for (int64_t j = 0; j < nb; j++) {
-                double expected = ikt_metric_euclidean.exact(a + i * d, b + j * d, d);
-                double bound = expected * (double)(d + 2) * 0x1p-24;
+                double expected = metric->exact(a + i * d, b + j * d, d);
+                double of_sum = metric == &ikt_metric_manhattan ? 2 : 1; /* its square is taken */
+                double bound = expected * of_sum * (double)(d + 2) * 0x1p-24;
                 assert_true(fabs((double)out[i * stride + j] - expected) <= bound);
             }
         }
@@ -160,12 +164,22 @@ static void dot_tile_same_bits_and_right(void **state) {
     free(b);
 }
 
+static void by_manhattan(void **state) {
+    metric = &ikt_metric_manhattan;
+    close_to_reference(state);
+    same_bits_for_every_isa(state);
+    symmetric_and_zero_on_itself(state);
+    independent_of_blocking(state);
+    metric = &ikt_metric_euclidean;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(close_to_reference),
         cmocka_unit_test(same_bits_for_every_isa),
         cmocka_unit_test(symmetric_and_zero_on_itself),
         cmocka_unit_test(independent_of_blocking),
+        cmocka_unit_test(by_manhattan),
         cmocka_unit_test(padding_is_zero_rows),
         cmocka_unit_test(dot_tile_same_bits_and_right),
     };

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
+#include "base/comm.h"
 #include "base/sandbox.h"
 #include "io/hdf5/h5.h"
 
@@ -189,16 +190,18 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
 typedef enum { OPEN_TO_READ, OPEN_TO_ADD, CREATE } opening;
 
 /* COLLECTIVE. Opens or creates the file `name` on all ranks; after a failure none keeps it open.
+ * A process without MPI opens it by the driver of HDF5 for one process.
  *   path   what messages call it */
-static ikt_status open_parallel(ikt_context *ctx, const char *path, const char *name, opening how,
-                                hid_t *file) {
+static ikt_status open_file(ikt_context *ctx, const char *path, const char *name, opening how,
+                            hid_t *file) {
     static const char *const done[] = {"opened", "opened for writing", "created"};
     char reason[256];
     ikt_status st = IKT_OK;
     *file = -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access < 0 || H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0)
+    if (access < 0 ||
+        (!ikt_is_alone(ctx) && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0))
         st = ikt_fail(ctx, IKT_ERR_RESOURCE, "HDF5 cannot be used with MPI: %s",
                       ikt_h5_reason(reason, sizeof reason));
     if (st == IKT_OK && how == OPEN_TO_READ && ikt_rank(ctx) == 0) st = look_first(ctx, path);
@@ -221,19 +224,19 @@ static ikt_status open_parallel(ikt_context *ctx, const char *path, const char *
 }
 
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file) {
-    return open_parallel(ctx, path, path, OPEN_TO_READ, file);
+    return open_file(ctx, path, path, OPEN_TO_READ, file);
 }
 
 ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *temporary,
                               hid_t *file) {
-    return open_parallel(ctx, path, temporary, OPEN_TO_ADD, file);
+    return open_file(ctx, path, temporary, OPEN_TO_ADD, file);
 }
 
 ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
                                int64_t bytes, hid_t *file) {
     *file = -1;
     IKT_TRY(ikt_atomic_reserve(ctx, path, temporary, bytes)); /* creating takes it away again */
-    IKT_TRY(open_parallel(ctx, temporary, temporary, CREATE, file));
+    IKT_TRY(open_file(ctx, temporary, temporary, CREATE, file));
     return ikt_atomic_reserve(ctx, path, temporary, bytes);
 }
 

@@ -64,7 +64,7 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
         is_chunked && reading ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE;
     bool good = (t->dimensions == 1 || t->dimensions == 2) && t->list >= 0 &&
                 H5Sget_simple_extent_dims(t->space, t->size, NULL) == t->dimensions &&
-                H5Pset_dxpl_mpio(t->list, mode) >= 0;
+                (ikt_is_alone(ctx) || H5Pset_dxpl_mpio(t->list, mode) >= 0);
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));

@@ -1,7 +1,9 @@
 /* Compressed sparse rows. See sparse_rows.h. */
 #include "io/numbers/sparse_rows.h"
 
+#include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
@@ -72,4 +74,43 @@ int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int 
         value[kept++] = value[e];
     }
     return kept;
+}
+
+static int is_ascending(const ikt_sparse_rows *rows, int64_t i) {
+    const int64_t at = rows->start[i];
+    return ikt_sparse_is_ascending(rows->column + at, rows->start[i + 1] - at);
+}
+
+ikt_status ikt_sparse_rows_order(ikt_context *ctx, int is_single, ikt_sparse_rows *rows) {
+    const int threads = ikt_threads(ctx);
+    int64_t longest = 0, *left = NULL, to = 0;
+    char *scratch = NULL;
+    for (int64_t i = 0; i < rows->count; i++)
+        if (rows->start[i + 1] - rows->start[i] > longest && !is_ascending(rows, i))
+            longest = rows->start[i + 1] - rows->start[i];
+    const int64_t bytes = ikt_sparse_scratch_bytes(longest);
+    ikt_status st = ikt_alloc(ctx, &left, rows->count, sizeof *left, purpose);
+    if (st == IKT_OK && bytes > 0) st = ikt_alloc(ctx, &scratch, threads * bytes, 1, purpose);
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(threads)
+        for (int64_t i = 0; i < rows->count; i++) {
+            const int64_t at = rows->start[i];
+            left[i] = ikt_sparse_canonical(
+                rows->column + at, rows->value + at, rows->start[i + 1] - at, is_single,
+                is_ascending(rows, i) ? NULL : scratch + omp_get_thread_num() * bytes);
+        }
+        for (int64_t i = 0; i < rows->count; i++) {
+            const int64_t from = rows->start[i];
+            if (to != from) {
+                memmove(rows->column + to, rows->column + from, (size_t)left[i] * sizeof(int32_t));
+                memmove(rows->value + to, rows->value + from, (size_t)left[i] * sizeof(double));
+            }
+            rows->start[i] = to;
+            to += left[i];
+        }
+        rows->start[rows->count] = to;
+    }
+    ikt_free(&left);
+    ikt_free(&scratch);
+    return st;
 }

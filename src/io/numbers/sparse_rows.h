@@ -33,6 +33,10 @@ void ikt_sparse_rows_destroy(ikt_sparse_rows *rows);
 int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int is_single,
                              void *scratch);
 
+/* LOCAL. The same for all rows, and closes the gaps that dropped entries leave.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_sparse_rows_order(ikt_context *ctx, int is_single, ikt_sparse_rows *rows);
+
 /* LOCAL, pure. Whether columns ascend, none twice. Bytes of workspace for rows of
  * `count`. */
 int ikt_sparse_is_ascending(const int32_t *column, int64_t count);

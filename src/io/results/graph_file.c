@@ -11,11 +11,14 @@
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/order.h"
+#include "io/formats/matrix_market.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
 #include "io/hdf5/sparse_group.h"
+#include "io/results/foreign_graph.h"
 #include "io/sources/labels.h"
+#include "io/sources/lent.h"
 
 /* --- which sparse matrix of a file is meant ----------------------------------------------------
  */
@@ -89,8 +92,10 @@ static ikt_status find_graph(ikt_context *ctx, hid_t file, const char *file_name
 
 struct ikt_graph_file {
     ikt_context *ctx;
+    ikt_source *lent; /* a graph in memory in place of a file, or NULL */
     hid_t file;
-    ikt_csr_group csr;
+    ikt_csr_group csr;          /* of one in memory n, d and entries only */
+    ikt_foreign_graph *foreign; /* of another format than HDF5, in place of the two; or NULL */
     bool is_kept, is_ordered;
     ikt_graph_start start;
     int64_t q; /* columns of the start */
@@ -166,18 +171,58 @@ static ikt_status open_graph(ikt_graph_file *f, const char *group) {
     return recognise(f);
 }
 
+/* SAME-ARGS. A graph that a program holds. */
+static ikt_status open_lent(ikt_graph_file *f, const char *name) {
+    f->csr.n = ikt_source_rows(f->lent);
+    f->csr.d = ikt_source_columns(f->lent);
+    f->csr.entries = ikt_source_entries(f->lent);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    if (f->csr.n == f->csr.d) return IKT_OK;
+    return ikt_fail(f->ctx, IKT_ERR_DATA,
+                    "the graph in memory has %lld rows but %lld columns; a graph is square, a row "
+                    "and a column for each point",
+                    (long long)f->csr.n, (long long)f->csr.d);
+}
+
+/* COLLECTIVE. Opens a file that is none of HDF5. */
+static ikt_status open_foreign(ikt_graph_file *f, bool has_path) {
+    if (has_path)
+        return ikt_fail(f->ctx, IKT_ERR_USAGE,
+                        "%s holds one matrix: name the file alone, without a colon", f->path);
+    IKT_TRY(ikt_foreign_graph_open(f->ctx, f->path, &f->foreign));
+    f->csr.n = f->csr.d = ikt_foreign_graph_rows(f->foreign);
+    snprintf(f->name, sizeof f->name, "%s", f->path);
+    if (ikt_foreign_graph_is_pattern(f->foreign)) snprintf(f->values, sizeof f->values, "none");
+    return IKT_OK;
+}
+
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
     ikt_graph_file *f = NULL;
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "graph file")));
-    *f = (ikt_graph_file){
-        .ctx = ctx, .file = -1, .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    *f = (ikt_graph_file){.ctx = ctx,
+                          .lent = ikt_lent_find(ctx, name),
+                          .file = -1,
+                          .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    if (f->lent) {
+        const ikt_status st = open_lent(f, name);
+        if (st != IKT_OK) ikt_graph_file_close(&f);
+        *out = f;
+        return st;
+    }
     /* All of FILE[:PATH] is the file's name where there is such a file. */
-    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
-    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
+    int64_t known[2] = {0, 0}; /* length of the file's name; whether it is of another format */
+    if (ikt_rank(ctx) == 0) {
+        known[0] = (int64_t)ikt_file_name_length(name);
+        snprintf(f->path, sizeof f->path, "%.*s", (int)known[0], name);
+        known[1] = ikt_matrix_file_is(f->path);
+    }
+    ikt_broadcast(ctx, known, (int64_t)sizeof known, 0);
+    const int64_t length = known[0];
     snprintf(f->path, sizeof f->path, "%.*s", (int)length, name);
-    ikt_status st = ikt_h5_open(ctx, f->path, &f->file);
-    if (st == IKT_OK)
+    ikt_status st =
+        known[1] ? open_foreign(f, name[length] == ':') : ikt_h5_open(ctx, f->path, &f->file);
+    if (st == IKT_OK && !f->foreign)
         st = ikt_agree(ctx, open_graph(f, name[length] == ':' ? name + length + 1 : ""));
     if (st != IKT_OK) ikt_graph_file_close(&f);
     *out = f;
@@ -186,6 +231,7 @@ ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_fil
 
 void ikt_graph_file_close(ikt_graph_file **file) {
     if (!*file) return;
+    ikt_foreign_graph_close(&(*file)->foreign);
     ikt_csr_group_close(&(*file)->csr);
     ikt_h5_close((*file)->file);
     ikt_free(file);
@@ -198,7 +244,7 @@ int64_t ikt_graph_file_rows(const ikt_graph_file *file) {
 }
 
 int64_t ikt_graph_file_entries(const ikt_graph_file *file) {
-    return file->csr.entries;
+    return file->foreign ? ikt_foreign_graph_entries(file->foreign) : file->csr.entries;
 }
 
 const char *ikt_graph_file_name(const ikt_graph_file *file) {
@@ -223,11 +269,13 @@ ikt_graph_start ikt_graph_file_start(const ikt_graph_file *file, int64_t *q) {
 }
 
 ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, char **text) {
+    *text = NULL;
+    if (file->lent || file->foreign) return IKT_OK;
     return ikt_h5_get_text(file->ctx, file->file, name, text);
 }
 
 bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value) {
-    return ikt_h5_get_int(file->file, name, value);
+    return !file->lent && !file->foreign && ikt_h5_get_int(file->file, name, value);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -236,6 +284,8 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
                                  int64_t *start) {
     const ikt_csr_group *g = &file->csr;
     ikt_status st = IKT_OK;
+    if (file->lent) return ikt_source_csr_starts(file->lent, first, count, start);
+    if (file->foreign) return ikt_foreign_graph_starts(file->foreign, first, count, start);
     IKT_TRY(ikt_csr_group_starts(g, first, count, start));
     /* Every entry is an edge, so that there may be none behind the last row. */
     if (count > 0 && first + count == g->n && start[count] != g->entries)
@@ -247,7 +297,11 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
 
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
                                 const int64_t *start, uint32_t *column, double *value) {
-    return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
+    if (file->lent) return ikt_source_csr_entries(file->lent, first, count, start, column, value);
+    if (!file->foreign)
+        return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
+    ikt_foreign_graph_edges(file->foreign, first, count, column, value);
+    return IKT_OK;
 }
 
 ikt_status ikt_graph_file_slots(const ikt_graph_file *file, const ikt_rows *rows, uint32_t *slot) {
@@ -269,11 +323,18 @@ ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows 
 
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names) {
+    *present = false;
+    *names = NULL;
+    if (file->foreign) return IKT_OK;
+    if (file->lent) return ikt_source_read_labels(file->lent, name, first, count, labels, present);
     return ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                            labels, present, names);
 }
 
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
+    *rows = NULL;
+    *count = 0;
+    if (file->lent || file->foreign) return IKT_OK;
     return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
                            count);
 }
@@ -306,8 +367,8 @@ const char *ikt_graph_writer_path(const ikt_graph_writer *writer) {
 }
 
 /* COLLECTIVE. A data set of the group: every rank writes `count` values from `first` on. */
-static ikt_status write(ikt_graph_writer *w, const char *name, ikt_part_type type, int64_t n,
-                        int64_t first, int64_t count, const void *values) {
+static ikt_status write_array(ikt_graph_writer *w, const char *name, ikt_part_type type, int64_t n,
+                              int64_t first, int64_t count, const void *values) {
     const ikt_part part = {name, type, n, 0, false, first, count, (void *)values};
     return ikt_parts_write(w->ctx, w->group, false, &part, 1);
 }
@@ -338,7 +399,8 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, cons
         ikt_agree(w->ctx, ikt_alloc(w->ctx, &global, count, sizeof *global, "graph file"));
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         global[i] = w->first + start[i];
-    if (st == IKT_OK) st = write(w, "indptr", IKT_PART_I64, n + 1, rows->first, count, global);
+    if (st == IKT_OK)
+        st = write_array(w, "indptr", IKT_PART_I64, n + 1, rows->first, count, global);
     ikt_free(&global);
     return st;
 }
@@ -347,11 +409,11 @@ ikt_status ikt_graph_writer_columns(ikt_graph_writer *w, const uint32_t *column)
     /* Numbers below 2^31 have the same bits with and without a sign; parallel HDF5 converts nothing
      * that it checksums. */
     const ikt_part_type type = w->rows.n <= INT32_MAX ? IKT_PART_I32 : IKT_PART_U32;
-    return write(w, "indices", type, w->entries, w->first, w->count, column);
+    return write_array(w, "indices", type, w->entries, w->first, w->count, column);
 }
 
 ikt_status ikt_graph_writer_weights(ikt_graph_writer *w, const float *weight) {
-    return write(w, "data", IKT_PART_F32, w->entries, w->first, w->count, weight);
+    return write_array(w, "data", IKT_PART_F32, w->entries, w->first, w->count, weight);
 }
 
 /* COLLECTIVE. */

@@ -1,5 +1,5 @@
-/* A neighbour graph in an HDF5 file: of another program, or kept by a run of ours (graph_file.h).
- */
+/* A neighbour graph in a file: in HDF5, of another program or kept by a run of ours; or of another
+ * format (foreign_graph.h), which has nothing beside the matrix. */
 #ifndef IKT_IO_RESULTS_GRAPH_FILE_H
 #define IKT_IO_RESULTS_GRAPH_FILE_H
 
@@ -18,10 +18,11 @@ typedef enum {
     IKT_GRAPH_START_LANDMARK
 } ikt_graph_start;
 
-/* COLLECTIVE. Opens FILE or FILE:PATH, PATH being the group of a sparse matrix in it; without one,
- * `graph`, or else the only square sparse matrix by rows that the file has.
- * Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such group, none or several to choose from, with their
- * names; not square; no CSR matrix); IKT_ERR_USAGE (kept by a newer program). */
+/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/lent.h), or FILE
+ * or FILE:PATH, PATH being the group of a sparse matrix in it; without one, `graph`, or else the
+ * only square sparse matrix by rows that the file has. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such
+ * group, none or several to choose from, with their names; not square; no CSR matrix);
+ * IKT_ERR_USAGE (kept by a newer program). */
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_graph_file_close(ikt_graph_file **file);
@@ -40,7 +41,8 @@ ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, cha
 /* LOCAL. An integer attribute; false where there is none. */
 bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value);
 
-/* COLLECTIVE, as all that follow: see sparse_group.h, whose checks are made. */
+/* COLLECTIVE, as all that follow: see sparse_group.h, whose checks are made. Files of other formats
+ * give the rows that ikt_rows_make makes a rank's own, and no others. */
 ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int64_t count,
                                  int64_t *start);
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,

@@ -45,7 +45,7 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
 }
 
 /* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
-enum { NUMBERS = 11 };
+enum { NUMBERS = 11, METRIC_MOST = 3 };
 static const char *const number_name[NUMBERS] = {
     "rows", "dimensions",    "input_columns", "columns",    "distinct_centres", "t",
     "psi",  "rows_of_bytes", "is_shifted",    "is_reduced", "unit_length"};
@@ -111,11 +111,14 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
         bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
-    const int version = ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE : IKT_MODEL_FIRST;
+    const int version = s->metric != 0                ? IKT_MODEL_METRIC
+                        : ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE
+                                                      : IKT_MODEL_FIRST;
     bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
                 ikt_h5_set_int(w->out.file, "format_version", version);
     for (int i = 0; i < NUMBERS && good; i++)
         good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
+    if (good && s->metric != 0) good = ikt_h5_set_int(w->out.file, "metric", s->metric);
     hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
     ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the format");
     ikt_h5_close(group);
@@ -199,12 +202,13 @@ static ikt_status read_shape(ikt_model_file *f) {
                                  .is_shifted = number[8] != 0,
                                  .is_reduced = number[9] != 0,
                                  .is_unit = number[10] != 0};
+    if (!ikt_h5_get_int(f->file, "metric", &f->shape.metric)) f->shape.metric = 0;
     const ikt_model_shape *s = &f->shape;
     bool good = s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
                 s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
-                s->psi <= s->centres && s->centres <= INT32_MAX &&
-                (s->is_reduced || s->columns == s->d) && s->columns <= INT32_MAX &&
-                s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
+                s->psi <= s->centres && s->centres <= INT32_MAX && s->metric >= 0 &&
+                s->metric <= METRIC_MOST && (s->is_reduced || s->columns == s->d) &&
+                s->columns <= INT32_MAX && s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
     return good ? IKT_OK : damaged(f, "its sizes do not fit together");
 }
 

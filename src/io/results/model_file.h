@@ -25,8 +25,9 @@
 /* Versions of the format; append only. A model is written in the first one that can hold it. */
 typedef enum {
     IKT_MODEL_FIRST = 1,
-    IKT_MODEL_WIDE = 2, /* codes may be uint32 */
-    IKT_MODEL_CURRENT = IKT_MODEL_WIDE
+    IKT_MODEL_WIDE = 2,   /* codes may be uint32 */
+    IKT_MODEL_METRIC = 3, /* there may be a metric, which older programs would pass over */
+    IKT_MODEL_CURRENT = IKT_MODEL_METRIC
 } ikt_model_version;
 
 /* The data sets. Elements in memory are of the types above, rows dense unless a stride is given. */
@@ -56,6 +57,7 @@ typedef struct {
     bool is_shifted; /* there are shift and scale */
     bool is_reduced; /* there are mean and components */
     bool is_unit;    /* rows are brought to length 1 */
+    int64_t metric;  /* ikt_metric_kind (data/normalise.h); 0, Euclidean, is not written */
     bool has_labels, has_fill; /* known when reading; not written */
 } ikt_model_shape;
 

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <hdf5.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +12,10 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "config/key.h"
+#include "dist/shuffle.h"
+#include "io/formats/matrix_market.h"
 #include "io/hdf5/h5.h"
+#include "io/sources/lent.h"
 
 /* Numbers of a block, unless one row has more. */
 enum { BLOCK_NUMBERS = 1 << 20 };
@@ -38,24 +42,8 @@ static ikt_status look_at_dataset(ikt_context *ctx, const char *file_name, const
     return ikt_agree(ctx, st);
 }
 
-ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out) {
-    char file[IKT_STRING_MAX];
-    int64_t known[2] = {0, 0}; /* length of the file's name; 0: no file, 1: HDF5, 2: another */
-    struct stat about;
-    bool is_dense = true;
-    *out = (ikt_pairwise){.source = NULL};
-    if (ikt_rank(ctx) == 0) {
-        known[0] = (int64_t)ikt_file_name_length(name);
-        snprintf(file, sizeof file, "%.*s", (int)known[0], name);
-        if (stat(file, &about) == 0) known[1] = ikt_source_is_hdf5(file) ? 1 : 2;
-    }
-    ikt_broadcast(ctx, known, (int64_t)sizeof known, 0);
-    snprintf(file, sizeof file, "%.*s", (int)known[0], name);
-    const char *path = name[known[0]] == ':' ? name + known[0] + 1 : "";
-    if (known[1] == 0) return IKT_OK;
-    if (known[1] == 1) IKT_TRY(look_at_dataset(ctx, file, path, &is_dense, out));
-    if (!is_dense) return IKT_OK;
-    IKT_TRY(ikt_source_open(ctx, file, path[0] ? path : "X", 0, &out->source));
+/* COLLECTIVE. The size of the matrix, which is closed where it is not square. */
+static ikt_status take_square(ikt_context *ctx, ikt_pairwise *out) {
     out->n = ikt_source_rows(out->source);
     if (ikt_source_columns(out->source) == out->n) return IKT_OK;
     ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
@@ -67,16 +55,58 @@ ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *o
     return st;
 }
 
+ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out) {
+    char file[IKT_STRING_MAX];
+    int64_t known[2] = {0, 0}; /* length of the file's name; 0: no file, 1: HDF5, 2: another */
+    struct stat about;
+    bool is_dense = true;
+    *out = (ikt_pairwise){.source = NULL};
+    if (ikt_lent_of(ctx) && strcmp(name, IKT_LENT_GRAPH) == 0) return IKT_OK; /* a sparse one */
+    out->source = ikt_lent_find(ctx, name);
+    out->is_lent = out->source != NULL;
+    if (out->is_lent) return take_square(ctx, out);
+    if (ikt_rank(ctx) == 0) {
+        known[0] = (int64_t)ikt_file_name_length(name);
+        snprintf(file, sizeof file, "%.*s", (int)known[0], name);
+        const bool is_there = stat(file, &about) == 0;
+        if (is_there && ikt_source_is_hdf5(file))
+            known[1] = 1;
+        else if (is_there && !ikt_matrix_file_is(file))
+            known[1] = 2;
+    }
+    ikt_broadcast(ctx, known, (int64_t)sizeof known, 0);
+    snprintf(file, sizeof file, "%.*s", (int)known[0], name);
+    const char *path = name[known[0]] == ':' ? name + known[0] + 1 : "";
+    if (known[1] == 0) return IKT_OK;
+    if (known[1] == 1) IKT_TRY(look_at_dataset(ctx, file, path, &is_dense, out));
+    if (!is_dense) return IKT_OK;
+    IKT_TRY(ikt_source_open(ctx, file, path[0] ? path : "X", 0, &out->source));
+    return take_square(ctx, out);
+}
+
 void ikt_pairwise_close(ikt_pairwise *pairs) {
-    ikt_source_close(&pairs->source);
+    if (!pairs->is_lent) ikt_source_close(&pairs->source);
+    ikt_free(&pairs->diagonal);
     *pairs = (ikt_pairwise){.source = NULL};
 }
 
-/* LOCAL. Numbers of the type of the source as double ones, checked. */
+/* How far below 0 rounding may bring K_ii + K_jj - 2 K_ij, as a part of K_ii and K_jj. */
+static const double kernel_tolerance = 1e-5;
+
+/* The distance of two rows of which the similarity is known; negative where there is none. */
+static double kernel_distance(const ikt_pairwise *pairs, int64_t i, int64_t j, double similarity) {
+    const double a = pairs->diagonal[i], b = pairs->diagonal[j], square = a + b - 2 * similarity;
+    if (i == j) return 0;
+    if (square < 0) return square >= -kernel_tolerance * (fabs(a) + fabs(b)) ? 0 : -1;
+    return sqrt(square);
+}
+
+/* LOCAL. Numbers of the type of the source as double ones, checked; distances of similarities. */
 static ikt_status widen(ikt_context *ctx, const ikt_pairwise *pairs, int64_t first, int64_t count,
                         const void *stored, double *value) {
     const ikt_type type = ikt_source_type(pairs->source);
     const int64_t n = pairs->n;
+    const bool is_raw = pairs->is_kernel && !pairs->diagonal;
     int64_t bad = INT64_MAX;
 #pragma omp parallel for schedule(static) reduction(min : bad) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < count * n; e++) {
@@ -84,9 +114,19 @@ static ikt_status widen(ikt_context *ctx, const ikt_pairwise *pairs, int64_t fir
                    : type == IKT_TYPE_F32 ? (double)((const float *)stored)[e]
                                           : ((const double *)stored)[e];
         const bool is_self = e % n == first + e / n;
+        if (is_raw) continue;
+        if (pairs->diagonal) value[e] = kernel_distance(pairs, first + e / n, e % n, value[e]);
         if (!is_self && !(value[e] >= 0 && value[e] <= DBL_MAX) && e < bad) bad = e;
     }
     if (bad == INT64_MAX) return IKT_OK;
+    if (pairs->is_kernel)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s, row %lld, column %lld: the similarity is no finite number, or larger "
+                        "than the similarities of the two rows with themselves allow, so that "
+                        "K_ii + K_jj - 2 K_ij is the square of no distance; are these distances "
+                        "(preprocess.matrix=distances)?",
+                        ikt_source_name(pairs->source), (long long)(first + bad / n),
+                        (long long)(bad % n));
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s, row %lld, column %lld: %g is not a number from 0 on, as every distance "
                     "and every similarity is",
@@ -118,4 +158,58 @@ ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const 
     ikt_free(&value);
     ikt_free(&stored);
     return st;
+}
+
+/* --- distances of rows that are not there ------------------------------------------------------
+ */
+
+typedef struct {
+    double *own;   /* [own rows] of K_ii */
+    int64_t first; /* of the own rows */
+    int64_t n;
+} diagonal;
+
+static ikt_status take_diagonal(void *self, int64_t first, int64_t count, const double *value) {
+    diagonal *d = self;
+    for (int64_t i = 0; i < count; i++)
+        d->own[first + i - d->first] = value[i * d->n + first + i];
+    return IKT_OK;
+}
+
+/* COLLECTIVE. K_ii of all rows, on every rank. */
+static ikt_status read_diagonal(ikt_context *ctx, ikt_pairwise *pairs) {
+    const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
+    diagonal d = {.first = rows.first, .n = pairs->n};
+    double *all = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &d.own, rows.count, sizeof *d.own, purpose)));
+    ikt_status st = ikt_pairwise_read(ctx, pairs, &rows, take_diagonal, &d);
+    for (int64_t i = 0; st == IKT_OK && i < rows.count; i++)
+        if (!isfinite(d.own[i]))
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: the similarity with itself is %g",
+                          ikt_source_name(pairs->source), (long long)(rows.first + i), d.own[i]);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_share_rows(ctx, &rows, d.own, sizeof *all, purpose, &all);
+    ikt_free(&d.own);
+    pairs->diagonal = all;
+    return st;
+}
+
+ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kernel,
+                             ikt_pairwise *out) {
+    const char *name = ikt_source_name(source);
+    *out = (ikt_pairwise){
+        .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = is_kernel};
+    if (ikt_source_is_sparse(source))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is sparse, and preprocess.metric = precomputed needs the distances of "
+                        "all pairs of rows; a graph of neighbours is given by input.graph",
+                        name);
+    if (ikt_source_columns(source) != out->n)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows and %lld columns; preprocess.metric = precomputed needs "
+                        "a square matrix, of the distances of all pairs of rows",
+                        name, (long long)out->n, (long long)ikt_source_columns(source));
+    if (out->n < 2)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has one row only, which has no distances", name);
+    return is_kernel ? read_diagonal(ctx, out) : IKT_OK;
 }

@@ -12,15 +12,38 @@
 typedef struct {
     ikt_source *source; /* n x n; its labels and marked rows are those beside the matrix */
     int64_t n;
-    char values[32]; /* the attribute `values` of an HDF5 data set, or "" */
+    char values[32];  /* the attribute `values` of an HDF5 data set, or "" */
+    bool is_lent;     /* the source is another's, or that of a program (lent.h) */
+    bool is_kernel;   /* the numbers are similarities K, of either sign, and are handed on as the
+                         distances sqrt(K_ii + K_jj - 2 K_ij) */
+    double *diagonal; /* [n] of K, on every rank; NULL where is_kernel is not set */
 } ikt_pairwise;
 
 /* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
- * or a file of any other format that ikt_source_open reads (NPY).
+ * a file of any other format that ikt_source_open reads (NPY), or one in memory (lent.h).
  *   out   close with ikt_pairwise_close; out->source is NULL, without an error, where the name is
  *         that of no dense matrix (a missing file, the group of a sparse one)
  * Errors: IKT_ERR_DATA where it is not square; those of ikt_source_open. */
 ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out);
+
+/* COLLECTIVE. The distances of all pairs from a source of the caller's, which is lent until close.
+ *   is_kernel   see above; the diagonal is read then
+ *   out         close with ikt_pairwise_close, also after a failure
+ * Errors: IKT_ERR_DATA where the source is sparse or not square, or K_ii is not finite; those of
+ * reading; IKT_ERR_RESOURCE. */
+ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kernel,
+                             ikt_pairwise *out);
+
+/* COLLECTIVE. Reads all entries and refuses what are no distances. Entries may differ from their
+ * mirror images by rounding: by 1e-4 of the larger one, or by 1e-6 of the largest of all.
+ * Method: sums of hashes tell whether all entries have a mirror image, which one pass over the own
+ * rows finds; only where some have none, windows of columns are exchanged and compared. Advantage:
+ * the usual case costs one pass and no memory. Disadvantage: the other costs more passes the larger
+ * the matrix is.
+ * Errors: IKT_ERR_DATA naming row and column: an entry that is negative, not finite or too large to
+ * be squared in single precision, a row whose distance to itself is not 0, and of entries that are
+ * not symmetric the worst; K that belongs to no distances; all entries 0. */
+ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs);
 
 /* COLLECTIVE. Closes and empties; accepts an empty one. */
 void ikt_pairwise_close(ikt_pairwise *pairs);

@@ -79,6 +79,33 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
 ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
                                   ikt_type type, ikt_source **out);
 
+/* Compressed sparse rows as SciPy holds them: those of one rank. Lent. */
+typedef struct {
+    int64_t count;      /* rows of this rank */
+    const void *start;  /* [count + 1] the entries of row i are start[i] .. start[i + 1] - 1 */
+    const void *column; /* [start[count]] */
+    const void *value;  /* [start[count]] */
+    ikt_index index;    /* type of start and column */
+    ikt_type type;      /* of the values */
+} ikt_csr_arrays;
+
+/* COLLECTIVE. A source on such rows, of which each rank holds its own, in the order of the ranks.
+ * Columns of a row may stand in any order; a value that comes twice counts as its sum. Values of
+ * bytes come as float32.
+ *   d        columns; d, and the types, are the same on all ranks
+ *   labels   as above
+ * Errors: IKT_ERR_USAGE (negative sizes, missing arrays, ranks that disagree), IKT_ERR_DATA (no
+ * rows, starts that descend), IKT_ERR_RESOURCE. */
+ikt_status ikt_source_from_csr(ikt_context *ctx, const ikt_csr_arrays *rows, const int64_t *labels,
+                               int64_t d, ikt_source **out);
+
+/* COLLECTIVE, for a graph on the arrays of such a source: where the entries of rows begin, and
+ * their columns and values as they are given, as of ikt_csr_group_starts and
+ * ikt_csr_group_entries, with their errors. */
+ikt_status ikt_source_csr_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start);
+ikt_status ikt_source_csr_entries(ikt_source *source, int64_t first, int64_t count,
+                                  const int64_t *start, uint32_t *column, double *value);
+
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_source_close(ikt_source **source);
 

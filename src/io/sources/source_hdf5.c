@@ -9,7 +9,6 @@
  * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
  */
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,89 +51,18 @@ static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, vo
 
 /* --- sparse rows ------------------------------------------------------------------------------ */
 
-enum {
-    LEVELS = 15, /* blocks of 2^0 .. 2^14 rows */
-    LARGEST = 1 << (LEVELS - 1),
-    PIECE = 8 * LARGEST,    /* rows of indptr looked at together */
-    BLOCK_ENTRIES = 1 << 20 /* 12 MiB */
-};
+/* COLLECTIVE. Goes through indptr of the rows that are used. */
+static ikt_status read_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
+    return ikt_csr_group_starts(&((hdf5_self *)source->self)->group, first, count, start);
+}
 
-/* COLLECTIVE. Goes through indptr of the rows that are used, each rank through its share, in
- * pieces: how many entries there are, in the longest row, and in the fullest blocks of 2^level rows
- * that begin at multiples of that. */
 static ikt_status scan_rows(ikt_source *source) {
-    ikt_context *ctx = source->ctx;
     const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
-    const int64_t n = source->n;
-    const ikt_rows pieces = ikt_rows_make((n + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
-    int64_t most[LEVELS] = {0}, end = 0, *start = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &start, PIECE + 1, sizeof *start, "source"));
-    for (int64_t p = 0; st == IKT_OK && p < ikt_rows_count(&pieces, 0); p++) {
-        const int64_t first = p < pieces.count ? (pieces.first + p) * PIECE : 0;
-        const int64_t left = p < pieces.count ? n - first : 0, count = left < PIECE ? left : PIECE;
-        st = ikt_csr_group_starts(g, first, count, start);
-        if (st != IKT_OK || count == 0) continue;
-        for (int level = 0; level < LEVELS; level++)
-            for (int64_t i = 0; i < count; i += INT64_C(1) << level) {
-                const int64_t next = i + (INT64_C(1) << level);
-                const int64_t entries = start[next < count ? next : count] - start[i];
-                if (entries > most[level]) most[level] = entries;
-            }
-        end = start[count];
-    }
-    ikt_free(&start);
-    IKT_TRY(st);
-    ikt_max_i64(ctx, most, LEVELS);
-    source->entries = ikt_max_one(ctx, end);
-    source->longest = most[0];
-    source->block = 1;
-    for (int level = 1; level < LEVELS && most[level] <= BLOCK_ENTRIES; level++)
-        source->block = INT64_C(1) << level;
-    if (n < source->n_file || source->entries == g->entries) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, /* entries that belong to no row are those of lost rows */
+    IKT_TRY(ikt_source_scan_rows(source, read_starts));
+    if (source->n < source->n_file || source->entries == g->entries) return IKT_OK;
+    return ikt_fail(source->ctx, IKT_ERR_DATA, /* entries of no row are those of lost rows */
                     "%s is damaged: the rows of indptr end at entry %lld, but there are %lld",
                     g->name, (long long)source->entries, (long long)g->entries);
-}
-
-static bool is_ascending(const ikt_sparse_rows *rows, int64_t i) {
-    const int64_t at = rows->start[i];
-    return ikt_sparse_is_ascending(rows->column + at, rows->start[i + 1] - at);
-}
-
-/* Brings all rows to canonical form, and closes the gaps that dropped entries leave. */
-static ikt_status order_rows(const ikt_source *source, ikt_sparse_rows *rows) {
-    ikt_context *ctx = source->ctx;
-    const int threads = ikt_threads(ctx), is_single = source->type == IKT_TYPE_F32;
-    int64_t longest = 0, *left = NULL, to = 0;
-    char *scratch = NULL;
-    for (int64_t i = 0; i < rows->count; i++)
-        if (rows->start[i + 1] - rows->start[i] > longest && !is_ascending(rows, i))
-            longest = rows->start[i + 1] - rows->start[i];
-    const int64_t bytes = ikt_sparse_scratch_bytes(longest);
-    ikt_status st = ikt_alloc(ctx, &left, rows->count, sizeof *left, "source");
-    if (st == IKT_OK && bytes > 0) st = ikt_alloc(ctx, &scratch, threads * bytes, 1, "source");
-    if (st == IKT_OK) {
-#pragma omp parallel for num_threads(threads)
-        for (int64_t i = 0; i < rows->count; i++) {
-            const int64_t at = rows->start[i];
-            left[i] = ikt_sparse_canonical(
-                rows->column + at, rows->value + at, rows->start[i + 1] - at, is_single,
-                is_ascending(rows, i) ? NULL : scratch + omp_get_thread_num() * bytes);
-        }
-        for (int64_t i = 0; i < rows->count; i++) {
-            const int64_t from = rows->start[i];
-            if (to != from) {
-                memmove(rows->column + to, rows->column + from, (size_t)left[i] * sizeof(int32_t));
-                memmove(rows->value + to, rows->value + from, (size_t)left[i] * sizeof(double));
-            }
-            rows->start[i] = to;
-            to += left[i];
-        }
-        rows->start[rows->count] = to;
-    }
-    ikt_free(&left);
-    ikt_free(&scratch);
-    return st;
 }
 
 static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t count,
@@ -152,7 +80,7 @@ static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t co
     for (int64_t i = 0; i <= count; i++)
         rows->start[i] -= begin;
     rows->count = count;
-    return ikt_agree(ctx, order_rows(source, rows));
+    return ikt_agree(ctx, ikt_sparse_rows_order(ctx, source->type == IKT_TYPE_F32, rows));
 }
 
 /* --- what else the file holds ----------------------------------------------------------------- */

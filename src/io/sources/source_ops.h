@@ -60,6 +60,14 @@ struct ikt_source {
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
                           const char *file, const char *dataset, ikt_source **out);
 
+/* COLLECTIVE. Sets entries, longest and block of a source of sparse rows: the ranks go through
+ * where the rows begin, each through its share, in pieces. starts   COLLECTIVE: start[count + 1] of
+ * rows first .. first + count - 1, as of ikt_csr_group_starts Errors: those of `starts`,
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_source_scan_rows(ikt_source *source,
+                                ikt_status (*starts)(ikt_source *source, int64_t first,
+                                                     int64_t count, int64_t *start));
+
 /* LOCAL. Sets n from n_file and the rows that are wanted. Errors: IKT_ERR_DATA (empty),
  * IKT_ERR_USAGE (rows > n_file). */
 ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows);

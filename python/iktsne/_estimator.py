@@ -1,0 +1,118 @@
+"""scikit-learn's base classes where it is installed, and as much of them as TSNE needs where it is
+not."""
+
+import inspect
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.exceptions import NotFittedError
+
+    HAS_SKLEARN = True
+except ImportError:
+    HAS_SKLEARN = False
+
+    class NotFittedError(ValueError, AttributeError):
+        """transform before fit."""
+
+    class BaseEstimator:
+        """Parameters are the arguments of the constructor."""
+
+        @classmethod
+        def _names(cls):
+            return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+        def get_params(self, deep=True):
+            return {name: getattr(self, name) for name in self._names()}
+
+        def set_params(self, **params):
+            for name, value in params.items():
+                if name not in self._names():
+                    raise ValueError(f"{type(self).__name__} has no parameter {name!r}: "
+                                     f"{', '.join(self._names())}")
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self):
+            usual = inspect.signature(type(self).__init__).parameters
+            changed = [f"{name}={getattr(self, name)!r}" for name in self._names()
+                       if repr(getattr(self, name)) != repr(usual[name].default)]
+            return f"{type(self).__name__}({', '.join(changed)})"
+
+    class ClassNamePrefixFeaturesOutMixin:
+        pass
+
+    class TransformerMixin:
+        pass
+
+
+def names_of_columns(X):
+    """Names of the columns of a data frame, where all are texts; else None."""
+    columns = getattr(X, "columns", None)
+    if columns is None or len(columns) == 0 or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(columns, dtype=object)
+
+
+def check_rows(estimator, X, reset, dtypes):
+    """X as an array or CSR rows of one of the types, finite, with the columns of the fit."""
+    if HAS_SKLEARN:
+        options = {"accept_sparse": "csr", "dtype": list(dtypes), "order": "C", "reset": reset,
+                   "ensure_min_samples": 2 if reset else 1}
+        try:
+            from sklearn.utils.validation import validate_data
+        except ImportError:  # before scikit-learn 1.6
+            return estimator._validate_data(X, **options)
+        return validate_data(estimator, X, **options)
+    names = names_of_columns(X)
+    is_sparse = hasattr(X, "tocsr")
+    X = X.tocsr() if is_sparse else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: rows are a matrix")
+    least = 2 if reset else 1
+    if X.shape[0] < least or X.shape[1] < 1:
+        raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s), while "
+                         f"a minimum of {least} and 1 is required.")
+    values = X.data if is_sparse else X
+    if values.dtype.type not in dtypes:
+        X = X.astype(dtypes[0])
+        values = X.data if is_sparse else X
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("Input X contains NaN or infinity.")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+                         f"{estimator.n_features_in_} features as input")
+    return X
+
+
+def check_is_fitted(estimator):
+    if HAS_SKLEARN:
+        from sklearn.utils.validation import check_is_fitted as check
+
+        check(estimator, "embedding_")
+    elif not hasattr(estimator, "embedding_"):
+        raise NotFittedError(f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' "
+                             "before transform.")
+
+
+def seed_of(random_state):
+    """An integer from 0 on: equal ones give equal maps, bit for bit."""
+    if random_state is None or random_state is np.random:
+        return int(np.random.randint(0, 2**31 - 1))
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state} is below 0")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**31 - 1))
+    raise ValueError(f"{random_state!r} cannot be used to seed the random numbers: random_state is an "
+                     "integer, None or a generator of numpy")

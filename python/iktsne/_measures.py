@@ -1,0 +1,55 @@
+"""Measures of the quality of a map, of any program."""
+
+import numpy as np
+
+from . import _core
+from ._context import as_text, context
+from ._data import given
+from ._metric import metric_settings, takes_matrices
+
+
+def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbors=10, trust_k=12,
+             exact_limit=20000, sample=2000, random_state=1, n_jobs=-1, verbose=0, settings=None,
+             comm=None):
+    """How good a map is.
+
+    X: the rows that were embedded, dense or sparse, or None: then only what the map and its labels
+        tell is measured.
+    Y: their positions, of iktsne or of any other program, in one, two or three dimensions.
+    labels: a class for each row, of any type; or None.
+    measures: names such as "trustworthiness" or "10-NN accuracy", or families such as "clusters", in a
+        list or separated by commas; None: all that X and labels allow. docs/measures.md defines them.
+    metric: how rows of X are compared, as in TSNE.
+    n_neighbors, trust_k: neighbours of the label accuracy; of trustworthiness and continuity.
+    exact_limit, sample: up to so many rows each is compared with all others; beyond that so many are.
+
+    Returns a dict from the names of the measures to their values, in the order of docs/measures.md;
+    NaN where the data do not allow a value.
+    """
+    made = context(comm, n_jobs, verbose)
+    Y = np.ascontiguousarray(Y, dtype=np.float32)
+    if Y.ndim == 1:
+        Y = Y[:, None]
+    if X is None:
+        data = {"count": int(Y.shape[0])}
+        if labels is not None:
+            from ._data import codes
+
+            data["labels"] = codes(labels)[0]
+    else:
+        if X.shape[0] != Y.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
+        data = given(X, labels)
+    if metric == "precomputed" and takes_matrices():
+        used = {"preprocess.metric": metric}
+    else:
+        used = {"preprocess.normalise": "none", **metric_settings(metric)}
+    used.update(settings or {})
+    text = [(key, as_text(key, value)) for key, value in used.items()]
+    if measures is None:
+        measures = ""
+    elif not isinstance(measures, str):
+        measures = ",".join(measures)
+    found = _core.evaluate(made, text, data, Y, measures, int(n_neighbors), int(trust_k),
+                           int(exact_limit), int(sample), int(random_state))
+    return {name: value for name, value, _ in found}

@@ -1,0 +1,345 @@
+"""The estimator TSNE: scikit-learn's conventions on the C library."""
+
+import os
+import re
+import tempfile
+
+import numpy as np
+
+from . import _core
+from ._context import as_text, context, settings as table_of_settings
+from ._data import FLOATS, codes, given, is_sparse
+from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
+                         check_is_fitted, check_rows, seed_of)
+from ._metric import metric_settings, takes_matrices
+from ._progress import Bar, log
+
+# Parameters that stand for one key each; None leaves the key at its default.
+_KEYS = {
+    "n_components": "layout.dimensions",
+    "n_neighbors": "affinity.neighbours",
+    "perplexity": "gaussian.perplexity",
+    "psi": "isolation.psi",
+    "t": "isolation.partitionings",
+    "early_exaggeration": "layout.exaggeration",
+    "early_exaggeration_iter": "layout.exaggeration_iterations",
+    "max_iter": "layout.iterations",
+}
+_LATER_KEYS = {"exaggeration": "layout.final_exaggeration", "dof": "layout.degrees_of_freedom"}
+
+
+class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """t-SNE with the Isolation kernel, or with Gaussian affinities.
+
+    Parameters
+    ----------
+    n_components : 1, 2 or 3
+        Dimensions of the map.
+    perplexity : float, optional
+        Effective number of neighbours of Gaussian affinities. Given, it chooses kernel="gaussian":
+        the Isolation kernel has ``psi`` in its place. None: 30 for kernel="gaussian".
+    n_neighbors : int, optional
+        Most similar rows that a row is attracted to; None: as many as suit the kernel.
+    metric : "euclidean", "cosine", "correlation", "manhattan" or "precomputed"
+        How rows are compared. "precomputed": X holds the distances of all pairs (n x n), or, sparse,
+        those of each row to its neighbours.
+    kernel : "auto", "isolation", "gaussian", "knn" or "adaptive"
+        "auto" is "isolation", but "gaussian" with a perplexity or with sparse distances.
+    psi, t : int, optional
+        Cells of a partitioning, and partitionings, of the Isolation kernel: more cells see finer
+        structure. None: chosen by the number of rows.
+    early_exaggeration : float, optional
+    early_exaggeration_iter : int, optional
+        Factor of the attraction in the first iterations (12), and how many these are.
+    max_iter : int, optional
+        All iterations, those above included, as in scikit-learn.
+    learning_rate : "auto" or float
+        In the convention of openTSNE and FIt-SNE, in which "auto" is n / exaggeration but at least
+        200; scikit-learn's is a quarter of it.
+    init : "auto", "pca", "random", "landmark" or array of shape (n, n_components)
+        Where rows start. Positions are scaled to a standard deviation of 1e-4 unless
+        ``settings={"layout.init_scale": 0}`` keeps them as they are, as to go on with a map.
+    random_state : int, None or a generator of numpy
+        Equal integers give equal maps, bit for bit, on any number of threads and ranks.
+    n_jobs : int, optional
+        Threads: -1 all processors, None one. The map does not depend on it.
+    verbose : int
+        0 warnings only, 1 the stages, 2 details.
+    progress : bool
+        Draws a bar, where tqdm is installed.
+    callbacks : callable or list of callables, optional
+        Called as ``callback(iteration, error, embedding)`` every ``callbacks_every_iters`` iterations,
+        as openTSNE does. One that returns True stops the layout: the map so far is the result.
+    callbacks_every_iters : int
+    keep_model : bool
+        Keep what ``transform`` needs: some 200 bytes a row (Isolation kernel on dense rows).
+    settings : dict, optional
+        Any other key of the library, "section.key": value (``iktsne.settings()``, docs/settings.md).
+        It wins over the parameters above.
+    comm : mpi4py.MPI.Comm, optional
+        Rows are distributed: each rank calls with its own rows, and gets their positions.
+    exaggeration : float, optional
+    dof : float, optional
+        Factor of the attraction in the iterations after the first ones, and degrees of freedom of the
+        kernel in the map, as in openTSNE.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components), float32
+    kl_divergence_ : float
+    n_iter_ : int
+    stopped_ : bool
+        Whether a callback or an interrupt ended the layout early.
+    hash_ : int
+        Checksum of the map, which ``iktsne embed`` prints.
+    configuration_ : str
+        All settings as they were used, as YAML that ``iktsne embed`` reads.
+    n_features_in_, feature_names_in_
+        As in every estimator of scikit-learn.
+
+    An interrupt (Ctrl-C) ends the layout at the next iteration; ``embedding_`` and the other
+    attributes then hold the map so far, and KeyboardInterrupt is raised.
+    """
+
+    def __init__(self, n_components=2, *, perplexity=None, n_neighbors=None, metric="euclidean",
+                 kernel="auto", psi=None, t=None, early_exaggeration=None,
+                 early_exaggeration_iter=None, max_iter=None, learning_rate="auto", init="auto",
+                 random_state=1, n_jobs=-1, verbose=0, progress=False, callbacks=None,
+                 callbacks_every_iters=50, keep_model=True, settings=None, comm=None,
+                 exaggeration=None, dof=None):
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.kernel = kernel
+        self.psi = psi
+        self.t = t
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.init = init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.progress = progress
+        self.callbacks = callbacks
+        self.callbacks_every_iters = callbacks_every_iters
+        self.keep_model = keep_model
+        self.settings = settings
+        self.comm = comm
+        self.exaggeration = exaggeration
+        self.dof = dof
+
+    # --- what the parameters stand for ------------------------------------------------------------
+
+    def _form(self, X):
+        """What X is: "rows"; "matrix", distances that stand in place of rows; or "graph", distances
+        that stand in place of a kernel."""
+        if self.metric != "precomputed":
+            return "rows"
+        return "matrix" if takes_matrices() and not is_sparse(X) else "graph"
+
+    def _settings(self, form="rows"):
+        """The parameters as keys of the library; what the user names in ``settings`` wins."""
+        known = table_of_settings()
+        kernel = self.kernel
+        if kernel == "auto":
+            is_gaussian = self.perplexity is not None or form == "graph"
+            kernel = "gaussian" if is_gaussian else "isolation"
+        if self.perplexity is not None and kernel != "gaussian":
+            raise ValueError(f"perplexity is of kernel='gaussian', and kernel is {kernel!r}: give psi "
+                             "in its place, or leave kernel out")
+        if form != "graph":
+            used = {"affinity.kind": kernel}
+        elif kernel in ("gaussian", "knn"):
+            used = {"graph.values": "distances", "graph.weights": kernel}
+        else:
+            raise ValueError(f"kernel={kernel!r} does not go with such precomputed distances: take "
+                             "kernel='gaussian' or 'knn', or leave it out")
+        used.update({"preprocess.metric": "precomputed"} if form == "matrix"
+                    else {} if form == "graph" else metric_settings(self.metric))
+        for name, key in {**_KEYS, **_LATER_KEYS}.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if key not in known:
+                raise ValueError(f"{name} is not known to this build of the library ({key})")
+            used[key] = value
+        if self.learning_rate != "auto":
+            used["layout.learning_rate"] = self.learning_rate
+            used["layout.final_learning_rate"] = self.learning_rate
+        if isinstance(self.init, str) and self.init != "auto":
+            used["layout.init"] = self.init
+        used["run.seed"] = seed_of(self.random_state)
+        used["output.measures"] = "none"
+        used.update(self.settings or {})
+        return {key: as_text(key, value) for key, value in used.items()}
+
+    def _keeps_model(self, used, X, size):
+        return (self.keep_model and not used.get("output.model") and size == 1 and not is_sparse(X)
+                and self.metric != "precomputed" and used.get("affinity.kind") == "isolation"
+                and used.get("isolation.form", "voronoi") == "voronoi"
+                and used.get("layout.objective", "tsne") != "sne")
+
+    @staticmethod
+    def _labels(y, n):
+        """Classes of the rows, where y can be such."""
+        if y is None:
+            return None
+        if not hasattr(y, "cat") and not hasattr(y, "codes"):
+            y = np.asarray(y)
+        return codes(y)[0] if len(np.shape(y)) == 1 and len(y) == n else None
+
+    def _report(self):
+        """The callbacks as one function, or None; it returns True where one of them does."""
+        if self.callbacks is None:
+            return None
+        callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+
+        def report(iteration, error, embedding):
+            answers = [callback(iteration, error, embedding) for callback in callbacks]
+            return any(answer is not None and bool(answer) for answer in answers)
+
+        return report if callbacks else None
+
+    # --- fitting ----------------------------------------------------------------------------------
+
+    def fit(self, X, y=None):
+        """Embeds the rows of X.
+
+        X: array of shape (n, columns), or a sparse matrix of scipy; float32, float64 and uint8 are
+            used as they are, without a copy. With metric="precomputed": distances, n x n.
+        y: labels, for settings that need them (pictures, objectives with labels); else not used.
+        """
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Embeds the rows of X, as fit does, and returns their positions."""
+        X = check_rows(self, X, True, FLOATS)
+        if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
+            raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
+                             f"{X.shape[1]}")
+        made = context(self.comm, self.n_jobs, self.verbose)
+        form = self._form(X)
+        used = self._settings(form)
+        start = None if isinstance(self.init, str) else np.asarray(self.init)
+        if start is not None and start.shape != (X.shape[0], self.n_components):
+            raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
+                             f"{(X.shape[0], self.n_components)}")
+        data = given(X, self._labels(y, X.shape[0]), start, form == "graph")
+        bar = Bar(self.progress)
+        folder = None
+        try:
+            if self._keeps_model(used, X, made.size):
+                folder = tempfile.TemporaryDirectory(prefix="iktsne-")
+                used["output.model"] = os.path.join(folder.name, "model.h5")
+            every = int(self.callbacks_every_iters)
+            out = _core.embed(made, list(used.items()), data, bar.function(), self._report(), every,
+                              log)
+            self._take(out, used, folder)
+        finally:
+            bar.close()
+            if folder is not None:
+                folder.cleanup()
+        self._remember_rows(data, made.size)
+        if out["error"] is not None:
+            raise out["error"]
+        return self.embedding_
+
+    def _take(self, out, used, folder):
+        self.embedding_ = out["positions"]
+        self.kl_divergence_ = out["objective"]
+        self.n_iter_ = int(out["iterations"])
+        self.stopped_ = out["stopped"]
+        self.hash_ = out["hash"]
+        self.n_zero_similarity_ = int(out["zero_similarity"])
+        self.configuration_ = out["configuration"]
+        self._n_features_out = self.embedding_.shape[1]
+        self.model_ = None
+        if folder is not None:  # the file is gone when anybody reads this
+            self.configuration_ = re.sub(r"(?m)^  model: .*$", '  model: ""', self.configuration_)
+            with open(used["output.model"], "rb") as file:
+                self.model_ = file.read()
+        elif used.get("output.model"):
+            self.model_ = used["output.model"]
+
+    def _remember_rows(self, data, size):
+        """Checksums of the rows, by which transform knows them again."""
+        self._rows = None
+        if size == 1 and ("rows" in data or "sparse" in data):
+            hashes = _core.row_hashes(data)
+            order = np.lexsort((np.arange(len(hashes)), hashes[:, 1], hashes[:, 0]))
+            self._rows = (hashes[order], order)
+
+    def _known_rows(self, data):
+        """For each new row the number of the row of the fit that is the same, or -1."""
+        found = np.full(data["count"], -1, dtype=np.int64)
+        if self._rows is None or data["count"] == 0:
+            return found
+        old, order = self._rows
+        new = _core.row_hashes(data)
+        key = np.dtype([("a", np.uint64), ("b", np.uint64)])
+        old, new = (np.ascontiguousarray(h).view(key).reshape(-1) for h in (old, new))
+        place = np.minimum(np.searchsorted(old, new), len(old) - 1)
+        same = old[place] == new
+        found[same] = order[place[same]]
+        return found
+
+    # --- new rows ---------------------------------------------------------------------------------
+
+    def transform(self, X):
+        """Positions of new rows in the map, whose rows stay where they are.
+
+        Each row is placed for itself, so that the result does not depend on the batch. A row that was
+        embedded, number for number, gets its own position: transform of the data of the fit is
+        embedding_. Needs the Isolation kernel, dense rows and keep_model=True in the fit.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, False, FLOATS)
+        made = context(self.comm, self.n_jobs, self.verbose)
+        data = given(X)
+        known = self._known_rows(data)
+        is_new = known < 0
+        placed = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=np.float32)
+        placed[~is_new] = self.embedding_[known[~is_new]]
+        if made.size > 1 or is_new.any():
+            placed[is_new] = self._place(made, X[np.flatnonzero(is_new)])["positions"]
+        return placed
+
+    def _place(self, made, X):
+        if self.model_ is None:
+            raise ValueError("there is no model to place new rows by: transform needs the Isolation "
+                             "kernel, dense rows and keep_model=True in the fit (with comm, "
+                             "settings={'output.model': FILE})")
+        if is_sparse(X):
+            X = X.toarray()
+        bar = Bar(self.progress)
+        folder, path = None, self.model_
+        try:
+            if isinstance(self.model_, bytes):
+                folder = tempfile.TemporaryDirectory(prefix="iktsne-")
+                path = os.path.join(folder.name, "model.h5")
+                with open(path, "wb") as file:
+                    file.write(self.model_)
+            out = _core.transform(made, path, given(X), 0, 0, bar.function(), log)
+        finally:
+            bar.close()
+            if folder is not None:
+                folder.cleanup()
+        if out["error"] is not None:
+            raise out["error"]
+        return out
+
+    # --- scikit-learn -----------------------------------------------------------------------------
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = []  # positions are float32
+        return tags
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"pairwise": self.metric == "precomputed", "preserves_dtype": []}

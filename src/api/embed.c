@@ -1,0 +1,235 @@
+/* Embedding data in memory, or rows of a file: the verb `embed` as a function. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/row_hash.h"
+#include "base/timer.h"
+#include "base/watch.h"
+#include "config/config.h"
+#include "io/hdf5/h5.h"
+#include "pipeline/outcome.h"
+
+/* --- what contradicts data in memory ---------------------------------------------------------- */
+
+/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters,
+                              const ikt_watcher *watcher) {
+    char *text = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parameters->parts, IKT_SETTINGS_PARTS, &text)));
+    const int64_t hash = (int64_t)(ikt_hash_bytes(text, strlen(text), 0) >> 1);
+    const int64_t every = watcher && watcher->report ? watcher->every : 0;
+    int64_t most[] = {hash, -hash, every, -every, watcher != NULL, -(watcher != NULL)};
+    ikt_free(&text);
+    ikt_max_i64(ctx, most, sizeof most / sizeof *most);
+    if (most[0] != -most[1])
+        return ikt_fail(ctx, IKT_ERR_USAGE, "the parameters are not the same on all ranks");
+    if (most[2] == -most[3] && most[4] == -most[5]) return IKT_OK;
+    return ikt_fail(
+        ctx, IKT_ERR_USAGE,
+        "the watcher is not the same on all ranks: each has one, with the same `every`");
+}
+
+/* Keys of a file do not go with rows in memory, and none is ignored. */
+static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
+                              const ikt_data_sources *given) {
+    const ikt_input_settings *input = &settings->input;
+    const bool has_graph = given->lent.graph || given->lent.pairs;
+    if (!given->rows && !has_graph)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "the data have neither rows nor a graph");
+    if (input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.file is '%.200s': leave it empty",
+                        input->file);
+    if (input->graph[0] && has_graph)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the graph comes from memory, but input.graph is '%.200s': leave it empty",
+                        input->graph);
+    if (input->rows != IKT_AUTO_INT)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.rows is %lld: leave it auto and give "
+                        "fewer rows",
+                        (long long)input->rows);
+    if (given->lent.start &&
+        (settings->layout.init_file[0] ||
+         (settings->layout.init != IKT_INIT_AUTO && settings->layout.init != IKT_INIT_FILE)))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the positions to start from come from memory: leave layout.init and "
+                        "layout.init_file as they are by default");
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The settings name the arrays in memory where they would name files. The name of a
+ * start holds its checksum: a checkpoint is of that start and no other. */
+static ikt_status name_arrays(ikt_context *ctx, const ikt_data_sources *given,
+                              ikt_settings *settings) {
+    ikt_source *start = given->lent.start;
+    if (given->lent.graph) strcpy(settings->input.graph, IKT_LENT_GRAPH);
+    if (given->lent.pairs) strcpy(settings->input.graph, IKT_LENT_PAIRS);
+    if (!start) return IKT_OK;
+    const ikt_rows rows = ikt_rows_make(ikt_source_rows(start), ikt_size(ctx), ikt_rank(ctx));
+    const size_t bytes = (size_t)ikt_source_columns(start) * ikt_type_size(ikt_source_type(start));
+    char *y = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &y, rows.count, bytes, "initial"));
+    if (st == IKT_OK) st = ikt_source_read(start, rows.first, rows.count, y);
+    if (st == IKT_OK) {
+        const uint64_t hash = ikt_row_hash(ctx, y, rows.first, rows.count, bytes);
+        snprintf(settings->layout.init_file, sizeof settings->layout.init_file, "%s %016llx",
+                 IKT_LENT_START, (unsigned long long)hash);
+        settings->layout.init = IKT_INIT_FILE;
+    }
+    ikt_free(&y);
+    return st;
+}
+
+/* --- who watches ------------------------------------------------------------------------------ */
+
+/* Between the library, whose rows are in equal blocks, and the watcher of the program. */
+typedef struct {
+    const ikt_watcher *watcher;
+    ikt_context *ctx;
+    ikt_row_blocks blocks;
+    int64_t first, count; /* rows of this rank, in the program's blocks */
+    int64_t q;
+    float *y; /* [count * q] */
+    ikt_status status;
+} relay;
+
+static bool relay_progress(void *self, const char *unit, int64_t done, int64_t total) {
+    const ikt_watcher *w = ((relay *)self)->watcher;
+    return w->progress && w->progress(w->self, unit, done, total);
+}
+
+static bool relay_report(void *self, int64_t iteration, double value, const float *positions) {
+    relay *r = self;
+    if (r->status == IKT_OK)
+        r->status = ikt_row_blocks_read(r->ctx, &r->blocks, positions, (size_t)r->q * sizeof *r->y,
+                                        r->first, r->count, r->y);
+    return r->status != IKT_OK || r->watcher->report(r->watcher->self, iteration, value, r->y);
+}
+
+static void relay_log(void *self, ikt_log_level level, const char *line) {
+    const ikt_watcher *w = ((relay *)self)->watcher;
+    w->log(w->self, level, line);
+}
+
+/* COLLECTIVE. `count` rows of this rank, of n. Errors: IKT_ERR_RESOURCE. */
+static ikt_status relay_begin(ikt_context *ctx, const ikt_watcher *watcher, int64_t n,
+                              int64_t count, int64_t q, relay *out) {
+    const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    *out = (relay){.watcher = watcher, .ctx = ctx, .count = count, .q = q};
+    if (!watcher || !watcher->report || watcher->every <= 0) return IKT_OK;
+    out->first = ikt_sum_before(ctx, count);
+    IKT_TRY(ikt_row_blocks_create(ctx, rows.count, &out->blocks));
+    return ikt_agree(ctx, ikt_alloc(ctx, &out->y, count * q, sizeof *out->y, "embedding"));
+}
+
+static void relay_end(relay *r) {
+    ikt_row_blocks_destroy(&r->blocks);
+    ikt_free(&r->y);
+}
+
+/* --- embedding -------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. The line from the data to the map, and the files and measures that the parameters ask
+ * for, made as `iktsne embed` makes them. */
+static ikt_status run_line(ikt_embedding *embedding, const ikt_settings *settings,
+                           ikt_source *source) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_run *run = &embedding->run;
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    ikt_status st = ikt_pipeline_run(ctx, settings, source, run);
+    if (st == IKT_OK && run->settings.output.file[0]) st = ikt_run_write(ctx, run);
+    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
+    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
+    if (st == IKT_OK) ikt_run_finish(ctx, run);
+    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
+    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
+    if (st != IKT_OK) return st;
+    const ikt_trace *trace = &run->embedding.trace;
+    run->settings.output.state = false; /* the state of the loop is gone */
+    embedding->is_run = true;
+    embedding->is_stopped = trace->is_stopped;
+    embedding->q = (int)run->settings.layout.dimensions;
+    embedding->hash = run->hash;
+    embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+    embedding->iterations = trace->end;
+    embedding->zero_similarity = run->embedding.zero_similarity;
+    return ikt_agree(ctx, ikt_run_configuration(ctx, run, &embedding->yaml));
+}
+
+/* COLLECTIVE. With data in memory; NULL: with those of input.file, and nobody watches. */
+static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
+                              const ikt_data *data, const ikt_watcher *watcher) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_data_sources given;
+    relay told = {.watcher = NULL};
+    IKT_TRY(ikt_memory_check_start(ctx));
+    ikt_status st = ikt_data_open(ctx, data, &given);
+    if (st == IKT_OK && data) st = check_input(ctx, settings, &given);
+    if (st == IKT_OK && data) st = name_arrays(ctx, &given, settings);
+    if (st == IKT_OK) ikt_lend(ctx, &given.lent);
+    if (st == IKT_OK && data)
+        st = relay_begin(ctx, watcher, given.n, data->count, settings->layout.dimensions, &told);
+    const ikt_watcher forward = {.self = &told,
+                                 .progress = relay_progress,
+                                 .report = told.y || told.blocks.first ? relay_report : NULL,
+                                 .every = watcher ? watcher->every : 0,
+                                 .log = watcher && watcher->log ? relay_log : NULL};
+    if (st == IKT_OK) {
+        ikt_watcher_set(ctx, watcher ? &forward : NULL);
+        st = run_line(embedding, settings, given.rows);
+        ikt_watcher_set(ctx, NULL);
+    }
+    if (st == IKT_OK) st = told.status;
+    if (st == IKT_OK)
+        st = ikt_embedding_hand_over(embedding, data ? data->count : embedding->run.rows.count,
+                                     NULL);
+    embedding->run.given = NULL;
+    relay_end(&told);
+    ikt_lend(ctx, NULL);
+    ikt_data_close(&given);
+    return st;
+}
+
+static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
+                        const ikt_watcher *watcher, ikt_embedding **out) {
+    const ikt_h5_host host = ikt_h5_host_keep();
+    ikt_settings settings = parameters->settings;
+    *out = NULL;
+    ikt_clear(ctx);
+    IKT_TRY(check_equal(ctx, parameters, watcher));
+    IKT_TRY(ikt_embedding_create(ctx, out));
+    if (settings.run.threads != IKT_AUTO_INT)
+        ikt_context_set_threads((*out)->ctx, (int)settings.run.threads);
+    if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format((*out)->ctx, IKT_LOG_JSON);
+    const ikt_status st = ikt_embedding_outcome(*out, embed_given(*out, &settings, data, watcher));
+    if (st != IKT_OK) ikt_embedding_destroy(out);
+    ikt_h5_host_restore(&host);
+    return st;
+}
+
+ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
+                     const ikt_watcher *watcher, ikt_embedding **out) {
+    return embed(ctx, parameters, data, watcher, out);
+}
+
+ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
+                          int64_t count, int64_t columns, ikt_type type, const int64_t *labels,
+                          ikt_embedding **out) {
+    const ikt_data data = {.count = count,
+                           .has_rows = true,
+                           .rows = rows,
+                           .columns = columns,
+                           .type = type,
+                           .labels = labels};
+    return embed(ctx, parameters, &data, NULL, out);
+}
+
+ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_embedding **out) {
+    return embed(ctx, parameters, NULL, NULL, out);
+}

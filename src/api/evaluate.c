@@ -1,0 +1,163 @@
+/* Measuring an embedding that a program has, against the rows that it has. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/api.h"
+#include "base/comm.h"
+#include "base/memory.h"
+#include "pipeline/outcome.h"
+
+enum { NAMES_MOST = 64, NAME_SIZE = 64, FAMILIES_SIZE = 1024 };
+
+/* What was asked for: names as they were given, and the families that have them. */
+typedef struct {
+    char name[NAMES_MOST][NAME_SIZE];
+    int count;
+    char families[FAMILIES_SIZE]; /* "ranks,clusters"; "" for all */
+} wanted;
+
+ikt_measuring ikt_measuring_defaults(void) {
+    const ikt_measure_settings usual = ikt_measure_defaults();
+    return (ikt_measuring){.names = "",
+                           .k = usual.k,
+                           .trust_k = usual.trust_k,
+                           .exact_limit = usual.exact_limit,
+                           .sample = usual.sample,
+                           .seed = usual.seed};
+}
+
+static bool is_family(const char *name) {
+    for (int f = 0; ikt_measure_family_name(f); f++)
+        if (strcmp(ikt_measure_family_name(f), name) == 0) return true;
+    return false;
+}
+
+/* Whether a measure comes under a name, in letters of any case: its own name, "#-NN accuracy" for
+ * any number, its first words ("trustworthiness" is that over any number of neighbours), or what
+ * the verb `evaluate` knows it by. */
+static bool is_named(const char *measure, const char *name) {
+    const size_t length = strlen(name);
+    if (strncasecmp(measure, name, length) == 0)
+        return measure[length] == '\0' || strncmp(measure + length, " (", 2) == 0;
+    const ikt_measure_name *a = ikt_measure_find(measure), *b = ikt_measure_find(name);
+    return a && (a == b || ikt_measure_is_asked(a, name));
+}
+
+/* The family of a name; NULL where there is no such measure. */
+static const char *family_of(const char *name) {
+    if (is_family(name)) return name;
+    const ikt_measure_name *found = ikt_measure_find(name);
+    for (int i = 0; !found && ikt_measure_pattern(i); i++)
+        if (is_named(ikt_measure_pattern(i)->pattern, name) ||
+            ikt_measure_is_asked(ikt_measure_pattern(i), name))
+            found = ikt_measure_pattern(i);
+    return found && is_family(found->family) ? found->family : NULL;
+}
+
+/* SAME-ARGS. */
+static ikt_status parse_names(ikt_context *ctx, const char *list, wanted *out) {
+    *out = (wanted){.count = 0};
+    while (*list) {
+        const size_t length = strcspn(list, ",");
+        const char *begin = list + strspn(list, " ");
+        size_t used = length > (size_t)(begin - list) ? length - (size_t)(begin - list) : 0;
+        while (used > 0 && begin[used - 1] == ' ')
+            used--;
+        if (used == 0 || used >= NAME_SIZE || out->count == NAMES_MOST)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "'%.200s' is no list of measures such as trustworthiness,clusters",
+                            list);
+        char *name = out->name[out->count++];
+        memcpy(name, begin, used);
+        name[used] = '\0';
+        const char *family = family_of(name);
+        if (!family) {
+            char hint[128];
+            ikt_measure_hint(name, hint, sizeof hint);
+            return ikt_fail(ctx, IKT_ERR_USAGE, "there is no measure '%s'%s (docs/measures.md)",
+                            name, hint);
+        }
+        const size_t full = strlen(out->families);
+        snprintf(out->families + full, sizeof out->families - full, "%s%s", full > 0 ? "," : "",
+                 family);
+        list += length + (list[length] == ',');
+    }
+    return IKT_OK;
+}
+
+static bool is_wanted(const wanted *w, const char *measure) {
+    const ikt_measure_name *found = ikt_measure_find(measure);
+    for (int i = 0; i < w->count; i++)
+        if (is_named(measure, w->name[i]) || (found && strcmp(found->family, w->name[i]) == 0))
+            return true;
+    return w->count == 0;
+}
+
+/* COLLECTIVE. Both in equal blocks; what there is was checked. */
+static ikt_status measure(ikt_embedding *embedding, const ikt_settings *settings,
+                          const ikt_measuring *how, const wanted *names, ikt_source *source,
+                          const int64_t *labels) {
+    ikt_context *ctx = embedding->ctx;
+    const ikt_run *run = &embedding->run;
+    const int64_t n = run->rows.n;
+    ikt_dataset *data = NULL;
+    ikt_measures found = {0};
+    ikt_measure_settings used = ikt_measure_defaults();
+    used.k = how->k < n - 1 ? how->k : n - 1; /* fewer neighbours for tiny sets */
+    used.trust_k = how->trust_k < n / 3 ? how->trust_k : n / 3;
+    used.exact_limit = how->exact_limit;
+    used.sample = how->sample;
+    used.seed = how->seed;
+    used.only = names->count > 0 ? names->families : NULL;
+    if (n < 4 || how->k < 1 || how->trust_k < 1 || how->sample < 1 || how->exact_limit < 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "measures need at least 4 rows, and 1 or more neighbours and rows of a "
+                        "sample");
+    if (source && ikt_source_rows(source) != n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "there are %lld rows, but the embedding has %lld",
+                        (long long)ikt_source_rows(source), (long long)n);
+    if (source) IKT_TRY(ikt_dataset_create(ctx, source, &settings->preprocess, &data));
+    const ikt_measured what = {.rows = run->rows,
+                               .y = run->embedding.y,
+                               .q = embedding->q,
+                               .labels = labels,
+                               .has_labels = ikt_max_one(ctx, labels != NULL) > 0,
+                               .data = data};
+    ikt_status st = ikt_measures_compute(ctx, &used, &what, &found);
+    ikt_dataset_destroy(&data);
+    ikt_measures_destroy(&embedding->measures);
+    for (int64_t i = 0; i < found.count && st == IKT_OK; i++)
+        if (is_wanted(names, found.list[i].name))
+            st = ikt_measures_add(ctx, &embedding->measures, found.list[i].name,
+                                  found.list[i].value, found.list[i].sample, found.list[i].note);
+    ikt_measures_destroy(&found);
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_embedding_evaluate(ikt_embedding *embedding, const ikt_parameters *parameters,
+                                  const ikt_data *data, const ikt_measuring *how) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_data_sources given = {.rows = NULL};
+    int64_t *labels = NULL;
+    wanted names;
+    ikt_clear(embedding->caller);
+    ikt_status st = parse_names(ctx, how->names, &names);
+    const bool is_other = data && data->count != embedding->count;
+    if (st == IKT_OK && ikt_max_one(ctx, is_other) > 0)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "the rows to measure with are not those of the embedding: rank %d has %lld, "
+                      "and %lld there",
+                      ikt_rank(ctx), (long long)(data ? data->count : 0),
+                      (long long)embedding->count);
+    const bool has_arrays = data && (data->has_rows || data->has_sparse);
+    if (st == IKT_OK && has_arrays) st = ikt_data_open(ctx, data, &given);
+    if (st == IKT_OK && data && ikt_max_one(ctx, data->labels != NULL) > 0)
+        st = ikt_embedding_take(embedding, data->labels, sizeof *labels, &labels);
+    if (st == IKT_OK)
+        st = measure(embedding, &parameters->settings, how, &names, given.rows,
+                     labels ? labels : embedding->run.labels);
+    ikt_data_close(&given);
+    ikt_free(&labels);
+    return ikt_embedding_outcome(embedding, st);
+}

@@ -1,0 +1,211 @@
+/* The paragraph at the end of a run. See summary.h. */
+#include "app/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/print.h"
+#include "app/settings_read.h"
+#include "base/memory.h"
+#include "config/value.h"
+
+/* --- the quality of the map ------------------------------------------------------------------- */
+
+/* Measures that the paragraph tells in words. */
+static const char *const told[] = {"#-NN accuracy", "1-NN error", "Davies-Bouldin",
+                                   "Calinski-Harabasz"};
+
+/* The measure of the pattern, where it was computed and has a value; else NULL. */
+static const ikt_measure *find(const ikt_measures *measures, const char *pattern) {
+    for (int64_t i = 0; i < measures->count; i++) {
+        const ikt_measure_name *name = ikt_measure_find(measures->list[i].name);
+        if (name && strcmp(name->pattern, pattern) == 0 && isfinite(measures->list[i].value))
+            return &measures->list[i];
+    }
+    return NULL;
+}
+
+static bool is_told(const ikt_measures *measures, const ikt_measure *m) {
+    for (size_t t = 0; t < sizeof told / sizeof *told; t++)
+        if (find(measures, told[t]) == m) return true;
+    return false;
+}
+
+/* What the labels say of the map. */
+static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *measures) {
+    const ikt_measure *knn = find(measures, told[0]), *first = find(measures, told[1]);
+    const ikt_measure *db = find(measures, told[2]), *ch = find(measures, told[3]);
+    if (knn) {
+        ikt_text_add(text,
+                     "In the map, %.2f %% of the rows have the class of most of their %d "
+                     "nearest rows",
+                     100 * knn->value, atoi(knn->name));
+        if (first)
+            ikt_text_add(text, ", and %.2f %% that of the nearest one", 100 * (1 - first->value));
+        if (run->embedding.accuracy >= 0)
+            ikt_text_add(text,
+                         "; before placing, %.2f %% had it among the rows that are most "
+                         "similar to them",
+                         100 * run->embedding.accuracy);
+        ikt_text_add(text, ". ");
+    }
+    if (db && ch)
+        ikt_text_add(text,
+                     "The classes lie apart with a Davies-Bouldin index of %.3g (0 is best) "
+                     "and a Calinski-Harabasz index of %.5g (the larger, the better). ",
+                     db->value, ch->value);
+}
+
+static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *measures) {
+    const ikt_embed_result *e = &run->embedding;
+    const ikt_trace *trace = &e->trace;
+    add_classes(text, run, measures);
+    if (trace->count > 0) {
+        const bool is_kl = strcmp(trace->value_name, "KL") == 0;
+        ikt_text_add(text, "The %s is %.4f", is_kl ? "KL divergence" : "cost",
+                     ikt_trace_last(trace));
+        if (ikt_trace_last_error(trace) > 0)
+            ikt_text_add(text, " +- %.4f, estimated on a sample of pairs,",
+                         ikt_trace_last_error(trace));
+        ikt_text_add(text, " after %lld iterations%s. ", (long long)trace->end,
+                     trace->has_converged ? ", which is where it settled" : "");
+    }
+    if (e->recall.sample > 0)
+        ikt_text_add(text,
+                     "The search found neighbours with %.2f %% of the similarity of the true "
+                     "ones (on %lld rows). ",
+                     100 * e->recall.similarity, (long long)e->recall.sample);
+    if (e->cells.sample > 0)
+        ikt_text_add(text, "Of the cells %.2f %% differ from the exact ones (on %lld rows). ",
+                     100 * e->cells.differing, (long long)e->cells.sample);
+    if (e->zero_similarity > 0)
+        ikt_text_add(text, "%lld row%s without any similarity to another row. ",
+                     (long long)e->zero_similarity, e->zero_similarity == 1 ? " is" : "s are");
+}
+
+/* --- its cost --------------------------------------------------------------------------------- */
+
+static void add_seconds(ikt_text *text, double seconds) {
+    if (seconds < 120)
+        ikt_text_add(text, "%.1f s", seconds);
+    else if (seconds < 7200)
+        ikt_text_add(text, "%.1f min", seconds / 60);
+    else
+        ikt_text_add(text, "%.1f h", seconds / 3600);
+}
+
+/* The stage of the first depth that took longest; IKT_STAGE_TOTAL where none took any time. */
+static ikt_stage longest_stage(const ikt_run_cost *cost) {
+    ikt_stage longest = IKT_STAGE_TOTAL;
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (ikt_stage_depth((ikt_stage)s) == 1 && cost->times[s].count > 0 &&
+            (longest == IKT_STAGE_TOTAL || cost->times[s].most > cost->times[longest].most))
+            longest = (ikt_stage)s;
+    return longest;
+}
+
+static void add_cost(ikt_text *text, const ikt_context *ctx, const ikt_run_cost *cost,
+                     int64_t predicted) {
+    const int ranks = ikt_size(ctx), threads = ikt_threads(ctx);
+    const ikt_stage longest = longest_stage(cost);
+    ikt_text_add(text, "It took ");
+    add_seconds(text, cost->times[IKT_STAGE_TOTAL].most);
+    ikt_text_add(text, " on %d rank%s x %d thread%s", ranks, ranks == 1 ? "" : "s", threads,
+                 threads == 1 ? "" : "s");
+    if (longest != IKT_STAGE_TOTAL) {
+        ikt_text_add(text, " (the stage '%s' ", ikt_stage_name(longest));
+        add_seconds(text, cost->times[longest].most);
+        ikt_text_add(text, ")");
+    }
+    ikt_text_add(text, ", and %.0f MB of memory per rank at most (%.0f MB were predicted). ",
+                 (double)cost->memory.most / 1e6, (double)predicted / 1e6);
+}
+
+/* --- what was written, and what next ---------------------------------------------------------- */
+
+/* "Written: run.h5 and run.png." Names that are "" are left out. */
+static void add_written(ikt_text *text, const char *const *name, int n) {
+    int last = -1;
+    for (int i = 0; i < n; i++)
+        if (name[i][0]) last = i;
+    for (int i = 0, count = 0; i <= last; i++)
+        if (name[i][0])
+            ikt_text_add(text, "%s%s",
+                         count++ == 0 ? "Written: "
+                         : i == last  ? " and "
+                                      : ", ",
+                         name[i]);
+    if (last >= 0) ikt_text_add(text, ". ");
+}
+
+static ikt_status add_next(ikt_context *ctx, ikt_text *text, const char *file, const char *input) {
+    char page[IKT_STRING_MAX];
+    IKT_TRY(ikt_name_after(ctx, file, ".html", page));
+    ikt_text_add(text, "Next: `iktsne view %s %s` makes a page to look at it", file, page);
+    if (input[0])
+        ikt_text_add(text, ", `iktsne evaluate %s --input %s` compares it with the data", file,
+                     input);
+    ikt_text_add(text, ".");
+    return IKT_OK;
+}
+
+/* Prints what was gathered, in lines, and frees it. */
+static ikt_status print(ikt_text *paragraph) {
+    ikt_text lines = {paragraph->ctx, NULL, 0, 0, paragraph->status};
+    if (lines.status == IKT_OK && paragraph->data) ikt_text_wrap(&lines, 0, paragraph->data);
+    if (lines.status == IKT_OK && lines.data) fputs(lines.data, stdout);
+    ikt_free(&lines.data);
+    ikt_free(&paragraph->data);
+    return lines.status;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+ikt_status ikt_run_summary_print(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                                 const ikt_measures *measures, bool has_others) {
+    const ikt_output_settings *out = &run->settings.output;
+    const char *const written[] = {out->file, out->picture, out->model, out->graph};
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    add_quality(&text, run, measures);
+    add_cost(&text, ctx, cost, run->predicted_bytes);
+    add_written(&text, written, 4);
+    ikt_status st =
+        out->file[0] ? add_next(ctx, &text, out->file, run->settings.input.file) : IKT_OK;
+    if (st != IKT_OK) ikt_free(&text.data);
+    if (st == IKT_OK) st = print(&text);
+    for (int64_t i = 0; i < measures->count && has_others; i++)
+        if (!is_told(measures, &measures->list[i])) ikt_measure_print(&measures->list[i]);
+    return st;
+}
+
+ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *done,
+                                       const ikt_run_cost *cost, const char *model,
+                                       const char *file, const char *picture) {
+    const char *const written[] = {file, picture};
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_text_add(&text, "%s: %lld rows among the %lld of %s. ", file, (long long)done->rows.n,
+                 (long long)done->loaded.shape.n, model);
+    if (done->accuracy >= 0)
+        ikt_text_add(&text,
+                     "For %.2f %% of them the class is that of most of the 10 nearest old "
+                     "rows in the map. ",
+                     100 * done->accuracy);
+    ikt_text_add(&text, "The mean KL divergence of a row is %.4f over %lld old neighbours. ",
+                 done->mean_divergence, (long long)done->k);
+    if (done->zero_similarity > 0)
+        ikt_text_add(&text,
+                     "%lld row%s without any similarity to an old row, and placed by the "
+                     "nearest centre. ",
+                     (long long)done->zero_similarity,
+                     done->zero_similarity == 1 ? " is" : "s are");
+    if (done->unsettled > 0)
+        ikt_text_add(&text, "%lld row%s still moving when --iterations ended. ",
+                     (long long)done->unsettled, done->unsettled == 1 ? " was" : "s were");
+    add_cost(&text, ctx, cost, done->predicted_bytes);
+    add_written(&text, written, 2);
+    ikt_status st = add_next(ctx, &text, file, "");
+    if (st != IKT_OK) ikt_free(&text.data);
+    return st == IKT_OK ? print(&text) : st;
+}

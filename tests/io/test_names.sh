@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# The same things are called the same everywhere: settings of the input in every verb, pictures after
+# the result, measures by plain names; a wrong input is told before an output that exists; a run says
+# in one line what it will do and in one paragraph what it did.
+. "$IKT_SOURCE/tests/support/script.sh"
+. "$IKT_SOURCE/tests/support/python.sh"
+python=$(find_python numpy h5py) || { echo "skipped: no python3 with h5py"; exit 77; }
+
+verb() { timeout 60 "$IKT_PROGRAM" "$@" >out.txt 2>err.txt; }
+refused() { # EXIT WORDS ARGUMENTS...
+    local exit=$1 words=$2
+    shift 2
+    verb "$@"
+    local code=$?
+    [ "$code" -eq "$exit" ] || fail "'$*' leaves $code instead of $exit"
+    grep -q -- "$words" err.txt || fail "'$*' does not say '$words'"
+}
+
+"$IKT_PROGRAM" generate gaussian-mixture plain.h5 --points 240 --clusters 3 --quiet
+"$python" - <<'PYTHON' || exit 1
+import h5py
+with h5py.File("plain.h5") as f, h5py.File("named.h5", "w") as g:
+    g["rows"] = f["X"][:]
+    g["kind"] = f["labels"][:]
+PYTHON
+short="layout.iterations=60 isolation.psi=16 isolation.partitionings=50"
+verb embed named.h5 run.h5 input.dataset=rows input.labels=kind output.model=model.h5 $short || fail "embed"
+
+# What is said before and after.
+said() {
+    [ "$(grep -c 'reading' err.txt)" -eq 1 ] || fail "not one line before the run"
+    grep -q '^iktsne: reading named.h5:/rows (240 rows x [0-9]* columns, float32), will write run.h5, run.png and model.h5; 1 rank x' err.txt ||
+        fail "the line before the run"
+    tr '\n' ' ' <out.txt >one.txt
+    grep -q '^In the map, [0-9.]* % of the rows have the class of most of their 10 nearest rows, and .* nearest one;.* Davies-Bouldin index of .* KL divergence is [0-9.]* after 60 iterations\. It took [0-9.]* s on 1 rank x .* MB of memory per rank at most .* Written: run.h5, run.png and model.h5\. Next: `iktsne view run.h5 run.html`' one.txt ||
+        fail "the paragraph after the run"
+    grep -q '^stage ' out.txt && fail "a table of stages that nobody asked for"
+    grep -q '^embedding hash   [0-9a-f]\{16\}$' out.txt || fail "no hash"
+    verb embed plain.h5 verbose.h5 output.measures=all $short --verbose || fail "--verbose"
+    grep -q '^stage            seconds' out.txt || fail "no table of stages with --verbose"
+    [ "$(grep -c '10-NN accuracy:' out.txt)" -eq 1 ] || fail "not one line of a measure with --verbose"
+    verb embed plain.h5 all.h5 output.measures=all $short || fail "all measures"
+    grep -q '^trustworthiness of 12 neighbours .*   trustworthiness (k 12): ' out.txt || fail "no plain name"
+    grep -q '10-NN accuracy:' out.txt && fail "a measure that the paragraph has told"
+    verb embed plain.h5 bare.h5 input.labels=labels output.measures=none $short --quiet || fail "no measures"
+    grep -q '^The KL divergence is' out.txt || fail "the paragraph without measures"
+    [ ! -s err.txt ] || fail "--quiet is not quiet"
+}
+said
+
+# The names of the model's run are the defaults of transform; a file of labels is not one of them.
+inherited() {
+    verb transform model.h5 named.h5 placed.h5 || fail "transform by the model's own names"
+    tr '\n' ' ' <out.txt >one.txt
+    grep -q '^placed.h5: 240 rows among the 240 of model.h5\. For [0-9.]* % of them the class is' one.txt || fail "no labels of the model's name"
+    [ -f placed.png ] || fail "no picture named after the result"
+    "$IKT_PROGRAM" info placed.h5 --config >again.yaml
+    grep -q 'input.dataset\|dataset: *"*rows' again.yaml || fail "the name is not in the provenance"
+    refused 3 "has no data set 'rows'" transform model.h5 plain.h5 p2.h5
+    verb transform model.h5 plain.h5 p2.h5 input.dataset=X --picture none || fail "another name, and no labels"
+    grep -q 'the class is' out.txt && fail "labels of nowhere"
+    [ ! -e p2.png ] || fail "a picture that nobody wants"
+    cmp -s <("$python" -c 'import h5py; print(h5py.File("placed.h5")["embedding"][:].tobytes())') \
+        <("$python" -c 'import h5py; print(h5py.File("p2.h5")["embedding"][:].tobytes())') || fail "other places by another name"
+    verb transform model.h5 plain.h5 p3.h5 input.dataset=X input.labels=labels output.picture=p3.svg || fail "settings in transform"
+    grep -q 'the class is' out.txt && [ -f p3.svg ] || fail "a setting of transform is not used"
+    refused 3 "has no labels 'none_such' (input.labels)" transform model.h5 named.h5 p4.h5 --labels none_such
+    refused 2 "iktsne transform does not take the setting layout.iterations" transform model.h5 named.h5 p4.h5 layout.iterations=3
+}
+
+# The same settings where options of that meaning are.
+everywhere() {
+    verb evaluate run.h5 --input named.h5 --measures trustworthiness --json && mv out.txt options.json || fail "evaluate"
+    verb evaluate run.h5 input.file=named.h5 input.labels=labels --measures trustworthiness --json || fail "evaluate by settings"
+    cmp -s out.txt options.json || fail "other numbers by input.file"
+    refused 3 "no data set 'nothing'\|no labels 'nothing'" evaluate run.h5 input.labels=nothing
+    verb info named.h5 input.dataset=rows && grep -q '240 rows x' out.txt || fail "info by input.dataset"
+    verb convert named.h5 copy.h5 input.dataset=rows input.labels=kind || fail "convert by settings"
+    grep -q 'with labels' err.txt || fail "convert does not take input.labels"
+    refused 4 "copy.h5 exists already" convert named.h5 copy.h5 input.dataset=rows
+    verb convert named.h5 copy.h5 input.dataset=rows output.overwrite=yes || fail "convert by output.overwrite"
+    verb plot run.h5 grey.svg input.labels=none && verb plot run.h5 grey2.svg --colour-by none && cmp -s grey.svg grey2.svg ||
+        fail "plot by input.labels"
+    "$IKT_PROGRAM" convert --help | grep -q 'also as input.labels=FILE' || fail "the help does not say so"
+    refused 2 "input.labels.*takes no\|--labels: " evaluate run.h5 $'input.labels=\xff'
+}
+
+# A wrong input before an output that exists.
+order() {
+    refused 4 "missing.h5 cannot be read" embed missing.h5 run.h5
+    refused 4 "wrong.h5 is not an HDF5 file\|wrong.h5" embed wrong.h5 run.h5
+    refused 3 "no data set 'absent'" embed plain.h5 run.h5 input.dataset=absent
+    refused 4 "missing.h5 cannot be read" transform model.h5 missing.h5 placed.h5
+    refused 4 "missing.h5 cannot be read" align missing.h5 run.h5 placed.h5
+    refused 4 "missing.h5 cannot be read" embed missing.h5 run.h5 --dry-run
+    refused 4 "run.h5 exists already" embed plain.h5 run.h5
+}
+printf 'no HDF5' >wrong.h5
+
+# Measures by the names that people use, and only those.
+measures() {
+    verb evaluate run.h5 --input named.h5 --measures trustworthiness,knn || fail "plain names"
+    [ "$(wc -l <out.txt)" -eq 2 ] || fail "more or fewer than two measures"
+    grep -q '^accuracy of the 10 nearest neighbours ' out.txt || fail "knn"
+    grep -q '^trustworthiness of 12 neighbours ' out.txt || fail "trustworthiness"
+    for name in Davies_Bouldin continuity ch NMI silhouette_score triplet-accuracy 1-nn gamma auc; do
+        verb evaluate run.h5 --input named.h5 --measures $name || fail "$name"
+        [ -s out.txt ] || fail "$name finds nothing"
+    done
+    verb evaluate run.h5 --input named.h5 --measures ranks,trust || fail "a family and one of it"
+    [ "$(wc -l <out.txt)" -eq 4 ] || fail "a whole family was asked for"
+    refused 2 "'trustiness' is no measure; there are the families" evaluate run.h5 --measures trustiness
+    refused 2 "the measures 'ranks' need the input data" evaluate run.h5 --measures trustworthiness
+    refused 2 "'' is no measure" evaluate run.h5 --measures knn,,auc
+}
+
+try inherited "names of the model's run in transform"
+try everywhere "settings of the input in every verb"
+try order "the input before the outputs"
+try measures "measures by plain names"
+exit $failed

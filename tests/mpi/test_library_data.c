@@ -1,0 +1,591 @@
+/* The library on data of every kind in memory: sparse rows, graphs, all pairs, starting positions;
+ * who watches, and stops; new rows; measures and pages of any positions; the table of settings.
+ * What is expected is what files with the same numbers give, or the same data on one rank. */
+#include <iktsne/iktsne.h>
+
+#include "io/io_files.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "evaluate/measure.h"
+#include "io/convert/table_writer.h"
+#include "io/sources/source.h"
+#include "pipeline/pipeline.h"
+#include "transform/transform.h"
+
+enum { N = 90, D = 8, Q = 2, WAYS = 3, ITERATIONS = 30 };
+
+static const char *const settings_of[][2] = {
+    {"layout.iterations", "30"},   {"layout.exaggeration_iterations", "10"},
+    {"isolation.psi", "16"},       {"isolation.partitionings", "40"},
+    {"affinity.neighbours", "12"}, {"run.seed", "7"}};
+
+static void succeed(ikt_context *ctx, ikt_status st) {
+    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
+}
+
+static void refuse(ikt_context *ctx, ikt_status st, ikt_status expected, const char *words) {
+    assert_int_equal(st, expected);
+    if (!strstr(ikt_message(ctx), words)) fail_msg("'%s', not '%s'", ikt_message(ctx), words);
+    ikt_clear(ctx);
+}
+
+static ikt_parameters *parameters_for(ikt_context *ctx) {
+    ikt_parameters *parameters;
+    succeed(ctx, ikt_parameters_create(ctx, &parameters));
+    for (size_t i = 0; i < sizeof settings_of / sizeof *settings_of; i++)
+        succeed(ctx, ikt_parameters_set(parameters, settings_of[i][0], settings_of[i][1]));
+    return parameters;
+}
+
+/* --- the data, all of them on every rank ------------------------------------------------------ */
+
+static float dense[N * D];
+static int64_t labels[N];
+static float start[N * Q];
+
+/* The same rows sparse, as SciPy may hold them: columns descend, and one value is the sum of two.
+ */
+static int32_t begin32[N + 1], column32[2 * N * D];
+static int64_t begin64[N + 1], column64[2 * N * D];
+static float value32[2 * N * D];
+static double value64[2 * N * D];
+
+/* Distances of all pairs, and those to the 15 nearest as a graph. */
+enum { K = 15 };
+static double pairs[N * N];
+static int32_t graph_begin[N + 1], graph_column[N * K];
+static double graph_value[N * K];
+
+static void make_pairs(void) {
+    for (int i = 0; i < N; i++) {
+        int32_t taken[N] = {0};
+        for (int j = 0; j < N; j++) {
+            double sum = 0;
+            for (int c = 0; c < D; c++)
+                sum += pow((double)dense[i * D + c] - (double)dense[j * D + c], 2);
+            pairs[i * N + j] = sqrt(sum);
+        }
+        graph_begin[i + 1] = (i + 1) * K;
+        for (int e = 0; e < K; e++) {
+            int best = -1;
+            for (int j = 0; j < N; j++)
+                if (j != i && !taken[j] && (best < 0 || pairs[i * N + j] < pairs[i * N + best]))
+                    best = j;
+            taken[best] = 1;
+            graph_column[i * K + e] = best;
+            graph_value[i * K + e] = pairs[i * N + best];
+        }
+    }
+}
+
+static void make_data(void) {
+    int32_t entries = 0;
+    for (int i = 0; i < N; i++) {
+        labels[i] = i % 3;
+        for (int c = D - 1; c >= 0; c--) {
+            const int64_t step = ikt_rng_below(2, IKT_RNG_TEST, i, (uint64_t)c, 60);
+            const bool is_zero = step < 20 && i % 3 != c % 3;
+            dense[i * D + c] = is_zero ? 0 : (float)(step + (i % 3 == c % 3) * 150);
+            for (int part = 0; part < 2 && !is_zero; part++) { /* 1 and the rest */
+                const float rest = dense[i * D + c] - 1;
+                column64[entries] = column32[entries] = c;
+                value64[entries] = value32[entries] = part == 0 ? 1 : rest;
+                entries++;
+            }
+        }
+        begin64[i + 1] = begin32[i + 1] = entries;
+        for (int c = 0; c < Q; c++)
+            start[i * Q + c] =
+                (float)ikt_rng_below(3, IKT_RNG_TEST, i, (uint64_t)c, 1000) / 100 - 5;
+    }
+    make_pairs();
+}
+
+/* Rows of each rank: equal blocks, all on the last, every second rank without. */
+static void share_of(int way, int rank, int size, int64_t *first, int64_t *count) {
+    const int64_t half = (size + 1) / 2;
+    *first = *count = 0;
+    for (int r = 0; r <= rank; r++) {
+        *count = way == 0   ? N / size + (r < N % size)
+                 : way == 1 ? (r == size - 1 ? N : 0)
+                            : (r % 2 ? 0 : N / half + (r / 2 < N % half));
+        if (r < rank) *first += *count;
+    }
+}
+
+/* --- describing them -------------------------------------------------------------------------- */
+
+typedef enum { DENSE, SPARSE32, SPARSE64, GRAPH, PAIRS, KINDS } kind;
+
+static ikt_data *data_of(ikt_context *ctx, kind what, int way) {
+    ikt_data *data;
+    int64_t first, count;
+    share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+    succeed(ctx, ikt_data_create(ctx, count, &data));
+    switch (what) {
+    case DENSE:
+        ikt_data_rows(data, dense + first * D, D, IKT_TYPE_F32);
+        break;
+    case SPARSE32:
+        ikt_data_sparse(data, begin32 + first, column32, IKT_INDEX_32, value32, IKT_TYPE_F32, D);
+        break;
+    case SPARSE64:
+        ikt_data_sparse(data, begin64 + first, column64, IKT_INDEX_64, value64, IKT_TYPE_F64, D);
+        break;
+    case GRAPH:
+        ikt_data_graph(data, graph_begin + first, graph_column, IKT_INDEX_32, graph_value,
+                       IKT_TYPE_F64);
+        break;
+    default:
+        ikt_data_pairs(data, pairs + first * N, IKT_TYPE_F64);
+    }
+    if (count > 0) ikt_data_labels(data, labels + first);
+    return data;
+}
+
+static ikt_parameters *parameters_of(ikt_context *ctx, kind what) {
+    ikt_parameters *p = parameters_for(ctx);
+    if (what == GRAPH || what == PAIRS) {
+        succeed(ctx, ikt_parameters_set(p, "graph.values", "distances"));
+        succeed(ctx, ikt_parameters_set(p, "gaussian.perplexity", "4"));
+        succeed(ctx, ikt_parameters_set(p, "isolation.psi", "auto"));
+        succeed(ctx, ikt_parameters_set(p, "isolation.partitionings", "200"));
+    }
+    if (what == GRAPH) succeed(ctx, ikt_parameters_set(p, "affinity.neighbours", "auto"));
+    return p;
+}
+
+static uint64_t hash_of(ikt_context *ctx, kind what, int way) {
+    ikt_parameters *parameters = parameters_of(ctx, what);
+    ikt_data *data = data_of(ctx, what, way);
+    ikt_embedding *map;
+    succeed(ctx, ikt_embed(ctx, parameters, data, NULL, &map));
+    const uint64_t hash = ikt_embedding_hash(map);
+    assert_int_equal(ikt_embedding_rows(map), N);
+    assert_false(ikt_embedding_is_stopped(map));
+    for (int64_t i = 0; i < ikt_embedding_count(map); i++)
+        assert_int_equal(ikt_embedding_labels(map)[i], labels[ikt_embedding_first(map) + i]);
+    ikt_embedding_destroy(&map);
+    ikt_data_destroy(&data);
+    ikt_parameters_destroy(&parameters);
+    return hash;
+}
+
+/* --- the same on any ranks, and as from a file ------------------------------------------------ */
+
+static void any_blocks(void **state) {
+    ikt_context *ctx = *state;
+    ikt_context *alone = NULL;
+    const char *why;
+    uint64_t expected[KINDS];
+    make_data();
+    assert_int_equal(ikt_context_create_single(ikt_threads(ctx), &alone, &why), IKT_OK);
+    assert_null(why);
+    assert_int_equal(ikt_size(alone), 1);
+    ikt_context_set_log(alone, IKT_LOG_ERROR);
+    for (int k = 0; k < KINDS; k++)
+        expected[k] = hash_of(alone, (kind)k, 0);
+    ikt_context_destroy(&alone);
+    for (int k = 0; k < KINDS; k++)
+        assert_int_equal(hash_of(ctx, (kind)k, 1 + k % 2), expected[k]);
+    assert_int_equal(hash_of(ctx, SPARSE32, 0), expected[SPARSE32]);
+    assert_int_equal(expected[SPARSE32], expected[SPARSE64]); /* values that float32 holds */
+    assert_int_not_equal(expected[GRAPH], expected[PAIRS]);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* The sparse rows in canonical form, through the source that landmarks are read by. */
+static void sparse_as_before(void **state) {
+    ikt_context *ctx = *state;
+    make_data();
+    int64_t begin[N + 1] = {0};
+    static int32_t column[N * D];
+    static double value[N * D];
+    for (int i = 0; i < N; i++) {
+        begin[i + 1] = begin[i];
+        for (int32_t c = 0; c < D; c++)
+            if (dense[i * D + c] != 0) {
+                column[begin[i + 1]] = c;
+                value[begin[i + 1]++] = dense[i * D + c];
+            }
+    }
+    const ikt_sparse_rows rows = {N, begin, column, value};
+    ikt_parameters *parameters = parameters_for(ctx);
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_source *source;
+    ikt_run run;
+    const char *yaml;
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    succeed(ctx, ikt_parameters_yaml(parameters, &yaml));
+    succeed(ctx, ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "parameters", yaml));
+    succeed(ctx, ikt_source_from_sparse(ctx, &rows, D, IKT_TYPE_F32, &source));
+    succeed(ctx, ikt_pipeline_run(ctx, &settings, source, &run));
+    assert_int_equal(hash_of(ctx, SPARSE32, 0), run.hash);
+    ikt_run_destroy(&run);
+    ikt_source_close(&source);
+    ikt_parameters_destroy(&parameters);
+}
+
+/* --- who watches ------------------------------------------------------------------------------ */
+
+typedef struct {
+    int64_t reports, last, stop_at; /* stop_at: the iteration whose report asks for an end */
+    bool stops_early, is_asked;
+    int64_t coded;
+    double value;
+    const float *expected; /* positions of the first report, of the own rows; or NULL */
+    int64_t count;
+} witness;
+
+static bool see_progress(void *self, const char *unit, int64_t done, int64_t total) {
+    witness *w = self;
+    assert_true(done <= total || total == 0);
+    w->coded += strcmp(unit, "rows coded") == 0;
+    return w->stops_early && strcmp(unit, "rows coded") == 0;
+}
+
+static bool see_report(void *self, int64_t iteration, double value, const float *positions) {
+    witness *w = self;
+    assert_int_equal(iteration, w->reports * 5);
+    assert_true(isfinite(value));
+    if (iteration == 0 && w->expected)
+        assert_memory_equal(positions, w->expected, (size_t)w->count * Q * sizeof *positions);
+    w->reports++;
+    w->last = iteration;
+    w->value = value;
+    return w->is_asked && iteration == w->stop_at;
+}
+
+static ikt_embedding *watched(ikt_context *ctx, const char *iterations, const ikt_data *data,
+                              witness *w) {
+    const ikt_watcher watcher = {
+        .self = w, .progress = see_progress, .report = see_report, .every = 5};
+    ikt_parameters *parameters = parameters_for(ctx);
+    ikt_embedding *map;
+    succeed(ctx, ikt_parameters_set(parameters, "layout.iterations", iterations));
+    succeed(ctx, ikt_embed(ctx, parameters, data, w ? &watcher : NULL, &map));
+    ikt_parameters_destroy(&parameters);
+    return map;
+}
+
+/* Being told changes no bit; an end that one rank asks for gives the map of so many iterations. */
+static void told_and_stopped(void **state) {
+    ikt_context *ctx = *state;
+    make_data();
+    for (int way = 1; way < WAYS; way++) {
+        ikt_data *data = data_of(ctx, DENSE, way);
+        witness w = {.stop_at = 15, .is_asked = false};
+        ikt_embedding *whole = watched(ctx, "30", data, NULL);
+        ikt_embedding *told = watched(ctx, "30", data, &w);
+        assert_int_equal(ikt_embedding_hash(told), ikt_embedding_hash(whole));
+        assert_false(ikt_embedding_is_stopped(told));
+        assert_int_equal(w.reports, 7);
+        assert_int_equal(w.last, ITERATIONS);
+        assert_true(w.value == ikt_embedding_objective(told));
+        assert_true(w.coded > 0);
+        ikt_embedding_destroy(&whole);
+        ikt_embedding_destroy(&told);
+
+        w = (witness){.stop_at = 15, .is_asked = ikt_rank(ctx) == ikt_size(ctx) - 1};
+        ikt_embedding *stopped = watched(ctx, "30", data, &w);
+        ikt_embedding *sixteen = watched(ctx, "16", data, NULL);
+        assert_true(ikt_embedding_is_stopped(stopped));
+        assert_int_equal(ikt_embedding_iterations(stopped), 16);
+        assert_int_equal(ikt_embedding_hash(stopped), ikt_embedding_hash(sixteen));
+        assert_true(ikt_embedding_objective(stopped) == ikt_embedding_objective(sixteen));
+        ikt_embedding_destroy(&stopped);
+        ikt_embedding_destroy(&sixteen);
+        ikt_data_destroy(&data);
+    }
+}
+
+static void stopped_without_a_map(void **state) {
+    ikt_context *ctx = *state;
+    make_data();
+    ikt_data *data = data_of(ctx, DENSE, 0);
+    ikt_parameters *parameters = parameters_for(ctx);
+    ikt_embedding *map;
+    witness w = {.stops_early = ikt_rank(ctx) == 0};
+    const ikt_watcher watcher = {
+        .self = &w, .progress = see_progress, .report = see_report, .every = 5};
+    refuse(ctx, ikt_embed(ctx, parameters, data, &watcher, &map), IKT_STOPPED,
+           "there is no embedding yet");
+    assert_null(map);
+    assert_int_equal(w.reports, 0);
+    ikt_parameters_destroy(&parameters);
+    ikt_data_destroy(&data);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* --- where rows start ------------------------------------------------------------------------- */
+
+static void given_start(void **state) {
+    ikt_context *ctx = *state;
+    uint64_t scaled[WAYS];
+    make_data();
+    for (int way = 0; way < WAYS; way++) {
+        int64_t first, count;
+        share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+        ikt_data *data = data_of(ctx, DENSE, way);
+        ikt_parameters *parameters = parameters_for(ctx);
+        ikt_embedding *map;
+        witness w = {.expected = start + first * Q, .count = count};
+        const ikt_watcher watcher = {.self = &w, .report = see_report, .every = 5};
+        ikt_data_start(data, start + first * Q, Q, IKT_TYPE_F32);
+        succeed(ctx, ikt_embed(ctx, parameters, data, NULL, &map));
+        scaled[way] = ikt_embedding_hash(map);
+        assert_int_equal(scaled[way], scaled[0]);
+        ikt_embedding_destroy(&map);
+        succeed(ctx, ikt_parameters_set(parameters, "layout.init_scale", "0"));
+        succeed(ctx, ikt_embed(ctx, parameters, data, &watcher, &map));
+        assert_int_not_equal(ikt_embedding_hash(map), scaled[0]);
+        ikt_embedding_destroy(&map);
+        succeed(ctx, ikt_parameters_set(parameters, "layout.init", "random"));
+        refuse(ctx, ikt_embed(ctx, parameters, data, NULL, &map), IKT_ERR_USAGE,
+               "start from come from memory");
+        ikt_parameters_destroy(&parameters);
+        ikt_data_destroy(&data);
+    }
+    assert_int_not_equal(scaled[0], hash_of(ctx, DENSE, 0));
+}
+
+/* --- new rows --------------------------------------------------------------------------------- */
+
+enum { NEW = 17 };
+
+static void new_rows(void **state) {
+    ikt_context *ctx = *state;
+    char model[IO_NAME_MAX], file[IO_NAME_MAX];
+    make_data();
+    io_name(ctx, "model.h5", model);
+    io_name(ctx, "new.h5", file);
+    ikt_parameters *parameters = parameters_for(ctx);
+    succeed(ctx, ikt_parameters_set(parameters, "output.model", model));
+    ikt_data *data = data_of(ctx, DENSE, 0);
+    ikt_embedding *map, *placed;
+    succeed(ctx, ikt_embed(ctx, parameters, data, NULL, &map));
+    ikt_data_destroy(&data);
+    ikt_embedding_destroy(&map);
+
+    static float rows[NEW * D]; /* between two old ones */
+    for (int e = 0; e < NEW * D; e++)
+        rows[e] = (dense[e] + dense[e + 3 * D]) / 2;
+    ikt_table_writer *table;
+    succeed(ctx, ikt_table_create(ctx, file, true, NEW, D, IKT_TYPE_F32, false, &table));
+    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? NEW : 0, rows, NULL));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+    const ikt_transform_request request = {.model = model,
+                                           .input = file,
+                                           .dataset = "X",
+                                           .labels = "labels",
+                                           .neighbours = IKT_AUTO_INT,
+                                           .trials = 200};
+    ikt_transformed expected;
+    succeed(ctx, ikt_transform_run(ctx, &request, &expected));
+
+    const bool is_last = ikt_rank(ctx) == ikt_size(ctx) - 1;
+    succeed(ctx, ikt_data_create(ctx, is_last ? NEW : 0, &data)); /* all on one rank */
+    ikt_data_rows(data, rows, D, IKT_TYPE_F32);
+    succeed(ctx, ikt_transform(ctx, model, data, 0, 0, NULL, &placed));
+    assert_int_equal(ikt_embedding_hash(placed), expected.hash);
+    assert_int_equal(ikt_embedding_rows(placed), NEW);
+    assert_true(ikt_embedding_objective(placed) == expected.mean_divergence);
+    for (int64_t i = 0; i < ikt_embedding_count(placed); i++) {
+        assert_true(ikt_embedding_similarities(placed)[i] > 0);
+        assert_true(ikt_embedding_divergences(placed)[i] >= 0);
+        assert_in_range(ikt_embedding_nearest(placed)[i], 0, N - 1);
+    }
+    ikt_embedding_destroy(&placed);
+    refuse(ctx, ikt_transform(ctx, model, data, N + 1, 0, NULL, &placed), IKT_ERR_USAGE,
+           "holds only");
+    ikt_data_destroy(&data);
+    data = data_of(ctx, GRAPH, 0);
+    refuse(ctx, ikt_transform(ctx, model, data, 0, 0, NULL, &placed), IKT_ERR_USAGE, "dense rows");
+    ikt_data_destroy(&data);
+    ikt_transformed_destroy(&expected);
+    ikt_parameters_destroy(&parameters);
+    io_remove(ctx, model);
+    io_remove(ctx, file);
+}
+
+/* --- measures and pages of any positions ------------------------------------------------------ */
+
+static double measured(const ikt_embedding *map, const char *name) {
+    for (int64_t i = 0; i < ikt_embedding_measures(map); i++)
+        if (strcmp(ikt_embedding_measure_at(map, i).name, name) == 0)
+            return ikt_embedding_measure_at(map, i).value;
+    fail_msg("no %s", name);
+    return NAN;
+}
+
+static void any_positions(void **state) {
+    ikt_context *ctx = *state;
+    make_data();
+    for (int way = 1; way < WAYS; way++) {
+        int64_t first, count;
+        share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+        ikt_parameters *parameters = parameters_for(ctx);
+        succeed(ctx, ikt_parameters_set(parameters, "output.measures", "all"));
+        ikt_data *data = data_of(ctx, way == 2 ? SPARSE32 : DENSE, way);
+        ikt_embedding *map, *copy;
+        succeed(ctx, ikt_embed(ctx, parameters, data, NULL, &map));
+        succeed(ctx,
+                ikt_embedding_from_positions(ctx, data, ikt_embedding_positions(map), Q, &copy));
+        assert_int_equal(ikt_embedding_hash(copy), ikt_embedding_hash(map));
+        ikt_measuring how = ikt_measuring_defaults();
+        how.seed = 7;
+        succeed(ctx, ikt_embedding_evaluate(copy, parameters, data, &how));
+        const char *const names[] = {"trustworthiness (k 12)", "10-NN accuracy", "Davies-Bouldin"};
+        for (size_t i = 0; i < 3; i++)
+            assert_true(measured(copy, names[i]) == measured(map, names[i]));
+        how.names = "Trustworthiness, labels";
+        succeed(ctx, ikt_embedding_evaluate(copy, parameters, data, &how));
+        assert_true(measured(copy, names[0]) == measured(map, names[0]));
+        assert_int_equal(ikt_embedding_measures(copy), 3); /* and what is of the family `labels` */
+        how.names = "trustwortiness";
+        refuse(ctx, ikt_embedding_evaluate(copy, parameters, data, &how), IKT_ERR_USAGE,
+               "there is no measure 'trustwortiness'");
+        refuse(ctx, ikt_embedding_write(copy, "never.h5", true), IKT_ERR_USAGE, "copy it");
+        ikt_embedding_destroy(&copy);
+        ikt_embedding_destroy(&map);
+        ikt_data_destroy(&data);
+        ikt_parameters_destroy(&parameters);
+    }
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* Pages of the same positions and columns are the same files, whatever blocks the ranks have. */
+static void pages(void **state) {
+    ikt_context *ctx = *state;
+    static const int32_t colours[] = {0x102030, -1, 0x405060};
+    static const char *const words[] = {"", "a word", "\u00fcber alles, a longer text"};
+    static char first_page[1 << 20], next_page[1 << 20];
+    const char *said[N];
+    char page[IO_NAME_MAX];
+    size_t size = 0;
+    make_data();
+    io_name(ctx, "page.html", page);
+    for (int i = 0; i < N; i++)
+        said[i] = words[i % 3];
+    for (int way = 0; way < WAYS; way++) {
+        int64_t first, count;
+        ikt_data *data;
+        ikt_embedding *map;
+        share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+        succeed(ctx, ikt_data_create(ctx, count, &data));
+        succeed(ctx, ikt_embedding_from_positions(ctx, data, start + first * Q, Q, &map));
+        const ikt_view_column columns[] = {{.name = "class",
+                                            .classes = labels + first,
+                                            .names = "a\nb\nc",
+                                            .colours = colours,
+                                            .n_colours = 3},
+                                           {.name = "height", .numbers = pairs + first},
+                                           {.name = "said", .texts = said + first}};
+        succeed(ctx, ikt_embedding_view(map, page, true, "A title", columns, 3));
+        if (ikt_rank(ctx) == 0) {
+            FILE *file = fopen(page, "rb");
+            assert_non_null(file);
+            const size_t read = fread(way == 0 ? first_page : next_page, 1, sizeof next_page, file);
+            fclose(file);
+            assert_in_range(read, 10000, sizeof next_page - 1);
+            if (way > 0) assert_int_equal(read, size);
+            if (way > 0) assert_memory_equal(first_page, next_page, size);
+            size = read;
+        }
+        const ikt_view_column nothing = {.name = "nothing"};
+        refuse(ctx, ikt_embedding_view(map, page, true, "A title", &nothing, 1), IKT_ERR_USAGE,
+               "'nothing' has to be");
+        ikt_embedding_destroy(&map);
+        ikt_data_destroy(&data);
+    }
+    io_remove(ctx, page);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+static void refuse_data(ikt_context *ctx, ikt_data **data, ikt_status status, const char *words) {
+    const kind what = (*data)->has_graph ? GRAPH : (*data)->has_pairs ? PAIRS : DENSE;
+    ikt_parameters *parameters = parameters_of(ctx, what);
+    ikt_embedding *map;
+    refuse(ctx, ikt_embed(ctx, parameters, *data, NULL, &map), status, words);
+    assert_null(map);
+    ikt_parameters_destroy(&parameters);
+    ikt_data_destroy(data);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static void bad_data(void **state) {
+    ikt_context *ctx = *state;
+    make_data();
+    ikt_data *data = data_of(ctx, SPARSE32, 0);
+    column32[3] = D;
+    refuse_data(ctx, &data, IKT_ERR_DATA,
+                "row 0 of the sparse rows in memory has an entry in column 8");
+    column32[3] = -1;
+    data = data_of(ctx, SPARSE32, 1);
+    refuse_data(ctx, &data, IKT_ERR_DATA, "in column -1");
+    make_data();
+    value64[begin64[40]] = NAN;
+    data = data_of(ctx, SPARSE64, 0);
+    refuse_data(ctx, &data, IKT_ERR_DATA, "row 40");
+    make_data();
+    begin32[12] = begin32[11] - 1;
+    data = data_of(ctx, SPARSE32, 1);
+    refuse_data(ctx, &data, IKT_ERR_DATA, "begins at entry");
+    make_data();
+    data = data_of(ctx, DENSE, 0);
+    ikt_data_sparse(data, begin32, column32, IKT_INDEX_32, value32, IKT_TYPE_F32, D);
+    refuse_data(ctx, &data, IKT_ERR_USAGE, "given twice");
+    succeed(ctx, ikt_data_create(ctx, 3, &data));
+    refuse_data(ctx, &data, IKT_ERR_USAGE, "neither rows nor a graph");
+    graph_column[5 * K] = graph_column[5 * K + 1];
+    data = data_of(ctx, GRAPH, 0);
+    refuse_data(ctx, &data, IKT_ERR_DATA, "5");
+    make_data();
+    pairs[7 * N + 9] = -1;
+    data = data_of(ctx, PAIRS, 0);
+    refuse_data(ctx, &data, IKT_ERR_DATA, "row 7, column 9");
+}
+
+/* --- the table of settings -------------------------------------------------------------------- */
+
+static void table_of_settings(void **state) {
+    ikt_context *ctx = *state;
+    ikt_parameters *parameters;
+    ikt_setting setting;
+    int64_t count = 0;
+    bool has_psi = false;
+    succeed(ctx, ikt_parameters_create(ctx, &parameters));
+    for (; ikt_setting_at(count, &setting); count++) {
+        char key[256], value[1024];
+        snprintf(key, sizeof key, "%s.%s", setting.section, setting.name);
+        succeed(ctx, ikt_parameters_get(parameters, key, value, sizeof value));
+        succeed(ctx, ikt_parameters_set(parameters, key, setting.fallback));
+        if (setting.takes_auto) succeed(ctx, ikt_parameters_set(parameters, key, "auto"));
+        assert_true((setting.choices != NULL) == (setting.type == IKT_SETTING_CHOICE));
+        assert_true(strlen(setting.help) > 10);
+        if (strcmp(key, "isolation.psi") == 0) {
+            has_psi = true;
+            assert_int_equal(setting.type, IKT_SETTING_INT);
+            assert_true(setting.takes_auto);
+        }
+    }
+    assert_true(has_psi);
+    assert_true(count > 60);
+    assert_false(ikt_setting_at(-1, &setting));
+    ikt_parameters_destroy(&parameters);
+}
+
+IKT_MPI_TESTS(ikt_test(any_blocks), ikt_test(sparse_as_before), ikt_test(told_and_stopped),
+              ikt_test(stopped_without_a_map), ikt_test(given_start), ikt_test(new_rows),
+              ikt_test(any_positions), ikt_test(pages), ikt_test(bad_data),
+              ikt_test(table_of_settings))

@@ -1,0 +1,191 @@
+"""Measures, pages, AnnData, distributed rows, and the guide."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import iktsne
+
+FEW = {"max_iter": 60, "early_exaggeration_iter": 20}
+
+
+# --- measures ---------------------------------------------------------------------------------------
+
+
+def test_trustworthiness_is_that_of_scikit_learn(blobs):
+    manifold = pytest.importorskip("sklearn.manifold")
+    X, labels = blobs
+    Y = iktsne.TSNE(**FEW).fit_transform(X)
+    told = iktsne.evaluate(X, Y, labels, trust_k=7)
+    assert told["trustworthiness (k 7)"] == pytest.approx(
+        manifold.trustworthiness(X, Y, n_neighbors=7), abs=1e-6)
+    metrics = pytest.importorskip("sklearn.metrics")
+    scaled = (Y - Y.min(axis=0)) / (Y.max(axis=0) - Y.min(axis=0))
+    assert told["Davies-Bouldin"] == pytest.approx(metrics.davies_bouldin_score(scaled, labels), rel=1e-4)
+
+
+def test_measures_by_name(blobs):
+    X, labels = blobs
+    names = np.array(list("abcde"))[labels]
+    assert list(iktsne.evaluate(X, X[:, :2], names, ["Trustworthiness"])) == ["trustworthiness (k 12)"]
+    assert "Davies-Bouldin" in iktsne.evaluate(None, X[:, :2], names, "clusters")
+    with pytest.raises(ValueError, match="no measure"):
+        iktsne.evaluate(X, X[:, :2], names, "trustwortiness")
+    with pytest.raises(ValueError, match="300 rows"):
+        iktsne.evaluate(X, X[:10, :2])
+
+
+# --- pages ------------------------------------------------------------------------------------------
+
+
+def test_a_page(blobs, tmp_path):
+    X, labels = blobs
+    Y = iktsne.TSNE(**FEW).fit_transform(X)
+    page = iktsne.view(Y, color={"kind": np.array(["a<b", "c&d", "e", "f", "g"])[labels],
+                                 "height": X[:, 0]}, title="Five & more")
+    page.save(tmp_path / "map.html")
+    text = (tmp_path / "map.html").read_text()
+    assert text.startswith("<!DOCTYPE html>") and "Five &amp; more" in text and "height" in text
+    shown = re.search(r'srcdoc="([^"]*)"', page._repr_html_()).group(1)
+    assert html.unescape(shown) == text
+    assert iktsne.view(Y, color=labels).page != iktsne.view(Y).page
+    with pytest.raises(ValueError, match="10 values for 300 rows"):
+        iktsne.view(Y, color=labels[:10])
+    said = iktsne.view(Y, color=labels, hover={"said": [f"text of row {i}" for i in range(300)]})
+    assert len(said.page) > len(iktsne.view(Y, color=labels).page) and "said" in said.page
+
+
+# --- AnnData ----------------------------------------------------------------------------------------
+
+
+class Data:
+    """As much of an AnnData as is used, where anndata is not installed."""
+
+    def __init__(self, X, obs):
+        self.X, self.obs, self.obsm, self.obsp, self.uns = X, obs, {}, {}, {}
+        self.n_vars = X.shape[1]
+        self.var_names = [f"g{c}" for c in range(X.shape[1])]
+
+    def copy(self):
+        import copy
+
+        return copy.deepcopy(self)
+
+    def __getitem__(self, at):
+        return Data(self.X[:, [self.var_names.index(at[1])]], self.obs)
+
+
+@pytest.fixture
+def adata(blobs):
+    pandas = pytest.importorskip("pandas")
+    X, labels = blobs
+    obs = pandas.DataFrame({"type": pandas.Categorical([f"T{c}" for c in labels])})
+    try:
+        import anndata
+
+        obs.index = obs.index.astype(str)
+        var = pandas.DataFrame(index=[f"g{c}" for c in range(X.shape[1])])
+        return anndata.AnnData(X.copy(), obs=obs, var=var)
+    except ImportError:
+        return Data(X.copy(), obs)
+
+
+def test_tl(adata, blobs):
+    X = blobs[0]
+    iktsne.tl.tsne(adata, **FEW)
+    np.testing.assert_array_equal(adata.obsm["X_iktsne"], iktsne.TSNE(**FEW).fit_transform(X))
+    assert adata.uns["iktsne"]["params"]["use_rep"] == "X" and adata.uns["iktsne"]["n_iter"] == 60
+    adata.obsm["X_pca"] = X[:, :5].copy()
+    iktsne.tl.tsne(adata, n_pcs=3, key_added="three", **FEW)
+    np.testing.assert_array_equal(adata.obsm["three"],
+                                  iktsne.TSNE(**FEW).fit_transform(X[:, :3].copy()))
+    assert adata.uns["three"]["params"]["use_rep"] == "obsm/X_pca"
+    other = iktsne.tl.tsne(adata, use_rep="X", key_added="again", copy=True, **FEW)
+    assert "again" not in adata.obsm
+    np.testing.assert_array_equal(other.obsm["again"], adata.obsm["X_iktsne"])
+    with pytest.raises(KeyError, match="X_pca"):
+        iktsne.tl.tsne(adata, use_rep="X_scvi")
+    page = iktsne.view(adata)
+    adata.uns["type_colors"] = ["#102030", "#405060", "#708090", "#a0b0c0", "#d0e0f0"]
+    assert iktsne.view(adata).page != page.page
+    assert iktsne.view(adata, color=["type", "g2"], basis="three").page != page.page
+    with pytest.raises(KeyError, match="neither"):
+        iktsne.view(adata, color="nothing")
+
+
+def test_tl_with_a_graph(adata, blobs):
+    sparse = pytest.importorskip("scipy.sparse")
+    X = blobs[0].astype(np.float64)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    W = np.where(D < 4, np.exp(-D), 0)
+    np.fill_diagonal(W, 0)
+    W[np.arange(300), np.argsort(D, axis=1)[:, 1]] = 0.5
+    adata.obsp["connectivities"] = sparse.csr_matrix(W)
+    iktsne.tl.tsne(adata, obsp="connectivities", **FEW)
+    assert adata.obsm["X_iktsne"].shape == (300, 2)
+    assert "values: similarities" in adata.uns["iktsne"]["configuration"]
+
+
+# --- distributed rows -------------------------------------------------------------------------------
+
+
+def test_distributed_rows(blobs, tmp_path):
+    pytest.importorskip("mpi4py")
+    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
+    if not shutil.which(launcher[0]):
+        pytest.skip("there is no mpirun")
+    np.save(tmp_path / "rows.npy", blobs[0])
+    script = """
+from mpi4py import MPI
+import numpy as np, iktsne
+comm = MPI.COMM_WORLD
+own = np.array_split(np.load("rows.npy"), comm.size)[comm.rank]
+def see(iteration, error, Y):
+    assert Y.shape == (len(own), 2)
+model = iktsne.TSNE(max_iter=60, early_exaggeration_iter=20, comm=comm, n_jobs=1, callbacks=see,
+                    settings={"output.model": "model.h5"})
+Y = model.fit(own).embedding_
+told = iktsne.evaluate(own, Y, measures="trustworthiness", comm=comm)
+placed = comm.gather(model.transform(own + np.float32(1e-3)))
+whole = comm.gather(Y)
+if comm.rank == 0:
+    np.save("map.npy", np.concatenate(whole))
+    np.save("near.npy", np.concatenate(placed))
+    print(told["trustworthiness (k 12)"])
+"""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    out = subprocess.run([*launcher, "3", sys.executable, "-c", script], cwd=tmp_path, env=environment,
+                         capture_output=True, text=True, timeout=120)
+    assert out.returncode == 0, out.stderr
+    alone = iktsne.TSNE(**FEW).fit(blobs[0])
+    told = iktsne.evaluate(blobs[0], alone.embedding_, measures="trustworthiness")
+    assert float(out.stdout) == told["trustworthiness (k 12)"]
+    np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), alone.embedding_)
+    np.testing.assert_array_equal(np.load(tmp_path / "near.npy"),
+                                  alone.transform(blobs[0] + np.float32(1e-3)))
+
+
+# --- the guide --------------------------------------------------------------------------------------
+
+
+def test_the_guide_runs(tmp_path, monkeypatch):
+    """Every block of python of docs/python-guide.md, one after the other."""
+    source = Path(os.environ.get("IKT_SOURCE", Path(__file__).parents[2]))
+    for needed in ("scipy", "sklearn"):
+        pytest.importorskip(needed)
+    blocks = re.findall(r"^```python\n(.*?)^```", (source / "docs/python-guide.md").read_text(),
+                        re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 5
+    monkeypatch.chdir(tmp_path)
+    space = {}
+    for block in blocks:
+        exec(compile(block, "docs/python-guide.md", "exec"), space)
+    assert (tmp_path / "map.html").exists()

@@ -1,0 +1,261 @@
+"""The estimator: parameters, callbacks, an early end, new rows, and what is refused."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import iktsne
+
+FEW = {"max_iter": 60, "early_exaggeration_iter": 20}
+
+
+def test_the_map_does_not_depend_on_threads(blobs):
+    X = blobs[0]
+    one, two = (iktsne.TSNE(n_jobs=n, **FEW).fit(X) for n in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    other = iktsne.TSNE(random_state=2, **FEW).fit(X)
+    assert one.hash_ == two.hash_ != other.hash_
+    assert one.embedding_.dtype == np.float32 and one.embedding_.shape == (300, 2)
+    assert one.n_iter_ == 60 and one.n_features_in_ == 8 and not one.stopped_
+    assert 0 < one.kl_divergence_ < 5
+
+
+def test_clusters_come_apart(blobs):
+    X, labels = blobs
+    Y = iktsne.TSNE().fit_transform(X)
+    assert iktsne.evaluate(None, Y, labels, "10-NN accuracy")["10-NN accuracy"] > 0.97
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_dimensions(blobs, q):
+    assert iktsne.TSNE(q, **FEW).fit_transform(blobs[0]).shape == (300, q)
+
+
+def test_parameters_are_settings(blobs):
+    fitted = iktsne.TSNE(psi=20, t=50, n_neighbors=12, early_exaggeration=8, learning_rate=150.0,
+                         random_state=9, settings={"layout.momentum": 0.4}, **FEW).fit(blobs[0])
+    used = fitted.configuration_
+    for line in ("psi: 20", "partitionings: 50", "neighbours: 12", "exaggeration: 8", "seed: 9",
+                 "learning_rate: 150", "final_learning_rate: 150", "momentum: 0.4", "iterations: 60",
+                 "kind: isolation"):
+        assert f"  {line}\n" in used, (line, used)
+    assert "kind: gaussian" in iktsne.TSNE(perplexity=10, **FEW).fit(blobs[0]).configuration_
+
+
+def test_random_state(blobs):
+    make = lambda state: iktsne.TSNE(random_state=state, **FEW).fit(blobs[0]).hash_
+    assert make(np.random.RandomState(3)) == make(np.random.RandomState(3))
+    assert make(np.random.default_rng(3)) == make(np.random.default_rng(3))
+    assert make(None) != make(None)
+
+
+def test_callbacks(blobs):
+    seen = []
+    Y0 = np.random.default_rng(1).normal(size=(300, 2)).astype(np.float32)
+    fitted = iktsne.TSNE(init=Y0, settings={"layout.init_scale": 0}, callbacks_every_iters=20,
+                         callbacks=[lambda i, error, Y: seen.append((i, error, Y))], **FEW).fit(blobs[0])
+    assert [i for i, _, _ in seen] == [0, 20, 40, 60]
+    np.testing.assert_array_equal(seen[0][2], Y0)
+    assert seen[-1][1] == fitted.kl_divergence_
+    last = seen[-1][2].astype(np.float64)
+    np.testing.assert_allclose(last - last.mean(axis=0), fitted.embedding_, atol=1e-5)
+
+
+def test_a_callback_stops(blobs):
+    whole = iktsne.TSNE(**FEW).fit(blobs[0])
+    stopped = iktsne.TSNE(callbacks=lambda i, *_: i >= 30, callbacks_every_iters=10, **FEW).fit(blobs[0])
+    assert stopped.stopped_ and stopped.n_iter_ == 31 and whole.n_iter_ == 60
+    same = iktsne.TSNE(max_iter=31, early_exaggeration_iter=20).fit(blobs[0])
+    np.testing.assert_array_equal(stopped.embedding_, same.embedding_)
+
+
+def test_an_exception_of_a_callback_is_raised(blobs):
+    def fail(*_):
+        raise LookupError("no such row")
+
+    with pytest.raises(LookupError, match="no such row"):
+        iktsne.TSNE(callbacks=fail, **FEW).fit(blobs[0])
+
+
+def test_an_interrupt_leaves_the_map_so_far(blobs):
+    started = threading.Event()
+    model = iktsne.TSNE(max_iter=10**7, n_jobs=1, callbacks=lambda *_: started.set() and False)
+
+    def interrupt():
+        started.wait(30)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blobs[0])
+    thread.join()
+    assert model.stopped_ and 0 < model.n_iter_ < 10**7
+    assert np.isfinite(model.embedding_).all() and np.isfinite(model.kl_divergence_)
+
+
+def test_other_threads_go_on(blobs):
+    count, done = [0], threading.Event()
+
+    def work():
+        while not done.is_set():
+            count[0] += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    iktsne.TSNE(max_iter=300, n_jobs=1).fit(blobs[0])
+    done.set()
+    thread.join()
+    assert count[0] > 1000
+
+
+def test_new_rows(blobs):
+    X = blobs[0]
+    fitted = iktsne.TSNE(**FEW).fit(X)
+    np.testing.assert_array_equal(fitted.transform(X), fitted.embedding_)
+    np.testing.assert_array_equal(fitted.transform(X.astype(np.float64)), fitted.embedding_)
+    new = X[5:25] + np.float32(1e-3)
+    mixed = np.concatenate([new, X[:3]])
+    placed = fitted.transform(mixed)
+    np.testing.assert_array_equal(placed[-3:], fitted.embedding_[:3])
+    np.testing.assert_array_equal(placed[:20], fitted.transform(new))
+    spread = fitted.embedding_.std()
+    assert np.median(np.abs(placed[:20] - fitted.embedding_[5:25])) < 0.2 * spread
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.transform(new), placed[:20])
+    without = iktsne.TSNE(keep_model=False, **FEW).fit(X)
+    with pytest.raises(ValueError, match="keep_model=True"):
+        without.transform(new)
+    np.testing.assert_array_equal(without.transform(X), without.embedding_)
+
+
+def test_sparse_rows_are_known_again():
+    sparse = pytest.importorskip("scipy.sparse")
+    S = sparse.random(100, 40, 0.2, format="csr", random_state=1)
+    fitted = iktsne.TSNE(**FEW).fit(S)
+    np.testing.assert_array_equal(fitted.transform(S[10:20]), fitted.embedding_[10:20])
+    np.testing.assert_array_equal(fitted.transform(S.toarray()), fitted.embedding_)
+
+
+@pytest.mark.parametrize("parameters, words", [
+    ({"perplexity": 30, "kernel": "isolation"}, "kernel='gaussian'"),
+    ({"metric": "chebyshev"}, "euclidean"),
+    ({"settings": {"isolation.pssi": 3}}, "did you mean 'isolation.psi'"),
+    ({"n_components": 5}, "from 1 to 3"),
+    ({"psi": 10**6}, "larger than the 300 rows"),
+    ({"init": np.zeros((3, 2))}, "a position for each row"),
+    ({"init": np.full((300, 2), np.nan)}, "row 0, column 0"),
+    ({"n_jobs": 0}, "n_jobs"),
+    ({"random_state": "seven"}, "cannot be used to seed"),
+    ({"metric": "precomputed"}, "300 x 8"),
+])
+def test_what_is_refused(blobs, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        iktsne.TSNE(**parameters).fit(blobs[0])
+
+
+def test_a_stop_before_there_is_a_map(tmp_path, blobs):
+    class Interrupt:  # the first report of the search: Python raises there
+        def __call__(self, unit, done, total):
+            raise KeyboardInterrupt
+
+    from iktsne import _context, _core, _data
+
+    given = _data.given(blobs[0])
+    with pytest.raises(KeyboardInterrupt):
+        _core.embed(_context.context(), [], given, Interrupt(), None, 0, None)
+
+
+def test_settings_of_any_type(blobs):
+    assert iktsne.settings()["isolation.psi"]["takes_auto"]
+    with pytest.raises(TypeError, match="layout.momentum"):
+        iktsne.TSNE(settings={"layout.momentum": [1]}, **FEW).fit(blobs[0])
+    iktsne.TSNE(settings={"layout.momentum": np.float64(0.5), "isolation.psi": None,
+                          "layout.init": "random"}, **FEW).fit(blobs[0])
+
+
+def test_a_forked_process_is_told(blobs):
+    iktsne.TSNE(**FEW).fit(blobs[0])
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            iktsne.TSNE(**FEW).fit(blobs[0])
+            said = "nothing"
+        except ValueError as error:
+            said = str(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as pipe:
+        assert "spawn" in pipe.read()
+
+
+def test_without_scikit_learn(blobs, tmp_path):
+    """In a process where scikit-learn, scipy and tqdm cannot be imported."""
+    np.save(tmp_path / "rows.npy", blobs[0])
+    script = """
+import sys
+for name in ("sklearn", "scipy", "tqdm", "joblib", "mpi4py"):
+    sys.modules[name] = None
+import numpy as np, iktsne, pickle
+X = np.load("rows.npy")
+model = iktsne.TSNE(max_iter=60, early_exaggeration_iter=20, progress=True)
+assert model.get_params()["max_iter"] == 60 and "max_iter=60" in repr(model)
+Y = model.set_params(random_state=1).fit_transform(X)
+assert model.transform(X[:4]).shape == (4, 2)
+for bad, words in ((np.full((5, 2), np.nan), "NaN"), (np.zeros(5), "2D"), (np.zeros((1, 3)), "1 sample")):
+    try:
+        model.fit(bad)
+    except ValueError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+print(f"{model.fit(X).hash_:016x}")
+"""
+    out = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    assert int(out.stdout, 16) == iktsne.TSNE(**FEW).fit(blobs[0]).hash_
+
+
+def test_a_bar_is_drawn(blobs, capsys):
+    pytest.importorskip("tqdm")
+    iktsne.TSNE(progress=True, max_iter=400, n_jobs=1).fit(blobs[0])
+    assert "iterations" in capsys.readouterr().err
+
+
+def test_lines_of_the_log(blobs, capsys):
+    iktsne.TSNE(verbose=1, **FEW).fit(blobs[0])
+    assert "300 rows x 8" in capsys.readouterr().err
+    iktsne.TSNE(**FEW).fit(blobs[0])
+    assert capsys.readouterr().err == ""
+
+
+def test_columns_of_a_frame_are_known(blobs):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    frame = pandas.DataFrame(blobs[0], columns=[f"gene {c}" for c in range(8)])
+    fitted = iktsne.TSNE(**FEW).fit(frame)
+    assert list(fitted.feature_names_in_) == list(frame.columns)
+    assert list(fitted.get_feature_names_out()) == ["tsne0", "tsne1"]
+
+
+def test_scikit_learns_checks():
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    results = checks.check_estimator(iktsne.TSNE(max_iter=30, n_jobs=1), on_fail=None, on_skip=None)
+    failed = [f"{r['check_name']}: {r['exception']}" for r in results if r["status"] == "failed"]
+    assert not failed, failed
+    assert sum(r["status"] == "passed" for r in results) > 35
+
+
+def test_clone_and_grid():
+    base = pytest.importorskip("sklearn.base")
+    model = iktsne.TSNE(psi=32, settings={"layout.momentum": 0.5})
+    assert base.clone(model).get_params() == model.get_params()
