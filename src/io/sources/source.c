@@ -80,6 +80,10 @@ ikt_type ikt_source_stored_type(const ikt_source *source) {
     return source->stored;
 }
 
+const char *ikt_source_missing(const ikt_source *source) {
+    return source->missing;
+}
+
 int64_t ikt_source_entries(const ikt_source *source) {
     return source->entries;
 }

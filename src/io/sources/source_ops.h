@@ -45,6 +45,7 @@ struct ikt_source {
     int64_t entries, longest, block;
     char *name;
     const char *format; /* for ikt_source_content */
+    char missing[256];  /* see ikt_source_missing */
     /* Of the labels that were read last: whether they are the data set /labels, whose classes the
      * file's attribute names; the names of others, or NULL. */
     bool default_labels;
@@ -76,6 +77,7 @@ struct ikt_source_format {
 };
 
 /* The formats; the order in which they are tried is in source_table.c. */
-extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_raw;
+extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_csv,
+    ikt_source_packed, ikt_source_raw;
 
 #endif
