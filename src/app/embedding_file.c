@@ -73,7 +73,7 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char
 ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
                                      const char *name, ikt_colour_as as, bool asked_for,
                                      ikt_embedding_column *out) {
-    char file[IKT_STRING_MAX];
+    char file[IKT_STRING_MAX], full[2 * IKT_STRING_MAX];
     const char *dataset;
     const ikt_rows *rows = &embedding->rows;
     bool is_named = false;
@@ -83,19 +83,18 @@ ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file 
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, embedding, asked_for, out);
-    /* Classes of another file may have names, such as the categories of an AnnData. */
-    if (strchr(name, ':') && as != IKT_COLOUR_AS_NUMBERS)
-        IKT_TRY(ikt_label_file_has_names(ctx, name, &is_named));
+    /* Classes may have names, such as the categories of an AnnData, or texts. */
+    snprintf(full, sizeof full, "%s:%s", file, dataset);
+    if (as != IKT_COLOUR_AS_NUMBERS) IKT_TRY(ikt_label_file_has_names(ctx, full, &is_named));
     if (is_named) {
         ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
         IKT_TRY(ikt_agree(ctx, st));
-        return ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
+        return ikt_label_file_read(ctx, full, rows->n, rows->first, rows->count, out->labels,
                                    &is_named, &out->names);
     }
     ikt_status st = ikt_alloc(ctx, &out->values, rows->count, sizeof *out->values, "colours");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(
-        ikt_source_read_column(ctx, file, dataset, rows->n, rows->first, rows->count, out->values));
+    IKT_TRY(ikt_number_file_read(ctx, full, rows->n, rows->first, rows->count, out->values));
     return choose_kind(ctx, rows, name, as, out);
 }
 
@@ -143,8 +142,9 @@ static void visit_note(void *self, const char *name, const char *text, bool vary
 ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const char *marks,
                                    ikt_embedding_file *out) {
     notes n = {"", ""};
-    *out = (ikt_embedding_file){.path = path};
+    *out = (ikt_embedding_file){.path = path, .name = path};
     IKT_TRY(ikt_result_open(ctx, path, &out->file));
+    out->path = ikt_result_path(out->file);
     out->rows = ikt_rows_make(ikt_result_rows(out->file), ikt_size(ctx), ikt_rank(ctx));
     out->q = ikt_result_dimensions(out->file);
     ikt_status st = ikt_alloc(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding");
@@ -166,6 +166,10 @@ void ikt_embedding_file_close(ikt_embedding_file *embedding) {
 }
 
 const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given) {
-    const char *slash = strrchr(embedding->path, '/');
-    return given[0] ? given : slash ? slash + 1 : embedding->path;
+    /* The folders of the file are left out, the slashes of a data set in it are not. */
+    const size_t length = strlen(embedding->path);
+    size_t from = length;
+    while (from > 0 && embedding->path[from - 1] != '/')
+        from--;
+    return given[0] ? given : embedding->name + from;
 }

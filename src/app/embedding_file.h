@@ -11,7 +11,7 @@
 
 typedef struct {
     ikt_result_file *file;
-    const char *path; /* lent */
+    const char *path, *name; /* of the file; as it was named, perhaps FILE:WHAT; lent */
     ikt_rows rows;
     int q;
     float *y;                  /* [rows.count * q] */
@@ -20,13 +20,18 @@ typedef struct {
     char *configuration;       /* YAML, or NULL */
 } ikt_embedding_file;
 
-/* COLLECTIVE. Opens RUN.h5 and reads all but columns.
- *   marks   "": rows to mark are those of the file; "none"; or a list such as "0,17"
+/* COLLECTIVE. Opens a map, that of RUN.h5 or of any program (io/results/result.h), and reads all
+ * but columns. marks   "": rows to mark are those of the file; "none"; or a list such as "0,17"
  * Errors: IKT_ERR_USAGE (marks), those of io/results/result.h; ikt_embedding_file_close frees what
  * there is. */
 ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const char *marks,
                                    ikt_embedding_file *out);
 void ikt_embedding_file_close(ikt_embedding_file *embedding);
+
+/* What else a map may be, for the help of verbs that read one. */
+#define IKT_MAP_HELP                                                                               \
+    "any map: FILE.h5:DATASET, such as cells.h5ad:obsm/X_umap, MAP.npy, MAP.csv, or "              \
+    "MAP.csv:COLUMN,COLUMN"
 
 /* LOCAL. The title that was given, or else the name of the file. */
 const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/embedding_file.h"
 #include "app/json.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
@@ -97,5 +98,5 @@ const ikt_verb ikt_verb_align = {
     "align", "RUN.h5 REFERENCE.h5 OUT.h5 [options]",
     "Turn, mirror, scale and shift an embedding onto another one of the same rows",
     "The result is as near to the reference as possible in the sense of least squares (orthogonal "
-    "Procrustes analysis)",
+    "Procrustes analysis). RUN.h5 and REFERENCE.h5 may be " IKT_MAP_HELP,
     run};

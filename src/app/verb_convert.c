@@ -9,7 +9,8 @@
 typedef struct {
     char labels[IKT_STRING_MAX], label_array[IKT_STRING_MAX], label_column[IKT_STRING_MAX];
     char skip_columns[IKT_STRING_MAX], dataset[IKT_STRING_MAX], array[IKT_STRING_MAX];
-    int type, delimiter, header, sparse, raw, byte_order;
+    char text_columns[IKT_STRING_MAX];
+    int missing, type, delimiter, header, sparse, raw, byte_order;
     int64_t rows, columns, skip;
     bool overwrite;
     const char *path[2]; /* input, output */
@@ -25,6 +26,9 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
                             .header = (ikt_csv_header)asked->header,
                             .label_column = asked->label_column,
                             .skip_columns = asked->skip_columns,
+                            .text_columns = asked->text_columns,
+                            .keeps_text = true,
+                            .keeps_missing = asked->missing == 1,
                             .array = asked->array,
                             .raw = {raw_types[asked->raw], asked->columns, asked->skip,
                                     asked->byte_order == 1}},
@@ -54,6 +58,8 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
     ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers, "%s: %lld rows x %lld columns, %s%s, %s labels",
                     asked->path[1], (long long)made.n, (long long)made.d, ikt_type_name(made.type),
                     entries, made.labels ? "with" : "without");
+    if (made.texts[0])
+        ikt_log(ctx, IKT_LOG_STAGE, "columns of text, kept in /columns: %s", made.texts);
     return IKT_OK;
 }
 
@@ -73,6 +79,13 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "attribute label_names"},
         {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.skip_columns,
          "The columns of a CSV file to leave out: names or numbers, separated by commas"},
+        {"text-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.text_columns,
+         "The columns of a CSV file to keep as text though they hold numbers, such as years. "
+         "Columns that begin with text are kept as text in any case, in the group /columns of "
+         "OUTPUT.h5: names, remarks, classes to colour by"},
+        {"missing", IKT_KEY_CHOICE, "WHAT", "refuse", 0, 0, "refuse|nan", &asked.missing,
+         "What becomes of empty cells of a CSV file where numbers should be, and of NA, NaN, null "
+         "and ?: refuse them, with the line of the first, or write them as NaN"},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
          &asked.delimiter, "The sign that separates the cells of a CSV file"},
         {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.header,

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/embedding_file.h"
 #include "app/print.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "io/results/result.h"
+#include "io/sources/labels.h"
 #include "isolation/codes.h"
 #include "pipeline/outcome.h"
 
@@ -44,8 +46,8 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
     ikt_settings_parts(&s->settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     ikt_status st = ikt_result_configuration(s->file, &text);
-    s->has_settings = text != NULL;
-    if (st == IKT_OK && text)
+    s->has_settings = text && text[0]; /* of a map of another program there are none */
+    if (st == IKT_OK && s->has_settings)
         st =
             ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
     ikt_free(&text);
@@ -58,11 +60,16 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
 
 /* Labels beside the embedding, or else beside the input. */
 static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s) {
+    char *names = NULL;
     IKT_TRY(ikt_result_read_labels(s->file, asked->labels, s->rows.first, s->rows.count, s->labels,
                                    &s->has_labels));
     if (!s->has_labels && s->source)
         IKT_TRY(ikt_source_read_labels(s->source, asked->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
+    if (!s->has_labels && !s->source && strcmp(asked->labels, "labels") != 0)
+        IKT_TRY(ikt_label_file_read(ctx, asked->labels, s->rows.n, s->rows.first, s->rows.count,
+                                    s->labels, &s->has_labels, &names));
+    ikt_free(&names);
     if (!s->has_labels && s->source && strcmp(asked->labels, "labels") != 0)
         return ikt_source_no_labels(s->source, asked->labels, "--labels");
     if (!s->has_labels && strcmp(asked->labels, "labels") != 0)
@@ -89,7 +96,7 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     if ((asked->divergence || asked->kernel) && !((s->data || has_graph) && s->has_settings))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s needs --input and an embedding of `iktsne embed`, whose file holds "
-                        "the settings of %s",
+                        "the settings of %s; a map of another program has none",
                         asked->divergence ? "kl" : "kernel",
                         asked->divergence ? "P" : "the kernel");
     IKT_TRY(read_labels(ctx, asked, s));
@@ -199,7 +206,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "preprocessing that the run used"},
         {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.only, families},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, asked.labels,
-         "The data set of labels, in the file of the embedding or else in the input"},
+         "The labels: a data set of the file of the embedding or else of the input, or a file of "
+         "their own, labels.npy, FILE.h5:DATASET or FILE.csv:COLUMN"},
         {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.divergence,
          "Add the KL divergence, for which P is computed again from --input with the settings of "
          "the run"},
@@ -243,5 +251,6 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",
                                     "Measure how good an embedding is",
                                     "Without --input the measures are those of the embedding and "
-                                    "its labels. A setting that is given replaces that of the run",
+                                    "its labels. A setting that is given replaces that of the run. "
+                                    "RUN.h5 may be " IKT_MAP_HELP,
                                     run};

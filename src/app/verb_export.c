@@ -48,16 +48,21 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
     if (!format->is_text && w->how.guards_formulas)
         return ikt_fail(ctx, IKT_ERR_USAGE, "--guard-formulas is for csv and tsv, not for %s",
                         format->name);
-    if (is_anndata && !w->anndata[0])
+    if (w->how.in_place && (!is_anndata || w->anndata[0]))
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "--in-place adds the embedding to OUT, which is an .h5ad file that is there; "
+            "--h5ad names one of which a copy is made");
+    if (is_anndata && !w->anndata[0] && !w->how.in_place)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "an AnnData file holds more than an embedding: name the one of which a "
-                        "copy gets it, --h5ad DATA.h5ad");
+                        "copy gets it, --h5ad DATA.h5ad, or add it to OUT itself, --in-place");
     if (!is_anndata && (w->anndata[0] || is_key_given))
         return ikt_fail(ctx, IKT_ERR_USAGE, "--h5ad and --key are for .h5ad files, not for %s",
                         format->name);
     if (is_anndata && (strchr(w->key, '/') || !w->key[0]))
         return ikt_fail(ctx, IKT_ERR_USAGE, "--key '%s': a name without slashes is needed", w->key);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && !w->how.in_place; i++)
         if (strcmp(w->path[1], i == 0 ? w->path[0] : w->anndata) == 0)
             return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
                             w->path[1]);
@@ -70,14 +75,15 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
     char name[IKT_STRING_MAX], file[IKT_STRING_MAX];
     const char *dataset;
     bool present;
-    if (!w->has_columns) return ikt_export_add(export, w->path[0], "labels", &present);
+    const char *own = ikt_result_path(export->file);
+    if (!w->has_columns) return ikt_export_add(export, own, "labels", &present);
     if (strcmp(w->columns, "none") == 0) return IKT_OK;
     for (const char *at = w->columns; *at;) {
         const size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (length == 0)
             return ikt_fail(ctx, IKT_ERR_USAGE, "--columns %s: an empty name", w->columns);
-        ikt_embedding_name_split(name, w->path[0], file, &dataset);
+        ikt_embedding_name_split(name, own, file, &dataset);
         IKT_TRY(ikt_export_add(export, file, dataset, NULL));
         at += length + (at[length] == ',');
     }
@@ -89,8 +95,10 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     ikt_export export;
     IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
-    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->how.overwrite)
-                              : ikt_atomic_check(ctx, w->path[1], w->how.overwrite));
+    const bool replaces = w->how.overwrite || w->how.in_place;
+    if (w->how.in_place) snprintf(w->anndata, sizeof w->anndata, "%s", w->path[1]);
+    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], replaces)
+                              : ikt_atomic_check(ctx, w->path[1], replaces));
     ikt_status st = ikt_export_open(ctx, w->path[0], &export);
     if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
     if (st == IKT_OK) st = format->write(&export, &w->how, w->path[1]);
@@ -111,8 +119,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad is "
          "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK"},
         {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, w.columns,
-         "The data sets of n numbers to write beside the positions, separated by commas: DATASET "
-         "of RUN.h5, FILE.h5:DATASET of another file, or none. By default labels are written where "
+         "The data sets of n numbers, classes or texts to write beside the positions, separated by "
+         "commas: DATASET of RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. "
+         "Of an AnnData file columns of obs have names alone. By default labels are written where "
          "RUN.h5 has them"},
         {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.row_numbers,
          "Write the number of each row, from 0, as a column"},
@@ -122,6 +131,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "are"},
         {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL, w.anndata,
          "The AnnData file with the same rows, which is copied; the copy gets the embedding"},
+        {"in-place", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.in_place,
+         "Add the embedding to OUT.h5ad itself, which is there already. The file is replaced by a "
+         "complete copy in the end, so that it is never half written; where the file system can "
+         "(btrfs, XFS) the copy takes no time and no space"},
         {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL, w.key,
          "The name of the embedding in obsm of the AnnData file. Facts of the run are written to "
          "uns/iktsne, and with another name to uns/iktsne_NAME"},
@@ -137,6 +150,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_export = {"export", "RUN.h5 OUT [options]",
                                   "Write an embedding for other programs",
-                                  "The formats are NPY (numpy), CSV and TSV, a copy of an AnnData "
-                                  "file (scanpy), and VTKHDF (ParaView)",
+                                  "The formats are NPY (numpy), CSV and TSV, an AnnData file or a "
+                                  "copy of one (scanpy), and VTKHDF "
+                                  "(ParaView). RUN.h5 may be " IKT_MAP_HELP,
                                   run};

@@ -147,6 +147,4 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_plot = {"plot", "RUN.h5 OUT.png|.svg|.pdf [options]",
                                 "Draw a picture of an embedding as PNG, SVG or PDF",
-                                "RUN.h5 is the output of `iktsne embed`, or any HDF5 file with a "
-                                "data set /embedding of n x 1, n x 2 or n x 3 numbers",
-                                plot};
+                                "RUN.h5 is the output of `iktsne embed`, or " IKT_MAP_HELP, plot};

@@ -174,5 +174,5 @@ const ikt_verb ikt_verb_view = {
     "view", "RUN.h5 OUT.html [options]",
     "Make a page to pan and zoom in an embedding with a browser",
     "The page is one HTML file, which loads nothing else. RUN.h5 is the output of `iktsne embed`, "
-    "or any HDF5 file with a data set /embedding of n x 1, n x 2 or n x 3 numbers",
+    "or " IKT_MAP_HELP,
     run};

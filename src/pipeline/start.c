@@ -1,20 +1,13 @@
 /* Where the rows start. See start.h; read ikt_start, at the end, first. */
-#define _POSIX_C_SOURCE 200809L
 #include "pipeline/start.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "dist/shuffle.h"
-#include "io/formats/reader.h"
-#include "io/numbers/element.h"
 #include "io/results/result.h"
 #include "io/sources/lent.h"
 #include "linalg/blocks.h"
@@ -210,135 +203,47 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
 
 /* --- a file ----------------------------------------------------------------------------------- */
 
-enum { BLOCK = 1 << 16 };
-
-typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER, PLACES_IN_MEMORY } places_kind;
-
-/* What layout.init_file means; the same on all ranks. */
-typedef struct {
-    places_kind kind;
-    char file[IKT_STRING_MAX], dataset[IKT_STRING_MAX];
-} origin;
-
-static ikt_status check_shape(ikt_context *ctx, const ikt_layout_settings *layout, int64_t rows,
-                              int64_t columns, int64_t n) {
-    if (rows != n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows",
-                        layout->init_file, (long long)rows, (long long)n);
-    if (columns == layout->dimensions) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s holds positions in %lld dimensions, but layout.dimensions = %lld",
-                    layout->init_file, (long long)columns, (long long)layout->dimensions);
-}
-
-/* Numbers of the type as doubles that are float32, as positions are, so that equal positions start
- * equal runs from whatever file; from the last to the first: both may be one array. */
-static void widen(ikt_type type, const void *from, int64_t count, double *to) {
-    for (int64_t e = count - 1; e >= 0; e--)
-        to[e] = (double)(float)ikt_number_at(type, from, e);
-}
-
-/* COLLECTIVE. Positions of a run, of a data set or in memory, of which each rank reads its own.
- * Without places they are only checked. */
-static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                            const ikt_rows *rows, double *places) {
-    ikt_result_file *run = NULL;
-    ikt_source *source = NULL;
-    void *own = NULL;
-    ikt_source *lent = ikt_lent_find(ctx, layout->init_file);
-    if (!lent)
-        IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
-                                         : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
-    if (lent) source = lent;
-    const int64_t n = run ? ikt_result_rows(run) : ikt_source_rows(source);
-    const int64_t q = run ? ikt_result_dimensions(run) : ikt_source_columns(source);
-    const ikt_type type = run ? IKT_TYPE_F32 : ikt_source_type(source);
-    ikt_status st = check_shape(ctx, layout, n, q, rows->n);
-    if (st == IKT_OK && places) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &own, q * rows->count, ikt_type_size(type), purpose));
-        if (st == IKT_OK)
-            st = run ? ikt_result_read_embedding(run, rows->first, rows->count, own)
-                     : ikt_source_read(source, rows->first, rows->count, own);
-        if (st == IKT_OK) widen(type, own, q * rows->count, places);
-    }
-    ikt_free(&own);
-    ikt_result_close(&run);
-    if (!lent) ikt_source_close(&source);
-    return st;
-}
-
-/* COLLECTIVE. The same of a file that rank 0 reads: every rank keeps its rows of the blocks that
- * pass by. */
-static ikt_status read_foreign(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                               const ikt_rows *rows, double *places) {
-    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
-    const int64_t q = layout->dimensions;
-    ikt_reader *reader = NULL;
-    double *block = NULL;
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) {
-        st = ikt_reader_open(ctx, o->file, &plain, &reader);
-        if (st == IKT_OK) st = check_shape(ctx, layout, reader->n, reader->d, rows->n);
-    }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &block, q * BLOCK, sizeof *block, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t first = 0; st == IKT_OK && places && first < rows->n; first += BLOCK) {
-        const int64_t count = rows->n - first < BLOCK ? rows->n - first : BLOCK;
-        if (reader) st = ikt_reader_read(reader, count, block, NULL);
-        if (reader && st == IKT_OK) widen(reader->type, block, count * q, block);
-        st = ikt_agree(ctx, st);
-        if (st != IKT_OK) break;
-        ikt_broadcast(ctx, block, count * q * (int64_t)sizeof *block, 0);
-        const int64_t from = first > rows->first ? first : rows->first;
-        const int64_t end = rows->first + rows->count, last = first + count;
-        const int64_t own = (end < last ? end : last) - from;
-        if (own > 0)
-            memcpy(places + q * (from - rows->first), block + q * (from - first),
-                   (size_t)(q * own) * sizeof *places);
-    }
-    ikt_free(&block);
-    ikt_reader_close(&reader);
-    return st;
-}
-
-/* COLLECTIVE. Checks, and reads where there are places to fill. */
+/* COLLECTIVE. Positions of the own rows from layout.init_file. Without places they are only
+ * checked. is_run   receives whether they are those of a run, which stay as they are */
 static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layout,
-                              const ikt_rows *rows, origin *o, double *places) {
+                              const ikt_rows *rows, double *places, bool *is_run) {
     const char *path = layout->init_file;
     const int64_t q = layout->dimensions;
+    ikt_result_file *map = NULL;
+    float *y = NULL;
+    IKT_TRY(ikt_result_open(ctx, path, &map));
+    *is_run = ikt_result_is_run(map);
     ikt_status st = IKT_OK;
-    memset(o, 0, sizeof *o);
-    if (ikt_lent_find(ctx, path)) {
-        o->kind = PLACES_IN_MEMORY;
-    } else if (ikt_rank(ctx) == 0) {
-        /* A colon parts file and data set unless it belongs to the name of a file. What cannot be
-         * read is left to the reader of runs, whose message says so. */
-        const size_t length = ikt_file_name_length(path);
-        const bool is_whole = !path[length] || !path[length + 1];
-        snprintf(o->file, sizeof o->file, "%.*s", is_whole ? IKT_STRING_MAX - 1 : (int)length,
-                 path);
-        snprintf(o->dataset, sizeof o->dataset, "%s", is_whole ? "" : path + length + 1);
-        o->kind = is_whole ? PLACES_OF_RUN : PLACES_OF_DATASET;
-        if (is_whole && access(path, R_OK) == 0 && !ikt_source_is_hdf5(path))
-            o->kind = PLACES_OF_READER;
+    if (ikt_result_rows(map) != rows->n)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
+                      (long long)ikt_result_rows(map), (long long)rows->n);
+    else if (ikt_result_dimensions(map) != q)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
+                      ikt_result_dimensions(map), (long long)q);
+    if (st == IKT_OK && places) {
+        st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * rows->count, sizeof *y, purpose));
+        if (st == IKT_OK) st = ikt_result_read_embedding(map, rows->first, rows->count, y);
+        for (int64_t e = 0; st == IKT_OK && e < q * rows->count; e++) {
+            places[e] = (double)y[e];
+            if (!(fabs(places[e]) <= 1e30))
+                st =
+                    ikt_fail(ctx, IKT_ERR_DATA,
+                             "%s, row %lld, column %lld (counted from 0): %g is no position to "
+                             "start from",
+                             path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
+        }
+        st = ikt_agree(ctx, st);
     }
-    ikt_broadcast(ctx, o, (int64_t)sizeof *o, 0);
-    IKT_TRY(o->kind == PLACES_OF_READER ? read_foreign(ctx, o, layout, rows, places)
-                                        : read_hdf5(ctx, o, layout, rows, places));
-    if (!places) return IKT_OK;
-    for (int64_t e = 0; e < q * rows->count && st == IKT_OK; e++)
-        if (!(fabs(places[e]) <= 1e30))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s, row %lld, column %lld (counted from 0): %g is no position to "
-                          "start from",
-                          path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
-    return ikt_agree(ctx, st);
+    ikt_free(&y);
+    ikt_result_close(&map);
+    return st;
 }
 
 ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
     const ikt_rows rows = {.n = n};
-    origin o;
-    return read_places(ctx, layout, &rows, &o, NULL);
+    bool is_run;
+    return read_places(ctx, layout, &rows, NULL, &is_run);
 }
 
 static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings,
@@ -347,10 +252,10 @@ static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings
     const int q = (int)layout->dimensions;
     const bool is_auto = layout->init_scale == IKT_AUTO_REAL;
     double *places = NULL;
-    origin o;
+    bool is_run = false;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &places, q * rows->count, sizeof *places, purpose)));
-    const ikt_status st = read_places(ctx, layout, rows, &o, places);
-    const bool is_kept = is_auto ? o.kind == PLACES_OF_RUN : layout->init_scale == 0;
+    const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
+    const bool is_kept = is_auto ? is_run : layout->init_scale == 0;
     for (int64_t e = 0; e < q * rows->count && st == IKT_OK && is_kept; e++)
         y[e] = (float)places[e];
     if (st == IKT_OK && !is_kept)

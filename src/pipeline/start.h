@@ -59,13 +59,11 @@ typedef struct {
  *   y           [rows->count * layout.dimensions] the positions, owned by the caller. NULL, or with
  *               init: landmark the places of the rows among the landmarks, where those are known
  *
- * Of layout.init_file: /embedding of an HDF5 file; FILE:DATASET of any HDF5 file, AnnData's among
- * them; or a file that io/formats/reader.h knows (NPY, CSV), which rank 0 reads and shares block
- * after block. Positions of a run stay as they are unless layout.init_scale is given: a map that is
- * gone on with keeps its spread. Others are scaled to a standard deviation of 1e-4, as openTSNE
- * does with its own starts: t-SNE must be free to move rows while attraction is exaggerated.
- * Errors: IKT_ERR_RESOURCE, those of reading; of a file IKT_ERR_DATA: other numbers of rows or
- * dimensions, positions that are not finite. */
+ * layout.init_file is any map that io/results/result.h reads. Positions of a run stay as they are
+ * unless layout.init_scale is given: a map that is gone on with keeps its spread. Others are scaled
+ * to a standard deviation of 1e-4, as openTSNE does with its own starts: t-SNE must be free to move
+ * rows while attraction is exaggerated. Errors: IKT_ERR_RESOURCE, those of reading; of a file
+ * IKT_ERR_DATA: other numbers of rows or dimensions, positions that are not finite. */
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_rows *rows, const ikt_start_sources *from, float **y);
 

@@ -28,6 +28,8 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
                         : input->type != 0 ? "input.columns"
                                            : "input.columns and input.type");
     ikt_source_options options = {.dataset = input->dataset,
+                                  .labels = input->labels,
+                                  .skip = input->skip_columns,
                                   .rows = input->rows == IKT_AUTO_INT ? 0 : input->rows,
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};
@@ -53,6 +55,10 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
 void ikt_input_describe(ikt_context *ctx, const ikt_source *source) {
     ikt_source_content content;
     ikt_source_describe(source, &content);
+    if (content.beside[0])
+        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld columns of numbers; beside them %s",
+                ikt_source_name(source), (long long)ikt_source_rows(source),
+                (long long)ikt_source_columns(source), content.beside);
     const bool tables =
         strcmp(content.format, "AnnData") == 0 || strcmp(content.format, "MATLAB 7.3") == 0;
     if (tables)

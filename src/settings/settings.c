@@ -32,12 +32,14 @@ static const ikt_key input_keys[] = {
         input, file, "",
         "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
         "7.3, "
-        "NPY, IDX or raw numbers. `iktsne convert` makes HDF5 from compressed files and from text"),
+        "NPY, IDX, CSV or raw numbers. `iktsne convert` makes HDF5 from other files. CSV is parsed "
+        "by all ranks, which then hold its numbers in memory; columns of text are left aside"),
     TEXT(input, dataset, IKT_DATASET_AUTO,
          "The name of the data set, which holds n x d numbers, or of the group of a sparse matrix "
          "(CSR; / if its parts lie at the root). auto is X, but obsm/X_pca of an AnnData file that "
          "has it, which may also hold layers/NAME and raw/X; in a MATLAB file it is the variable. "
-         "NPY, IDX and raw files hold one array only"),
+         "Of a CSV file it names the columns to embed, by names or numbers from 1 with commas "
+         "between; auto is all columns of numbers. NPY, IDX and raw files hold one array only"),
     TEXT(
         input, graph, "",
         "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
@@ -51,7 +53,11 @@ static const ikt_key input_keys[] = {
         "The classes of the rows. They colour the picture and serve the measures, are not used for "
         "the embedding, and may be absent. The name is that of a data set of n integers, of a "
         "column "
-        "of obs (AnnData), of a file (labels.npy, IDX), or FILE.h5:DATASET"),
+        "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
+    TEXT(input, skip_columns, "",
+         "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
+         "between. Columns that begin with text, the names of the rows, and the labels are left "
+         "aside in any case"),
     NUMBER(input, rows, INT, "auto", 2, 1e15, 1, "rows",
            "Use only this many rows, the first of the file; auto uses all"),
     CHOICE(input, transposed, "auto", "auto|yes|no",

@@ -16,14 +16,15 @@
 
 typedef struct {
     char file[IKT_STRING_MAX];
-    char dataset[IKT_STRING_MAX]; /* or IKT_DATASET_AUTO */
-    char graph[IKT_STRING_MAX];   /* FILE[:PATH], "" = none: similarities come from a kernel */
-    char labels[IKT_STRING_MAX];  /* "labels" */
-    int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
-    int transposed;               /* ikt_transposed */
-    int64_t columns, skip;        /* of a raw file; IKT_AUTO_INT: the file is not raw */
-    int type, byte_order;         /* of a raw file; see input.c */
-    bool inherited;               /* no key: what stands above was said of another file */
+    char dataset[IKT_STRING_MAX];      /* or IKT_DATASET_AUTO */
+    char graph[IKT_STRING_MAX];        /* FILE[:PATH], "" = none: similarities come from a kernel */
+    char labels[IKT_STRING_MAX];       /* "labels" */
+    char skip_columns[IKT_STRING_MAX]; /* of CSV; "" = none */
+    int64_t rows;                      /* first rows of the file, or IKT_AUTO_INT for all */
+    int transposed;                    /* ikt_transposed */
+    int64_t columns, skip;             /* of a raw file; IKT_AUTO_INT: the file is not raw */
+    int type, byte_order;              /* of a raw file; see input.c */
+    bool inherited;                    /* no key: what stands above was said of another file */
 } ikt_input_settings;
 
 typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measures_wanted;

@@ -72,6 +72,7 @@ static const struct {
     need need;
     const char *with; /* what would bring it into use */
 } rules[] = {{"input", "dataset", ROWS, "input.file"},
+             {"input", "skip_columns", ROWS, "input.file"},
              {"input", "transposed", ROWS, "input.file"},
              {"input", "columns", ROWS, "input.file"},
              {"input", "type", ROWS, "input.file"},

@@ -286,8 +286,11 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_stu
     run->id = hash_text(hash_text(0, text), shape);
     run->id = hash_text(run->id, plan->study->data[run->data].name);
     run->id = hash_text(run->id, plan->study->method[run->method].name);
+    slash = strrchr(run->map, '/');
+    if (run->map[0]) run->id = hash_text(run->id, slash ? slash + 1 : run->map);
     const double n = (double)table->n;
     run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
+    if (run->map[0]) run->cost = n;
     ikt_free(&text);
     return IKT_OK;
 }
@@ -344,7 +347,42 @@ static bool is_possible(ikt_context *ctx, const ikt_study_plan *plan, int64_t da
     return !lacks;
 }
 
-static ikt_status list_runs(ikt_context *ctx, ikt_study_plan *plan) {
+/* COLLECTIVE. The map that a method gives for the data set of the run, looked for as data are; ""
+ * where it gives none, or one of a data set that is optional is not there. */
+static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
+                           ikt_study_run *run) {
+    const ikt_study_method *method = &study->method[run->method];
+    const ikt_study_data *data = &study->data[run->data];
+    char file[IKT_STRING_MAX];
+    const char *given = NULL;
+    for (int64_t g = 0; g < method->given.count && !given; g++)
+        given = ikt_study_given_map(data, method->given.text[g]);
+    if (!given) return IKT_OK;
+    find_file(ctx, study, places, given, run->map);
+    const char *colon = strrchr(given, ':');
+    if (run->map[0] || !colon) colon = "";
+    if (colon[0]) {
+        snprintf(file, sizeof file, "%.*s", (int)(colon - given), given);
+        find_file(ctx, study, places, file, run->map);
+        if (run->map[0])
+            snprintf(run->map + strlen(run->map), sizeof run->map - strlen(run->map), "%s", colon);
+    }
+    if (run->map[0]) return IKT_OK;
+    if (!data->is_optional)
+        return ikt_fail(
+            ctx, IKT_ERR_FILE,
+            "%s: the map of '%s' by the method '%s' (%s) is neither beside the study nor "
+            "in a folder given by --data",
+            study->path, data->name, method->name, given);
+    ikt_log(ctx, IKT_LOG_WARN,
+            "the map of '%s' by the method '%s' (%s) is left out: it is neither beside the study "
+            "nor in a folder given by --data",
+            data->name, method->name, given);
+    return IKT_OK;
+}
+
+static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
+                            ikt_study_plan *plan) {
     const ikt_study *study = plan->study;
     for (int64_t i = 0; i < study->n_data; i++) {
         const char *compared = study->data[i].reference;
@@ -357,7 +395,10 @@ static ikt_status list_runs(ikt_context *ctx, ikt_study_plan *plan) {
                                      .reference =
                                          reference < 0 ? -1 : reference * study->n_seeds + s,
                                      .seed = study->seed[s]};
-                if (is_possible(ctx, plan, i, m, s)) IKT_TRY(vary(ctx, plan, &run, 0, first));
+                const bool is_given = study->method[m].given.count > 0;
+                if ((is_given && s > 0) || !is_possible(ctx, plan, i, m, s)) continue;
+                if (is_given) IKT_TRY(find_map(ctx, study, places, &run));
+                if (!is_given || run.map[0]) IKT_TRY(vary(ctx, plan, &run, 0, first));
             }
     }
     if (plan->n_runs == 0)
@@ -385,7 +426,7 @@ ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
     if (st == IKT_OK) {
-        st = list_runs(ctx, out);
+        st = list_runs(ctx, places, out);
         if (st == IKT_OK)
             st = ikt_alloc(ctx, &out->by_id, out->n_runs, sizeof *out->by_id, "study");
         st = ikt_agree(ctx, st);

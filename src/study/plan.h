@@ -33,6 +33,8 @@ typedef struct {
     int64_t reference;    /* table whose map this one's is compared with, or -1 */
     int64_t seed;
     char value[IKT_STUDY_AXES][IKT_STUDY_TEXT]; /* of the method's axes */
+    char map[IKT_STRING_MAX]; /* the map of another program that is measured in place of a run; or
+                                 "" */
     uint64_t id;
     double cost; /* grows with the time that the run will take */
 } ikt_study_run;

@@ -163,12 +163,34 @@ static ikt_status read_axis(reader *r, const char *name, int node, ikt_study_met
     return IKT_OK;
 }
 
+/* Maps that other programs have made, one for each data set that is named. */
+static ikt_status read_given(reader *r, int node, int vary, ikt_study_method *method) {
+    if (!node) return IKT_OK;
+    if (vary)
+        return ikt_yaml_fail(r->ctx, r->yaml, node,
+                             "a method has either `given` maps, which are as they are, or `vary`");
+    if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_MAPPING || ikt_yaml_count(r->yaml, node) == 0)
+        return ikt_yaml_fail(
+            r->ctx, r->yaml, node,
+            "`given` names a map for each data set, e.g. {digits: umap.npy, cells: "
+            "'cells.h5ad:obsm/X_umap'}");
+    for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
+        const int value = ikt_yaml_value(r->yaml, node, i);
+        char map[IKT_STRING_MAX];
+        IKT_TRY(read_text(r, value, "a map", map, sizeof map));
+        if (!map[0]) return ikt_yaml_fail(r->ctx, r->yaml, value, "the name of the map is empty");
+        IKT_TRY(assign(r, value, ikt_yaml_key(r->yaml, node, i), map, &method->given));
+    }
+    return IKT_OK;
+}
+
 static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
-    static const char *const method_keys[] = {"name", "settings", "vary", NULL};
+    static const char *const method_keys[] = {"name", "settings", "vary", "given", NULL};
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a method", method_keys));
     const int vary = ikt_yaml_find(r->yaml, node, "vary");
     IKT_TRY(read_name(r, node, "a method", method->name));
     IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
+    IKT_TRY(read_given(r, ikt_yaml_find(r->yaml, node, "given"), vary, method));
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, vary,
                              "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, "
@@ -370,6 +392,20 @@ static ikt_status read_all_data(reader *r, int node) {
             return ikt_yaml_fail(r->ctx, r->yaml, node, "there is no data set '%s' (reference)",
                                  data->reference);
     }
+    for (int64_t m = 0; m < study->n_methods; m++)
+        for (int64_t g = 0; g < study->method[m].given.count; g++) {
+            char name[IKT_STRING_MAX];
+            const char *text = study->method[m].given.text[g];
+            int64_t i = 0;
+            while (i < study->n_data && !ikt_study_given_map(&study->data[i], text))
+                i++;
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+            if (i == study->n_data)
+                return ikt_yaml_fail(r->ctx, r->yaml, node,
+                                     "there is no data set '%s', of which the method '%s' has a "
+                                     "given map",
+                                     name, study->method[m].name);
+        }
     return IKT_OK;
 }
 
@@ -467,6 +503,12 @@ ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
     return st;
 }
 
+const char *ikt_study_given_map(const ikt_study_data *data, const char *given) {
+    const size_t length = strlen(data->name);
+    return strncmp(given, data->name, length) == 0 && given[length] == '=' ? given + length + 1
+                                                                           : NULL;
+}
+
 int64_t ikt_study_find_data(const ikt_study *study, const char *name) {
     for (int64_t i = 0; i < study->n_data; i++)
         if (strcmp(study->data[i].name, name) == 0) return i;
@@ -476,6 +518,7 @@ int64_t ikt_study_find_data(const ikt_study *study, const char *name) {
 void ikt_study_destroy(ikt_study *study) {
     for (int64_t m = 0; m < study->n_methods; m++) {
         ikt_free(&study->method[m].settings.text);
+        ikt_free(&study->method[m].given.text);
         for (int a = 0; a < IKT_STUDY_AXES; a++)
             ikt_study_values_destroy(&study->method[m].axis[a].values);
     }

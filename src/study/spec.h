@@ -70,6 +70,7 @@ typedef struct {
     ikt_assignments settings;
     ikt_study_axis axis[IKT_STUDY_AXES];
     int axes;
+    ikt_assignments given; /* "DATA=MAP": maps of other programs in place of runs; usually none */
 } ikt_study_method;
 
 typedef struct {
@@ -110,6 +111,10 @@ typedef struct {
  * measure, generator, data set referred to), missing, repeated or contradictory. */
 ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out);
 void ikt_study_destroy(ikt_study *study);
+
+/* LOCAL, pure. The map that an entry of ikt_study_method.given names for a data set; NULL where the
+ * entry is one of another data set. */
+const char *ikt_study_given_map(const ikt_study_data *data, const char *given);
 
 /* LOCAL. Number of the data set of that name; -1 where there is none. */
 int64_t ikt_study_find_data(const ikt_study *study, const char *name);

@@ -25,12 +25,14 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "base/shared_file.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "evaluate/measure.h"
 #include "evaluate/structure.h"
+#include "io/results/result.h"
 #include "pipeline/outcome.h"
 #include "study/results.h"
 
@@ -225,7 +227,8 @@ static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ik
         const ikt_measured map = ikt_run_measured(ctx, run);
         st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
     }
-    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table)
+    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table &&
+        !what->map[0])
         st = compare(ctx, plan, what, run, &measures);
     if (st == IKT_OK) note_measures(plan->study, run, &measures, out);
     ikt_measures_destroy(&measures);
@@ -253,6 +256,90 @@ static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_
     return st;
 }
 
+/* Whether the study asks for what is not known of a map that another program has made. */
+static bool asks_for_provenance(const ikt_study *study) {
+    bool asks = false;
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        const char *family = ikt_measure_find(study->measure[m])->family;
+        asks |= strcmp(family, "run") == 0 || strcmp(family, "kernel") == 0 ||
+                strcmp(family, "reference") == 0;
+    }
+    return asks;
+}
+
+/* COLLECTIVE over a group. The embedding of a given map as a result file, like that of a run, but
+ * without settings: nobody knows those that made it. */
+static ikt_status write_given(ikt_context *ctx, const ikt_study_run *what, const ikt_run *run,
+                              const char *path) {
+    ikt_note facts[2] = {{"made_by", "a map of another program, measured by iktsne study"},
+                         {"given", ""}};
+    snprintf(facts[1].text, sizeof facts[1].text, "%s", what->map);
+    const ikt_result result = {.rows = run->rows,
+                               .q = (int)run->settings.layout.dimensions,
+                               .embedding = run->embedding.y,
+                               .labels = run->labels,
+                               .label_names = run->label_names,
+                               .marked = run->marked,
+                               .n_marked = run->n_marked,
+                               .value_name = "kl",
+                               .configuration = "",
+                               .facts = facts,
+                               .n_facts = 2};
+    return ikt_result_write(ctx, path, true, &result);
+}
+
+/* COLLECTIVE over a group. Measures a given map as if a run had made it. Its kernel and its P are
+ * not known, so that what needs them is left out. */
+static ikt_status take_given(ikt_context *ctx, const ikt_study_plan *plan,
+                             const ikt_study_run *what, ikt_study_result *out) {
+    const ikt_study_table *table = &plan->table[what->table];
+    char path[IKT_STRING_MAX];
+    ikt_run run = {.given = NULL};
+    ikt_result_file *map = NULL;
+    ikt_source *source = NULL;
+    ikt_companions found = {NULL, NULL, NULL, 0};
+    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
+    ikt_study_embedding_file(plan, what, path);
+    ikt_status st = ikt_result_open(ctx, what->map, &map);
+    if (st == IKT_OK && ikt_result_rows(map) != table->n)
+        st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
+                      "%s has %" PRId64 " rows, but %s has %" PRId64 ": a map of other data",
+                      what->map, ikt_result_rows(map), table->file, table->n);
+    if (st == IKT_OK) {
+        run.rows = ikt_rows_make(table->n, ikt_size(ctx), ikt_rank(ctx));
+        run.settings.layout.dimensions = ikt_result_dimensions(map);
+        run.settings.affinity.kind = IKT_AFFINITY_KNN; /* no kernel of ours is said to be its own */
+        st = ikt_alloc(ctx, &run.embedding.y, run.rows.count * run.settings.layout.dimensions,
+                       sizeof *run.embedding.y, "embedding");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK)
+        st = ikt_result_read_embedding(map, run.rows.first, run.rows.count, run.embedding.y);
+    if (st == IKT_OK) st = ikt_input_open(ctx, &run.settings.input, &source);
+    if (st == IKT_OK) st = ikt_companions_read(ctx, &run.settings.input, source, &run.rows, &found);
+    if (st == IKT_OK) {
+        run.labels = found.labels;
+        run.label_names = found.label_names;
+        run.marked = found.marked;
+        run.n_marked = found.n_marked;
+        out->number[IKT_RUN_ROWS] = (double)table->n;
+        out->number[IKT_RUN_COLUMNS] = (double)table->d;
+        out->hash = ikt_row_hash(ctx, run.embedding.y, run.rows.first, run.rows.count,
+                                 (size_t)run.settings.layout.dimensions * sizeof *run.embedding.y);
+        if (asks_for_provenance(plan->study))
+            snprintf(out->message, sizeof out->message,
+                     "a given map: its settings are not known, so that measures of the run, of its "
+                     "kernel and against a reference are left out");
+        st = write_given(ctx, what, &run, path);
+    }
+    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
+    ikt_companions_free(&found);
+    ikt_free(&run.embedding.y);
+    ikt_source_close(&source);
+    ikt_result_close(&map);
+    return st;
+}
+
 /* --- groups of ranks -------------------------------------------------------------------------- */
 
 static void report(const worker *w, int64_t taken, const ikt_study_result *result) {
@@ -274,8 +361,10 @@ static void report(const worker *w, int64_t taken, const ikt_study_result *resul
                                        IKT_LOG_INT("total", w->count),
                                        IKT_LOG_REAL("seconds", result->number[IKT_RUN_SECONDS]),
                                        {0}},
-                    "%lld of %lld: %s%s (%.1f s)", (long long)w->cursor, (long long)w->count, name,
-                    values, result->number[IKT_RUN_SECONDS]);
+                    isfinite(result->number[IKT_RUN_SECONDS]) ? "%lld of %lld: %s%s (%.1f s)"
+                                                              : "%lld of %lld: %s%s, a given map",
+                    (long long)w->cursor, (long long)w->count, name, values,
+                    result->number[IKT_RUN_SECONDS]);
 }
 
 /* COLLECTIVE over a group, in a context that is made anew for each run: its account, clocks and
@@ -292,7 +381,8 @@ static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *cl
                  "begun %lld times before and never ended (time limit, memory, or a crash)",
                  (long long)claim->attempts);
     } else {
-        st = embed(w->ctx, w->plan, &w->plan->run[claim->run], &result);
+        const ikt_study_run *what = &w->plan->run[claim->run];
+        st = (what->map[0] ? take_given : embed)(w->ctx, w->plan, what, &result);
         result.is_good = st == IKT_OK;
         if (st == IKT_STOPPED)
             ikt_fail(group, st, "%s", ikt_message(w->ctx));

@@ -35,6 +35,7 @@ static ikt_source_options options_of(const wish *w) {
     ikt_source_options o = {.dataset = w->dataset, .rows = w->rows};
     char order[WORD] = "";
     long long columns = 0, skip = 0;
+    if (strcmp(w->labels, "-") != 0) o.labels = w->labels;
     o.transposed = strcmp(w->transposed, "yes") == 0  ? IKT_TRANSPOSED_YES
                    : strcmp(w->transposed, "no") == 0 ? IKT_TRANSPOSED_NO
                                                       : IKT_TRANSPOSED_AUTO;

@@ -310,20 +310,89 @@ def turned(rng):
          error=(3, "never written"))
 
 
-def others():
+# --- CSV -------------------------------------------------------------------------------------------
+
+def tables(rng):
+    """As pandas, R and people write them: quotes, line breaks within cells, names of rows, missing cells."""
     import gzip
-    open("data.csv", "w").write("a,b\n1,2\n3,4\n")
-    with gzip.open("data.csv.gz", "wb") as f:
+    x = values(rng, "f8")
+    kinds = rng.choice(["wolf", "ant, red", 'the "bee"'], N)
+    classes, names = np.unique(kinds, return_inverse=True)[::-1][0], "".join(k + "\n" for k in np.unique(kinds))
+    words = np.array([("line one\nline \"two\", " * (i % 23))[:i] for i in range(N)])
+    frame = pd.DataFrame(x, columns=list("abcdefg"))
+    frame.insert(2, "note", words)
+    frame["kind"] = kinds
+    frame.index = [f"cell-{i}" for i in range(N)]
+    frame.to_csv("frame.csv")
+    frame.to_csv("frame.tsv.gz", sep="\t", index=False)
+    for name in "frame.csv", "frame.tsv.gz":
+        case("csv-" + name, name, x, labels="kind", classes=classes, names=names, kind="float64")
+        case("csv-few-" + name, name, x[:50], labels="kind", classes=classes[:50], names=names, first=50)
+    case("csv-columns", "frame.csv", x[:, [1, 6, 0]], dataset="b,g,a")
+    case("csv-numbers", "frame.csv", x[:, :1], dataset="2")
+    case("csv-no-label", "frame.csv", x, labels="none", error=(3, "no labels"))
+    # Whole numbers are labels as they are; a column of that name is one without being asked for.
+    numbers = pd.DataFrame(x, columns=list("abcdefg"))
+    numbers["label"] = np.arange(N) % 5 - 1
+    numbers.to_csv("label.csv", index=False)
+    case("csv-label", "label.csv", x, labels="labels", classes=np.arange(N) % 5 - 1)
+    # Names of rows without a heading, which R leaves out altogether and pandas writes as an empty cell.
+    pd.DataFrame(x).to_csv("index.csv")
+    case("csv-index", "index.csv", x)
+    with open("r.txt", "w") as f:
+        f.write(" ".join(f'"V{i}"' for i in range(D)) + "\n")
+        f.writelines(f'"{i}" ' + " ".join(map(repr, row.tolist())) + "\n" for i, row in enumerate(x))
+    case("csv-r", "r.txt", x)
+    # No header, and text that is no heading; numbers that are one.
+    with open("bare.csv", "w") as f:
+        f.writelines(",".join(map(repr, row.tolist())) + "," + k.split()[0].strip(",") + "\n" for row, k in zip(x, kinds))
+    case("csv-bare", "bare.csv", x)
+    pd.DataFrame(x, index=frame.index).to_csv("counted.csv", index_label="cell")
+    case("csv-counted", "counted.csv", x)
+    # Missing cells, as they are written.
+    gaps = x.copy()
+    with open("gaps.csv", "w") as f:
+        f.write(",".join("abcdefg") + "\n")
+        for i in range(N):
+            row = [repr(v) for v in x[i].tolist()]
+            if i > 0 and i % 7 == 0:
+                row[i % D] = ["", "NA", "NaN", "null", "?", "N/A"][i // 7 % 6]
+                gaps[i, i % D] = np.nan
+            f.write(",".join(row) + "\n")
+    case("csv-gaps", "gaps.csv", gaps)
+    # A record longer than the range of a rank, and one that is the whole end of the file.
+    long = "x\n" * 30000
+    with open("long.csv", "w") as f:
+        f.write(f'a,note,b\n1,"{long}",2\n3,short,4\n5,"{long}{long}",6\n')
+    case("csv-long", "long.csv", np.array([[1, 2], [3, 4], [5, 6]]))
+    with gzip.open("text.csv.gz", "wb") as f:
         f.write(b"a,b\n1,2\n3,4\n")
+    case("csv-gz", "text.csv.gz", np.array([[1, 2], [3, 4]]))
+    for name, text, words in (
+            ("stray", "a,b\n" + "1,2\n" * 90 + "3,four\n" + "5,6\n" * 9, "line 92, column 2 \\('b'\\): 'four' is not a number"),
+            ("ragged", "a,b\n" + "1,2\n" * 90 + "3\n" + "5,6\n" * 9, "line 92 has 1 cells; the first has 2"),
+            ("open", "a,b\n" + "1,2\n" * 9 + '3,"4\n' + "5,6\n" * 90, "line 11: a quote is not closed"),
+            ("inf", "a,b\n1,2\n-inf,3\n", "'-inf' is not a finite number"),
+            ("zero", "a,b\n" + "1,2\n" * 700 + "3,\0\n" + "1,2\n" * 7, "line 702: holds a zero byte")):
+        open(name + ".csv", "w").write(text)
+        case("csv-" + name, name + ".csv", error=(3, words))
+    open("words.csv", "w").write("a,b\nx,y\nz,w\n")
+    case("csv-words", "words.csv", error=(4, "has no column of numbers"))
+    case("csv-absent", "frame.csv", dataset="a,nothing", error=(2, "has no column 'nothing'"))
+    case("csv-twice", "frame.csv", dataset="a,2,b", error=(2, "is named twice"))
+    case("csv-beyond", "frame.csv", first=N + 1, error=(2, "has only 211 rows"))
+
+
+def others():
+    open("data.libsvm", "w").write("1 1:2\n")
     open("noise.bin", "wb").write(bytes(range(1, 256)) * 3)
-    case("csv", "data.csv", error=(4, "is not an HDF5 file but CSV, .*`iktsne convert data.csv data.h5`"))
-    case("csv-gz", "data.csv.gz", error=(4, "but gzipped CSV, .*`iktsne convert data.csv.gz data.h5`"))
+    case("libsvm", "data.libsvm", error=(4, "is not an HDF5 file but LIBSVM, .*`iktsne convert data.libsvm data.h5`"))
     case("noise", "noise.bin", error=(4, "nor of another known format"))
 
 
 def make():
     rng = np.random.default_rng(7)
-    for part in arrays, idx, label_files, annotated, annotated_before, matlab, turned:
+    for part in arrays, idx, label_files, annotated, annotated_before, matlab, turned, tables:
         part(rng)
     others()
     open("cases.txt", "w").write("\n".join(cases) + "\n")
@@ -344,7 +413,7 @@ def check_case(name, wish):
         shape = (int(said[2]), int(said[3]))
         if shape != wish["rows"].shape:
             return f"{shape} rows, not {wish['rows'].shape}"
-        if not np.array_equal(np.fromfile(name + ".rows").reshape(shape), wish["rows"].astype("f8")):
+        if not np.array_equal(np.fromfile(name + ".rows").reshape(shape), wish["rows"].astype("f8"), equal_nan=True):
             return "other rows"
     if wish["kind"] and said[1] != wish["kind"]:
         return f"{said[1]}, not {wish['kind']}"

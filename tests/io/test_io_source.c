@@ -336,10 +336,10 @@ static void unfit_files(void **state) {
     refuse(ctx, "no/such/file.h5", "X", 0, IKT_ERR_FILE, "file.h5 cannot be read: No such file");
     refuse(ctx, "", "X", 0, IKT_ERR_FILE, "cannot be read");
     refuse(ctx, ".", "X", 0, IKT_ERR_FILE, "is a folder");
-    if (ikt_rank(ctx) == 0) io_write(name, "1,2,3\n", 6, false);
+    if (ikt_rank(ctx) == 0) io_write(name, "1 1:2\n", 6, false);
     ikt_barrier(ctx);
     refuse(ctx, name, "X", 0, IKT_ERR_FILE,
-           "is not an HDF5 file but CSV, which is read from beginning to end; `iktsne convert");
+           "is not an HDF5 file but LIBSVM, which is read from beginning to end; `iktsne convert");
     if (ikt_rank(ctx) == 0) io_write(name, "", 0, false);
     ikt_barrier(ctx);
     refuse(ctx, name, "X", 0, IKT_ERR_FILE, "is not an HDF5 file");

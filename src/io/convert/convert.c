@@ -1,6 +1,7 @@
 /* Files of foreign formats as HDF5. See convert.h. */
 #include "io/convert/convert.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
@@ -92,6 +93,9 @@ static ikt_status copy_blocks(conversion *c, bool sparse, int64_t most, blocks *
         } else if (all > 0) {
             IKT_TRY(ikt_table_write(c->writer, first, count, b->written,
                                     feed->labels ? b->labels : NULL));
+            for (int64_t t = 0; t < feed->texts; t++)
+                IKT_TRY(ikt_table_write_texts(c->writer, &feed->text[t].about, first, count,
+                                              feed->text[t].block));
         }
         rows_done += all;
         ikt_progress(c->ctx, "rows", rows_done, feed->n, NULL);
@@ -101,7 +105,10 @@ static ikt_status copy_blocks(conversion *c, bool sparse, int64_t most, blocks *
 
 static ikt_status copy_rows(conversion *c, bool sparse) {
     const int64_t d = c->feed->d, n = c->feed->n;
-    const int64_t most = block_bytes / (8 * d) < n ? block_bytes / (8 * d) + 1 : n;
+    int64_t row_bytes = 8 * d;
+    for (int64_t t = 0; t < c->feed->texts; t++)
+        row_bytes += c->feed->text[t].about.width;
+    const int64_t most = block_bytes / row_bytes < n ? block_bytes / row_bytes + 1 : n;
     blocks b = {NULL, NULL, NULL, {0}};
     ikt_status st = IKT_OK;
     if (!sparse && !c->feed->sparse) st = ikt_alloc(c->ctx, &b.read, most * d, 8, "blocks");
@@ -118,6 +125,18 @@ static ikt_status copy_rows(conversion *c, bool sparse) {
     return st;
 }
 
+/* COLLECTIVE. The data sets of the texts, empty. */
+static ikt_status write_texts(conversion *c) {
+    const ikt_row_feed *feed = c->feed;
+    ikt_table_text *text = NULL;
+    ikt_status st = ikt_agree(c->ctx, ikt_alloc(c->ctx, &text, feed->texts, sizeof *text, "texts"));
+    for (int64_t t = 0; st == IKT_OK && t < feed->texts; t++)
+        text[t] = feed->text[t].about;
+    if (st == IKT_OK) st = ikt_table_texts(c->writer, feed->n, text, feed->texts);
+    ikt_free(&text);
+    return st;
+}
+
 static ikt_status write_output(conversion *c, const char *out, bool overwrite,
                                const ikt_converted *made) {
     const ikt_row_feed *feed = c->feed;
@@ -126,7 +145,8 @@ static ikt_status write_output(conversion *c, const char *out, bool overwrite,
     IKT_TRY(made->sparse ? ikt_sparse_create(c->ctx, out, overwrite, &shape, &c->writer)
                          : ikt_table_create(c->ctx, out, overwrite, feed->n, feed->d, c->type,
                                             feed->labels, &c->writer));
-    ikt_status st = copy_rows(c, made->sparse);
+    ikt_status st = write_texts(c);
+    if (st == IKT_OK) st = copy_rows(c, made->sparse);
     if (st == IKT_OK && feed->classes)
         st = ikt_table_attribute(c->writer, "label_names", feed->classes);
     if (st == IKT_OK) st = ikt_row_feed_marked(c->feed, &marked, &count);
@@ -168,6 +188,11 @@ ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
     c.type = options->as ? (ikt_type)(options->as - 1) : c.feed->type;
     *made =
         (ikt_converted){.n = c.feed->n, .d = c.feed->d, .type = c.type, .labels = c.feed->labels};
+    for (int64_t t = 0; t < c.feed->texts; t++) {
+        const size_t used = strlen(made->texts);
+        snprintf(made->texts + used, sizeof made->texts - used, "%s%s", t > 0 ? ", " : "",
+                 c.feed->text[t].about.name);
+    }
     ikt_status st = choose_form(&c, options->sparse, &made->sparse);
     if (made->sparse) made->entries = c.feed->entries;
     if (st == IKT_OK) st = write_output(&c, out, options->overwrite, made);

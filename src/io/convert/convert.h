@@ -1,4 +1,5 @@
-/* Files of foreign formats as the HDF5 that `embed` reads: rows, labels, names of classes.
+/* Files of foreign formats as the HDF5 that `embed` reads: rows, labels, names of classes, and of
+ * CSV columns of text.
  *
  * The rows of a feed (row_feed.h) go to the file block by block, from each rank to its place.
  * Sparse rows are written sparse or dense, dense rows dense. Memory per rank: a few blocks.
@@ -23,6 +24,8 @@ typedef struct {
     int64_t n, d, entries; /* entries of sparse rows, 0 of dense ones */
     ikt_type type;
     bool sparse, labels;
+    char
+        texts[512]; /* names of the columns of text, with commas between; cut where they are many */
 } ikt_converted;
 
 /* COLLECTIVE. Converts the file `in` to the file `out`.

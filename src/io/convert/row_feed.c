@@ -52,7 +52,7 @@ static const ikt_row_feed_ops libsvm_ops = {.self_bytes = sizeof(ikt_libsvm_file
 ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_options *options,
                              ikt_row_feed **out) {
     static const ikt_row_feed_ops *const kinds[] = {&ikt_row_feed_reader, &libsvm_ops,
-                                                    &ikt_row_feed_hdf5};
+                                                    &ikt_row_feed_hdf5, &ikt_row_feed_csv};
     ikt_reader_content content = {0};
     ikt_row_feed *feed = NULL;
     ikt_status st = IKT_OK;
@@ -65,6 +65,7 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
         else if (st == IKT_OK)
             st = ikt_reader_guess(ctx, path, &content);
         if (content.format == &ikt_reader_libsvm && !content.packed) kind = 1;
+        if (content.format == &ikt_reader_csv) kind = 3;
     }
     IKT_TRY(ikt_agree(ctx, st));
     const ikt_row_feed_ops *ops = kinds[ikt_max_one(ctx, kind)];
@@ -110,6 +111,9 @@ ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *coun
 void ikt_row_feed_close(ikt_row_feed **feed) {
     if (!*feed) return;
     if ((*feed)->ops) (*feed)->ops->close(*feed);
+    for (int64_t t = 0; t < (*feed)->texts; t++)
+        ikt_free(&(*feed)->text[t].block);
+    ikt_free(&(*feed)->text);
     ikt_free(&(*feed)->self);
     ikt_free(&(*feed)->classes);
     ikt_free(feed);

@@ -1,13 +1,14 @@
 /* The rows of a file that is converted, of whatever format, on their way through the ranks.
  *
  * Each rank has a part of the rows, which it is given block by block: formats that are read in
- * order have all of them on rank 0, HDF5 and plain LIBSVM are read by all ranks. Rows are dense or
- * sparse, as the format has them. A format whose rows come in another way is one row_feed_*.c with
- * a table of functions, and an entry in row_feed.c.
+ * order have all of them on rank 0; HDF5, CSV and plain LIBSVM are read by all ranks. Rows are
+ * dense or sparse, as the format has them. A format whose rows come in another way is one
+ * row_feed_*.c with a table of functions, and an entry in row_feed.c.
  */
 #ifndef IKT_IO_CONVERT_ROW_FEED_H
 #define IKT_IO_CONVERT_ROW_FEED_H
 
+#include "io/convert/table_writer.h"
 #include "io/formats/reader.h"
 #include "io/numbers/sparse_block.h"
 #include "io/sources/source.h"
@@ -20,6 +21,13 @@ typedef struct {
     const char *label_array; /* of the input itself */
     int64_t rows;            /* the first ones; 0: all */
 } ikt_feed_options;
+
+/* A column of texts beside the rows. */
+typedef struct {
+    ikt_table_text about;
+    char *block; /* the texts of the rows that were given last, about.width bytes each; owned */
+    int64_t capacity; /* of `block`, in bytes */
+} ikt_feed_text;
 
 typedef struct ikt_row_feed ikt_row_feed;
 
@@ -52,6 +60,8 @@ struct ikt_row_feed {
     int64_t count;
     int64_t first_entry; /* of this rank's rows */
     int64_t done;        /* rows of this rank that have been given */
+    ikt_feed_text *text; /* [texts] of dense rows; owned */
+    int64_t texts;
 };
 
 /* COLLECTIVE. Opens a file by its content. The path and the options' texts are lent until close.
@@ -80,6 +90,15 @@ ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *coun
 void ikt_row_feed_close(ikt_row_feed **feed);
 
 /* The kinds, beside plain LIBSVM, which row_feed.c has. */
-extern const ikt_row_feed_ops ikt_row_feed_hdf5, ikt_row_feed_reader;
+extern const ikt_row_feed_ops ikt_row_feed_hdf5, ikt_row_feed_reader, ikt_row_feed_csv;
+
+/* COLLECTIVE. Labels that stand in a file of their own, or in an array of a file of several, on
+ * every rank: one integer of 32 bits a row. For feeds whose rows have none.
+ *   rows     that there are in the file of the feed
+ *   labels   receives [rows], freed with ikt_free; NULL where none are asked for
+ * Errors: those of ikt_reader_open; IKT_ERR_DATA (other numbers of rows, more than one column, no
+ * integers), IKT_ERR_USAGE. */
+ikt_status ikt_feed_labels_read(const ikt_row_feed *feed, const ikt_feed_options *options,
+                                int64_t rows, bool has_own, int32_t **labels);
 
 #endif

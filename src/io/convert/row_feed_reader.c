@@ -15,8 +15,8 @@ typedef struct {
 
 /* The labels of a reader are a column of integers, one a row, in the file itself, in another, or in
  * the array of another: "FILE", or "FILE:ARRAY" where there is no file of the whole name. */
-static ikt_status open_labels(const ikt_row_feed *feed, const ikt_feed_options *options) {
-    reader_self *self = feed->self;
+static ikt_status open_labels(const ikt_row_feed *feed, const ikt_feed_options *options,
+                              int64_t rows, bool has_own, reader_self *self) {
     ikt_reader_options plain = {.array = options->label_array};
     const char *path = feed->path;
     if (ikt_is_given(options->labels) && ikt_is_given(options->label_array))
@@ -31,8 +31,8 @@ static ikt_status open_labels(const ikt_row_feed *feed, const ikt_feed_options *
         if (options->labels[length]) plain.array = path + length + 1;
     }
     IKT_TRY(ikt_reader_open(feed->ctx, path, &plain, &self->labels));
-    const ikt_reader *labels = self->labels, *rows = self->rows;
-    if (rows->labels)
+    const ikt_reader *labels = self->labels;
+    if (has_own)
         return ikt_fail(feed->ctx, IKT_ERR_USAGE,
                         "the rows of %s come with labels (--label-column, or LIBSVM): --labels, "
                         "--label-array and these exclude each other",
@@ -40,10 +40,10 @@ static ikt_status open_labels(const ikt_row_feed *feed, const ikt_feed_options *
     if (labels->d != 1 && labels->n != 1) /* a row of labels is as good as a column */
         return ikt_fail(feed->ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld",
                         labels->path, (long long)labels->d);
-    if (labels->n * labels->d != rows->n)
+    if (labels->n * labels->d != rows)
         return ikt_fail(feed->ctx, IKT_ERR_DATA, "%s has %lld labels, but %s has %lld rows",
-                        labels->path, (long long)(labels->n * labels->d), rows->path,
-                        (long long)rows->n);
+                        labels->path, (long long)(labels->n * labels->d), feed->path,
+                        (long long)rows);
     return IKT_OK;
 }
 
@@ -53,7 +53,7 @@ static ikt_status open_readers(ikt_row_feed *feed, const ikt_feed_options *optio
     IKT_TRY(ikt_reader_open(feed->ctx, feed->path, &options->reader, &self->rows));
     const ikt_reader *rows = self->rows;
     if (ikt_is_given(options->labels) || ikt_is_given(options->label_array))
-        IKT_TRY(open_labels(feed, options));
+        IKT_TRY(open_labels(feed, options, rows->n, rows->labels, self));
     if (options->rows > rows->n)
         return ikt_fail(feed->ctx, IKT_ERR_USAGE, "--rows %lld, but %s has only %lld rows",
                         (long long)options->rows, feed->path, (long long)rows->n);
@@ -97,8 +97,9 @@ static ikt_status reader_open(ikt_row_feed *feed, const ikt_feed_options *option
     return IKT_OK;
 }
 
-static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels) {
-    reader_self *self = feed->self;
+/* The next labels, which are those of the rows from `first` on. */
+static ikt_status read_labels(const ikt_row_feed *feed, reader_self *self, int64_t first,
+                              int64_t count, int32_t *labels) {
     ikt_reader *reader = self->labels;
     const int64_t all = reader->n == 1 ? reader->d : count; /* a row comes whole */
     IKT_TRY(ikt_reserve(feed->ctx, &self->label_block, all, sizeof(double), "blocks"));
@@ -106,12 +107,12 @@ static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels
         IKT_TRY(ikt_reader_read(reader, reader->n > 1 ? count : 1, self->label_block, NULL));
     for (int64_t i = 0; i < count; i++) {
         const double value =
-            ikt_number_at(reader->type, self->label_block, reader->n > 1 ? i : feed->done + i);
+            ikt_number_at(reader->type, self->label_block, reader->n > 1 ? i : first + i);
         if (value != floor(value) || fabs(value) >= 2147483648.0)
             return ikt_fail(feed->ctx, IKT_ERR_DATA,
                             "%s, row %lld (counted from 0): %.17g is no label (an integer of 32 "
                             "bits)",
-                            reader->path, (long long)(feed->done + i), value);
+                            reader->path, (long long)(first + i), value);
         labels[i] = (int32_t)value;
     }
     return IKT_OK;
@@ -121,7 +122,7 @@ static ikt_status reader_dense(ikt_row_feed *feed, int64_t count, void *rows, in
     reader_self *self = feed->self;
     if (count == 0) return IKT_OK;
     IKT_TRY(ikt_reader_read(self->rows, count, rows, self->rows->labels ? labels : NULL));
-    return self->labels ? read_labels(feed, count, labels) : IKT_OK;
+    return self->labels ? read_labels(feed, self, feed->done, count, labels) : IKT_OK;
 }
 
 static ikt_status reader_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
@@ -129,7 +130,30 @@ static ikt_status reader_sparse(ikt_row_feed *feed, int64_t rows, int64_t entrie
     reader_self *self = feed->self;
     if (rows == 0) return IKT_OK;
     IKT_TRY(ikt_reader_read_sparse(self->rows, rows, entries, block));
-    return self->labels ? read_labels(feed, block->rows, block->labels) : IKT_OK;
+    return self->labels ? read_labels(feed, self, feed->done, block->rows, block->labels) : IKT_OK;
+}
+
+ikt_status ikt_feed_labels_read(const ikt_row_feed *feed, const ikt_feed_options *options,
+                                int64_t rows, bool has_own, int32_t **labels) {
+    enum { BLOCK = 1 << 20 };
+    ikt_context *ctx = feed->ctx;
+    reader_self self = {.rows = NULL};
+    ikt_status st = IKT_OK;
+    *labels = NULL;
+    if (!ikt_is_given(options->labels) && !ikt_is_given(options->label_array)) return IKT_OK;
+    if (ikt_rank(ctx) == 0) st = open_labels(feed, options, rows, has_own, &self);
+    if (st == IKT_OK) st = ikt_alloc(ctx, labels, rows, sizeof **labels, "labels");
+    st = ikt_agree(ctx, st);
+    for (int64_t first = 0; st == IKT_OK && self.labels && first < rows; first += BLOCK)
+        st = read_labels(feed, &self, first, rows - first < BLOCK ? rows - first : BLOCK,
+                         *labels + first);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_broadcast(ctx, *labels, rows * (int64_t)sizeof **labels, 0);
+    ikt_reader_close(&self.labels);
+    ikt_free(&self.label_path);
+    ikt_free(&self.label_block);
+    if (st != IKT_OK) ikt_free(labels);
+    return st;
 }
 
 static void reader_close(ikt_row_feed *feed) {

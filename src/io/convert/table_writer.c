@@ -1,6 +1,7 @@
 /* A data set file, dense or sparse, written in parallel and atomically. See table_writer.h. */
 #include "io/convert/table_writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -57,6 +58,60 @@ ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char
 
 ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t count) {
     return ikt_h5_write_array(w->ctx, w->out.file, "marked", H5T_NATIVE_INT64, count, rows);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static hid_t text_type(const ikt_table_text *text) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && H5Tset_size(type, (size_t)text->width) >= 0 &&
+        H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
+        return type;
+    ikt_h5_close(type);
+    return -1;
+}
+
+/* What the data sets take at most: texts that cannot be made shorter, and the zeros behind them, of
+ * which a thousand become one. */
+static int64_t text_bytes(int64_t n, const ikt_table_text *text) {
+    return text->bytes + text->bytes / 64 + ikt_h5_rows_bytes(n, text->width) / 256 + (32 << 10);
+}
+
+ikt_status ikt_table_texts(ikt_table_writer *w, int64_t n, const ikt_table_text *text,
+                           int64_t count) {
+    int64_t bytes = 0;
+    for (int64_t t = 0; t < count; t++)
+        bytes += text_bytes(n, &text[t]);
+    if (count == 0) return IKT_OK;
+    IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
+    hid_t group = ikt_h5_create_group(w->out.file, "columns");
+    IKT_TRY(ikt_h5_output_check(&w->out, group >= 0, "the group columns"));
+    for (int64_t t = 0; t < count; t++) {
+        const hid_t type = text_type(&text[t]);
+        hid_t set = -1;
+        IKT_TRY(ikt_h5_output_check(&w->out, type >= 0, text[t].name));
+        IKT_TRY(ikt_h5_create_packed(w->ctx, group, text[t].name, type, n, &set));
+        const bool is_renamed = strcmp(text[t].name, text[t].heading) != 0;
+        IKT_TRY(ikt_h5_output_check(
+            &w->out, !is_renamed || ikt_h5_set_text(set, "heading", text[t].heading), "heading"));
+        ikt_h5_close(type);
+        ikt_h5_close(set);
+    }
+    ikt_h5_close(group);
+    return IKT_OK;
+}
+
+/* The data set is opened for every block: a file may have more columns than can stay open. */
+ikt_status ikt_table_write_texts(ikt_table_writer *w, const ikt_table_text *text, int64_t first,
+                                 int64_t count, const char *texts) {
+    char path[300];
+    snprintf(path, sizeof path, "columns/%s", text->name);
+    const hid_t type = text_type(text), set = H5Dopen2(w->out.file, path, H5P_DEFAULT);
+    IKT_TRY(ikt_h5_output_check(&w->out, type >= 0 && set >= 0, path));
+    IKT_TRY(ikt_h5_write_rows(w->ctx, set, type, first, count, texts));
+    ikt_h5_close(type);
+    ikt_h5_close(set);
+    return IKT_OK;
 }
 
 static ikt_status write_labels(ikt_table_writer *w, int64_t first, int64_t count,

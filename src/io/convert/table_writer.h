@@ -1,4 +1,4 @@
-/* A data set file (/X, /labels, /marked) written in parallel, by blocks, and atomically.
+/* A data set file (/X, /labels, /marked, /columns) written in parallel, by blocks, and atomically.
  *
  * Method: collective writes to chunks of about 1 MiB with a checksum (fletcher32), into a file
  * beside the final name. Blocks need not fit the chunks, but a chunk that is written in parts is
@@ -36,6 +36,25 @@ ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const
 
 /* COLLECTIVE, same arguments. Rows to be marked in pictures; at most once. Errors: IKT_ERR_FILE. */
 ikt_status ikt_table_marked(ikt_table_writer *writer, const int64_t *rows, int64_t count);
+
+/* A column of texts beside the rows. */
+typedef struct {
+    char name[256];    /* of the data set, without slashes */
+    char heading[256]; /* what the column was called */
+    int64_t width;     /* bytes of the longest text, in UTF-8 */
+    int64_t bytes;     /* of all texts */
+} ikt_table_text;
+
+/* COLLECTIVE, same arguments. Makes the group /columns with a data set of n texts for each column:
+ * of fixed length, filled up with zeros, compressed. At most once, before rows are written. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_table_texts(ikt_table_writer *writer, int64_t n, const ikt_table_text *text,
+                           int64_t count);
+
+/* COLLECTIVE. Writes entries first .. first + count - 1 of a column, `width` bytes each; ranks may
+ * write different ranges, and none. Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_table_write_texts(ikt_table_writer *writer, const ikt_table_text *text,
+                                 int64_t first, int64_t count, const char *texts);
 
 /* COLLECTIVE. `local` is this rank's outcome so far: when all ranks succeeded the file gets its
  * name, otherwise it is removed. Frees *writer. Returns the agreed outcome; accepts NULL. */

@@ -8,6 +8,8 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
+#include "io/sources/labels.h"
+#include "io/sources/source.h"
 
 ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
     *out = (ikt_export){.ctx = ctx, .run = run};
@@ -20,33 +22,110 @@ ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
 void ikt_export_close(ikt_export *export) {
     for (int64_t c = 0; c < export->columns; c++) {
         ikt_column_close(&export->column[c].values);
+        ikt_texts_free(&export->column[c].texts);
+        ikt_free(&export->column[c].cells);
         ikt_free(&export->column[c].names);
     }
     ikt_result_close(&export->file);
 }
 
+/* COLLECTIVE. Whether the map's file is HDF5 and has such a data set, or one in obs. */
+static ikt_status look_for(ikt_export *export, const char *dataset, bool *present) {
+    ikt_context *ctx = export->ctx;
+    const char *path = ikt_result_path(export->file);
+    int64_t is_hdf5 = 0;
+    hid_t run;
+    *present = false;
+    if (ikt_rank(ctx) == 0) is_hdf5 = ikt_source_is_hdf5(path);
+    if (ikt_max_one(ctx, is_hdf5) == 0) return IKT_OK;
+    IKT_TRY(ikt_h5_open(ctx, path, &run));
+    *present = ikt_max_one(ctx, ikt_h5_has(run, dataset)) > 0;
+    ikt_h5_close(run);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Opens a column whatever it is. Those of CSV are read once, as parsing begins at the
+ * beginning; cells of text as they are, numbers as numbers. */
+static ikt_status open_column(ikt_export *export, const char *file, const char *dataset,
+                              ikt_export_column *c) {
+    ikt_context *ctx = export->ctx;
+    ikt_texts_kind texts;
+    bool has_names = false;
+    snprintf(c->source, sizeof c->source, "%s:%s", file, dataset);
+    IKT_TRY(ikt_texts_look(ctx, c->source, &texts));
+    c->kind = texts == IKT_TEXTS_STRINGS ? IKT_EXPORT_TEXTS : IKT_EXPORT_NUMBERS;
+    if (texts == IKT_TEXTS_STRINGS) return IKT_OK;
+    IKT_TRY(ikt_label_file_has_names(ctx, c->source, &has_names));
+    if (texts == IKT_TEXTS_CELLS && has_names) {
+        c->kind = IKT_EXPORT_TEXTS;
+        return ikt_texts_read(ctx, c->source, export->n, 0, export->n, &c->texts);
+    }
+    if (texts == IKT_TEXTS_CELLS) {
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &c->cells, export->n, sizeof *c->cells, "column")));
+        return ikt_number_file_read(ctx, c->source, export->n, 0, export->n, c->cells);
+    }
+    if (!has_names) return ikt_column_open(ctx, file, dataset, export->n, &c->values);
+    c->kind = IKT_EXPORT_CLASSES; /* their names come with those of no rows */
+    return ikt_label_file_read(ctx, c->source, export->n, 0, 0, NULL, &has_names, &c->names);
+}
+
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset,
                           bool *present) {
     ikt_context *ctx = export->ctx;
+    const char *own = ikt_result_path(export->file);
     if (present) {
-        hid_t run;
-        IKT_TRY(ikt_h5_open(ctx, export->run, &run));
-        *present = ikt_max_one(ctx, ikt_h5_has(run, dataset)) > 0;
-        ikt_h5_close(run);
+        IKT_TRY(look_for(export, dataset, present));
         if (!*present) return IKT_OK;
     }
     if (export->columns == IKT_EXPORT_COLUMNS)
         return ikt_fail(ctx, IKT_ERR_USAGE, "more than %d columns cannot be exported",
                         IKT_EXPORT_COLUMNS);
-    ikt_export_column *c = &export->column[export->columns];
+    ikt_export_column *c = &export->column[export->columns++]; /* closed with the others */
     *c = (ikt_export_column){.values = NULL};
-    IKT_TRY(ikt_column_open(ctx, file, dataset, export->n, &c->values));
-    export->columns++; /* from here on it is closed with the others */
     /* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
     const char *slash = strrchr(dataset, '/'), *name = slash ? slash + 1 : dataset;
     snprintf(c->name, sizeof c->name, "%s", strcmp(name, "labels") == 0 ? "label" : name);
-    if (strcmp(file, export->run) != 0 || strcmp(dataset, "labels") != 0) return IKT_OK;
+    const bool is_label = strcmp(file, own) == 0 && strcmp(dataset, "labels") == 0;
+    if (!is_label || !ikt_result_is_run(export->file)) return open_column(export, file, dataset, c);
+    IKT_TRY(ikt_column_open(ctx, file, dataset, export->n, &c->values));
     return ikt_result_read_text(export->file, "label_names", &c->names);
+}
+
+bool ikt_export_is_real(const ikt_export_column *column) {
+    return column->kind == IKT_EXPORT_NUMBERS &&
+           (column->cells || ikt_column_is_real(column->values));
+}
+
+ikt_status ikt_export_reals(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                            double *values) {
+    const ikt_export_column *column = &export->column[c];
+    if (!column->cells) return ikt_column_read_reals(column->values, first, count, values);
+    if (count > 0) memcpy(values, column->cells + first, (size_t)count * sizeof *values);
+    return IKT_OK;
+}
+
+ikt_status ikt_export_wholes(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                             int64_t *values) {
+    ikt_export_column *column = &export->column[c];
+    bool present;
+    if (column->kind == IKT_EXPORT_NUMBERS)
+        return ikt_column_read_wholes(column->values, first, count, values);
+    return ikt_label_file_read(export->ctx, column->source, export->n, first, count, values,
+                               &present, &column->names);
+}
+
+ikt_status ikt_export_texts(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                            ikt_texts *texts) {
+    const ikt_export_column *column = &export->column[c];
+    if (!column->texts.text)
+        return ikt_texts_read(export->ctx, column->source, export->n, first, count, texts);
+    *texts = (ikt_texts){.count = count, .text = column->texts.text + first}; /* lent */
+    return IKT_OK;
+}
+
+void ikt_export_texts_free(ikt_texts *texts) {
+    if (texts->bytes) ikt_texts_free(texts);
+    *texts = (ikt_texts){.count = 0};
 }
 
 int64_t ikt_export_rounds(const ikt_export *export) {

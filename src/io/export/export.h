@@ -13,22 +13,35 @@
 #include "base/atomic_file.h"
 #include "io/hdf5/columns.h"
 #include "io/results/result.h"
+#include "io/sources/texts.h"
 
-enum { IKT_EXPORT_NAME = 256, IKT_EXPORT_COLUMNS = 32, IKT_EXPORT_BLOCK = 1 << 16 };
+enum {
+    IKT_EXPORT_PATH = 1024,
+    IKT_EXPORT_NAME = 256,
+    IKT_EXPORT_COLUMNS = 32,
+    IKT_EXPORT_BLOCK = 1 << 16
+};
 
 #define IKT_EXPORT_KEY "X_iktsne" /* in obsm, unless another is named */
 
-/* A number for each row beside its place. */
+/* What a column holds: numbers; classes that have names; texts. */
+typedef enum { IKT_EXPORT_NUMBERS, IKT_EXPORT_CLASSES, IKT_EXPORT_TEXTS } ikt_export_kind;
+
+/* A number, class or text for each row beside its place. */
 typedef struct {
     char name[IKT_EXPORT_NAME]; /* "label" */
-    ikt_column *values;         /* owned */
-    char *names;                /* "a\nb\n": line k names class k; NULL: none; owned */
+    ikt_export_kind kind;
+    char source[2 * IKT_EXPORT_PATH]; /* FILE:DATASET of what is read anew for every block */
+    ikt_column *values;               /* numbers, and the labels of a run; owned */
+    double *cells;                    /* [n] numbers of a column of CSV; owned */
+    ikt_texts texts;                  /* of a column of CSV, all n; owned */
+    char *names;                      /* "a\nb\n": line k names class k; NULL: none; owned */
 } ikt_export_column;
 
 /* What is exported; freed with ikt_export_close. */
 typedef struct {
     ikt_context *ctx;
-    const char *run;       /* name of the file; lent */
+    const char *run;       /* the map, as it was named; lent */
     ikt_result_file *file; /* owned */
     int64_t n;
     int q;
@@ -43,6 +56,7 @@ typedef struct {
     bool is_gzipped;      /* text */
     bool guards_formulas; /* text: an apostrophe before names that begin like a formula */
     const char *anndata;  /* the AnnData file of which a copy is made */
+    bool in_place;        /* the copy takes the place of that file */
     const char *key;      /* of the embedding in it: "X_iktsne" */
 } ikt_export_options;
 
@@ -60,10 +74,25 @@ typedef struct {
 ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out);
 void ikt_export_close(ikt_export *export);
 
-/* COLLECTIVE. Adds a column: the data set of the run's file, or of another.
- *   present   NULL, or receives whether there is such a data set; without it that is an error
- * Errors: those of ikt_column_open; IKT_ERR_USAGE: too many. */
+/* COLLECTIVE. Adds a column: the data set of the map's file, or of another; of a CSV file a column
+ * of it, of an AnnData file also a column of obs. present   NULL, or receives whether there is such
+ * a data set; without it that is an error Errors: those of ikt_column_open, ikt_label_file_read and
+ * ikt_texts_read; IKT_ERR_USAGE: too many. */
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset, bool *present);
+
+/* LOCAL. Whether a column of numbers is of a floating type. */
+bool ikt_export_is_real(const ikt_export_column *column);
+
+/* COLLECTIVE. The entries first .. first + count - 1 of a column of the kind, or as many texts,
+ * which are freed with ikt_export_texts_free. Classes come as their numbers. Errors: those of
+ * reading. */
+ikt_status ikt_export_reals(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                            double *values);
+ikt_status ikt_export_wholes(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                             int64_t *values);
+ikt_status ikt_export_texts(ikt_export *export, int64_t c, int64_t first, int64_t count,
+                            ikt_texts *texts);
+void ikt_export_texts_free(ikt_texts *texts);
 
 /* LOCAL. The format of that name, or of a file's name where `name` is "auto"; NULL: none.
  *   is_gzipped   receives whether the name of the file says so */

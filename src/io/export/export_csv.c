@@ -85,6 +85,7 @@ typedef struct {
     float *y;                              /* [IKT_EXPORT_BLOCK * q] */
     double *real[IKT_EXPORT_COLUMNS];      /* [IKT_EXPORT_BLOCK] each, of those that are */
     int64_t *whole[IKT_EXPORT_COLUMNS];    /* likewise */
+    ikt_texts text[IKT_EXPORT_COLUMNS];    /* of the block, of those that are */
     const char **name[IKT_EXPORT_COLUMNS]; /* [names] lines of class names, NULL: none */
     int64_t names[IKT_EXPORT_COLUMNS];
 } table;
@@ -94,8 +95,10 @@ static ikt_status allocate(table *t) {
     const int64_t rows = IKT_EXPORT_BLOCK;
     IKT_TRY(ikt_alloc(ctx, &t->y, rows * t->export->q, sizeof *t->y, "block"));
     for (int64_t c = 0; c < t->export->columns; c++) {
-        const char *text = t->export->column[c].names;
-        if (ikt_column_is_real(t->export->column[c].values)) {
+        const ikt_export_column *column = &t->export->column[c];
+        const char *text = column->names;
+        if (column->kind == IKT_EXPORT_TEXTS) continue;
+        if (ikt_export_is_real(column)) {
             IKT_TRY(ikt_alloc(ctx, &t->real[c], rows, sizeof *t->real[c], "block"));
             continue;
         }
@@ -143,7 +146,7 @@ static void add_heading(table *t) {
         const char *name = t->export->column[c].name;
         add_delimiter(t);
         add_text(t, name, strlen(name));
-        if (!t->name[c]) continue;
+        if (!t->name[c] || t->export->column[c].kind == IKT_EXPORT_CLASSES) continue;
         add_delimiter(t);
         add_text(t, name, strlen(name));
         add_bytes(&t->block, "_name", 5);
@@ -175,10 +178,17 @@ static void add_row(table *t, int64_t row, int64_t i) {
             add_bytes(&t->block, text, strlen(text));
             continue;
         }
+        if (t->text[c].text) {
+            add_text(t, t->text[c].text[i], strlen(t->text[c].text[i]));
+            continue;
+        }
+        /* Classes are known by their names; labels of a run by both. One without a name leaves its
+         * cell empty. */
         const int64_t label = t->whole[c][i];
-        add_whole(t, label);
+        const bool is_class = t->export->column[c].kind == IKT_EXPORT_CLASSES;
+        if (!is_class) add_whole(t, label);
         if (!t->name[c]) continue;
-        add_delimiter(t); /* a label without a name leaves its cell empty */
+        if (!is_class) add_delimiter(t);
         if (label >= 0 && label < t->names[c])
             add_text(t, t->name[c][label], strcspn(t->name[c][label], "\n"));
     }
@@ -188,11 +198,13 @@ static void add_row(table *t, int64_t row, int64_t i) {
 static ikt_status read_block(table *t, int64_t first, int64_t count) {
     IKT_TRY(ikt_result_read_embedding(t->export->file, first, count, t->y));
     for (int64_t c = 0; c < t->export->columns; c++) {
-        ikt_column *column = t->export->column[c].values;
+        ikt_export_texts_free(&t->text[c]);
         if (t->real[c])
-            IKT_TRY(ikt_column_read_reals(column, first, count, t->real[c]));
+            IKT_TRY(ikt_export_reals(t->export, c, first, count, t->real[c]));
+        else if (t->whole[c])
+            IKT_TRY(ikt_export_wholes(t->export, c, first, count, t->whole[c]));
         else
-            IKT_TRY(ikt_column_read_wholes(column, first, count, t->whole[c]));
+            IKT_TRY(ikt_export_texts(t->export, c, first, count, &t->text[c]));
     }
     return IKT_OK;
 }
@@ -229,6 +241,7 @@ static ikt_status write_text(ikt_export *export, const ikt_export_options *optio
         ikt_free(&t.real[c]);
         ikt_free(&t.whole[c]);
         ikt_free(&t.name[c]);
+        ikt_export_texts_free(&t.text[c]);
     }
     ikt_free(&t.block.data);
     return ikt_shared_end(&file, st);

@@ -1,18 +1,23 @@
-/* A copy of an AnnData file with the embedding in obsm.
+/* A copy of an AnnData file with the embedding in obsm, beside the file or in its place.
  *
- * The bytes of the file are copied by all ranks, and the new elements are added to the copy: all
- * that was there stays as it is, whatever it is. The attributes by which AnnData knows elements are
- * those of https://anndata.readthedocs.io, "on-disk format": encoding-type and encoding-version of
- * each group and data set. Texts are of fixed length: parallel HDF5 writes no others, and AnnData
- * reads both. */
+ * Where the file system can (btrfs, XFS), the copy shares the blocks of the file until they are
+ * changed, which takes no time and no space; elsewhere the bytes of the file are copied by all
+ * ranks, and the new elements are added to the copy: all that was there stays as it is, whatever it
+ * is. The attributes by which AnnData knows elements are those of https://anndata.readthedocs.io,
+ * "on-disk format": encoding-type and encoding-version of each group and data set. Texts are of
+ * fixed length: parallel HDF5 writes no others, and AnnData reads both. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h> /* FICLONE */
+#endif
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -91,7 +96,21 @@ static ikt_status read_piece(ikt_context *ctx, const char *path, int file, int64
     return IKT_OK;
 }
 
-/* COLLECTIVE. Copies the file piece by piece, each by one rank; *to is ended by the caller. */
+/* LOCAL, on one rank. Whether the new file has become a clone of the other one. */
+static bool clone(const char *temporary, int from) {
+    bool is_cloned = false;
+#ifdef FICLONE
+    const int to = open(temporary, O_WRONLY | O_CLOEXEC);
+    is_cloned = to >= 0 && ioctl(to, FICLONE, from) == 0;
+    if (to >= 0) close(to);
+#else
+    (void)temporary, (void)from;
+#endif
+    return is_cloned;
+}
+
+/* COLLECTIVE. Makes a copy of the file: a clone, or piece by piece, each by one rank; *to is ended
+ * by the caller. */
 static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     ikt_context *ctx = a->export->ctx;
     const char *path = a->options->anndata;
@@ -109,9 +128,15 @@ static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     int64_t size = (int64_t)about.st_size;
     if (st == IKT_OK) {
         ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
-        st = ikt_shared_begin(ctx, a->path, a->options->overwrite, size + added, to);
+        st = ikt_shared_begin(ctx, a->path, a->options->overwrite || a->options->in_place, 0, to);
     }
-    for (int64_t round = 0; st == IKT_OK && round < size; round += step) {
+    int64_t is_cloned = 0;
+    if (st == IKT_OK) {
+        if (ikt_rank(ctx) == 0) is_cloned = clone(ikt_shared_name(*to), from);
+        is_cloned = ikt_max_one(ctx, is_cloned);
+        if (!is_cloned) st = ikt_atomic_reserve(ctx, a->path, ikt_shared_name(*to), size + added);
+    }
+    for (int64_t round = 0; st == IKT_OK && !is_cloned && round < size; round += step) {
         const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
         const int64_t left = at < size ? size - at : 0;
         const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
@@ -162,6 +187,30 @@ static ikt_status check_rows(const addition *a, hid_t original) {
                     path);
 }
 
+/* LOCAL, on rank 0. Renaming would replace even a file that may not be written. */
+static ikt_status check_writable(const addition *a) {
+    struct stat about;
+    const char *path = a->options->anndata;
+    const mode_t any = S_IWUSR | S_IWGRP | S_IWOTH;
+    if (stat(path, &about) == 0 && (about.st_mode & any) != 0 && access(path, W_OK) == 0)
+        return IKT_OK;
+    return ikt_fail(a->export->ctx, IKT_ERR_FILE,
+                    "%s may not be written, so nothing is added to it; a copy gets the embedding "
+                    "without --in-place",
+                    path);
+}
+
+/* LOCAL, on rank 0. What replaces the file belongs to whom the file belonged, where that may be. */
+static ikt_status keep_owner(const addition *a, const char *temporary) {
+    struct stat about;
+    if (stat(a->options->anndata, &about) == 0 && chmod(temporary, about.st_mode & 07777) == 0) {
+        if (chown(temporary, about.st_uid, about.st_gid) != 0) errno = 0;
+        return IKT_OK;
+    }
+    return ikt_fail(a->export->ctx, IKT_ERR_FILE, "%s cannot be replaced: %s", a->path,
+                    strerror(errno));
+}
+
 static ikt_status check_original(const addition *a, hid_t original) {
     static const char *const groups[] = {"obsm", "uns"};
     const char *const elements[] = {a->place, a->about};
@@ -180,9 +229,10 @@ static ikt_status check_original(const addition *a, hid_t original) {
     for (int i = 0; i < 2 && !a->options->overwrite; i++)
         if (ikt_h5_has(original, elements[i]))
             return ikt_fail(a->export->ctx, IKT_ERR_DATA,
-                            "%s has %s already; choose another --key, or --overwrite replaces it "
-                            "in the copy",
-                            a->options->anndata, elements[i]);
+                            "%s has %s already; choose another --key, or --overwrite replaces it"
+                            "%s",
+                            a->options->anndata, elements[i],
+                            a->options->in_place ? "" : " in the copy");
     return IKT_OK;
 }
 
@@ -273,6 +323,8 @@ static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *optio
     snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
              is_usual ? "" : options->key);
     hid_t original;
+    if (options->in_place)
+        IKT_TRY(ikt_agree(export->ctx, ikt_rank(export->ctx) == 0 ? check_writable(&a) : IKT_OK));
     IKT_TRY(ikt_h5_open(export->ctx, options->anndata, &original));
     ikt_status st = ikt_agree(export->ctx, check_original(&a, original));
     ikt_h5_close(original);
@@ -287,6 +339,9 @@ static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *optio
             if (st == IKT_OK) st = add_about(&a);
             st = ikt_h5_complete(export->ctx, &a.file, 1, path, temporary, st);
         }
+        if (st == IKT_OK && options->in_place)
+            st = ikt_agree(export->ctx,
+                           ikt_rank(export->ctx) == 0 ? keep_owner(&a, temporary) : IKT_OK);
     }
     return ikt_shared_end(&copy, st);
 }

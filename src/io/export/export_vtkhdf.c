@@ -93,11 +93,11 @@ static ikt_status fill(grid *g, int64_t what, int64_t first, int64_t count, cons
             g->whole[i] = first + i;
         return IKT_OK;
     default: {
-        ikt_column *values = g->export->column[what - COLUMN].values;
-        if (!ikt_column_is_real(values))
-            return ikt_column_read_wholes(values, first, count, g->whole);
+        const int64_t c = what - COLUMN;
+        if (!ikt_export_is_real(&g->export->column[c]))
+            return ikt_export_wholes(g->export, c, first, count, g->whole);
         *rows = g->real;
-        return ikt_column_read_reals(values, first, count, g->real);
+        return ikt_export_reals(g->export, c, first, count, g->real);
     }
     }
 }
@@ -153,7 +153,7 @@ static ikt_status write_all(grid *g) {
     if (g->options->row_numbers)
         IKT_TRY(write_rows(g, g->point_data, "row", H5T_NATIVE_INT64, 0, ROW_NUMBERS));
     for (int64_t c = 0; c < export->columns; c++) {
-        const bool is_real = ikt_column_is_real(export->column[c].values);
+        const bool is_real = ikt_export_is_real(&export->column[c]);
         IKT_TRY(write_rows(g, g->point_data, export->column[c].name,
                            is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 0, COLUMN + c));
     }
@@ -179,6 +179,13 @@ static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *opt
     const int64_t bytes = IKT_H5_FILE_BYTES + row_bytes * export->n + 32 * g.pieces;
     if (export->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows, and VTK shows none", export->run);
+    for (int64_t c = 0; c < export->columns; c++)
+        if (export->column[c].kind == IKT_EXPORT_TEXTS)
+            return ikt_fail(
+                ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                "the column '%s' holds text, and point data of VTK are numbers; csv and "
+                "tsv hold text",
+                export->column[c].name);
     ikt_status st = ikt_agree(ctx, allocate(&g));
     if (st == IKT_OK) st = ikt_h5_output_begin(ctx, path, options->overwrite, bytes, &g.out);
     if (st == IKT_OK) st = ikt_h5_output_end(&g.out, NULL, 0, write_all(&g));

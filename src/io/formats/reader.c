@@ -122,5 +122,5 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
     if (*out >= 0) return IKT_OK;
     return refuse(ctx, path, arrays, count,
                   "does not tell which of its arrays is meant: name it (--array NAME, or "
-                  "--labels FILE:NAME for labels)");
+                  "FILE:NAME for labels and maps)");
 }

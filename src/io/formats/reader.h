@@ -35,6 +35,13 @@ typedef struct {
     ikt_csv_header header;    /* of CSV: whether the first line is one */
     const char *label_column; /* of CSV: name, or number from 1; "" = none */
     const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */
+    const char *text_columns; /* of CSV, likewise: columns to be kept as text */
+    const char *take_columns; /* of CSV, likewise: the only ones that are numbers; "" = all */
+    bool label_may_lack;      /* of CSV: no column of that name is no error */
+    bool keeps_text;          /* of CSV: columns of text are kept, not refused */
+    bool keeps_missing;       /* of CSV: cells that are missing become NaN, and are not refused */
+    bool is_source;           /* of CSV: read directly, so that messages name settings */
+    bool is_map;              /* of CSV: one to three columns of positions are looked for */
     const char *array;        /* of NPZ and MATLAB: which one; "" = the one that can be meant */
     ikt_raw_options raw;
     int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one

@@ -144,6 +144,11 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t n, int64_t d, hid_t *dataset);
 
+/* COLLECTIVE. The same of one dimension and compressed (deflate), for texts of fixed length, most
+ * of which is nothing. */
+ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                                int64_t n, hid_t *dataset);
+
 /* COLLECTIVE. The same in one piece and without checksum, for files that are sealed as a whole:
  * written and read at the speed of the file system. */
 ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,

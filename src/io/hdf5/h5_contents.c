@@ -13,6 +13,7 @@ typedef struct {
     size_t size, used;
     const char *folder; /* "obsm/", or "" */
     int64_t n;          /* entries that labels have; negative: in obs, where all do */
+    int64_t narrow;     /* columns that tables have at most; 0: any, sparse ones among them */
 } listing;
 
 static void add(listing *l, const char *entry) {
@@ -84,12 +85,13 @@ static herr_t visit_table(hid_t group, const char *name, const H5L_info_t *info,
     hid_t object = ikt_h5_open_object(group, name);
     const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
     if (kind == H5I_GROUP && (ikt_h5_has(object, "indptr") || ikt_h5_has(object, "jc")) &&
-        ikt_h5_has(object, "data"))
+        ikt_h5_has(object, "data") && l->narrow == 0)
         snprintf(entry, sizeof entry, "%s%.200s (sparse)", l->folder, name);
     if (kind == H5I_DATASET && shape_of(object, size) == 2) {
         const H5T_class_t class = class_of(object);
         const bool turned = ikt_h5_is_matlab(object);
-        if (class == H5T_INTEGER || class == H5T_FLOAT)
+        const bool fits = l->narrow == 0 || (int64_t)size[!turned] <= l->narrow;
+        if (fits && (class == H5T_INTEGER || class == H5T_FLOAT))
             snprintf(entry, sizeof entry, "%s%.200s (%lld x %lld)", l->folder, name,
                      (long long)size[turned], (long long)size[!turned]);
     }
@@ -107,16 +109,24 @@ static void visit_group(hid_t file, const char *name, H5L_iterate_t visit, listi
     H5Eclear2(H5E_DEFAULT);
 }
 
-void ikt_h5_list_tables(hid_t file, char *text, size_t size) {
+static void list_tables(hid_t file, int64_t narrow, char *text, size_t size) {
     static const char *const parts[][2] = {
         {"/", ""}, {"raw", "raw/"}, {"layers", "layers/"}, {"obsm", "obsm/"}};
     const bool is_anndata = ikt_h5_is_anndata(file);
-    listing l = {.text = text, .size = size};
+    listing l = {.text = text, .size = size, .narrow = narrow};
     text[0] = '\0';
     for (size_t p = 0; p < (is_anndata ? sizeof parts / sizeof *parts : 1); p++) {
         l.folder = parts[p][1];
         visit_group(file, parts[p][0], visit_table, &l);
     }
+}
+
+void ikt_h5_list_tables(hid_t file, char *text, size_t size) {
+    list_tables(file, 0, text, size);
+}
+
+void ikt_h5_list_maps(hid_t file, int64_t columns, char *text, size_t size) {
+    list_tables(file, columns, text, size);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */

@@ -26,6 +26,10 @@ ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name
 /* "X (2700 x 1838), obsm/X_pca (2700 x 50), layers/counts (sparse)"; "" where there is nothing. */
 void ikt_h5_list_tables(hid_t file, char *text, size_t size);
 
+/* "obsm/X_umap (2700 x 2), Y (2700 x 3)": those that have at most so many columns; "" where there
+ * are none. */
+void ikt_h5_list_maps(hid_t file, int64_t columns, char *text, size_t size);
+
 /* "labels, leiden, cell_type": data sets of n entries, and columns of obs. */
 void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size);
 

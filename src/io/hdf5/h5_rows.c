@@ -179,8 +179,12 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
     return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
 }
 
+typedef enum { PLAIN, CHECKED, PACKED } form;
+
 static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
-                         int64_t d, bool is_plain, hid_t *dataset) {
+                         int64_t d, form how, hid_t *dataset) {
+    enum { LEVEL = 4 }; /* of zlib: half of the time of its default, and hardly longer files */
+    const bool is_plain = how == PLAIN;
     const int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
     const hsize_t size[2] = {(hsize_t)n, (hsize_t)d};
     const hsize_t chunk[2] = {is_plain ? 0 : (hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
@@ -192,7 +196,8 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
         good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0 &&
                H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0;
     else if (good && n > 0) /* no rows, no chunks */
-        good = H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
+        good = H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) >= 0 &&
+               (how != PACKED || H5Pset_deflate(list, LEVEL) >= 0) && H5Pset_fletcher32(list) >= 0;
     *dataset =
         good ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : H5I_BADID;
     if (*dataset < 0)
@@ -205,12 +210,17 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
 
 ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, false, dataset);
+    return create(ctx, parent, name, type, n, d, CHECKED, dataset);
+}
+
+ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                                int64_t n, hid_t *dataset) {
+    return create(ctx, parent, name, type, n, 0, PACKED, dataset);
 }
 
 ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                                int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, true, dataset);
+    return create(ctx, parent, name, type, n, d, PLAIN, dataset);
 }
 
 bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,

@@ -1,16 +1,22 @@
 /* The output file of a run, written and read; any file with an embedding is read, too. */
 #include "io/results/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
+#include "io/hdf5/h5_contents.h"
 #include "io/hdf5/parts_h5.h"
+#include "io/numbers/element.h"
 #include "io/sources/labels.h"
+#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -124,10 +130,15 @@ ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
 
 enum { COLUMNS_MOST = 3 };
 
+/* Positions beyond this are numbers of something else. */
+#define POSITION_MOST 1e30
+
 struct ikt_result_file {
     ikt_context *ctx;
-    hid_t file, embedding;
-    char path[IKT_PATH_MAX];
+    hid_t file, embedding; /* negative where the file is not HDF5 */
+    ikt_source *source;    /* the positions, where they are not /embedding of a result */
+    bool is_lent;          /* it is the program's that calls the library */
+    char name[IKT_PATH_MAX], path[IKT_PATH_MAX]; /* as it was named, "FILE:WHAT"; and the file */
     int64_t n;
     int q;
     hid_t state;
@@ -152,27 +163,88 @@ static ikt_status open_embedding(ikt_result_file *f) {
     f->n = (int64_t)size[0];
     f->q = (int)size[1];
     if (fits) return IKT_OK;
+    char maps[512];
+    ikt_h5_list_maps(f->file, COLUMNS_MOST, maps, sizeof maps);
+    if (maps[0])
+        return ikt_fail(
+            f->ctx, IKT_ERR_DATA,
+            "%s has no /embedding of 1 to %d columns, as `iktsne embed` writes it; a map "
+            "of another name is FILE:DATASET, and here it may be one of: %s",
+            f->path, COLUMNS_MOST, maps);
     return ikt_fail(f->ctx, IKT_ERR_DATA,
                     "%s has no /embedding of 1 to %d columns: is it the output of `iktsne embed`?",
                     f->path, COLUMNS_MOST);
 }
 
-ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out) {
+/* COLLECTIVE. What the name means, as rank 0 sees it: a colon parts file and data set unless it
+ * belongs to the name of a file.
+ *   what   [IKT_PATH_MAX] receives the data set, array or columns; "" where none are named */
+static ikt_status find_file(ikt_result_file *f, char *what, bool *is_hdf5) {
+    ikt_context *ctx = f->ctx;
+    int64_t facts[2] = {0, 0}; /* length of the file's name; whether it is HDF5 */
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0) {
+        facts[0] = (int64_t)ikt_file_name_length(f->name);
+        snprintf(f->path, sizeof f->path, "%.*s", (int)facts[0], f->name);
+        st = ikt_input_check(ctx, f->path);
+        facts[1] = st == IKT_OK && ikt_source_is_hdf5(f->path);
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, facts, (int64_t)sizeof facts, 0);
+    snprintf(f->path, sizeof f->path, "%.*s", (int)facts[0], f->name);
+    const char *rest = f->name + facts[0];
+    snprintf(what, IKT_PATH_MAX, "%s", *rest ? rest + 1 : "");
+    *is_hdf5 = facts[1] > 0;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Positions in a data set, an array or columns. */
+static ikt_status open_source(ikt_result_file *f, const char *what) {
+    const ikt_source_options options = {
+        .dataset = what[0] ? what : "X", .labels = "labels", .is_map = true};
+    f->source = ikt_lent_find(f->ctx, f->name);
+    f->is_lent = f->source != NULL;
+    if (!f->is_lent) IKT_TRY(ikt_source_open_with(f->ctx, f->path, &options, &f->source));
+    const int64_t d = ikt_source_columns(f->source);
+    f->n = ikt_source_rows(f->source);
+    f->q = (int)(d <= COLUMNS_MOST ? d : 0);
+    if (d <= COLUMNS_MOST && !ikt_source_is_sparse(f->source)) return IKT_OK;
+    return ikt_fail(f->ctx, IKT_ERR_DATA, /* the same on all ranks */
+                    "%s is no map: it has %lld columns%s, and positions have 1 to %d",
+                    ikt_source_name(f->source), (long long)d,
+                    ikt_source_is_sparse(f->source) ? " of a sparse matrix" : "", COLUMNS_MOST);
+}
+
+ikt_status ikt_result_open(ikt_context *ctx, const char *name, ikt_result_file **out) {
     ikt_result_file *f = NULL;
+    char what[IKT_PATH_MAX];
+    bool is_hdf5 = false;
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "result")));
     f->ctx = ctx;
-    f->embedding = f->state = -1;
-    snprintf(f->path, sizeof f->path, "%s", path);
-    ikt_status st = ikt_h5_open(ctx, path, &f->file);
-    if (st == IKT_OK) st = ikt_agree(ctx, open_embedding(f));
+    f->file = f->embedding = f->state = -1;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    what[0] = '\0';
+    ikt_status st = ikt_lent_find(ctx, name) ? IKT_OK : find_file(f, what, &is_hdf5);
+    const bool is_run = is_hdf5 && !what[0];
+    if (st == IKT_OK && is_run) st = ikt_h5_open(ctx, f->path, &f->file);
+    if (st == IKT_OK) st = is_run ? ikt_agree(ctx, open_embedding(f)) : open_source(f, what);
     if (st != IKT_OK) ikt_result_close(&f);
     *out = f;
     return st;
 }
 
+bool ikt_result_is_run(const ikt_result_file *file) {
+    return !file->source;
+}
+
+const char *ikt_result_path(const ikt_result_file *file) {
+    return file->path;
+}
+
 void ikt_result_close(ikt_result_file **file) {
     if (!*file) return;
+    if (!(*file)->is_lent) ikt_source_close(&(*file)->source);
     ikt_h5_close((*file)->state);
     ikt_stage_texts_free(&(*file)->head);
     ikt_h5_close((*file)->embedding);
@@ -188,13 +260,44 @@ int ikt_result_dimensions(const ikt_result_file *file) {
     return file->q;
 }
 
+/* COLLECTIVE. Positions of another program: whatever their type, float32 as ours, and finite. */
+static ikt_status read_source(ikt_result_file *f, int64_t first, int64_t count, float *y) {
+    const ikt_type type = ikt_source_type(f->source);
+    const char *missing = ikt_source_missing(f->source);
+    void *stored = NULL;
+    ikt_status st =
+        ikt_agree(f->ctx, ikt_alloc(f->ctx, &stored, count * f->q, ikt_type_size(type), "map"));
+    if (st == IKT_OK) st = ikt_source_read(f->source, first, count, stored);
+    for (int64_t e = 0; st == IKT_OK && e < count * f->q; e++) {
+        const double value = ikt_number_at(type, stored, e);
+        y[e] = (float)value;
+        if (fabs(value) <= POSITION_MOST) continue;
+        st = ikt_fail(f->ctx, IKT_ERR_DATA,
+                      "%s, row %lld, column %lld (counted from 0): %g is no position%s%s%s",
+                      ikt_source_name(f->source), (long long)(first + e / f->q),
+                      (long long)(e % f->q), value, missing[0] ? " (" : "", missing,
+                      missing[0] ? ")" : "");
+    }
+    ikt_free(&stored);
+    return ikt_agree(f->ctx, st);
+}
+
 ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t count, float *y) {
+    if (f->source) return read_source(f, first, count, y);
     return ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y);
+}
+
+/* COLLECTIVE. Of a map of another program: data sets beside it, columns of obs, columns of CSV; or
+ * a file of their own. */
+static ikt_status read_classes(ikt_result_file *f, const char *name, int64_t first, int64_t count,
+                               int64_t *labels, bool *present) {
+    return ikt_source_read_labels(f->source, name, first, count, labels, present);
 }
 
 ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,
                                   int64_t count, int64_t *labels, bool *present) {
     char *names = NULL;
+    if (f->source) return read_classes(f, dataset, first, count, labels, present);
     IKT_TRY(ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
                                 present));
     if (!*present || strcmp(dataset, "labels") != 0) return IKT_OK;
@@ -205,10 +308,12 @@ ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64
 }
 
 ikt_status ikt_result_read_marked(ikt_result_file *f, int64_t **rows, int64_t *count) {
+    if (f->source) return ikt_source_read_marked(f->source, rows, count);
     return ikt_marked_read(f->ctx, f->file, f->path, f->n, f->n, rows, count);
 }
 
 ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **text) {
+    if (f->source) return ikt_source_read_text(f->source, name, text);
     return ikt_agree(f->ctx, strcmp(name, "label_names") == 0
                                  ? ikt_label_names_read(f->ctx, f->file, f->path, text)
                                  : ikt_h5_get_text(f->ctx, f->file, name, text));
@@ -217,7 +322,7 @@ ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **tex
 ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {
     bool is_known = false;
     ikt_status st = IKT_OK;
-    if (f->state < 0 && ikt_h5_has(f->file, "state"))
+    if (f->state < 0 && !f->source && ikt_h5_has(f->file, "state"))
         f->state = H5Gopen2(f->file, "state", H5P_DEFAULT);
     if (f->state >= 0) st = ikt_stage_head_read(f->ctx, f->state, &f->head, &is_known);
     if (st == IKT_OK && !is_known)
@@ -234,6 +339,8 @@ ikt_status ikt_result_read_state(ikt_result_file *f, const ikt_part *parts, int6
 }
 
 ikt_status ikt_result_configuration(ikt_result_file *f, char **text) {
+    *text = NULL;
+    if (f->source) return IKT_OK; /* what made the map is not known */
     return ikt_h5_read_note(f->ctx, f->file, "configuration", text);
 }
 
@@ -259,7 +366,7 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
 ikt_status ikt_result_notes(ikt_result_file *f, ikt_note_visitor visit, void *self) {
     static const char *const groups[] = {"provenance", "provenance/run"};
     walk w = {f, visit, self, false, IKT_OK};
-    for (int g = 0; g < 2; g++) {
+    for (int g = 0; g < 2 && !f->source; g++) {
         if (!ikt_h5_has(f->file, groups[g])) continue;
         hid_t group = H5Gopen2(f->file, groups[g], H5P_DEFAULT);
         hsize_t position = 0;

@@ -73,12 +73,22 @@ int64_t ikt_result_bytes(const ikt_result *result);
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
                             const ikt_result *result);
 
-/* A result file opened for reading; any HDF5 file with an /embedding of 1 to 3 columns will
- * do. */
+/* A map opened for reading: that of a result file, or of any other program.
+ *
+ *   RUN.h5                /embedding of any HDF5 file, a result of ours or not
+ *   FILE.h5:DATASET       another data set of an HDF5 file: cells.h5ad:obsm/X_umap
+ *   MAP.npy               an array; also gzipped
+ *   MAP.csv, MAP.tsv      with a header or without; the columns x, y and z, or all columns of
+ *                         numbers where these are one to three; also gzipped
+ *   MAP.csv:NAME,NAME     these columns, by names or by numbers from 1, in this order
+ *   FILE.npz:NAME, FILE.mat:NAME   an array of several
+ * A colon parts file and name unless it belongs to the name of a file that is there. Positions have
+ * one to three columns, come as float32 and, where the file is not a result, must be finite. */
 typedef struct ikt_result_file ikt_result_file;
 
-/* COLLECTIVE. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no /embedding of one to three columns, newer
- * format). */
+/* COLLECTIVE. Errors: IKT_ERR_FILE (missing, damaged, of no known format); IKT_ERR_DATA (no map of
+ * one to three columns, with those that the file has; newer format); IKT_ERR_USAGE (no such
+ * columns). */
 ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_result_close(ikt_result_file **file);
@@ -87,6 +97,11 @@ void ikt_result_close(ikt_result_file **file);
  * of it. Errors: IKT_ERR_USAGE (there is no state), IKT_ERR_DATA, IKT_ERR_FILE. */
 ikt_status ikt_result_state_head(ikt_result_file *file, ikt_stage_head *head);
 ikt_status ikt_result_read_state(ikt_result_file *file, const ikt_part *parts, int64_t count);
+
+/* LOCAL. Whether it is /embedding of an HDF5 file, which may have notes, settings and a state
+ * beside it; other maps have none. The name of the file alone; lent. */
+bool ikt_result_is_run(const ikt_result_file *file);
+const char *ikt_result_path(const ikt_result_file *file);
 
 /* LOCAL. Rows of the embedding, and its dimensions: 1, 2 or 3. */
 int64_t ikt_result_rows(const ikt_result_file *file);

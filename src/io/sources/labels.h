@@ -48,15 +48,23 @@ ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path,
  *   path   of the file, for messages. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names);
 
-/* COLLECTIVE. As ikt_labels_read, of the file that `name` names: FILE.npy, FILE-idx1-ubyte, or
- * FILE.h5:DATASET (FILE.h5 alone: its data set `labels`).
+/* COLLECTIVE. As ikt_labels_read, of the file that `name` names: FILE.npy, FILE-idx1-ubyte,
+ * FILE.h5:DATASET (FILE.h5 alone: its data set `labels`), or FILE.csv:COLUMN by heading or number
+ * (FILE.csv alone: its only column, or `labels`).
  *   present   false where there is no such file (no error)
  * Errors: those of ikt_source_open and ikt_labels_read; IKT_ERR_DATA (more than one column, not n
  * entries, not integers). */
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names);
 
-/* COLLECTIVE. Whether FILE.h5:DATASET names classes that have names, rather than numbers; false
+/* COLLECTIVE. The numbers of FILE.h5:DATASET, FILE.csv:COLUMN or FILE.npy, as doubles; a cell of
+ * CSV that is missing is NaN. Errors: IKT_ERR_FILE; IKT_ERR_DATA (not n of them, more than one
+ * column, no numbers); IKT_ERR_USAGE (no such column). */
+ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
+                                int64_t count, double *values);
+
+/* COLLECTIVE. Whether FILE.h5:DATASET or FILE.csv:COLUMN names classes that have names, rather than
+ * numbers; false
  * where there is no such file. Errors: those of ikt_labels_have_names. */
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named);
 

@@ -39,6 +39,11 @@ void ikt_source_close(ikt_source **source) {
     ikt_free(source);
 }
 
+bool ikt_source_is_any(const char *dataset) {
+    return strcmp(dataset, IKT_DATASET_AUTO) == 0 || strcmp(dataset, "X") == 0 ||
+           strcmp(dataset, "/X") == 0;
+}
+
 ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows) {
     source->n = rows > 0 ? rows : source->n_file;
     if (source->n_file == 0 || source->d == 0)
@@ -78,6 +83,10 @@ bool ikt_source_is_sparse(const ikt_source *source) {
 
 ikt_type ikt_source_stored_type(const ikt_source *source) {
     return source->stored;
+}
+
+const char *ikt_source_missing(const ikt_source *source) {
+    return source->missing;
 }
 
 int64_t ikt_source_entries(const ikt_source *source) {

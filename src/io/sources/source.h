@@ -2,7 +2,8 @@
  *
  * A source is one way of holding rows (an HDF5 file, an AnnData or MATLAB 7.3 file among them; an
  * NPY, IDX or raw file; an array in memory); all are read alike, in parallel and without a copy of
- * the file in memory. Files that must be unpacked or parsed are for `iktsne convert`.
+ * the file in memory. CSV is parsed by all ranks and then held in memory, a share on each. Other
+ * files that must be unpacked or parsed are for `iktsne convert`.
  */
 #ifndef IKT_IO_SOURCES_SOURCE_H
 #define IKT_IO_SOURCES_SOURCE_H
@@ -38,8 +39,15 @@ typedef struct {
 #define IKT_DATASET_AUTO "auto"
 
 typedef struct {
-    const char *dataset; /* of an HDF5 file; "X" or "auto" for files that hold one array only */
-    int64_t rows;        /* use only the first rows; 0 = all */
+    const char *dataset; /* of an HDF5 file; "X" or "auto" for files that hold one array only, and
+                            for all columns of numbers of CSV, of which others are "NAME,NAME" */
+    const char *labels;  /* of CSV: the column that is no number but the label, where there is one
+                            of that name; NULL: none */
+    const char *skip; /* of CSV: columns to leave out, names or numbers with commas between; NULL:
+                         none */
+    bool is_map;      /* one to three columns of positions: of CSV those of x, y and z where there
+                         are such; also of formats that only one rank can read */
+    int64_t rows;     /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;
     bool inherited; /* the data set and `raw` are those of another file: passed over where the
@@ -161,12 +169,18 @@ ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *c
  * "a\nb\n": line k names class k. */
 ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text);
 
+/* LOCAL. Of CSV: "line 7, column 3 ('width'): the cell is missing, the first of 12", where cells
+ * are missing, which then are NaN; "" otherwise. The same on every rank. */
+const char *ikt_source_missing(const ikt_source *source);
+
 /* What a file is and what it holds beside the rows that were opened, for messages. */
 enum { IKT_CONTENT_TEXT = 1024 };
 typedef struct {
     const char *format;            /* "HDF5", "AnnData", "MATLAB 7.3", "NPY", "memory" */
     char tables[IKT_CONTENT_TEXT]; /* what could be embedded: "X (2700 x 1838), obsm/X_pca ..." */
     char labels[IKT_CONTENT_TEXT]; /* what could be labels: "labels", "leiden, cell_type"; or "" */
+    char beside[IKT_CONTENT_TEXT]; /* of CSV, the columns that are no part of the rows: "text in
+                                      'id'; left out: 'row'"; or "" */
 } ikt_source_content;
 
 /* LOCAL, but on files that are opened in parallel to be called by all ranks. */

@@ -8,6 +8,10 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/row_blocks.h"
+#include "io/formats/csv_file.h"
+#include "io/formats/reader.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
@@ -18,7 +22,7 @@ enum { NAME_SIZE = 1024 };
 
 typedef struct {
     char file[NAME_SIZE], dataset[NAME_SIZE]; /* "" where there is none */
-    bool is_hdf5;
+    bool is_hdf5, is_csv, is_named;           /* is_named: a data set or column is */
 } place;
 
 /* "FILE:DATASET" as rank 0 sees it: other nodes need not see the same names. What is there and no
@@ -30,13 +34,18 @@ static ikt_status find(ikt_context *ctx, const char *name, place *p) {
     if (ikt_rank(ctx) == 0 && strlen(name) < NAME_SIZE) {
         const size_t length = ikt_file_name_length(name);
         snprintf(p->file, NAME_SIZE, "%.*s", (int)length, name);
-        const bool is_named = name[length] && name[length + 1];
-        snprintf(p->dataset, NAME_SIZE, "%s", is_named ? name + length + 1 : "labels");
+        p->is_named = name[length] && name[length + 1];
+        snprintf(p->dataset, NAME_SIZE, "%s", p->is_named ? name + length + 1 : "labels");
         if (stat(p->file, &about) == 0)
             st = ikt_input_check(ctx, p->file);
         else
             p->file[0] = '\0';
         p->is_hdf5 = st == IKT_OK && p->file[0] && ikt_source_is_hdf5(p->file);
+        if (st == IKT_OK && p->file[0] && !p->is_hdf5) {
+            ikt_reader_content content;
+            st = ikt_reader_guess(ctx, p->file, &content);
+            p->is_csv = st == IKT_OK && content.format == &ikt_reader_csv;
+        }
     }
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, p, sizeof *p, 0);
@@ -72,6 +81,65 @@ static ikt_status read_array(ikt_context *ctx, const char *path, int64_t n, int6
     return st;
 }
 
+/* COLLECTIVE. A column of CSV that is parsed for its labels, which are text or integers; of a file
+ * of one column that one need not be named.
+ *   labels   [count] of the rows from `first` on
+ *   names    receives those of text, NULL of integers */
+static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t first,
+                           int64_t count, int64_t *labels, char **names) {
+    const ikt_reader_options options = {.label_column = p->dataset,
+                                        .label_may_lack = !p->is_named,
+                                        .keeps_text = true,
+                                        .keeps_missing = true};
+    ikt_csv_file csv;
+    ikt_row_blocks blocks = {0};
+    int32_t *own = NULL, *read = NULL;
+    ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
+    const int64_t column = csv.columns.columns == 1 ? 0 : csv.columns.label;
+    if (st == IKT_OK && column < 0)
+        st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
+                      "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
+                      (long long)csv.columns.columns, p->file);
+    if (st == IKT_OK && n >= 0 && csv.n != n)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
+                      (long long)csv.n, (long long)n);
+    csv.takes_missing = true;
+    if (st == IKT_OK) st = ikt_csv_file_learn(&csv, column, false);
+    if (st == IKT_OK) {
+        st = ikt_alloc(ctx, &own, csv.count, sizeof *own, "labels");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &read, count, sizeof *read, "labels");
+        if (st == IKT_OK) st = ikt_csv_file_read(&csv, csv.count, NULL, column, own, NULL);
+        st = ikt_agree(ctx, st);
+        if (st == IKT_OK) st = ikt_row_blocks_create(ctx, csv.count, &blocks);
+        if (st == IKT_OK)
+            st = ikt_row_blocks_read(ctx, &blocks, own, sizeof *own, first, count, read);
+        for (int64_t i = 0; st == IKT_OK && i < count; i++)
+            labels[i] = read[i];
+    }
+    if (st == IKT_OK) {
+        ikt_free(names);
+        *names = csv.classes;
+        csv.classes = NULL; /* given away */
+    }
+    ikt_row_blocks_destroy(&blocks);
+    ikt_free(&own);
+    ikt_free(&read);
+    ikt_csv_file_close(&csv);
+    return st;
+}
+
+/* COLLECTIVE. Whether a column of CSV holds text rather than numbers. */
+static ikt_status look_at_csv(ikt_context *ctx, const place *p, bool *is_text) {
+    const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
+    ikt_csv_file csv;
+    const ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
+    int64_t column = st == IKT_OK ? ikt_csv_find(&csv.columns, p->dataset, strlen(p->dataset)) : -1;
+    if (st == IKT_OK && csv.columns.columns == 1) column = 0;
+    *is_text = column >= 0 && csv.columns.role[column] == IKT_CSV_TEXT;
+    ikt_csv_file_close(&csv);
+    return st;
+}
+
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names) {
     place p;
@@ -80,6 +148,7 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
     IKT_TRY(find(ctx, name, &p));
     *present = p.file[0] != '\0';
     if (!*present) return IKT_OK;
+    if (p.is_csv) return read_csv(ctx, &p, n, first, count, labels, names);
     if (!p.is_hdf5) {
         ikt_free(names);
         return read_array(ctx, p.file, n, first, count, labels);
@@ -98,10 +167,37 @@ ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *na
     hid_t file;
     *named = false;
     IKT_TRY(find(ctx, name, &p));
+    if (p.is_csv) return look_at_csv(ctx, &p, named);
     if (!p.is_hdf5) return IKT_OK;
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
     ikt_status st = ikt_labels_have_names(ctx, file, p.file, p.dataset, named);
     ikt_h5_close(file);
+    return st;
+}
+
+ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
+                                int64_t count, double *values) {
+    place p;
+    ikt_source *source = NULL;
+    void *stored = NULL;
+    IKT_TRY(find(ctx, name, &p));
+    if (!p.file[0])
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: there is no such file", name);
+    if (p.is_hdf5) return ikt_source_read_column(ctx, p.file, p.dataset, n, first, count, values);
+    IKT_TRY(ikt_source_open(ctx, p.file, p.is_named ? p.dataset : "X", 0, &source));
+    ikt_status st = IKT_OK;
+    if (source->d != 1)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld columns, where one is needed", source->name,
+                      (long long)source->d);
+    else if (source->n != n)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows",
+                      source->name, (long long)source->n, (long long)n);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, count, sizeof(double), "column"));
+    if (st == IKT_OK) st = ikt_source_read(source, first, count, stored);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        values[i] = ikt_number_at(source->type, stored, i);
+    ikt_free(&stored);
+    ikt_source_close(&source);
     return st;
 }
 

@@ -45,6 +45,7 @@ struct ikt_source {
     int64_t entries, longest, block;
     char *name;
     const char *format; /* for ikt_source_content */
+    char missing[256];  /* see ikt_source_missing */
     /* Of the labels that were read last: whether they are the data set /labels, whose classes the
      * file's attribute names; the names of others, or NULL. */
     bool default_labels;
@@ -68,6 +69,9 @@ ikt_status ikt_source_scan_rows(ikt_source *source,
                                 ikt_status (*starts)(ikt_source *source, int64_t first,
                                                      int64_t count, int64_t *start));
 
+/* LOCAL, pure. Whether a name of a data set stands for the only array of a file. */
+bool ikt_source_is_any(const char *dataset);
+
 /* LOCAL. Sets n from n_file and the rows that are wanted. Errors: IKT_ERR_DATA (empty),
  * IKT_ERR_USAGE (rows > n_file). */
 ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows);
@@ -84,6 +88,7 @@ struct ikt_source_format {
 };
 
 /* The formats; the order in which they are tried is in source_table.c. */
-extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_raw;
+extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_csv,
+    ikt_source_packed, ikt_source_raw;
 
 #endif

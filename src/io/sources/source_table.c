@@ -39,10 +39,31 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
                     path, content.packed ? "gzipped " : "", content.format->name, path, made);
 }
 
-/* In the order in which they are asked; raw numbers look like nothing. */
+/* In the order in which they are asked; raw numbers look like nothing. What must be parsed or
+ * unpacked is asked for last, of the readers. */
 static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
-                                                   &ikt_source_idx, &ikt_source_raw};
-enum { HDF5, NPY, IDX, RAW };
+                                                   &ikt_source_idx,  &ikt_source_raw,
+                                                   &ikt_source_csv,  &ikt_source_packed};
+enum { HDF5, NPY, IDX, RAW, CSV, PACKED };
+
+/* Whether it is a file that is read into memory: CSV, or of a map whatever a reader knows. */
+static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, int64_t *format) {
+    ikt_reader_content content;
+    IKT_TRY(ikt_reader_guess(ctx, path, &content));
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, and its name is one of settings: those are given "
+                        "without input.file=",
+                        path);
+    if (content.format == &ikt_reader_csv)
+        *format = CSV;
+    else if (is_map && content.format)
+        *format = PACKED;
+    else
+        return refuse(ctx, path);
+    return IKT_OK;
+}
 
 /* The number of the file's format in the table; on one rank. */
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
@@ -56,7 +77,8 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_sour
     *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
     while (*format != HDF5 && *format < RAW && !formats[*format]->header->probe(head, bytes))
         ++*format;
-    if (options->raw.columns == 0) return *format < RAW ? IKT_OK : refuse(ctx, path);
+    if (options->raw.columns == 0)
+        return *format < RAW ? IKT_OK : find_parsed(ctx, path, options->is_map, format);
     if (*format == IDX) *format = RAW; /* by chance */
     if (*format == RAW || options->inherited) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,

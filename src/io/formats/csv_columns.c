@@ -1,0 +1,390 @@
+/* What the columns of delimited text are. See csv_columns.h; read ikt_csv_columns_find, below,
+ * first.
+ */
+#include "io/formats/csv_columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/numbers/decimal.h"
+
+/* Records that are looked at for the first cell of a column that is not missing. */
+enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3 };
+
+bool ikt_csv_is_missing(const char *cell) {
+    static const char *const words[] = {"NA", "nan", "N/A", "#N/A", "null", "None", "?"};
+    if (!*cell) return true;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strcasecmp(cell, words[w]) == 0) return true;
+    return false;
+}
+
+static bool is_number(const char *cell) {
+    double value;
+    return ikt_decimal_whole(cell, &value) && !isnan(value);
+}
+
+static bool is_text(const char *cell) {
+    return !ikt_csv_is_missing(cell) && !is_number(cell);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const char *name_of(const ikt_csv_columns *c, int64_t column) {
+    const char *name = c->names;
+    while (column-- > 0)
+        name += strlen(name) + 1;
+    return name;
+}
+
+const char *ikt_csv_heading(const ikt_csv_columns *c, int64_t column) {
+    return c->has_header ? name_of(c, column) : "";
+}
+
+int64_t ikt_csv_find(const ikt_csv_columns *c, const char *name, size_t length) {
+    char *end;
+    const char *own = c->names;
+    for (int64_t k = 0; k < c->columns && c->has_header; k++, own += strlen(own) + 1)
+        if (length > 0 && strlen(own) == length && strncmp(own, name, length) == 0) return k;
+    const long long number = strtoll(name, &end, 10);
+    return end == name + length && number >= 1 && number <= c->columns ? number - 1 : -1;
+}
+
+void ikt_csv_name(const ikt_csv_columns *c, int64_t column, char *text, size_t size) {
+    const char *heading = ikt_csv_heading(c, column);
+    if (*heading)
+        snprintf(text, size, "%s", heading);
+    else if (c->has_header && column == 0)
+        snprintf(text, size, IKT_CSV_ROW_NAMES);
+    else
+        snprintf(text, size, "column_%lld", (long long)column + 1);
+}
+
+/* Appends the names of the columns of a role to a list. */
+static void list(const ikt_csv_columns *c, ikt_csv_role role, const char *before, char *text,
+                 size_t size) {
+    const char *between = before;
+    for (int64_t k = 0; k < c->columns; k++) {
+        const size_t used = strlen(text);
+        char name[64];
+        if (c->role[k] != role) continue;
+        if (used + 80 > size) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        ikt_csv_name(c, k, name, sizeof name);
+        snprintf(text + used, size - used, "%s'%s'", between, name);
+        between = ", ";
+    }
+}
+
+const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) {
+    text[0] = '\0';
+    list(c, IKT_CSV_TEXT, "text in ", text, size);
+    list(c, IKT_CSV_SKIPPED, *text ? "; left out: " : "left out: ", text, size);
+    return text;
+}
+
+/* --- which column is what --------------------------------------------------------------------- */
+
+/* Gives the column of a name or number (from 1) a role. *column = -1 where there is none, which is
+ * an error if `strict`. */
+static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const char *name,
+                         size_t length, ikt_csv_role role, bool strict, int64_t *column) {
+    *column = ikt_csv_find(c, name, length);
+    if (*column >= 0) c->role[*column] = (unsigned char)role;
+    if (*column >= 0 || !strict) return IKT_OK;
+    return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
+                    "%s has no column '%.*s'; it has %lld, numbered from 1%s%.60s%s", r->lines.path,
+                    (int)length, name, (long long)c->columns,
+                    c->has_header ? ", the first named '" : " and without names",
+                    ikt_csv_heading(c, 0), c->has_header ? "'" : "");
+}
+
+static ikt_status assign_list(const ikt_csv_records *r, ikt_csv_columns *c, const char *names,
+                              ikt_csv_role role, bool strict) {
+    int64_t column;
+    for (const char *at = names; ikt_is_given(at);) {
+        const size_t length = strcspn(at, ",");
+        IKT_TRY(assign(r, c, at, length, role, strict, &column));
+        at += length + (at[length] == ',');
+    }
+    return IKT_OK;
+}
+
+/* The roles that the options give. Names that are not found are errors if `strict`. */
+static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_options *options,
+                               bool strict, ikt_csv_columns *c) {
+    const bool takes = ikt_is_given(options->take_columns);
+    memset(c->role, takes ? IKT_CSV_SKIPPED : IKT_CSV_NUMBER, (size_t)c->columns);
+    IKT_TRY(assign_list(r, c, options->take_columns, IKT_CSV_NUMBER, strict));
+    IKT_TRY(assign_list(r, c, options->text_columns, IKT_CSV_TEXT, strict));
+    IKT_TRY(assign_list(r, c, options->skip_columns, IKT_CSV_SKIPPED, strict));
+    const char *label = options->label_column;
+    c->label = -1;
+    if (!ikt_is_given(label)) return IKT_OK;
+    if (options->label_may_lack && strcmp(label, "labels") == 0) /* of itself, or of a map's */
+        IKT_TRY(assign(r, c, "label", strlen("label"), IKT_CSV_LABEL, false, &c->label));
+    if (c->label >= 0) return IKT_OK;
+    return assign(r, c, label, strlen(label), IKT_CSV_LABEL, strict && !options->label_may_lack,
+                  &c->label);
+}
+
+/* Whether a list names one of the headings that the first record would be. */
+static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
+    for (const char *at = names; ikt_is_given(at);) {
+        const size_t length = strcspn(at, ",");
+        const char *own = c->names;
+        for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1)
+            if (strlen(own) == length && strncmp(own, at, length) == 0 && is_text(own)) return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+/* Whether the first record, whose cells are c->names, is a header; see csv_columns.h. Columns given
+ * by number (names are not known yet) are no evidence: their data may be text.
+ *   second   [columns] cells of the record behind it; NULL: there is none */
+static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
+    const char *own = c->names;
+    bool has_text = false, has_number = false, is_above_number = false, counts_on = true;
+    double last = NAN, value = 0;
+    for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
+        if (is_number(own)) {
+            has_number = true;
+            (void)ikt_decimal_whole(own, &value);
+            counts_on &= isnan(last) || value == last + 1;
+            last = value;
+        }
+        if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
+        if (options->keeps_text && ikt_csv_is_missing(own)) continue;
+        has_text = true;
+        is_above_number |= second && !is_text(second[k]);
+    }
+    if (!options->keeps_text) return has_text;
+    if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
+        names_a_heading(c, options->skip_columns) || names_a_heading(c, options->text_columns))
+        return true;
+    if (!has_text)
+        return !c->names[0] && c->columns > 2 && counts_on && last == (double)c->columns - 2;
+    return !has_number || is_above_number || (counts_on && c->columns > 2);
+}
+
+/* Looks for the columns of a map among numbers: x, y and z, or all where they are few. */
+static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
+    static const char *const axes[] = {"x", "y", "z"};
+    char names[600] = "";
+    int64_t at[DIMENSIONS_MOST] = {-1, -1, -1}, numbers = 0;
+    for (int64_t k = c->columns - 1; k >= 0; k--) {
+        numbers += c->role[k] == IKT_CSV_NUMBER;
+        for (int a = 0; a < DIMENSIONS_MOST; a++)
+            if (c->role[k] == IKT_CSV_NUMBER && strcasecmp(ikt_csv_heading(c, k), axes[a]) == 0)
+                at[a] = k;
+    }
+    const bool is_plain = numbers >= 1 && numbers <= DIMENSIONS_MOST;
+    if (at[0] < 0 && is_plain) return IKT_OK;
+    if (at[0] < 0) {
+        list(c, IKT_CSV_NUMBER, "", names, sizeof names);
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        "%s has %lld columns of numbers%s%s%s; a map has one to three: name them, "
+                        "%s:%s",
+                        r->lines.path, (long long)numbers, numbers > 0 ? " (" : "", names,
+                        numbers > 0 ? ")" : "", r->lines.path, c->has_header ? "NAME,NAME" : "1,2");
+    }
+    for (int64_t k = 0; k < c->columns; k++)
+        if (c->role[k] == IKT_CSV_NUMBER &&
+            !(k == at[0] || k == at[1] || (at[1] >= 0 && k == at[2])))
+            c->role[k] = IKT_CSV_SKIPPED;
+    return IKT_OK;
+}
+
+/* Columns whose first cell that is not missing is text. `is_ready`: a record is at hand. */
+static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready) {
+    int64_t open = c->columns;
+    bool end = !is_ready, *is_known = NULL;
+    ikt_status st = ikt_alloc(r->lines.ctx, &is_known, c->columns, sizeof *is_known, "reader");
+    for (int record = 0; st == IKT_OK && !end && open > 0 && record < RECORDS_LOOKED_AT; record++) {
+        st = ikt_csv_check_cells(r, c);
+        open = 0;
+        for (int64_t k = 0; st == IKT_OK && k < c->columns; k++) {
+            if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
+            is_known[k] = !ikt_csv_is_missing(r->cell[k]);
+            open += !is_known[k];
+            if (is_text(r->cell[k])) c->role[k] = IKT_CSV_TEXT;
+        }
+        if (st == IKT_OK) st = ikt_csv_next(r, &end);
+    }
+    ikt_free(&is_known);
+    return st;
+}
+
+/* Copies the cells of the first record. `shift`: the header lacks the heading of the row names. */
+static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
+    c->columns = r->cells;
+    c->name_bytes = 2;
+    for (int64_t k = 0; k < r->cells; k++)
+        c->name_bytes += (int64_t)strlen(r->cell[k]) + 1;
+    IKT_TRY(ikt_alloc(r->lines.ctx, &c->role, c->columns + 1, 1, "reader"));
+    IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
+    IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
+    char *to = c->names;
+    for (int64_t k = 0; k < r->cells; k++) {
+        strcpy(to, r->cell[k]);
+        to += strlen(to) + 1;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *options,
+                                ikt_csv_columns *c) {
+    bool end;
+    r->delimiter = options->delimiter;
+    IKT_TRY(ikt_csv_begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    if (end) return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s is empty", r->lines.path);
+    c->delimiter = r->delimiter;
+    c->keeps_missing = options->keeps_missing;
+    c->is_source = options->is_source;
+    IKT_TRY(take_names(r, c));
+    bool is_ready = false;
+    if (options->keeps_text) {
+        IKT_TRY(ikt_csv_next(r, &end));
+        is_ready = !end;
+    }
+    /* R's write.table gives the names of the rows no heading, not even an empty one. */
+    const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
+                          r->cells == c->columns + 1 && c->columns > 1 && is_text(c->names);
+    if (is_short) {
+        memmove(c->names + 1, c->names, (size_t)c->name_bytes - 1);
+        c->names[0] = '\0';
+        c->columns++;
+    }
+    c->has_header = options->header == IKT_HEADER_YES || is_short;
+    if (options->header == IKT_HEADER_AUTO && !is_short) {
+        IKT_TRY(assign_roles(r, options, false, c));
+        c->has_header = is_header(c, options, is_ready && r->cells == c->columns ? r->cell : NULL);
+    }
+    IKT_TRY(assign_roles(r, options, true, c));
+    if (options->keeps_text) {
+        const bool has_row_names = c->has_header && !c->names[0] && c->columns > 1;
+        if (has_row_names && c->role[0] == IKT_CSV_NUMBER) c->role[0] = IKT_CSV_TEXT;
+        if (!c->has_header) { /* the first record is one of data */
+            IKT_TRY(ikt_csv_begin(r));
+            IKT_TRY(ikt_csv_next(r, &end));
+            is_ready = true;
+        }
+        IKT_TRY(find_texts(r, c, is_ready));
+    }
+    if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
+    /* In the order of the file, or in that in which they are asked for. */
+    for (const char *at = options->take_columns; ikt_is_given(at);) {
+        const size_t length = strcspn(at, ",");
+        const int64_t k = ikt_csv_find(c, at, length);
+        if (c->role[k] == IKT_CSV_TEXT)
+            return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                            "%s: the column '%.*s' holds text, where numbers are needed",
+                            r->lines.path, (int)length, at);
+        if (c->place[k] > 0)
+            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE, "%s: the column '%.*s' is named twice",
+                            r->lines.path, (int)length, at);
+        c->place[k] = ++c->numbers; /* from 1: 0 is no place yet */
+        at += length + (at[length] == ',');
+    }
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (c->role[k] == IKT_CSV_NUMBER && !ikt_is_given(options->take_columns))
+            c->place[k] = ++c->numbers;
+        c->texts += c->role[k] == IKT_CSV_TEXT;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *c) {
+    const bool root = ikt_rank(ctx) == 0;
+    ikt_csv_columns all = *c;
+    ikt_status st = IKT_OK;
+    ikt_broadcast(ctx, &all, (int64_t)sizeof all, 0);
+    if (!root) {
+        all.role = NULL;
+        all.place = NULL;
+        all.names = NULL;
+        st = ikt_alloc(ctx, &all.role, all.columns + 1, 1, "reader");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &all.place, all.columns + 1, sizeof *all.place, "reader");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &all.names, all.name_bytes, 1, "reader");
+        *c = all; /* freed by the caller in any case */
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, c->role, c->columns, 0);
+    ikt_broadcast(ctx, c->place, c->columns * (int64_t)sizeof *c->place, 0);
+    ikt_broadcast(ctx, c->names, c->name_bytes, 0);
+    return IKT_OK;
+}
+
+void ikt_csv_columns_free(ikt_csv_columns *c) {
+    ikt_free(&c->role);
+    ikt_free(&c->place);
+    ikt_free(&c->names);
+}
+
+/* --- the cells of a record -------------------------------------------------------------------- */
+
+ikt_status ikt_csv_check_cells(const ikt_csv_records *r, const ikt_csv_columns *c) {
+    if (r->cells == c->columns) return IKT_OK;
+    return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s, line %lld has %lld cells; the first has %lld",
+                    r->lines.path, (long long)ikt_csv_line(r), (long long)r->cells,
+                    (long long)c->columns);
+}
+
+ikt_status ikt_csv_bad_cell(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column,
+                            const char *what) {
+    const char *name = ikt_csv_heading(c, column), *cell = r->cell[column];
+    return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s, line %lld, column %lld%s%.60s%s: %s%.60s%s%s",
+                    r->lines.path, (long long)ikt_csv_line(r), (long long)column + 1,
+                    *name ? " ('" : "", name, *name ? "')" : "", *cell ? "'" : "", cell,
+                    *cell ? "'" : "", what);
+}
+
+ikt_status ikt_csv_label(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column,
+                         const char **label) {
+    *label = r->cell[column];
+    if (!**label) return ikt_csv_bad_cell(r, c, column, "the label is missing");
+    if (strchr(*label, '\n')) return ikt_csv_bad_cell(r, c, column, " is a label of several lines");
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_numbers(const ikt_csv_records *r, const ikt_csv_columns *c, double *row,
+                           ikt_csv_missing *missing) {
+    IKT_TRY(ikt_csv_check_cells(r, c));
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (c->role[k] != IKT_CSV_NUMBER) continue;
+        const char *cell = r->cell[k];
+        double *number = row + c->place[k] - 1;
+        const bool is_missing = c->keeps_missing ? ikt_csv_is_missing(cell) : !*cell;
+        if (is_missing && !c->keeps_missing)
+            return ikt_csv_bad_cell(r, c, k,
+                                    "the cell is empty; fill it, or leave the column out with "
+                                    "--skip-columns, or write NaN with --missing nan");
+        if (is_missing) {
+            if (missing->count++ == 0) {
+                missing->line = ikt_csv_line(r);
+                missing->column = k;
+            }
+            *number = NAN;
+            continue;
+        }
+        if (!ikt_decimal_whole(cell, number))
+            return ikt_csv_bad_cell(r, c, k,
+                                    c->is_source
+                                        ? " is not a number; input.skip_columns leaves a column "
+                                          "out, input.labels takes it as labels"
+                                        : " is not a number; --skip-columns leaves a column out, "
+                                          "--label-column takes it as labels");
+        if (!isfinite(*number)) return ikt_csv_bad_cell(r, c, k, " is not a finite number");
+    }
+    return IKT_OK;
+}

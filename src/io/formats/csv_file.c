@@ -1,0 +1,255 @@
+/* A file of delimited text, parsed by all ranks. See csv_file.h. */
+#include "io/formats/csv_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/comm.h"
+#include "base/encoding.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "dist/rows.h"
+#include "io/formats/bytes.h"
+
+/* HDF5 keeps texts of fixed length, and what reads them back wants less than this (h5_texts.h). */
+enum { TEXT_MOST = 65535 };
+
+/* LOCAL, on rank 0. Size of the file, negative where it is compressed; and its columns. */
+static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options, int64_t *bytes) {
+    const char *path = file->records.lines.path;
+    ikt_csv_records all = {.lines = {.ctx = file->ctx, .path = path, .end = INT64_MAX}};
+    struct stat about;
+    unsigned char head[2];
+    gzFile opened;
+    if (stat(path, &about) != 0)
+        return ikt_fail(file->ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    IKT_TRY(ikt_gz_open(file->ctx, path, &opened));
+    const bool is_packed = gzread(opened, head, sizeof head) > 0 && !gzdirect(opened);
+    gzclose(opened);
+    *bytes = is_packed ? -1 : (int64_t)about.st_size;
+    const ikt_status st = ikt_csv_columns_find(&all, options, &file->columns);
+    ikt_csv_free(&all);
+    return st;
+}
+
+/* COLLECTIVE. Finds out where the records of this rank begin, and which rows they are. */
+static ikt_status find_rows(ikt_csv_file *file, int64_t rows) {
+    ikt_context *ctx = file->ctx;
+    ikt_csv_records *records = &file->records;
+    ikt_csv_passage passage[2];
+    ikt_status st = ikt_csv_survey(records, passage);
+    const bool bad = records->lines.fault.status != IKT_OK;
+    IKT_TRY(ikt_agree(ctx, bad ? IKT_OK : st));
+    records->before = ikt_sum_before(ctx, records->lines.number);
+    IKT_TRY(ikt_agree(ctx, bad ? ikt_text_lines_report(&records->lines, records->before) : IKT_OK));
+
+    /* Whether a range begins within quotes depends on all ranges before it. */
+    const int size = ikt_size(ctx), rank = ikt_rank(ctx);
+    int64_t *ends = NULL;
+    st = ikt_agree(ctx, ikt_alloc(ctx, &ends, size, sizeof *ends, "reader"));
+    if (st != IKT_OK) {
+        ikt_free(&ends);
+        return st;
+    }
+    ikt_gather_counts(ctx, passage[0].ends_inside | passage[1].ends_inside << 1, ends);
+    for (int r = 0; r < rank; r++)
+        records->is_inside = (ends[r] >> records->is_inside) & 1;
+    ikt_free(&ends);
+
+    int64_t count = passage[records->is_inside].records;
+    const int64_t before = ikt_sum_before(ctx, count);
+    file->has_header = file->columns.has_header && count > 0 && before == 0;
+    count -= file->has_header;
+    file->n = file->n_file = ikt_sum_one(ctx, count);
+    file->first = ikt_sum_before(ctx, count);
+    file->count = count;
+    if (rows == 0 || rows >= file->n) return IKT_OK;
+    const int64_t left = rows > file->first ? rows - file->first : 0;
+    if (left < file->count) file->count = left;
+    if (file->first > rows) file->first = rows;
+    file->n = rows;
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                             int64_t rows, ikt_csv_file *file) {
+    int64_t bytes = 0;
+    *file = (ikt_csv_file){.ctx = ctx};
+    file->records.lines = (ikt_text_lines){.ctx = ctx, .path = path};
+    /* Bytes of the file as rank 0 sees it: ranges must not depend on who asks. */
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? look_at(file, options, &bytes) : IKT_OK));
+    ikt_broadcast(ctx, &bytes, sizeof bytes, 0);
+    IKT_TRY(ikt_csv_columns_share(ctx, &file->columns));
+    file->is_packed = bytes < 0;
+    file->records.delimiter = file->columns.delimiter;
+    const ikt_rows range = ikt_rows_make(bytes < 0 ? 0 : bytes, ikt_size(ctx), ikt_rank(ctx));
+    file->records.lines.begin = range.first;
+    file->records.lines.end = range.first + range.count;
+    if (file->is_packed && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
+    IKT_TRY(find_rows(file, rows));
+    if (file->n == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
+                        (long long)file->n, (long long)file->columns.numbers);
+    return ikt_agree(ctx, ikt_csv_file_rewind(file));
+}
+
+ikt_status ikt_csv_file_rewind(ikt_csv_file *file) {
+    bool end = false;
+    file->done = 0;
+    file->missing = (ikt_csv_missing){0};
+    if (file->count == 0) return IKT_OK;
+    IKT_TRY(ikt_csv_begin(&file->records));
+    return file->has_header ? ikt_csv_next(&file->records, &end) : IKT_OK;
+}
+
+static ikt_status next(ikt_csv_file *file) {
+    bool end;
+    IKT_TRY(ikt_csv_next(&file->records, &end));
+    if (end)
+        return ikt_fail(file->ctx, IKT_ERR_FILE, "%s became shorter while it was read",
+                        file->records.lines.path);
+    return IKT_OK;
+}
+
+/* --- labels and texts ------------------------------------------------------------------------- */
+
+/* Bytes of a cell as UTF-8, of which Latin-1 takes two for some of its letters. */
+static int64_t utf8_bytes(const char *cell, bool *is_latin1) {
+    int64_t bytes = (int64_t)strlen(cell);
+    if (ikt_utf8_valid(cell)) return bytes;
+    *is_latin1 = true;
+    for (const char *at = cell; *at; at++)
+        bytes += (unsigned char)*at >= 0x80;
+    return bytes;
+}
+
+/* LOCAL. The label of the record at hand; NULL where it is missing and may be. */
+static ikt_status take_label(const ikt_csv_file *file, int64_t column, const char **label) {
+    char *cell = file->records.cell[column];
+    if (!file->takes_missing) return ikt_csv_label(&file->records, &file->columns, column, label);
+    for (char *at = cell; *at; at++)
+        if (*at == '\n') *at = ' ';
+    *label = ikt_csv_is_missing(cell) ? NULL : cell;
+    return IKT_OK;
+}
+
+/* LOCAL. Of this rank's rows. */
+static ikt_status learn(ikt_csv_file *file, int64_t column, bool wants_text, bool *is_latin1) {
+    const ikt_csv_records *r = &file->records;
+    const ikt_csv_columns *c = &file->columns;
+    for (int64_t i = 0; i < file->count; i++) {
+        const char *label = NULL;
+        IKT_TRY(next(file));
+        IKT_TRY(ikt_csv_check_cells(r, c));
+        if (column >= 0) IKT_TRY(take_label(file, column, &label));
+        if (label) IKT_TRY(ikt_text_labels_learn(file->ctx, &file->labels, label));
+        for (int64_t t = 0; wants_text && t < c->texts; t++) {
+            ikt_csv_text *text = &file->text[t];
+            const int64_t bytes = utf8_bytes(r->cell[text->column], is_latin1);
+            if (bytes > TEXT_MOST)
+                return ikt_csv_bad_cell(r, c, text->column,
+                                        " ... is a text of more than 65,535 bytes; --skip-columns "
+                                        "leaves a column out");
+            if (bytes > text->width) text->width = bytes;
+            text->bytes += bytes;
+        }
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_text) {
+    ikt_context *ctx = file->ctx;
+    const ikt_csv_columns *c = &file->columns;
+    const char *path = file->records.lines.path;
+    ikt_text_labels *labels = &file->labels;
+    bool is_latin1 = false;
+    ikt_status st = IKT_OK;
+    ikt_text_labels_free(labels);
+    ikt_free(&file->classes);
+    ikt_free(&file->text);
+    *labels = (ikt_text_labels){.are_text = false};
+    if (wants_text) st = ikt_alloc(ctx, &file->text, c->texts, sizeof *file->text, "reader");
+    for (int64_t k = 0, t = 0; st == IKT_OK && wants_text && k < c->columns; k++)
+        if (c->role[k] == IKT_CSV_TEXT) file->text[t++] = (ikt_csv_text){k, 1, 0};
+    if (st == IKT_OK) st = ikt_csv_file_rewind(file);
+    if (st == IKT_OK) st = learn(file, column, wants_text, &is_latin1);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t t = 0; wants_text && t < c->texts; t++) {
+        file->text[t].width = ikt_max_one(ctx, file->text[t].width);
+        file->text[t].bytes = ikt_sum_one(ctx, file->text[t].bytes);
+    }
+    if (ikt_max_one(ctx, is_latin1) > 0 && ikt_rank(ctx) == 0)
+        ikt_warn(ctx, "%s holds texts that are not UTF-8; they are read as Latin-1 (ISO 8859-1)",
+                 path);
+    if (column >= 0) {
+        /* Labels that are integers stay what they are; names are numbered among those of all. */
+        int64_t flags[2] = {labels->are_text, labels->are_latin1};
+        ikt_max_i64(ctx, flags, 2);
+        labels->are_text = flags[0] > 0;
+        labels->are_latin1 = flags[1] > 0;
+        if (labels->are_text)
+            IKT_TRY(ikt_class_names_join(ctx, &labels->classes, &labels->are_many));
+        IKT_TRY(ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, &file->classes)));
+    }
+    return ikt_agree(ctx, ikt_csv_file_rewind(file));
+}
+
+ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, int64_t column,
+                             int32_t *labels, char **texts) {
+    const ikt_csv_records *r = &file->records;
+    const ikt_csv_columns *c = &file->columns;
+    for (int64_t i = 0; i < count; i++) {
+        IKT_TRY(next(file));
+        if (rows)
+            IKT_TRY(ikt_csv_numbers(r, c, rows + i * c->numbers, &file->missing));
+        else
+            IKT_TRY(ikt_csv_check_cells(r, c));
+        const char *label = NULL;
+        if (labels) IKT_TRY(take_label(file, column, &label));
+        if (labels)
+            labels[i] = label ? ikt_text_labels_number(&file->labels, label) : IKT_LABEL_MISSING;
+        for (int64_t t = 0; texts && t < c->texts; t++) {
+            const ikt_csv_text *text = &file->text[t];
+            char *to = texts[t] + i * text->width, copy[2 * TEXT_MOST + 1];
+            const char *cell = r->cell[text->column];
+            if (strlen(cell) > (size_t)TEXT_MOST)
+                return ikt_csv_bad_cell(r, c, text->column, " ... was shorter before");
+            if (!ikt_utf8_valid(cell)) {
+                (void)ikt_utf8_copy(cell, copy, sizeof copy);
+                cell = copy;
+            }
+            const int64_t bytes = (int64_t)strlen(cell);
+            memset(to, 0, (size_t)text->width);
+            memcpy(to, cell, (size_t)(bytes < text->width ? bytes : text->width));
+        }
+    }
+    file->done += count;
+    return IKT_OK;
+}
+
+void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size) {
+    ikt_context *ctx = file->ctx;
+    const ikt_csv_missing *own = &file->missing;
+    const int64_t all = ikt_sum_one(ctx, own->count);
+    int64_t first = own->count > 0 ? own->line : INT64_MAX, column;
+    ikt_min_i64(ctx, &first, 1);
+    column = own->count > 0 && own->line == first ? own->column : -1;
+    column = ikt_max_one(ctx, column);
+    text[0] = '\0';
+    if (all == 0) return;
+    const char *name = ikt_csv_heading(&file->columns, column);
+    snprintf(text, size, "line %lld, column %lld%s%.60s%s: the cell is missing", (long long)first,
+             (long long)column + 1, *name ? " ('" : "", name, *name ? "')" : "");
+    if (all > 1)
+        snprintf(text + strlen(text), size - strlen(text), ", the first of %lld", (long long)all);
+}
+
+void ikt_csv_file_close(ikt_csv_file *file) {
+    ikt_csv_free(&file->records);
+    ikt_csv_columns_free(&file->columns);
+    ikt_text_labels_free(&file->labels);
+    ikt_free(&file->classes);
+    ikt_free(&file->text);
+}

@@ -1,0 +1,272 @@
+/* Rows that must be parsed or unpacked, held in memory, a share on each rank.
+ *
+ * CSV is parsed by all ranks (csv_file.h), each of which keeps the rows of its part of the file; of
+ * a compressed file rank 0 unpacks block after block and each rank keeps its share of it. So are
+ * maps in other formats of which one rank reads the bytes (gzipped NPY, NPZ, MATLAB): maps are
+ * small. Any range is then an exchange between ranks (dist/row_blocks.h).
+ * Advantage: no file between; rows are the same on any ranks, and those of `convert`. Disadvantage:
+ * the memory of the rows, 8 bytes a number of CSV. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "dist/row_blocks.h"
+#include "dist/rows.h"
+#include "io/formats/csv_file.h"
+#include "io/sources/labels.h"
+#include "io/sources/source_ops.h"
+
+static const char purpose[] = "parsed rows";
+static const int64_t block_bytes = (int64_t)4 << 20;
+
+typedef struct {
+    char *path;
+    char *rows; /* [blocks: own rows * d] of the source's type */
+    ikt_row_blocks blocks;
+    bool is_csv;
+    ikt_csv_file csv;        /* kept open: labels are read when they are asked for */
+    ikt_row_blocks by_range; /* of the rows of the file, which with CSV are those of its ranges */
+    int32_t *labels;         /* [csv.count] of `label_column`, once they were read */
+    int64_t label_column;    /* or -1 */
+} parsed_self;
+
+/* COLLECTIVE. Rows that rank 0 brings, block after block, of which each rank keeps its equal share.
+ *   next   LOCAL, on rank 0: the next `count` rows */
+typedef ikt_status bring(void *self, int64_t count, void *rows);
+static ikt_status keep_share(ikt_source *source, bring *next, void *from) {
+    parsed_self *self = source->self;
+    ikt_context *ctx = source->ctx;
+    const ikt_rows own = ikt_rows_make(source->n, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t row = source->d * (int64_t)ikt_type_size(source->type);
+    const int64_t most = block_bytes / row + 1;
+    char *block = NULL;
+    ikt_status st = ikt_alloc(ctx, &self->rows, own.count, (size_t)row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &block, most, (size_t)row, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t first = 0; st == IKT_OK && first < source->n; first += most) {
+        const int64_t count = source->n - first < most ? source->n - first : most;
+        if (ikt_rank(ctx) == 0) st = next(from, count, block);
+        st = ikt_agree(ctx, st);
+        if (st != IKT_OK) break;
+        ikt_broadcast(ctx, block, count * row, 0);
+        const int64_t begin = first > own.first ? first : own.first;
+        const int64_t last = first + count, end = own.first + own.count;
+        const int64_t mine = (end < last ? end : last) - begin;
+        if (mine > 0)
+            memcpy(self->rows + (begin - own.first) * row, block + (begin - first) * row,
+                   (size_t)(mine * row));
+    }
+    ikt_free(&block);
+    return st == IKT_OK ? ikt_row_blocks_create(ctx, own.count, &self->blocks) : st;
+}
+
+static ikt_status parsed_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    parsed_self *self = source->self;
+    return ikt_row_blocks_read(source->ctx, &self->blocks, self->rows,
+                               (size_t)source->d * ikt_type_size(source->type), first, count, rows);
+}
+
+static void parsed_close(ikt_source *source) {
+    parsed_self *self = source->self;
+    ikt_free(&self->rows);
+    ikt_free(&self->labels);
+    ikt_free(&self->path);
+    ikt_row_blocks_destroy(&self->blocks);
+    ikt_row_blocks_destroy(&self->by_range);
+    ikt_csv_file_close(&self->csv);
+}
+
+/* COLLECTIVE. A source of that path, whose copy messages and readers may keep. */
+static ikt_status begin(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
+                        const char *path, const char *dataset, ikt_source **out) {
+    IKT_TRY(ikt_source_new(ctx, ops, format, path, dataset, out));
+    parsed_self *self = (*out)->self;
+    ikt_status st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
+    if (st == IKT_OK) strcpy(self->path, path);
+    self->label_column = -1;
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) ikt_source_close(out);
+    return st;
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static ikt_status csv_bring(void *file, int64_t count, void *rows) {
+    return ikt_csv_file_read(file, count, rows, -1, NULL, NULL);
+}
+
+static ikt_status parse(ikt_source *source) {
+    parsed_self *self = source->self;
+    ikt_context *ctx = source->ctx;
+    ikt_csv_file *csv = &self->csv;
+    if (csv->is_packed) return keep_share(source, csv_bring, csv);
+    ikt_status st = ikt_alloc(ctx, &self->rows, csv->count * source->d, sizeof(double), purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx,
+                       ikt_csv_file_read(csv, csv->count, (double *)self->rows, -1, NULL, NULL));
+    return st == IKT_OK ? ikt_row_blocks_create(ctx, csv->count, &self->blocks) : st;
+}
+
+/* COLLECTIVE. The labels of a column of the file, which they are parsed for again. */
+static ikt_status learn_labels(ikt_source *source, int64_t column) {
+    parsed_self *self = source->self;
+    ikt_context *ctx = source->ctx;
+    ikt_csv_file *csv = &self->csv;
+    if (self->label_column == column) return IKT_OK;
+    self->label_column = -1;
+    ikt_free(&self->labels);
+    IKT_TRY(ikt_csv_file_learn(csv, column, false));
+    ikt_status st = ikt_alloc(ctx, &self->labels, csv->count, sizeof *self->labels, "labels");
+    if (st == IKT_OK) st = ikt_csv_file_read(csv, csv->count, NULL, column, self->labels, NULL);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) self->label_column = column;
+    return st;
+}
+
+static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
+                             int64_t *labels, bool *present) {
+    parsed_self *self = source->self;
+    ikt_context *ctx = source->ctx;
+    ikt_csv_file *csv = &self->csv;
+    const bool is_default = ikt_labels_are_default(name);
+    int64_t column =
+        is_default ? csv->columns.label : ikt_csv_find(&csv->columns, name, strlen(name));
+    int32_t *read = NULL;
+    if (is_default && column < 0) column = ikt_csv_find(&csv->columns, "label", strlen("label"));
+    *present = column >= 0;
+    if (!*present) return IKT_OK;
+    IKT_TRY(learn_labels(source, column));
+    ikt_free(&source->label_names);
+    ikt_status st = ikt_alloc(ctx, &read, count, sizeof *read, "labels");
+    if (st == IKT_OK && csv->classes) {
+        st = ikt_alloc(ctx, &source->label_names, (int64_t)strlen(csv->classes) + 1, 1, "classes");
+        if (st == IKT_OK) strcpy(source->label_names, csv->classes);
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_row_blocks_read(ctx, &self->by_range, self->labels, sizeof *read, first, count,
+                                 read);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        labels[i] = read[i];
+    ikt_free(&read);
+    return st;
+}
+
+/* Names of classes come with the labels; the file has no other texts. */
+static ikt_status csv_text(ikt_source *source, const char *name, char **text) {
+    const char *own = source->label_names;
+    *text = NULL;
+    if (strcmp(name, "label_names") != 0 || !own) return IKT_OK;
+    IKT_TRY(ikt_agree(source->ctx,
+                      ikt_alloc(source->ctx, text, (int64_t)strlen(own) + 1, 1, "class names")));
+    strcpy(*text, own);
+    return IKT_OK;
+}
+
+static void csv_describe(const ikt_source *source, ikt_source_content *content) {
+    const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
+    size_t used = 0;
+    for (int64_t k = 0; k < c->columns && used + 160 < sizeof content->labels; k++) {
+        char name[128];
+        if (c->role[k] == IKT_CSV_NUMBER) continue;
+        ikt_csv_name(c, k, name, sizeof name);
+        used += (size_t)snprintf(content->labels + used, sizeof content->labels - used, "%s%s",
+                                 used > 0 ? ", " : "", name);
+    }
+    (void)ikt_csv_describe(c, content->beside, sizeof content->beside);
+}
+
+static const ikt_source_ops csv_ops = {.self_bytes = sizeof(parsed_self),
+                                       .read = parsed_read,
+                                       .read_labels = csv_labels,
+                                       .read_text = csv_text,
+                                       .describe = csv_describe,
+                                       .close = parsed_close};
+
+static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
+                           const ikt_source_options *options, ikt_source **out) {
+    const char *dataset = options->dataset;
+    const bool is_all = options->inherited || ikt_source_is_any(dataset);
+    const ikt_reader_options columns = {.label_column = options->labels,
+                                        .label_may_lack = true,
+                                        .skip_columns = options->skip,
+                                        .take_columns = is_all ? NULL : dataset,
+                                        .keeps_text = true,
+                                        .keeps_missing = true,
+                                        .is_source = true,
+                                        .is_map = options->is_map};
+    if (options->transposed == IKT_TRANSPOSED_YES)
+        return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                        "input.transposed: yes is for arrays, and %s is CSV text, whose lines are "
+                        "rows",
+                        path);
+    IKT_TRY(begin(ctx, &csv_ops, format->name, path, is_all ? "" : dataset, out));
+    ikt_source *source = *out;
+    parsed_self *self = source->self;
+    ikt_status st = ikt_csv_file_open(ctx, self->path, &columns, options->rows, &self->csv);
+    if (st == IKT_OK && self->csv.columns.numbers == 0)
+        st = ikt_fail(ctx, IKT_ERR_FILE,
+                      "%s is not an HDF5 file, and read as CSV text it has no column of numbers",
+                      path);
+    if (st == IKT_OK) {
+        source->n_file = self->csv.n_file;
+        source->d = self->csv.columns.numbers;
+        source->type = source->stored = IKT_TYPE_F64;
+        st = ikt_source_use_rows(source, options->rows);
+    }
+    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, self->csv.count, &self->by_range);
+    if (st == IKT_OK) st = parse(source);
+    if (st == IKT_OK) ikt_csv_file_missing(&self->csv, source->missing, sizeof source->missing);
+    if (st == IKT_OK && source->missing[0] && ikt_rank(ctx) == 0)
+        ikt_warn(ctx, "%s, %s; such cells are read as NaN", path, source->missing);
+    if (st != IKT_OK) ikt_source_close(out);
+    return st;
+}
+
+const ikt_source_format ikt_source_csv = {"CSV", NULL, csv_open};
+
+/* --- formats that one rank reads -------------------------------------------------------------- */
+
+static ikt_status reader_bring(void *reader, int64_t count, void *rows) {
+    return ikt_reader_read(reader, count, rows, NULL);
+}
+
+static const ikt_source_ops packed_ops = {
+    .self_bytes = sizeof(parsed_self), .read = parsed_read, .close = parsed_close};
+
+static ikt_status packed_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
+                              const ikt_source_options *options, ikt_source **out) {
+    const char *dataset = options->dataset;
+    const bool is_any = ikt_source_is_any(dataset);
+    const ikt_reader_options plain = {.array = is_any ? NULL : dataset};
+    int64_t shape[3] = {0, 0, 0};
+    ikt_reader *reader = NULL;
+    ikt_status st = IKT_OK;
+    IKT_TRY(begin(ctx, &packed_ops, format->name, path, is_any ? "" : dataset, out));
+    ikt_source *source = *out;
+    if (ikt_rank(ctx) == 0) {
+        st = ikt_reader_open(ctx, ((parsed_self *)source->self)->path, &plain, &reader);
+        if (st == IKT_OK) {
+            shape[0] = reader->n;
+            shape[1] = reader->d;
+            shape[2] = (int64_t)reader->type;
+        }
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_broadcast(ctx, shape, (int64_t)sizeof shape, 0);
+        source->n_file = shape[0];
+        source->d = shape[1];
+        source->type = source->stored = (ikt_type)shape[2];
+        st = ikt_source_use_rows(source, options->rows);
+    }
+    if (st == IKT_OK) st = keep_share(source, reader_bring, reader);
+    ikt_reader_close(&reader);
+    if (st != IKT_OK) ikt_source_close(out);
+    return st;
+}
+
+const ikt_source_format ikt_source_packed = {"packed", NULL, packed_open};
