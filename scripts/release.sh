@@ -61,10 +61,10 @@ sum=$(sha256sum "$archive" | cut -d' ' -f1)
 echo "$sum  $name.tar.gz" >"$archive.sha256"
 
 # Recipes with the place and the checksum of the archive: FROM TO
-place=${url:-file://$output}/$name.tar.gz
+place=$(sed 's/[&|\\]/\\&/g' <<<"${url:-file://$output}/$name.tar.gz") # as sed takes it literally
 recipe() {
     mkdir -p "$(dirname "$output/$2")"
-    sed -e "s|@URL@|${place//|/\\|}|; s|@SHA256@|$sum|" \
+    sed -e "s|@URL@|$place|; s|@SHA256@|$sum|" \
         -e "s|^    # url = |    url = |; s|^\( *version(\"$version\"\))|\1, sha256=\"$sum\")|" "packaging/$1" >"$output/$2"
     ! grep -q '@URL@\|@SHA256@' "$output/$2" || fail "packaging/$1 was not filled in"
 }
