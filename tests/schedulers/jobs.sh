@@ -14,8 +14,15 @@ standin() {
     export STANDIN=$work/standin
     mkdir -p "$STANDIN/bin"
     for name in "$@"; do ln -s "$here/standin.sh" "$STANDIN/bin/$name"; done
-    printf '#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\necho "$1" >>%s/nodes.txt\nshift\nexec bash -c "$*"\n' \
-        "$work" >"$STANDIN/bin/ssh"
+    # The nodes share this machine's /tmp, where daemons of Open MPI would remove each other's files.
+    cat >"$STANDIN/bin/ssh" <<END
+#!/bin/bash
+while [[ \$1 == -* ]]; do shift; done
+echo "\$1" >>$work/nodes.txt
+export TMPDIR=\$(mktemp -d $STANDIN/tmp.XXXX)
+shift
+exec bash -c "\$*"
+END
     chmod 755 "$STANDIN/bin/ssh"
     PATH=$STANDIN/bin:$PATH
     export OMPI_MCA_plm_rsh_agent=$STANDIN/bin/ssh
@@ -97,7 +104,7 @@ scaling() {
     submit weak scaling 0 ranks=2 rows=300 run.yaml "$hasty"
     submit toomany scaling 0 ranks=1,9 run.yaml
     wait_until 90 has_ended weak || fail "weak does not end: $(logs weak)"
-    iktsne info weak-2.h5 | grep -q 600 || fail "weak-2.h5: rows"
+    iktsne info weak-2.h5 | grep -q 600 || fail "weak-2.h5: rows: $(logs weak)"
     [ ! -e weak-1.h5 ] || fail "ranks=2 was not obeyed"
     wait_until 30 has_ended toomany
     says toomany "ranks=1,9: the job has 2 ranks only"
