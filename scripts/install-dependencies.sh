@@ -17,6 +17,8 @@ if [ "${1:-}" = tests ]; then
     optional+=(python3-numpy python3-h5py python3-scipy python3-anndata python3-vtk9 librsvg2-bin
         poppler-utils chromium chromium-driver mandoc man-db environment-modules lua5.3 zsh fish)
     command -v node >/dev/null || optional+=(nodejs)
+    # For the job scripts: another scheduler, and what reads shell scripts.
+    optional+=(gridengine-master gridengine-exec gridengine-client shellcheck)
 fi
 
 # For the pages of `view`: a browser that needs no screen, and their scripts without one.
@@ -50,12 +52,12 @@ if ! command -v apt-get >/dev/null || [ "${run[0]:-}" = none ]; then
     # Modules of a cluster may provide all of it without dpkg knowing: let CMake decide.
     exit 0
 fi
-# The tests start a Slurm of their own: the services of its packages are neither started now nor with
-# the machine.
+# The tests start a Slurm and a Grid Engine of their own: the services of these packages are neither
+# started now nor with the machine.
 policy=/usr/sbin/policy-rc.d
 services=()
-for service in munge slurmctld slurmd; do
-    [[ " ${missing[*]} " != *" $service "* ]] || services+=("$service")
+for service in munge slurmctld slurmd gridengine-master gridengine-exec; do
+    [[ " ${missing[*]} ${wanted[*]} " != *" $service "* ]] || services+=("$service")
 done
 if [ ${#services[@]} -gt 0 ] && [ ! -e $policy ]; then
     trap '"${run[@]}" rm -f $policy' EXIT
@@ -73,10 +75,10 @@ install() {
     }
 }
 install "${missing[@]}"
-if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
-    "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
-fi
 # One that a distribution lacks must not keep the others away.
 install "${wanted[@]}" 2>/dev/null || for package in "${wanted[@]}"; do
     install "$package" 2>/dev/null || echo "iktsne: goes on without $package, which cannot be installed" >&2
 done
+if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
+    "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
+fi

@@ -13,7 +13,8 @@ class Iktsne(CMakePackage):
 
     license("BSD-3-Clause")
 
-    # Whoever publishes the sources adds where: url and sha256, or git and tag.
+    # scripts/release.sh writes this recipe beside the archive, with its place and its checksum.
+    # url = "@URL@"
     version("0.1.0")
 
     variant("shared", default=False, description="Build a shared library for other programs")

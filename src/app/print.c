@@ -188,7 +188,46 @@ void ikt_cost_log(const ikt_context *ctx, const ikt_run_cost *cost, int64_t pred
 
 /* --- a plan ----------------------------------------------------------------------------------- */
 
-void ikt_plan_print(const ikt_plan *plan) {
+static void placement_print(const ikt_placement *p) {
+    const long long each = (long long)(p->ranks / p->nodes);
+    printf("%lld node%s x %lld rank%s x %lld thread%s", (long long)p->nodes,
+           p->nodes > 1 ? "s" : "", each, each > 1 ? "s" : "", (long long)p->threads,
+           p->threads > 1 ? "s" : "");
+}
+
+static void recommendation_print(const ikt_recommendation *r) {
+    const ikt_cluster *c = &r->cluster;
+    const double giga = 0x1p30;
+    printf("\nto run on        %lld node%s with %lld cores in %lld memory domain%s and %.1f GiB\n",
+           (long long)c->nodes, c->nodes > 1 ? "s" : "", (long long)c->cores, (long long)c->domains,
+           c->domains > 1 ? "s" : "", (double)c->memory / giga);
+    if (!r->fits) {
+        printf("recommended      nothing fits: ");
+        placement_print(&r->leanest);
+        printf(" would take %.1f GiB of a node, and nine tenths of its memory are planned with",
+               (double)r->leanest.node_bytes / giga);
+        if (r->advice) printf("; %s would take less", r->advice);
+        printf("\n");
+        return;
+    }
+    printf("recommended      ");
+    placement_print(&r->best);
+    printf(": mpirun -n %lld --map-by ppr:%lld:node:pe=%lld\n", (long long)r->best.ranks,
+           (long long)(r->best.ranks / r->best.nodes), (long long)r->best.threads);
+    printf("  nodes  ranks  threads    seconds  GiB a node  efficiency\n");
+    for (int i = 0; i < r->count; i++) {
+        const ikt_placement *p = &r->of_nodes[i];
+        printf("%7lld %6lld %8lld %10.1f %11.1f %10.0f %%\n", (long long)p->nodes,
+               (long long)p->ranks, (long long)p->threads, p->seconds, (double)p->node_bytes / giga,
+               100 * ikt_placement_efficiency(p, &r->of_nodes[0]));
+    }
+    printf("one rank of %lld thread%s: %.1f s. These are predictions by the constants of the "
+           "machine, not measurements; the best\non each number of nodes is shown, and the "
+           "embedding is the same on all of them.\n",
+           (long long)r->single.threads, r->single.threads > 1 ? "s" : "", r->single.seconds);
+}
+
+static void plan_print(const ikt_plan *plan) {
     const ikt_memory_plan *m = &plan->memory;
     const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
     const ikt_workload *w = &plan->work;
@@ -239,6 +278,38 @@ void ikt_plan_print(const ikt_plan *plan) {
     printf("each with %.0f for the program)\n", (double)m->base / 1e6);
 }
 
+void ikt_plan_print(const ikt_plan *plan, const ikt_recommendation *recommendation) {
+    plan_print(plan);
+    if (recommendation) recommendation_print(recommendation);
+}
+
+static void placement_json(ikt_json *json, const char *name, const ikt_placement *p) {
+    ikt_json_begin(json, name, '{');
+    ikt_json_int(json, "nodes", p->nodes);
+    ikt_json_int(json, "ranks", p->ranks);
+    ikt_json_int(json, "threads", p->threads);
+    ikt_json_real(json, "predicted_seconds", p->seconds);
+    ikt_json_int(json, "predicted_bytes_of_node", p->node_bytes);
+    ikt_json_end(json, '}');
+}
+
+static void recommendation_json(ikt_json *json, const ikt_recommendation *r) {
+    ikt_json_begin(json, "recommendation", '{');
+    ikt_json_int(json, "nodes", r->cluster.nodes);
+    ikt_json_int(json, "cores_of_node", r->cluster.cores);
+    ikt_json_int(json, "domains_of_node", r->cluster.domains);
+    ikt_json_int(json, "bytes_of_node", r->cluster.memory);
+    ikt_json_bool(json, "fits", r->fits);
+    if (r->fits) placement_json(json, "best", &r->best);
+    placement_json(json, "one_rank", &r->single);
+    placement_json(json, "least_memory", &r->leanest);
+    ikt_json_begin(json, "by_nodes", '[');
+    for (int i = 0; i < r->count; i++)
+        placement_json(json, NULL, &r->of_nodes[i]);
+    ikt_json_end(json, ']');
+    ikt_json_end(json, '}');
+}
+
 static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
     ikt_json_begin(json, name, '{');
     ikt_json_real(json, "seconds", cost->seconds);
@@ -249,7 +320,8 @@ static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
 }
 
 /* The plan as an object. */
-static void plan_json(ikt_json *json, const char *name, const ikt_plan *plan) {
+static void plan_json(ikt_json *json, const char *name, const ikt_plan *plan,
+                      const ikt_recommendation *recommendation) {
     const ikt_workload *w = &plan->work;
     const ikt_memory_plan *memory = &plan->memory;
     const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
@@ -280,12 +352,13 @@ static void plan_json(ikt_json *json, const char *name, const ikt_plan *plan) {
         if (plan->time.stage[s].seconds > 0)
             cost_json(json, ikt_stage_name((ikt_stage)s), &plan->time.stage[s]);
     ikt_json_end(json, '}');
+    if (recommendation) recommendation_json(json, recommendation);
     ikt_json_end(json, '}');
 }
 
-void ikt_plan_json(const ikt_plan *plan) {
+void ikt_plan_json(const ikt_plan *plan, const ikt_recommendation *recommendation) {
     ikt_json json = {stdout, 0, false};
-    plan_json(&json, NULL, plan);
+    plan_json(&json, NULL, plan, recommendation);
 }
 
 /* --- a rehearsal: what a run would do --------------------------------------------------------- */
@@ -299,7 +372,7 @@ static void rehearsal_json(const ikt_rehearsal *r, const ikt_config_part *parts)
     ikt_json_real(&json, "seconds", r->plan.time.stage[IKT_STAGE_TOTAL].seconds);
     if (isfinite(r->seconds_left)) ikt_json_real(&json, "seconds_left", r->seconds_left);
     if (r->goes_on) ikt_json_text(&json, "goes_on_from", r->goes_on);
-    plan_json(&json, "plan", &r->plan);
+    plan_json(&json, "plan", &r->plan, NULL);
     ikt_json_begin(&json, "settings", '{');
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
         ikt_json_begin(&json, parts[p].section->name, '{');
@@ -346,7 +419,7 @@ ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *r, bool as
                    seconds > r->seconds_left ? ": it would stop with a checkpoint before its end"
                                              : "");
         printf("time             %.1f s, predicted\n\n", seconds);
-        ikt_plan_print(&r->plan);
+        plan_print(&r->plan);
         printf("\nsettings, as they would be used:\n%s", text);
     }
     ikt_free(&text);

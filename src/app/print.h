@@ -7,7 +7,7 @@
 #include "evaluate/measure.h"
 #include "pipeline/outcome.h"
 #include "pipeline/pipeline.h"
-#include "plan/plan.h"
+#include "plan/recommend.h"
 
 /* LOCAL. A measure as a line: its name in words, its value ("none" where there is none), the name
  * that the field and JSON have, and how to read it. */
@@ -40,8 +40,8 @@ void ikt_traffic_json(ikt_json *json, const ikt_run_cost *cost);
 void ikt_cost_log(const ikt_context *ctx, const ikt_run_cost *cost, int64_t predicted);
 
 /* LOCAL. */
-void ikt_plan_print(const ikt_plan *plan);
-void ikt_plan_json(const ikt_plan *plan);
+void ikt_plan_print(const ikt_plan *plan, const ikt_recommendation *recommendation);
+void ikt_plan_json(const ikt_plan *plan, const ikt_recommendation *recommendation);
 
 /* SAME-ARGS; rank 0 prints what a run would do (--dry-run). Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *rehearsal, bool as_json);

@@ -1,5 +1,7 @@
 /* iktsne plan: what a run would take, before it is run; and measuring the machine for it. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/print.h"
@@ -11,6 +13,7 @@
 #include "base/timer.h"
 #include "pipeline/graph_input.h"
 #include "plan/machine.h"
+#include "plan/recommend.h"
 #include "settings/checks.h"
 #include "settings/preset.h"
 #include "settings/settings.h"
@@ -19,9 +22,10 @@ enum { TIMED_BYTES = 8 << 20 };
 
 typedef struct {
     int64_t points, columns, entries, ranks;
+    int64_t nodes, cores, domains;
     int type;
     bool as_json, calibrate;
-    char machine[IKT_STRING_MAX];
+    char memory[IKT_STRING_MAX], machine[IKT_STRING_MAX];
 } arguments;
 
 static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
@@ -112,8 +116,51 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
     return st;
 }
 
+/* Bytes of "256G", in powers of 1024 as schedulers count memory; 0 where it is no such text. */
+static int64_t bytes_of(const char *text) {
+    static const char units[] = "KMGTP";
+    char *end;
+    const double number = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || (end[1] && strcmp(end + 1, "B") != 0 && strcmp(end + 1, "iB") != 0))
+        return 0;
+    const double bytes = ldexp(number, 10 * (int)(unit - units + 1));
+    return bytes >= 1 && bytes < 0x1p62 ? (int64_t)bytes : 0;
+}
+
+/* What there is to run on: this machine, but for what the options say. */
+static ikt_status find_cluster(ikt_context *ctx, const arguments *a, ikt_cluster *out) {
+    *out = ikt_cluster_here();
+    ikt_broadcast(ctx, out, (int64_t)sizeof *out, 0);
+    if (a->cores != IKT_AUTO_INT && a->cores != out->cores) {
+        out->cores = a->cores;
+        out->domains = a->domains == IKT_AUTO_INT && out->domains > a->cores ? 1 : out->domains;
+    }
+    if (a->nodes != IKT_AUTO_INT) out->nodes = a->nodes;
+    if (a->domains != IKT_AUTO_INT) out->domains = a->domains;
+    if (out->domains > out->cores)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--domains %lld: a node has only %lld cores to divide among them",
+                        (long long)out->domains, (long long)out->cores);
+    if (strcmp(a->memory, "auto") == 0) return IKT_OK;
+    out->memory = bytes_of(a->memory);
+    if (out->memory > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "--memory: '%.80s' is no amount of memory: write a number with K, M, G or T "
+                    "behind it, such as 256G",
+                    a->memory);
+}
+
+/* Whether the options describe what to run on. */
+static bool has_cluster(const arguments *a) {
+    return a->nodes != IKT_AUTO_INT || a->cores != IKT_AUTO_INT || a->domains != IKT_AUTO_INT ||
+           strcmp(a->memory, "auto") != 0;
+}
+
 static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
     ikt_settings settings;
+    ikt_recommendation recommendation;
+    const int64_t base = ikt_memory_resident_peak();
     ikt_data_shape shape;
     ikt_graph_about graph;
     ikt_plan p;
@@ -143,9 +190,21 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
+    const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
+    if (is_asked || is_free) {
+        ikt_cluster cluster;
+        IKT_TRY(find_cluster(ctx, a, &cluster));
+        IKT_TRY(ikt_recommend(ctx, &settings, &shape, &p.machine, base, &cluster, &recommendation));
+        if (is_asked && is_free && recommendation.fits) { /* the plan is that of the best */
+            ranks = (int)recommendation.best.ranks;
+            threads = (int)recommendation.best.threads;
+        }
+    }
     IKT_TRY(ikt_workload_make(ctx, &settings, &shape, ranks, threads, &p.work));
-    IKT_TRY(ikt_plan_make(ctx, ikt_memory_resident_peak(), &p));
-    if (ikt_rank(ctx) == 0) (a->as_json ? ikt_plan_json : ikt_plan_print)(&p);
+    IKT_TRY(ikt_plan_make(ctx, base, &p));
+    if (ikt_rank(ctx) == 0)
+        (a->as_json ? ikt_plan_json : ikt_plan_print)(&p,
+                                                      is_asked || is_free ? &recommendation : NULL);
     return IKT_OK;
 }
 
@@ -167,6 +226,18 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL, &a.ranks,
          "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "
          "the threads of each"},
+        {"nodes", IKT_KEY_INT, "N", "auto", 1, 1e5, NULL, &a.nodes,
+         "Recommend nodes, ranks and threads for a run on so many nodes at most; auto is one. "
+         "Where --ranks is not given, the plan is that of the recommendation"},
+        {"cores", IKT_KEY_INT, "C", "auto", 1, 4096, NULL, &a.cores,
+         "The cores of a node; auto are those that this process may use here"},
+        {"memory", IKT_KEY_STRING, "SIZE", "auto", 0, 0, NULL, a.memory,
+         "The memory of a node, such as 256G, of which nine tenths are planned with; auto is what "
+         "is "
+         "free here"},
+        {"domains", IKT_KEY_INT, "M", "auto", 1, 4096, NULL, &a.domains,
+         "The parts of a node that have memory of their own (NUMA domains, mostly sockets): the "
+         "threads of a rank stay within one. auto are those of this machine"},
         {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, &a.machine,
          "The file with the constants of the machine. By default it is "
          "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where that does "
@@ -189,5 +260,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_plan = {
     "plan", "[CONFIG.yaml] [DATA.h5] [SECTION.KEY=VALUE ...] [options]",
-    "Predict time, memory and communication of a run",
+    "Predict time, memory and communication of a run, and recommend nodes, ranks and threads",
     "The prediction comes from constants of the machine, which --calibrate measures", run};

@@ -29,7 +29,7 @@ typedef struct {
 
 /* See watch.h. Times in seconds of ikt_now. */
 typedef struct {
-    bool is_on, is_signal; /* is_signal: why the run was stopped */
+    bool is_on, is_signal; /* is_signal: the last request was not that of the clock */
     double stop_at, spare; /* the end, and what is kept free before it */
     double save_every, saved_at, save_seconds;
 } ikt_watch;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,8 +13,10 @@
 #include "base/context.h"
 #include "base/log.h"
 
-/* A sum over up to a million ranks: how many want to save, stop for time, stop for a signal. */
-static const int64_t want_save = 1, want_end = INT64_C(1) << 20, want_stop = INT64_C(1) << 40;
+/* A sum over up to a million ranks: whether rank 0 finds a checkpoint due, how many want to save
+ * for a signal, to stop for time, to stop for a signal. */
+static const int64_t want_due = 1, want_save = 2, want_end = INT64_C(1) << 22,
+                     want_stop = INT64_C(1) << 42;
 
 /* Of the time there is, at most: what is kept free beside the checkpoint itself. */
 static const double spare_seconds = 30, spare_share = 0.1;
@@ -95,14 +98,14 @@ int64_t ikt_watch_pack(ikt_context *ctx) {
     if (ctx->rank != 0) return want; /* clocks differ */
     const double now = ikt_now(), end = now + watch->spare + save_caution * watch->save_seconds;
     if (end >= watch->stop_at) want += want_end;
-    if (!save_signals && now - watch->saved_at >= watch->save_every) want += want_save;
+    if (!save_signals && now - watch->saved_at >= watch->save_every) want += want_due;
     return want;
 }
 
 ikt_request ikt_watch_unpack(ikt_context *ctx, int64_t sum) {
-    if (sum < want_end) return sum > 0 ? IKT_REQUEST_SAVE : IKT_REQUEST_NONE;
-    ctx->watch.is_signal = sum >= want_stop;
-    return IKT_REQUEST_STOP;
+    const bool is_stop = sum >= want_end;
+    ctx->watch.is_signal = sum >= (is_stop ? want_stop : want_save);
+    return is_stop ? IKT_REQUEST_STOP : sum > 0 ? IKT_REQUEST_SAVE : IKT_REQUEST_NONE;
 }
 
 ikt_request ikt_watch_poll(ikt_context *ctx) {
@@ -118,21 +121,39 @@ const char *ikt_watch_reason(const ikt_context *ctx) {
                                     : "a signal to another rank";
 }
 
+/* Who has sent a signal looks for its effect: the log says so at once, and how the run goes on. */
+static void log_saved(ikt_context *ctx, const ikt_saver *saver, const char *at) {
+    const ikt_stage stage = ikt_stage_innermost(ctx);
+    const char *file = ikt_stage_saved(stage);
+    const ikt_log_number numbers[] = {IKT_LOG_INT("iteration", saver->iteration), {0}};
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, saver->iteration > 0 ? numbers : NULL,
+                    "SIGUSR1: a checkpoint was written in the stage '%s'%s, %s%s%s%s; the run goes "
+                    "on, and should it end early the same command goes on from there",
+                    ikt_stage_name(stage), at, saver->where, file ? "/" : "", file ? file : "",
+                    file ? ".h5" : "");
+}
+
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver) {
     if (!saver || request == IKT_REQUEST_NONE) return IKT_OK;
     save_signals = 0;
     const double begun = ikt_now();
+    const bool is_signal = ctx->watch.is_signal;
+    char at[48] = "";
+    if (saver->iteration > 0)
+        snprintf(at, sizeof at, " at iteration %lld", (long long)saver->iteration);
     if (request == IKT_REQUEST_STOP) {
         IKT_TRY(saver->save(saver->self));
-        return ikt_fail(ctx, IKT_STOPPED,
-                        "stopped by %s in the stage '%s'; %s holds all that is done, and the same "
-                        "command goes on from there",
-                        ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)),
-                        saver->where);
+        return ikt_fail(
+            ctx, IKT_STOPPED,
+            "stopped by %s in the stage '%s'%s; %s holds all that is done, and the same "
+            "command goes on from there",
+            ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)), at, saver->where);
     }
     if (saver->save(saver->self) != IKT_OK) { /* the run is worth more than this checkpoint */
         ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
         ikt_clear(ctx);
+    } else if (is_signal) {
+        log_saved(ctx, saver, at);
     }
     ctx->watch.saved_at = ikt_now();
     ctx->watch.save_seconds = ctx->watch.saved_at - begun;

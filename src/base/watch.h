@@ -28,7 +28,8 @@ typedef enum {
 typedef struct {
     void *self;
     ikt_status (*save)(void *self);
-    const char *where; /* file or folder, for messages */
+    const char *where; /* the folder of checkpoints, for messages */
+    int64_t iteration; /* that comes next, for messages; 0 outside of the loop */
 } ikt_saver;
 
 /* LOCAL. From now on SIGUSR1 asks for a checkpoint, SIGTERM, SIGUSR2 and SIGINT for an end; a
@@ -57,7 +58,8 @@ ikt_request ikt_watch_poll(ikt_context *ctx);
 int64_t ikt_watch_pack(ikt_context *ctx);
 ikt_request ikt_watch_unpack(ikt_context *ctx, int64_t sum);
 
-/* COLLECTIVE. Handles a request. A checkpoint that cannot be written is a warning where the run
+/* COLLECTIVE. Handles a request. A checkpoint that a signal asked for is said in the log, with the
+ * file and the iteration. A checkpoint that cannot be written is a warning where the run
  * goes on, and an error where it has to end. `saver` may be NULL: there is nothing to save, and
  * nothing happens. Returns IKT_STOPPED, with a message, where the run has to end. */
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver);

@@ -49,16 +49,19 @@ static void remove_files(const ikt_checkpoint *c, ikt_stage stage, bool both) {
     }
 }
 
-/* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete. */
+/* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete; and what Open
+ * MPI's shared file pointers leave beside it where a rank is killed, "codes.h5.part-1234.data.0".
+ */
 static bool is_name_of_part(const char *name) {
     for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++) {
         if (!ikt_stage_saved(stage)) continue;
         char begin[64];
         const size_t length =
             (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", ikt_stage_saved(stage));
-        const char *number = name + length;
-        if (strncmp(name, begin, length) == 0)
-            return number[0] && number[strspn(number, "0123456789")] == '\0';
+        if (strncmp(name, begin, length) != 0) continue;
+        const char *number = name + length, *rest = number + strspn(number, "0123456789");
+        return rest > number && (*rest == '\0' || strncmp(rest, ".data.", 6) == 0 ||
+                                 strncmp(rest, ".metadata.", 10) == 0);
     }
     return false;
 }

@@ -72,7 +72,7 @@ static ikt_status save(void *self) {
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
     const ikt_row_range own = {c->distribution->first, c->distribution->count};
     const int64_t steps = ikt_stream_steps(c->ctx, own.count, c->block);
-    const ikt_saver saver = {c, save, c->hooks ? c->hooks->where : NULL};
+    const ikt_saver saver = {c, save, c->hooks ? c->hooks->where : NULL, 0};
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range at = ikt_stream_step(own, c->block, step);
         const int64_t row = at.first - own.first, count = at.count;
@@ -243,7 +243,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     const bool is_left = st == IKT_OK && ikt_max_one(ctx, !is_complete) > 0;
     /* What the places are is found again, also where all rows are done. */
     if (st == IKT_OK && (places->near > 0 || is_left)) {
-        const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
+        const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL, 0};
         st = fill(&c);
         if (st == IKT_OK && is_left) { /* otherwise a run without time would stop here for ever */
             note_done(&c, 0, n_local, model->t + 1);

@@ -125,7 +125,7 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
     if (!l->course.hooks || !has_moved || iteration == s->iterations) return IKT_OK;
     saving saved = {l->course.hooks, state_at(l, iteration)};
-    const ikt_saver saver = {&saved, save, l->course.hooks->where};
+    const ikt_saver saver = {&saved, save, l->course.hooks->where, iteration};
     return ikt_watch_handle(l->ctx, request, &saver);
 }
 

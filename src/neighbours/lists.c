@@ -155,7 +155,7 @@ static ikt_status save(void *self) {
 ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course) {
     IKT_TRY(ikt_watcher_poll(ctx));
     if (!course->hooks) return IKT_OK;
-    const ikt_saver saver = {course, save, course->hooks->where};
+    const ikt_saver saver = {course, save, course->hooks->where, 0};
     return ikt_watch_pause_after(ctx, &saver, &course->has_worked);
 }
 

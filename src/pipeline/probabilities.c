@@ -91,7 +91,7 @@ static ikt_status save(void *self) {
 static ikt_status save_where_due(ikt_context *ctx, ikt_probabilities *p) {
     if (!p->hooks) return IKT_OK;
     saving s = {ctx, p};
-    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint)};
+    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
     ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
     return ikt_watch_stage_end(ctx, &saver);
 }

@@ -140,6 +140,7 @@ many=("${short[@]}" affinity.search=approximate layout.iterations=300 run.checkp
 embed 1 "${many[@]}" output.file=kept.h5 run.checkpoint_every=0.00001
 [ $code -eq 0 ] || fail "exit code $code"
 whole=$(hash_of)
+grep -q SIGUSR1 err.txt && fail "checkpoints of the clock are said to be those of a signal"
 ls kept.h5.checkpoint >files.txt
 grep -q '^loop.previous.h5$' files.txt && grep -q '^probabilities.h5$' files.txt || fail "no two generations: $(cat files.txt)"
 flip() { # FILE: turns the bits of a byte in its middle
@@ -183,12 +184,14 @@ for ranks in 1 3; do
         [ ${#pids[@]} -eq $ranks ] || fail "${#pids[@]} processes instead of $ranks"
         kill -USR1 "${pids[@]}"
         wait_until 10 [ -e $file.checkpoint/loop.h5 ] || fail "SIGUSR1: no checkpoint on $ranks ranks"
+        wait_until 10 grep -q "^iktsne: SIGUSR1: a checkpoint was written in the stage 'layout' at iteration [1-9][0-9]*, $file.checkpoint/loop.h5; the run goes on" err.txt ||
+            fail "SIGUSR1: the log does not say which checkpoint was written"
         kill -0 "${pids[0]}" 2>/dev/null || fail "SIGUSR1 ended the run"
         kill -$signal "${pids[@]}" # all of them, as schedulers do
         kill -$signal "${pids[0]}"
         finish
         [ $code -eq 75 ] || fail "$signal on $ranks ranks: exit code $code"
-        grep -q "^iktsne: warning: stopped by SIG$signal in the stage 'layout'; $file.checkpoint holds" err.txt || fail "$signal: message"
+        grep -q "^iktsne: warning: stopped by SIG$signal in the stage 'layout' at iteration [1-9][0-9]*; $file.checkpoint holds" err.txt || fail "$signal: message"
         grep -q error: err.txt && fail "$signal: an error"
         [ ! -e $file ] || fail "$signal: a result"
         signals=$((signals + 1))

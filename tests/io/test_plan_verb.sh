@@ -45,6 +45,21 @@ plan --machine slow.yaml --points 100000 --columns 50 && grep -q '^machine: slow
 plan input.file=data.h5 && grep -q '^500 rows x 6, float32' out.txt || fail "the file's size"
 plan input.file=data.h5 --points 5000 && grep -q '^5000 rows x 6' out.txt || fail "more points"
 
+# Nodes, ranks and threads are recommended for this machine, or for what the options describe; the plan is
+# then that of the recommendation. Where ranks are given there is nothing to recommend.
+plan --points 1000 --columns 50 || fail "no recommendation"
+grep -q '^recommended      1 node x 1 rank x [0-9]* thread' out.txt || fail "a small run does not get one rank"
+large=(--points 8100000 --columns 784 --type uint8 --nodes 16 --cores 64 --domains 2)
+plan "${large[@]}" --memory 256G --json || fail "no recommendation in JSON"
+[ "$(number ranks best)" = "$(number ranks rows)" ] && [ "$(number threads best)" = "$(number threads rows)" ] ||
+    fail "the plan is not that of the recommendation"
+awk "BEGIN { exit !($(number predicted_seconds best) < $(number predicted_seconds one_rank) &&
+    $(number predicted_bytes_of_node best) <= 0.9 * 256 * 2 ^ 30 && $(number bytes_of_node recommendation) == 256 * 2 ^ 30) }" ||
+    fail "the recommendation is slow, or does not fit"
+plan "${large[@]}" --memory 1G && grep -q '^recommended      nothing fits: ' out.txt || fail "what does not fit is recommended"
+plan "${large[@]}" --ranks 7 --memory 256G && grep -q '; 7 ranks x' out.txt || fail "--ranks is not obeyed"
+plan --points 1000 --columns 50 --ranks 2 && ! grep -q '^recommended' out.txt || fail "--ranks: a recommendation"
+
 # refused CODE WORDS ARGUMENTS...
 refused() {
     local code=$1 words=$2 got
@@ -65,6 +80,9 @@ refused 2 "adaptive.neighbours = 31, but only 30 neighbours" --points 500 --colu
 refused 2 "affinity.kind: 'kernel' is not one of isolation, gaussian, knn, adaptive" affinity.kind=kernel
 refused 2 "preprocess.pca = 9" --points 50 --columns 3 preprocess.pca=9
 refused 2 "machine.latency" --points 50 --columns 3 machine.latency=-1
+refused 2 "--memory: '256' is no amount of memory" --points 50 --columns 3 --memory 256
+refused 2 "--memory: '1X' is no amount of memory" --points 50 --columns 3 --memory 1X
+refused 2 "--domains 5: a node has only 4 cores" --points 50 --columns 3 --cores 4 --domains 5
 refused 2 "'run.yaml' has no meaning with --calibrate" --calibrate run.yaml
 refused 4 "none.yaml cannot be read" --points 50 --columns 3 --machine none.yaml
 refused 2 "unknown key 'machine.letency'; did you mean 'machine.latency'" --points 50 --columns 3 machine.letency=1

@@ -232,7 +232,7 @@ static ikt_status fail_to_save(void *self) {
 static void time_asks_on_all_ranks_alike(void **state) {
     ikt_context *ctx = *state;
     int saves = 0;
-    const ikt_saver saver = {&saves, count_save, "memory"};
+    const ikt_saver saver = {&saves, count_save, "memory", 0};
     assert_int_equal(ikt_watch_poll(ctx), IKT_REQUEST_NONE); /* nobody watches */
     ikt_watch_begin(ctx, INFINITY, INFINITY);
     assert_int_equal(ikt_watch_poll(ctx), IKT_REQUEST_NONE);
@@ -253,7 +253,7 @@ static void time_asks_on_all_ranks_alike(void **state) {
 
 static void a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error(void **state) {
     ikt_context *ctx = *state;
-    const ikt_saver saver = {ctx, fail_to_save, "memory"};
+    const ikt_saver saver = {ctx, fail_to_save, "memory", 0};
     ikt_context_set_log(ctx, IKT_LOG_ERROR);
     ikt_watch_begin(ctx, INFINITY, 0);
     assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
@@ -269,7 +269,7 @@ static void a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error(void **
 static void a_signal_to_one_rank_reaches_all(void **state) {
     ikt_context *ctx = *state;
     int saves = 0;
-    const ikt_saver saver = {&saves, count_save, "memory"};
+    const ikt_saver saver = {&saves, count_save, "memory", 0};
     const bool is_last = ikt_rank(ctx) == ikt_size(ctx) - 1;
     ikt_watch_signals();
     ikt_watch_begin(ctx, INFINITY, INFINITY);

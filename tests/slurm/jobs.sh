@@ -10,6 +10,7 @@ trap 'cluster_stop; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 PATH=$(dirname "$IKT_PROGRAM"):$PATH
 jobs=$IKT_SOURCE/jobs
+export IKT_JOBS=$jobs
 unset "${!SLURM_@}" "${!SBATCH_@}" # of a job that this test may run in
 # No shared memory between pretended nodes, and nothing leaves this machine. A rank's death is noted soon.
 export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
@@ -44,7 +45,7 @@ processes() {
 }
 
 runs_no_more() { [ -z "$(processes "$1")" ]; }
-holds_checkpoint() { [ -n "$(ls -A "$1.h5.checkpoint" 2>/dev/null)" ]; }
+holds_checkpoint() { compgen -G "$1.h5.checkpoint/*.h5" >/dev/null; } # complete, not half written
 
 array_ended() { [ -z "$(squeue -h -j "${id[$1]}" -o %A)" ]; }
 has_ended() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
@@ -81,7 +82,7 @@ on_two_nodes() {
         submit "nodes-$launcher" "$launcher" several-nodes -- run.yaml $hasty \
             --verbose output.file="nodes-$launcher.h5"
     done
-    submit node srun one-node --nodes=1 --ntasks-per-node=2 -- run.yaml $hasty output.file=node.h5
+    submit node srun several-nodes --nodes=1 --ntasks-per-node=2 -- run.yaml $hasty output.file=node.h5
     for launcher in srun mpirun; do
         ends "nodes-$launcher" COMPLETED 60
         says "nodes-$launcher" "; 2 ranks x 1 threads"
@@ -104,10 +105,13 @@ without_launcher() {
 }
 
 over_psi() {
-    submit psi mpirun psi-array --array=0-2 --nodes=1 -- run.yaml $hasty --verbose
+    submit psi mpirun array --array=1-3 --nodes=1 -- isolation.psi=64,128,256 run.yaml $hasty --verbose
+    submit few srun array --array=1-2 --nodes=1 -- isolation.psi=64,128,256 run.yaml $hasty
     wait_until 60 array_ended psi || fail "the array did not end: $(squeue)"
     [ "$(grep -c "seconds are left for the run" psi.log)" -eq 3 ] ||
         fail "not every task of the array knows its end: $(cat psi.log)"
+    wait_until 60 array_ended few
+    says few "there are 3 values of isolation.psi and 2 jobs in the array"
     local psi
     for psi in 64 128 256; do
         iktsne info "psi-$psi.h5" --config 2>>err.txt | grep -q " psi: $psi\b" ||
@@ -117,8 +121,8 @@ over_psi() {
 }
 
 scaling() {
-    submit strong srun strong-scaling -- run.yaml $hasty
-    ROWS=400 submit weak mpirun weak-scaling -- run.yaml $hasty
+    submit strong srun scaling -- run.yaml $hasty
+    submit weak mpirun scaling -- ranks=1,2 rows=400 run.yaml $hasty
     ends strong COMPLETED 90
     ends weak COMPLETED 90
     local ranks
@@ -181,7 +185,7 @@ time_limit_ends() {
     done
     for launcher in srun mpirun; do
         complete "limit-$launcher"
-        says "limit-$launcher" "stopped by SIGUSR2"
+        says "limit-$launcher" "stopped by SIGUSR2 in the stage 'layout' at iteration"
         says "limit-$launcher" "the loop goes on at iteration"
     done
 }
