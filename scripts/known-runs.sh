@@ -75,10 +75,10 @@ common="output.file=run.h5 output.overwrite=yes output.measures=none output.stat
     layout.report_every=90"
 
 # run RANKS THREADS DATA SETTINGS...: value and hash in `got`, and behind the hash a checksum of the
-# measures, where there are any.
+# measures, where there are any. Columns are brought to [0, 1] unless the settings say otherwise.
 run() {
     local ranks=$1 threads=$2 data=()
-    [ "$3" = none ] || data=("input.file=$3.h5")
+    [ "$3" = none ] || data=("input.file=$3.h5" preprocess.normalise=minmax)
     shift 3
     # shellcheck disable=SC2086
     OMP_NUM_THREADS=$threads $launcher "$ranks" "$program" embed $common run.threads=$threads \

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "data/missing.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
@@ -281,7 +282,6 @@ static ikt_status allocate(ikt_dataset *d) {
 }
 
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
-    ikt_normalise mode = (ikt_normalise)settings->normalise;
     if (settings->pca > d->d)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
@@ -294,11 +294,13 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         "the Isolation kernel takes sparse rows as they are",
                         (long long)settings->pca, (long long)d->d, (long long)d->d,
                         ikt_source_name(d->source), SPARSE_REDUCED_MOST);
-    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
+    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, (ikt_normalise)settings->normalise,
+                                  &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
-    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE;
+    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
+               d->normaliser.mode == IKT_NORMALISE_NONE;
     return IKT_OK;
 }
 
@@ -325,6 +327,10 @@ ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
     ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
     if (status != IKT_OK) ikt_dataset_destroy(out);
     return status;
+}
+
+const double *ikt_dataset_fill(const ikt_dataset *d) {
+    return ikt_missing_fill(d->source);
 }
 
 ikt_data_map ikt_dataset_map(const ikt_dataset *d) {

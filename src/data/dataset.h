@@ -41,6 +41,9 @@ typedef struct {
 /* LOCAL. The map of a data set; valid as long as the data set. */
 ikt_data_map ikt_dataset_map(const ikt_dataset *d);
 
+/* LOCAL. What stands for missing values in its source (missing.h), or NULL. */
+const double *ikt_dataset_fill(const ikt_dataset *d);
+
 /* COLLECTIVE. A data set under a map that others fixed, without a pass over the source. Its rows
  * have not been looked at, so each is checked whenever it is read: a value that is not finite, or
  * so far out that squared distances do not fit single precision, is IKT_ERR_DATA with its row.

@@ -7,6 +7,8 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "data/missing.h"
+#include "data/raw_rows.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -15,13 +17,24 @@ static const ikt_key keys[] = {
     {.name = "normalise",
      .type = IKT_KEY_CHOICE,
      .offset = offsetof(ikt_preprocess_settings, normalise),
-     .fallback = "minmax",
-     .choices = "none|minmax|zscore|unit",
+     .fallback = "auto",
+     .choices = "none|minmax|zscore|unit|auto",
      .unit = "",
      .help =
          "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
          "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
-         "keeps the values. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+         "keeps the values. auto takes none for embeddings, principal components, sparse rows and "
+         "columns of one unit, and minmax where some columns would outweigh all others; the log "
+         "says which and why. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+    {.name = "missing",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, missing),
+     .fallback = "refuse",
+     .choices = "refuse|mean|median|drop",
+     .unit = "",
+     .help = "What happens to missing values (NaN): refuse ends the run with the first row and "
+             "column that lacks one, mean and median put that of the column in their place, and "
+             "drop leaves out the rows that lack any; the log says how many there are"},
     {.name = "pca",
      .type = IKT_KEY_INT,
      .offset = offsetof(ikt_preprocess_settings, pca),
@@ -38,23 +51,6 @@ const ikt_section ikt_preprocess_section = {"preprocess",
                                             keys, sizeof keys / sizeof *keys};
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-/* Values of a row as doubles. */
-static void widen(ikt_type type, const void *from, int64_t count, double *to) {
-    if (type == IKT_TYPE_U8) {
-        const uint8_t *x = from;
-        for (int64_t i = 0; i < count; i++)
-            to[i] = x[i];
-    } else if (type == IKT_TYPE_F32) {
-        const float *x = from;
-        for (int64_t i = 0; i < count; i++)
-            to[i] = (double)x[i];
-    } else {
-        const double *x = from;
-        for (int64_t i = 0; i < count; i++)
-            to[i] = x[i];
-    }
-}
 
 /* Scaled by a power of two first, so that the squares of very large or small values fit. */
 static void to_unit_length(double *row, int64_t d) {
@@ -78,7 +74,7 @@ void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const v
                         double *out) {
     int64_t d = normaliser->d;
     const double *shift = normaliser->shift, *scale = normaliser->scale;
-    widen(type, row, d, out);
+    ikt_widen(type, row, d, out);
     if (shift)
         for (int64_t k = 0; k < d; k++)
             out[k] = (out[k] - shift[k]) * scale[k];
@@ -242,32 +238,15 @@ static ikt_status sparse_statistics(ikt_context *ctx, ikt_source *source, bool w
 
 /* --- the map ---------------------------------------------------------------------------------- */
 
-/* The source as linear algebra reads it: unmapped values. */
-typedef struct {
-    ikt_source *source;
-    void *native; /* [ikt_stream_rows(d, 8)] rows */
-} raw_rows;
-
-static ikt_status raw_read(void *self, int64_t first, int64_t count, double *rows) {
-    raw_rows *raw = self;
-    IKT_TRY(ikt_source_read(raw->source, first, count, raw->native));
-    widen(ikt_source_type(raw->source), raw->native, count * ikt_source_columns(raw->source), rows);
-    return IKT_OK;
-}
-
 static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
                              ikt_column_stats *stats) {
     if (ikt_source_is_sparse(source))
         return sparse_statistics(ctx, source, mode == IKT_NORMALISE_ZSCORE, stats);
-    int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
-    raw_rows raw = {source, NULL};
-    ikt_row_reader reader = {raw_read, &raw, n, d, ikt_source_name(source)};
-    const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
-    ikt_status status =
-        ikt_alloc(ctx, &raw.native, values, ikt_type_size(ikt_source_type(source)), "row blocks");
-    status = ikt_agree(ctx, status);
+    ikt_raw_rows raw;
+    ikt_row_reader reader;
+    ikt_status status = ikt_raw_rows_create(ctx, source, &raw, &reader);
     if (status == IKT_OK) status = ikt_column_stats_compute(ctx, &reader, stats);
-    ikt_free(&raw.native);
+    ikt_raw_rows_destroy(&raw);
     return status;
 }
 
@@ -350,6 +329,8 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     if (ikt_source_rows(source) < 1 || out->d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", name,
                         (long long)ikt_source_rows(source), (long long)out->d);
+    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    out->mode = mode;
     /* Bytes are finite and need no centre. */
     if (mode == IKT_NORMALISE_NONE && ikt_source_type(source) == IKT_TYPE_U8) return IKT_OK;
     ikt_column_stats stats = {0};

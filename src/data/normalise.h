@@ -23,13 +23,15 @@ typedef enum {
     IKT_NORMALISE_NONE,
     IKT_NORMALISE_MINMAX, /* each column to [0, 1] */
     IKT_NORMALISE_ZSCORE, /* each column to mean 0, variance 1 */
-    IKT_NORMALISE_UNIT    /* each row to length 1: Euclidean order becomes that of the cosine */
+    IKT_NORMALISE_UNIT,   /* each row to length 1: Euclidean order becomes that of the cosine */
+    IKT_NORMALISE_AUTO    /* none or minmax, as the rows call for (ikt_normalise_choose) */
 } ikt_normalise;
 
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
     int normalise; /* ikt_normalise */
     int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
+    int missing;   /* ikt_missing (missing.h), for those who open the source */
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;
@@ -43,6 +45,13 @@ typedef struct {
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
 
+/* COLLECTIVE. What auto means for the rows of a source: minmax where some columns would outweigh
+ * all others, none otherwise (normalise_auto.c has the rules). Logs the choice with its reason.
+ *   mode   receives IKT_NORMALISE_NONE or IKT_NORMALISE_MINMAX, the same on all ranks and on any
+ *          number of them
+ * Errors: IKT_ERR_RESOURCE; the source's. Reads 8,192 rows at most. */
+ikt_status ikt_normalise_choose(ikt_context *ctx, ikt_source *source, ikt_normalise *mode);
+
 /* COLLECTIVE. Determines the map of each column.
  *   none     scale 1; the shift is the column's mean cut to a multiple of the power of two above
  * its range: 0 for columns near zero, which stay as they are, and the bulk of a large offset
@@ -53,6 +62,7 @@ typedef struct {
  *   unit     the identity; ikt_normaliser_row divides by the row's length.
  * Of a sparse source (ikt_source_is_sparse) minmax and zscore have the same scale, over all rows,
  * zeros included, and no shift; none is the identity.
+ *   auto     what ikt_normalise_choose chooses, which is out->mode then.
  * `out` is filled; free it with ikt_normaliser_free, also after a failure. Logs how many columns
  * are constant and rows zero (level stage). Errors: IKT_ERR_DATA for no rows, for a NaN or an
  * infinity (lowest row of all ranks, with column), for values whose squared distances single

@@ -122,11 +122,12 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
         int64_t lowest = p.bad_row;
         ikt_min_i64(ctx, &lowest, 1);
         if (lowest != INT64_MAX && p.bad_row == lowest)
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s, row %lld, column %lld (counted from 0): value is %s; remove the row "
-                          "or impute the value",
-                          reader->name, (long long)lowest, (long long)p.bad_column,
-                          isnan(p.bad_value) ? "NaN (not a number)" : "infinite");
+            st =
+                ikt_fail(ctx, IKT_ERR_DATA,
+                         "%s, row %lld, column %lld (counted from 0): value is %s; remove the row, "
+                         "impute the value, or let preprocess.missing do one of the two",
+                         reader->name, (long long)lowest, (long long)p.bad_column,
+                         isnan(p.bad_value) ? "NaN (not a number)" : "infinite");
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) finish(ctx, &p, out);

@@ -42,7 +42,9 @@ static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset
                                    .is_shifted = map.normaliser.shift != NULL,
                                    .is_reduced = map.pca != NULL,
                                    .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT};
+    const double *fill = ikt_dataset_fill(data);
     IKT_TRY(ikt_model_writer_shape(w, &shape));
+    if (fill) IKT_TRY(write_shared(ctx, w, IKT_MODEL_FILL, 0, d, fill));
     if (map.normaliser.shift) {
         IKT_TRY(write_shared(ctx, w, IKT_MODEL_SHIFT, 0, d, map.normaliser.shift));
         IKT_TRY(write_shared(ctx, w, IKT_MODEL_SCALE, 0, d, map.normaliser.scale));

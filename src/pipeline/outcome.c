@@ -124,6 +124,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_trace_columns c = {NULL, NULL, NULL, NULL, NULL};
     char *configuration = NULL;
     ikt_loop_parts state = {.trace = {NULL, NULL, NULL, NULL, NULL}};
+    const bool has_originals = ikt_max_one(ctx, run->original != NULL) > 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
@@ -136,7 +137,10 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
         note_facts(run, n);
         note_circumstances(run, &cost, n);
         ikt_notes_share(ctx, n);
+        const ikt_result_column original = {"row", IKT_COLUMN_INT64, run->original};
         const ikt_result result = {.rows = run->rows,
+                                   .columns = &original,
+                                   .n_columns = has_originals,
                                    .q = (int)run->settings.layout.dimensions,
                                    .embedding = run->embedding.y,
                                    .labels = run->labels,

@@ -14,6 +14,8 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
+#include "data/missing.h"
+#include "isolation/small_neighbourhoods.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"
@@ -41,18 +43,29 @@ static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings
     return st;
 }
 
+/* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
+static ikt_status settle_normalise(ikt_context *ctx, ikt_source *source,
+                                   ikt_preprocess_settings *preprocess) {
+    ikt_normalise mode = (ikt_normalise)preprocess->normalise;
+    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    preprocess->normalise = (int)mode;
+    return IKT_OK;
+}
+
 /* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
  * The statistics of one of the two fix the map of both. */
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **out) {
-    const ikt_preprocess_settings *preprocess = &settings->preprocess;
-    const bool by_rows = preprocess->pca == 0 && (preprocess->normalise == IKT_NORMALISE_NONE ||
-                                                  preprocess->normalise == IKT_NORMALISE_UNIT);
+    ikt_preprocess_settings preprocess = settings->preprocess;
     ikt_source *other = NULL;
     ikt_dataset *leading = NULL, *following = NULL;
-    if (!settings->isolation.model_from[0]) return ikt_dataset_create(ctx, source, preprocess, out);
+    if (!settings->isolation.model_from[0])
+        return ikt_dataset_create(ctx, source, &preprocess, out);
     IKT_TRY(open_model_rows(ctx, settings, source, &other));
-    ikt_status st = ikt_dataset_create(ctx, by_rows ? source : other, preprocess, &leading);
+    ikt_status st = settle_normalise(ctx, other, &preprocess);
+    const bool by_rows = preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
+                                                 preprocess.normalise == IKT_NORMALISE_UNIT);
+    if (st == IKT_OK) st = ikt_dataset_create(ctx, by_rows ? source : other, &preprocess, &leading);
     if (st == IKT_OK) {
         const ikt_data_map map = ikt_dataset_map(leading);
         st = ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following);
@@ -68,14 +81,41 @@ static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_
     return st;
 }
 
+/* COLLECTIVE. Puts psi for rows with small neighbourhoods in place of isolation.psi: auto. The
+ * rule of other rows asks for no look at them (isolation/settings.h). */
+static ikt_status settle_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *settings) {
+    ikt_isolation_settings *isolation = &settings->isolation;
+    int64_t cell_rows;
+    double growth;
+    if (!ikt_settings_look_at_neighbourhoods(settings, ikt_dataset_rows(data),
+                                             ikt_dataset_is_sparse(data)))
+        return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
+    ikt_status st = ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth);
+    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
+    if (st != IKT_OK || cell_rows == 0) return st;
+    isolation->psi = ikt_dataset_rows(data) / cell_rows;
+    ikt_log_numbers(
+        ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_INT("psi", isolation->psi), IKT_LOG_REAL("growth", growth), {0}},
+        "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
+        "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
+        (long long)isolation->psi, (long long)cell_rows, growth);
+    return IKT_OK;
+}
+
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                              ikt_source **source, ikt_dataset **data) {
+    const ikt_missing how = (ikt_missing)settings->preprocess.missing;
     *source = NULL;
     *data = NULL;
-    if (given) return open_data(ctx, settings, given, data);
-    if (!settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
-    IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_status st = open_data(ctx, settings, *source, data);
+    if (!given && !settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
+    if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
+    ikt_source *without = NULL; /* missing values */
+    ikt_status st =
+        ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, NULL, &without);
+    if (st == IKT_OK && without) *source = without;
+    if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
 }
@@ -206,6 +246,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *
     }
     IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
     IKT_TRY(ikt_check_whole(ctx, settings));
+    IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
@@ -255,6 +296,16 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
 }
 
+/* Which rows of the input the rows are, where some have been left out. */
+static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt_run *run) {
+    const ikt_rows *rows = &run->rows;
+    IKT_TRY(ikt_agree(
+        ctx, ikt_alloc(ctx, &run->original, rows->count, sizeof *run->original, "missing values")));
+    for (int64_t i = 0; i < rows->count; i++)
+        run->original[i] = ikt_missing_original(source, rows->first + i);
+    return IKT_OK;
+}
+
 /* --- the line --------------------------------------------------------------------------------- */
 
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
@@ -270,7 +321,11 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->start_time = (double)time(NULL);
     ikt_status st = begin(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
-    if (st == IKT_OK) st = prepare(ctx, given ? given : source, data, out);
+    if (st == IKT_OK && data) { /* what auto stood for */
+        settings->preprocess.normalise = (int)ikt_dataset_map(data).normaliser.mode;
+        st = settle_psi(ctx, data, settings);
+    }
+    if (st == IKT_OK) st = prepare(ctx, source ? source : given, data, out);
     ikt_embed_options options = {.labels = out->labels,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
@@ -286,6 +341,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
         options.from = &finished;
         settings->layout.iterations = finished.iteration + settings->run.extend;
     }
+    if (st == IKT_OK && source && ikt_missing_drops(source)) st = note_originals(ctx, source, out);
     if (st == IKT_OK)
         st = ikt_embed_dataset(ctx, settings, data, &out->rows, &options, &out->embedding);
     if (st == IKT_OK)
@@ -313,6 +369,7 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_free(&run->labels);
     ikt_free(&run->label_names);
     ikt_free(&run->marked);
+    ikt_free(&run->original);
     ikt_checkpoint_destroy(&run->checkpoint);
     ikt_free(&run->settings_fingerprint);
 }
@@ -320,7 +377,7 @@ void ikt_run_destroy(ikt_run *run) {
 /* --- the same without the work ---------------------------------------------------------------- */
 
 /* What the run would refuse once its input is open, and what it would take. */
-static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
                                 const ikt_graph_about *graph, ikt_rehearsal *out) {
     const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
@@ -335,8 +392,18 @@ static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, 
         IKT_TRY(open_model_rows(ctx, settings, source, &model));
         drawn = ikt_source_rows(model);
         is_u8 = ikt_source_type(model) == IKT_TYPE_U8;
-        ikt_source_close(&model);
     }
+    ikt_status st =
+        source ? settle_normalise(ctx, model ? model : source, &settings->preprocess) : IKT_OK;
+    ikt_source_close(&model);
+    if (st == IKT_OK && source &&
+        ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(source), is_sparse)) {
+        ikt_dataset *data = NULL;
+        st = open_data(ctx, settings, source, &data);
+        if (st == IKT_OK) st = settle_psi(ctx, data, settings);
+        ikt_dataset_destroy(&data);
+    }
+    IKT_TRY(st);
     out->result_bytes = ikt_check_result_bytes(ctx, settings, none.n);
     IKT_TRY(ikt_check_room(ctx, settings, none.n));
     IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));
@@ -354,6 +421,18 @@ static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, 
     return ikt_start_file_check(ctx, &settings->layout, none.n);
 }
 
+/* COLLECTIVE. Rows without missing values in place of `*source`. A median takes more passes than a
+ * mean, and nothing here depends on which it is. */
+static ikt_status look_past_missing(ikt_context *ctx, const ikt_settings *settings,
+                                    ikt_source **source) {
+    const ikt_missing how = (ikt_missing)settings->preprocess.missing;
+    ikt_source *without = NULL;
+    ikt_status st = ikt_missing_settle(
+        ctx, *source, true, how == IKT_MISSING_MEDIAN ? IKT_MISSING_MEAN : how, NULL, &without);
+    if (without) *source = without;
+    return st;
+}
+
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out) {
     ikt_settings wanted = *settings;
@@ -364,7 +443,8 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     out->plan.machine = *machine;
     IKT_TRY(check_settings(ctx, false, &wanted, &graph, &is_watched, &out->seconds_left));
     if (wanted.input.file[0] || graph.n == 0) IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
-    ikt_status st = rehearse_with(ctx, &wanted, source, &graph, out);
+    ikt_status st = source ? look_past_missing(ctx, &wanted, &source) : IKT_OK;
+    if (st == IKT_OK) st = rehearse_with(ctx, &wanted, source, &graph, out);
     ikt_source_close(&source);
     return st;
 }

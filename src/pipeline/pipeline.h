@@ -64,6 +64,7 @@ typedef struct {
     char *label_names;          /* a line a class, or NULL */
     int64_t *marked;            /* [n_marked] rows to mark, the same on every rank */
     int64_t n_marked;
+    int64_t *original; /* [rows.count] their numbers in the input; NULL where no row is left out */
     char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X", or of a graph that stands alone */
     int64_t d;                            /* columns of the input; 0 where there are no rows */
     const char *type;                     /* "uint8", "float32", "float64"; "graph" */
@@ -119,7 +120,8 @@ void ikt_companions_free(ikt_companions *companions);
 
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
  * isolation.model_from that data set is the model of the rows (ikt_dataset_take_model).
- *   given    rows in place of input.file, which stay the caller's; *source is NULL then. Or NULL
+ *   given    rows in place of input.file, which stay the caller's; *source is NULL then,
+ *            or a source on top of them without missing values. Or NULL
  *   source, data   both NULL where there is a graph and no input.file, and on failure
  * Rows and centres go through one map: minmax, zscore and principal components are those of the
  * data set that gives the model, and are applied to both (Zhu & Ting 2021, table 8). Without them

@@ -77,8 +77,11 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     if (out->columns > data->d && data->d > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
                         (long long)s->preprocess.pca, (long long)data->d);
-    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse &&
-                 s->preprocess.normalise == IKT_NORMALISE_NONE && s->preprocess.pca == 0;
+    /* Bytes of which nothing more is known are taken for images. */
+    const bool is_as_read = s->preprocess.normalise == IKT_NORMALISE_NONE ||
+                            s->preprocess.normalise == IKT_NORMALISE_AUTO;
+    out->is_u8 =
+        data->type == IKT_TYPE_U8 && !data->is_sparse && is_as_read && s->preprocess.pca == 0;
     out->is_given = data->graph_entries > 0;
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;

@@ -13,6 +13,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
+#include "data/missing.h"
 #include "io/results/result.h"
 
 /* LOCAL, rank 0. Whether two names lead to one file that is there. */
@@ -55,6 +56,21 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
     /* Whether it may be written depends on the graph (pipeline/early_outputs.h). */
     IKT_TRY(check_apart(ctx, settings, "output.graph", output->graph));
     return check_output(ctx, settings, "output.model", output->model);
+}
+
+ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, bool is_guest) {
+    const int how = settings->preprocess.missing;
+    if (how == IKT_MISSING_DROP && is_guest)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "preprocess.missing: drop is for files: the embedding of rows in memory has "
+            "a place for each of them; take mean or median, or leave these rows out");
+    if (how != IKT_MISSING_REFUSE && settings->isolation.model_from[0])
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "preprocess.missing does not go with isolation.model_from, as it would fill "
+            "the two data sets by different values; fill them beforehand");
+    return IKT_OK;
 }
 
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {

@@ -9,6 +9,7 @@
 #include "cells/cells.h"
 #include "config/value.h"
 #include "isolation/centre_lists.h"
+#include "isolation/small_neighbourhoods.h"
 #include "settings/preset.h"
 
 /* A key has the name of its member. */
@@ -32,12 +33,11 @@ static const ikt_key input_keys[] = {
         "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
         "7.3, "
         "NPY, IDX or raw numbers. `iktsne convert` makes HDF5 from compressed files and from text"),
-    TEXT(input, dataset, "X",
+    TEXT(input, dataset, IKT_DATASET_AUTO,
          "The name of the data set, which holds n x d numbers, or of the group of a sparse matrix "
-         "(CSR; / if its parts lie at the root). In an AnnData file it may also be obsm/X_pca, "
-         "layers/NAME or raw/X; in a MATLAB file it is the variable. NPY, IDX and raw files hold "
-         "one "
-         "array only"),
+         "(CSR; / if its parts lie at the root). auto is X, but obsm/X_pca of an AnnData file that "
+         "has it, which may also hold layers/NAME and raw/X; in a MATLAB file it is the variable. "
+         "NPY, IDX and raw files hold one array only"),
     TEXT(
         input, graph, "",
         "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
@@ -215,6 +215,15 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
     IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, out->n, out->psi, row_bytes, &out->pool));
     *centres = ikt_codes_distinct(out, rows);
     return IKT_OK;
+}
+
+bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    return settings->affinity.kind == IKT_AFFINITY_ISOLATION &&
+           settings->affinity.support == IKT_SUPPORT_SPARSE && !settings->input.graph[0] &&
+           isolation->form == IKT_FORM_VORONOI && isolation->psi == IKT_AUTO_INT &&
+           isolation->psi_most == IKT_AUTO_INT && !isolation->model_from[0] && !is_sparse &&
+           n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
 }
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,

@@ -16,7 +16,7 @@
 
 typedef struct {
     char file[IKT_STRING_MAX];
-    char dataset[IKT_STRING_MAX]; /* "X" */
+    char dataset[IKT_STRING_MAX]; /* or IKT_DATASET_AUTO */
     char graph[IKT_STRING_MAX];   /* FILE[:PATH], "" = none: similarities come from a kernel */
     char labels[IKT_STRING_MAX];  /* "labels" */
     int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
@@ -95,6 +95,11 @@ void ikt_settings_forget_job(ikt_run_settings *run);
  * settings have been resolved, so that a configuration that was written back gives the same
  * landmarks. */
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count);
+
+/* LOCAL, pure. Whether psi is automatic and may be larger than usual where rows have small
+ * neighbourhoods (isolation/small_neighbourhoods.h): where cells are to be fine, up to as many rows
+ * as let n/4 be psi. */
+bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse);
 
 /* SAME-ARGS. Which model of the Isolation kernel the settings of a run mean: resolves what is
  * "auto", and what brings near rows together where rows are searched for among near ones: places

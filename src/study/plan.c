@@ -54,7 +54,7 @@ static void find_file(ikt_context *ctx, const ikt_study *study, const ikt_study_
 static ikt_status measure_table(ikt_context *ctx, const ikt_study_data *data,
                                 ikt_study_table *table) {
     ikt_source *source = NULL;
-    const char *dataset = "X";
+    const char *dataset = IKT_DATASET_AUTO;
     for (int64_t s = 0; s < data->settings.count; s++)
         if (strncmp(data->settings.text[s], "input.dataset=", 14) == 0)
             dataset = data->settings.text[s] + 14;

@@ -53,6 +53,10 @@ static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
         IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SHIFT, d, 1, *shift));
         IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));
     }
+    if (m->shape.has_fill) {
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->fill, d, sizeof *m->fill, purpose)));
+        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_FILL, d, 1, m->fill));
+    }
     if (!m->shape.is_reduced) return IKT_OK;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mean, (1 + k) * d, sizeof *mean, purpose));
     if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_MEAN, d, 1, mean);
@@ -120,6 +124,7 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
 void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_model_file_close(&loaded->file);
     ikt_normaliser_free(&loaded->normaliser);
+    ikt_free(&loaded->fill);
     ikt_pca_destroy(&loaded->pca);
     ikt_model_destroy(&loaded->model);
     ikt_free(&loaded->y);

@@ -12,6 +12,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/value.h"
+#include "data/missing.h"
 #include "dist/shuffle.h"
 #include "evaluate/accuracy.h"
 #include "evaluate/tree.h"
@@ -124,6 +125,18 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     return IKT_OK;
 }
 
+/* COLLECTIVE. Rows without missing values in place of `*source`, which are treated as those of the
+ * model were. */
+static ikt_status look_past_missing(ikt_context *ctx, const ikt_loaded_model *model,
+                                    ikt_source **source) {
+    const ikt_missing how = (ikt_missing)model->settings.preprocess.missing;
+    ikt_source *without = NULL;
+    if (how == IKT_MISSING_DROP || (how != IKT_MISSING_REFUSE && !model->fill)) return IKT_OK;
+    ikt_status st = ikt_missing_settle(ctx, *source, true, how, model->fill, &without);
+    if (without) *source = without;
+    return st;
+}
+
 ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *request,
                              ikt_transformed *out) {
     ikt_source *source = NULL;
@@ -136,6 +149,7 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
     if (st == IKT_OK)
         st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, request->dataset,
                                  &source);
+    if (st == IKT_OK) st = look_past_missing(ctx, &out->loaded, &source);
     if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
     if (st == IKT_OK) {
         strncat(out->input_name, ikt_source_name(source), sizeof out->input_name - 1);

@@ -31,6 +31,7 @@ typedef struct {
     ikt_settings settings; /* of the run that made it */
     char hash[32];         /* of what the file holds, as it says; "" where it does not */
     ikt_normaliser normaliser;
+    double *fill;     /* [d] what stands for missing values, or NULL */
     ikt_pca *pca;     /* NULL: no reduction */
     ikt_model *model; /* "rows" are numbers of distinct centres */
     float *y;         /* [n * q] the embedding */

@@ -15,16 +15,23 @@ for set in five-subspace gaussian-mixture swiss-roll; do iktsne generate $set $s
 iktsne generate deform deform.h5 --source glyphs.h5 --points 20
 iktsne generate outlier outlier.h5 --source swiss-roll.h5
 iktsne generate subset subset.h5 --source glyphs.h5 --share 0.5
+/usr/bin/python3 - <<'PYTHON' || fail "missing values cannot be made"
+import h5py, shutil
+shutil.copy("five-subspace.h5", "gaps.h5")
+with h5py.File("gaps.h5", "r+") as f:
+    f["X"][7, 3] = float("nan")
+PYTHON
 
 # Results of every verb that writes some, models with and without what is optional, graphs.
-iktsne embed glyphs.h5 run.h5 $short output.model=model.h5 output.graph=graph.h5 preprocess.pca=5 affinity.search=approximate \
-    isolation.search=approximate isolation.candidates=30 \
-    affinity.candidates=50
+iktsne embed glyphs.h5 run.h5 $short output.model=model.h5 output.graph=graph.h5 preprocess.pca=5 \
+    preprocess.normalise=minmax affinity.search=approximate isolation.search=approximate isolation.candidates=30 affinity.candidates=50
 iktsne embed five-subspace.h5 five.h5 $short output.graph=start.h5 layout.init=landmark
 iktsne embed table.h5 named.h5 $short output.graph=names.h5 affinity.neighbours=1 isolation.psi=2
 iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv
 iktsne embed five-subspace.h5 whole.h5 $short affinity.support=whole
 iktsne embed input.graph=graph.h5 output.file=again.h5 $short
+iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop
+iktsne embed gaps.h5 filled.h5 $short preprocess.missing=mean output.model=filled-model.h5
 iktsne transform model.h5 subset.h5 placed.h5
 iktsne align again.h5 run.h5 aligned.h5
 
@@ -40,7 +47,7 @@ done
 
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
     Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
-    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 again.h5 placed.h5 aligned.h5 -- Models model.h5 -- \
+    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 again.h5 placed.h5 aligned.h5 gaps-run.h5 -- Models model.h5 filled-model.h5 -- \
     Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt
 exit "$failed"

@@ -67,7 +67,7 @@ real() { # digits as IDX, gzipped, NPY and HDF5
 try real "IDX as it was downloaded, and converted"
 
 names() {
-    embed 2 input.file=x.h5ad input.dataset=obsm/X_pca input.labels=kind output.file=run.h5 \
+    embed 2 input.file=x.h5ad input.labels=kind output.file=run.h5 \
         output.picture=run.png output.model=model.h5 $tiny
     [ $code -eq 0 ] || fail "no embedding by kind"
     "$python" - <<'PYTHON' || fail "the result is not as it should be"
@@ -112,7 +112,7 @@ extended() { # what a run goes on from knows the rows, not the file
     [ $code -eq 0 ] || fail "a run on NPY is not extended on IDX"
     embed 1 input.file=data.h5 output.file=run.h5 $tiny --extend 10
     h5diff more.h5 run.h5 /embedding >/dev/null || fail "another embedding when it is extended"
-    embed 1 input.file=x.h5ad output.file=more.h5 $tiny --extend 10
+    embed 1 input.file=x.h5ad input.dataset=X output.file=more.h5 $tiny --extend 10
     [ $code -eq 2 ] || fail "extended on other rows: exit code $code"
 }
 try extended "runs that are extended"

@@ -150,7 +150,7 @@ refusals() {
     refused 3 "no labels 'kinds' (input.labels)" data.h5 new.h5 input.labels=kinds --dry-run
     refused 2 "isolation.psi = 301 is larger than the 300 rows" data.h5 new.h5 isolation.psi=301 --dry-run
     refused 2 "affinity.neighbours = 300" data.h5 new.h5 affinity.neighbours=300 --dry-run
-    refused 2 "preprocess.pca = 7, but there are 6 columns" data.h5 new.h5 preprocess.pca=7 --dry-run
+    refused 2 "preprocess.pca = 7, but data.h5:/X has only 6 columns" data.h5 new.h5 preprocess.pca=7 --dry-run
     refused 2 "output.model needs affinity.kind" data.h5 new.h5 output.model=m.h5 affinity.kind=knn --dry-run
     refused 3 "other.h5:/X (isolation.model_from) has 5 columns" data.h5 new.h5 isolation.model_from=other.h5 --dry-run
     refused 3 "p.h5 holds 300 positions, the data has 200 rows" other.h5 new.h5 layout.init=file \

@@ -37,7 +37,8 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, true, 0},
         [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, true, 0},
         [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
-        [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0}};
+        [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0},
+        [IKT_MODEL_FILL] = {"preprocess/fill", H5T_NATIVE_DOUBLE, s->d, 0, false, 0}};
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
@@ -237,6 +238,7 @@ static ikt_status open_parts(ikt_model_file *f) {
         return damaged(f, what);
     }
     f->shape.has_labels = f->part[IKT_MODEL_LABELS] >= 0;
+    f->shape.has_fill = f->part[IKT_MODEL_FILL] >= 0;
     return IKT_OK;
 }
 

@@ -8,6 +8,7 @@
  *                    uint32 for psi > 65536
  *   /embedding       n x q float32
  *   /labels          n int64, where the input had them
+ *   /preprocess/fill  input_columns double: what stood for missing values, where some could be
  *   /provenance      attributes: configuration (YAML), version, input, hashes
  * The root has attributes format = "iktsne-model", format_version, and those of ikt_model_shape.
  * All of it is the same in equal runs on any number of ranks.
@@ -39,6 +40,7 @@ typedef enum {
     IKT_MODEL_CODES,
     IKT_MODEL_EMBEDDING,
     IKT_MODEL_LABELS,
+    IKT_MODEL_FILL,
     IKT_MODEL_PARTS
 } ikt_model_part;
 
@@ -54,7 +56,7 @@ typedef struct {
     bool is_shifted; /* there are shift and scale */
     bool is_reduced; /* there are mean and components */
     bool is_unit;    /* rows are brought to length 1 */
-    bool has_labels; /* known when reading; not written */
+    bool has_labels, has_fill; /* known when reading; not written */
 } ikt_model_shape;
 
 /* LOCAL, pure. Bytes of an entry of the codes. */

@@ -34,8 +34,11 @@ typedef struct {
     int64_t skip;    /* bytes before the first number */
 } ikt_raw;
 
+/* The data set of a file that names none: obsm/X_pca of an AnnData file that has it, else X. */
+#define IKT_DATASET_AUTO "auto"
+
 typedef struct {
-    const char *dataset; /* of an HDF5 file; "X" for files that hold one array only */
+    const char *dataset; /* of an HDF5 file; "X" or "auto" for files that hold one array only */
     int64_t rows;        /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;

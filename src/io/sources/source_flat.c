@@ -157,7 +157,8 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw 
 static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
-    if (!options->inherited && strcmp(dataset, "X") != 0 && strcmp(dataset, "/X") != 0)
+    if (!options->inherited && strcmp(dataset, IKT_DATASET_AUTO) != 0 &&
+        strcmp(dataset, "X") != 0 && strcmp(dataset, "/X") != 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
                         "%s is %s, which holds one array: there is no data set '%s' to choose",
                         path, format->name, dataset);

@@ -292,22 +292,38 @@ static ikt_status open_dataset(ikt_source *source, const ikt_source_options *opt
     return st;
 }
 
+/* Principal components are what neighbours are sought in where an AnnData file has them, as in
+ * scanpy. */
+static const char *usual_dataset(hid_t file) {
+    const bool has_components =
+        ikt_h5_is_anndata(file) && ikt_h5_has(file, "obsm") && ikt_h5_has(file, "obsm/X_pca");
+    return has_components ? "obsm/X_pca" : "X";
+}
+
 static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
-    IKT_TRY(ikt_source_new(ctx, &hdf5_ops, format->name, path, options->dataset, out));
+    ikt_source_options settled = *options;
+    hid_t file;
+    IKT_TRY(ikt_h5_open(ctx, path, &file));
+    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) settled.dataset = usual_dataset(file);
+    ikt_status st = ikt_source_new(ctx, &hdf5_ops, format->name, path, settled.dataset, out);
+    if (st != IKT_OK) {
+        ikt_h5_close(file);
+        return st;
+    }
     ikt_source *source = *out;
     hdf5_self *self = source->self;
-    self->file = self->dataset = -1;
-    ikt_status st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
+    self->file = file;
+    self->dataset = -1;
+    st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
     if (st == IKT_OK) strcpy(self->path, path);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_h5_open(ctx, path, &self->file);
     if (st == IKT_OK) {
         if (ikt_h5_is_anndata(self->file))
             source->format = "AnnData";
         else if (ikt_h5_is_matlab_file(self->file))
             source->format = "MATLAB 7.3";
-        st = ikt_agree(ctx, open_dataset(source, options));
+        st = ikt_agree(ctx, open_dataset(source, &settled));
     }
     if (st == IKT_OK && source->sparse) st = scan_rows(source);
     if (st != IKT_OK) ikt_source_close(out);

@@ -1,0 +1,437 @@
+/* A source without missing values. See missing.h. */
+#include "data/missing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "data/raw_rows.h"
+#include "dist/rows.h"
+#include "io/sources/source_ops.h"
+
+static const char purpose[] = "missing values";
+
+typedef struct {
+    ikt_source *from;
+    bool owns;
+    double *fill;     /* [d], or NULL: rows are dropped */
+    int64_t *dropped; /* [count] ascending, the same on all ranks */
+    int64_t count;
+    void *block; /* [block_rows] rows of `from`, while rows are dropped */
+    int64_t block_rows;
+    int64_t *labels; /* [block_rows], likewise */
+} missing_self;
+
+/* --- rows and their numbers in the other source ----------------------------------------------- */
+
+/* LOCAL. The number in the other source of row `row` of those that are left: beyond dropped[k] lie
+ * k + 1 numbers more. */
+static int64_t original_row(const missing_self *self, int64_t row) {
+    int64_t k;
+    IKT_FIND_FIRST(k, 0, self->count, self->dropped[k] - k > row);
+    return row + k;
+}
+
+static bool is_dropped(const missing_self *self, int64_t original) {
+    return ikt_find_i64(self->dropped, self->count, original) >= 0;
+}
+
+static void put_values(const ikt_source *source, void *rows, int64_t count) {
+    const missing_self *self = source->self;
+    for (int64_t e = 0; e < count * source->d; e++) {
+        const int64_t k = e % source->d;
+        if (source->type == IKT_TYPE_F32) {
+            float *x = rows;
+            if (isnan(x[e])) x[e] = (float)self->fill[k];
+        } else {
+            double *x = rows;
+            if (isnan(x[e])) x[e] = self->fill[k];
+        }
+    }
+}
+
+/* COLLECTIVE. Goes through the rows of the other source that hold rows first .. first + count - 1
+ * of those that are left, a block at a time, and copies what is not dropped. read    reads rows of
+ * the other source to `block` bytes   of a row */
+static ikt_status read_left(ikt_source *source, int64_t first, int64_t count,
+                            ikt_status (*read)(missing_self *self, int64_t first, int64_t count,
+                                               void *argument),
+                            void *argument, const void *block, size_t bytes, void *out) {
+    missing_self *self = source->self;
+    const int64_t from = count > 0 ? original_row(self, first) : 0;
+    const int64_t end = count > 0 ? original_row(self, first + count - 1) + 1 : 0;
+    const ikt_row_range range = {from, end - from};
+    const int64_t steps = ikt_stream_steps(source->ctx, range.count, self->block_rows);
+    char *to = out;
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(range, self->block_rows, step);
+        IKT_TRY(read(self, at.count > 0 ? at.first : 0, at.count, argument));
+        for (int64_t i = 0; i < at.count; i++) {
+            if (is_dropped(self, at.first + i)) continue;
+            memcpy(to, (const char *)block + (size_t)i * bytes, bytes);
+            to += bytes;
+        }
+    }
+    return IKT_OK;
+}
+
+static ikt_status read_block(missing_self *self, int64_t first, int64_t count, void *argument) {
+    (void)argument;
+    return ikt_source_read(self->from, first, count, self->block);
+}
+
+static ikt_status missing_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    missing_self *self = source->self;
+    const size_t bytes = (size_t)source->d * ikt_type_size(source->type);
+    if (!self->fill)
+        return read_left(source, first, count, read_block, NULL, self->block, bytes, rows);
+    IKT_TRY(ikt_source_read(self->from, first, count, rows));
+    put_values(source, rows, count);
+    return IKT_OK;
+}
+
+/* --- what stands beside the rows -------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    bool present;
+} named_labels;
+
+static ikt_status read_label_block(missing_self *self, int64_t first, int64_t count,
+                                   void *argument) {
+    named_labels *named = argument;
+    return ikt_source_read_labels(self->from, named->name, first, count, self->labels,
+                                  &named->present);
+}
+
+static ikt_status missing_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
+                                 int64_t *labels, bool *present) {
+    missing_self *self = source->self;
+    named_labels named = {name, false};
+    if (self->fill) return ikt_source_read_labels(self->from, name, first, count, labels, present);
+    ikt_status st = read_left(source, first, count, read_label_block, &named, self->labels,
+                              sizeof *labels, labels);
+    *present = named.present;
+    return st;
+}
+
+static ikt_status missing_marked(ikt_source *source, int64_t **rows, int64_t *count) {
+    missing_self *self = source->self;
+    int64_t left = 0;
+    IKT_TRY(ikt_source_read_marked(self->from, rows, count));
+    for (int64_t m = 0; m < *count; m++) {
+        int64_t before;
+        IKT_FIND_FIRST(before, 0, self->count, self->dropped[before] >= (*rows)[m]);
+        if (!is_dropped(self, (*rows)[m])) (*rows)[left++] = (*rows)[m] - before;
+    }
+    *count = left;
+    return IKT_OK;
+}
+
+static ikt_status missing_text(ikt_source *source, const char *name, char **text) {
+    return ikt_source_read_text(((missing_self *)source->self)->from, name, text);
+}
+
+static void missing_describe(const ikt_source *source, ikt_source_content *content) {
+    ikt_source_describe(((missing_self *)source->self)->from, content);
+}
+
+static void missing_close(ikt_source *source) {
+    missing_self *self = source->self;
+    if (self->owns) ikt_source_close(&self->from);
+    ikt_free(&self->fill);
+    ikt_free(&self->dropped);
+    ikt_free(&self->block);
+    ikt_free(&self->labels);
+}
+
+static const ikt_source_ops missing_ops = {.self_bytes = sizeof(missing_self),
+                                           .read = missing_read,
+                                           .read_labels = missing_labels,
+                                           .read_marked = missing_marked,
+                                           .read_text = missing_text,
+                                           .describe = missing_describe,
+                                           .close = missing_close};
+
+const double *ikt_missing_fill(const ikt_source *source) {
+    return source->ops == &missing_ops ? ((missing_self *)source->self)->fill : NULL;
+}
+
+bool ikt_missing_drops(const ikt_source *source) {
+    return source->ops == &missing_ops && ((missing_self *)source->self)->count > 0;
+}
+
+int64_t ikt_missing_original(const ikt_source *source, int64_t row) {
+    return ikt_missing_drops(source) ? original_row(source->self, row) : row;
+}
+
+/* --- what is missing -------------------------------------------------------------------------- */
+
+typedef struct {
+    ikt_context *ctx;
+    int64_t d;
+    double *sum;          /* [d] of the block so far, of values that are there */
+    ikt_exact_sum *total; /* [d] */
+    int64_t *absent;      /* [d] */
+    int64_t *row;         /* [rows] of this rank with a missing value, ascending */
+    int64_t rows, capacity;
+    ikt_status status;
+} counts;
+
+/* Grows by doubling; there are few of them as a rule. */
+static void note_row(counts *c, int64_t row) {
+    if (c->status == IKT_OK && c->rows == c->capacity) {
+        int64_t *larger = NULL, capacity = c->capacity > 0 ? 2 * c->capacity : 1024;
+        c->status = ikt_alloc(c->ctx, &larger, capacity, sizeof *larger, purpose);
+        if (c->status != IKT_OK) return;
+        if (c->rows > 0) memcpy(larger, c->row, (size_t)c->rows * sizeof *larger);
+        ikt_free(&c->row);
+        c->row = larger;
+        c->capacity = capacity;
+    }
+    if (c->status == IKT_OK) c->row[c->rows++] = row;
+}
+
+/* Values that are not finite, but not missing, make no mean; the next pass over the rows refuses
+ * them with their place. */
+static void count_rows(ikt_context *ctx, void *self, const double *rows, ikt_row_range part,
+                       bool is_end) {
+    counts *c = self;
+    (void)ctx;
+    for (int64_t i = 0; i < part.count; i++) {
+        bool any = false;
+        for (int64_t k = 0; k < c->d; k++) {
+            const double x = rows[i * c->d + k];
+            c->absent[k] += isnan(x);
+            any |= isnan(x);
+            if (isfinite(x)) c->sum[k] += x;
+        }
+        if (any) note_row(c, part.first + i);
+    }
+    for (int64_t k = 0; is_end && k < c->d; k++) {
+        ikt_exact_sum_add(&c->total[k], c->sum[k]);
+        c->sum[k] = 0;
+    }
+}
+
+/* COLLECTIVE. The pass; sums and counts are those of all ranks in the end, rows those of each. */
+static ikt_status count_missing(ikt_context *ctx, const ikt_row_reader *reader, counts *c) {
+    *c = (counts){.ctx = ctx, .d = reader->d};
+    ikt_status st = ikt_alloc(ctx, &c->sum, c->d, sizeof *c->sum, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c->total, c->d, sizeof *c->total, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c->absent, c->d, sizeof *c->absent, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_blocks_read(ctx, reader, c, count_rows));
+    IKT_TRY(ikt_agree(ctx, c->status));
+    ikt_exact_sum_reduce(ctx, c->total, c->d);
+    ikt_sum_i64(ctx, c->absent, c->d);
+    for (int64_t k = 0; k < c->d; k++)
+        if (c->absent[k] == reader->n)
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s, column %lld (counted from 0) has no value at all: remove the "
+                            "column",
+                            reader->name, (long long)k);
+    return IKT_OK;
+}
+
+static void counts_free(counts *c) {
+    ikt_free(&c->sum);
+    ikt_free(&c->total);
+    ikt_free(&c->absent);
+    ikt_free(&c->row);
+}
+
+/* --- medians ---------------------------------------------------------------------------------- */
+
+/* The two middle values of each column that lacks some, found together: counting the values that
+ * begin with the bytes found so far by their next byte, eight times. */
+typedef struct {
+    int64_t d, wanted;
+    const int64_t *column; /* [wanted] */
+    uint64_t *key;         /* [2 * wanted] bytes found so far, the lowest ones the newest */
+    int64_t *before;       /* [2 * wanted] values with these bytes that are to be passed over */
+    int64_t *histogram;    /* [2 * wanted * 256] */
+    int step;              /* bytes found */
+} selection;
+
+/* A number whose order as an unsigned integer is that of the value; -0 is 0. */
+static uint64_t key_of(double value) {
+    uint64_t bits;
+    const double canonical = value == 0 ? 0 : value;
+    memcpy(&bits, &canonical, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_of(uint64_t key) {
+    const uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void count_bytes(ikt_context *ctx, void *self, const double *rows, ikt_row_range part,
+                        bool is_end) {
+    selection *s = self;
+    const int rest = 64 - 8 * s->step;
+    (void)is_end;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t w = 0; w < 2 * s->wanted; w++)
+        for (int64_t i = 0; i < part.count; i++) {
+            const double x = rows[i * s->d + s->column[w / 2]];
+            if (isnan(x)) continue;
+            const uint64_t key = key_of(x);
+            if (s->step > 0 && key >> rest != s->key[w]) continue;
+            s->histogram[w * 256 + (int64_t)(key >> (rest - 8) & 255)]++;
+        }
+}
+
+/* COLLECTIVE. Finds the next byte of all. */
+static ikt_status find_byte(ikt_context *ctx, const ikt_row_reader *reader, selection *s) {
+    memset(s->histogram, 0, (size_t)(2 * s->wanted * 256) * sizeof *s->histogram);
+    IKT_TRY(ikt_blocks_read(ctx, reader, s, count_bytes));
+    ikt_sum_i64(ctx, s->histogram, 2 * s->wanted * 256);
+    for (int64_t w = 0; w < 2 * s->wanted; w++) {
+        uint64_t byte = 0;
+        while (s->before[w] >= s->histogram[w * 256 + (int64_t)byte])
+            s->before[w] -= s->histogram[w * 256 + (int64_t)byte++];
+        s->key[w] = s->key[w] << 8 | byte;
+    }
+    s->step++;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Medians of the columns that lack values, into `fill`. */
+static ikt_status find_medians(ikt_context *ctx, const ikt_row_reader *reader,
+                               const int64_t *absent, double *fill) {
+    selection s = {.d = reader->d};
+    int64_t *column = NULL;
+    ikt_status st = ikt_alloc(ctx, &column, s.d, sizeof *column, purpose);
+    for (int64_t k = 0; st == IKT_OK && k < s.d; k++)
+        if (absent[k] > 0) column[s.wanted++] = k;
+    s.column = column;
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s.key, 2 * s.wanted, sizeof *s.key, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s.before, 2 * s.wanted, sizeof *s.before, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &s.histogram, 2 * s.wanted * 256, sizeof *s.histogram, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t w = 0; st == IKT_OK && w < s.wanted; w++) {
+        const int64_t there = reader->n - absent[column[w]];
+        s.before[2 * w] = (there - 1) / 2;
+        s.before[2 * w + 1] = there / 2;
+    }
+    while (st == IKT_OK && s.wanted > 0 && s.step < 8)
+        st = find_byte(ctx, reader, &s);
+    for (int64_t w = 0; st == IKT_OK && w < s.wanted; w++)
+        fill[column[w]] = value_of(s.key[2 * w]) / 2 + value_of(s.key[2 * w + 1]) / 2;
+    ikt_free(&column);
+    ikt_free(&s.key);
+    ikt_free(&s.before);
+    ikt_free(&s.histogram);
+    return st;
+}
+
+/* --- making the source ------------------------------------------------------------------------ */
+
+static void log_missing(ikt_context *ctx, const ikt_source *from, const counts *c,
+                        ikt_missing how) {
+    static const char *const done[] = {[IKT_MISSING_MEAN] = "; each gets the mean of its column",
+                                       [IKT_MISSING_MEDIAN] =
+                                           "; each gets the median of its column",
+                                       [IKT_MISSING_DROP] = "; these rows are left out"};
+    int64_t values = 0, columns = 0;
+    const int64_t rows = ikt_sum_one(ctx, c->rows);
+    for (int64_t k = 0; k < c->d; k++) {
+        values += c->absent[k];
+        columns += c->absent[k] > 0;
+    }
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("values", values),
+                                       IKT_LOG_INT("rows", rows),
+                                       IKT_LOG_INT("columns", columns),
+                                       {0}},
+                    "%s: %lld values are missing, in %lld rows and %lld columns%s",
+                    ikt_source_name(from), (long long)values, (long long)rows, (long long)columns,
+                    values > 0 ? done[how] : "");
+}
+
+/* COLLECTIVE. The rows with missing values of all ranks, and what it takes to pass over them. */
+static ikt_status gather_dropped(ikt_context *ctx, const ikt_source *from, const counts *c,
+                                 missing_self *self) {
+    const int ranks = ikt_size(ctx);
+    const int64_t d = ikt_source_columns(from);
+    int64_t *each = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &each, ranks, sizeof *each, purpose)));
+    ikt_gather_counts(ctx, c->rows, each);
+    self->count = ikt_sum_one(ctx, c->rows);
+    self->block_rows = ikt_stream_rows(d, (int64_t)sizeof(double));
+    ikt_status st = ikt_alloc(ctx, &self->dropped, self->count, sizeof *self->dropped, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &self->block, self->block_rows * d,
+                       ikt_type_size(ikt_source_type(from)), purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &self->labels, self->block_rows, sizeof *self->labels, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_allgather(ctx, c->row, c->rows, sizeof *c->row, self->dropped, each);
+    ikt_free(&each);
+    if (st == IKT_OK && self->count == ikt_source_rows(from))
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s: every row has a missing value, so that preprocess.missing: drop leaves "
+                      "none; take mean or median, or remove the columns that lack most",
+                      ikt_source_name(from));
+    return st;
+}
+
+/* COLLECTIVE. What the source on top needs, from passes over the other one. */
+static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *self) {
+    const int64_t d = ikt_source_columns(self->from), n = ikt_source_rows(self->from);
+    ikt_raw_rows raw;
+    ikt_row_reader reader;
+    counts c = {.d = 0};
+    ikt_status st = ikt_raw_rows_create(ctx, self->from, &raw, &reader);
+    if (st == IKT_OK) st = count_missing(ctx, &reader, &c);
+    if (st == IKT_OK) log_missing(ctx, self->from, &c, how);
+    if (st == IKT_OK && how == IKT_MISSING_DROP) {
+        st = gather_dropped(ctx, self->from, &c, self);
+    } else if (st == IKT_OK) {
+        st = ikt_agree(ctx, ikt_alloc(ctx, &self->fill, d, sizeof *self->fill, purpose));
+        for (int64_t k = 0; st == IKT_OK && k < d; k++)
+            self->fill[k] = ikt_exact_sum_value(&c.total[k]) / (double)(n - c.absent[k]);
+        if (st == IKT_OK && how == IKT_MISSING_MEDIAN)
+            st = find_medians(ctx, &reader, c.absent, self->fill);
+    }
+    counts_free(&c);
+    ikt_raw_rows_destroy(&raw);
+    return st;
+}
+
+ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
+                              const double *fill, ikt_source **out) {
+    *out = NULL;
+    if (how == IKT_MISSING_REFUSE || ikt_source_type(from) == IKT_TYPE_U8) return IKT_OK;
+    if (ikt_source_is_sparse(from))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.missing is for dense rows, and %s is sparse: what is not there "
+                        "counts as 0",
+                        ikt_source_name(from));
+    IKT_TRY(ikt_source_new(ctx, &missing_ops, from->format, ikt_source_name(from), "", out));
+    missing_self *self = (*out)->self;
+    self->from = from;
+    ikt_status st = IKT_OK;
+    if (fill && how != IKT_MISSING_DROP) {
+        st = ikt_agree(ctx, ikt_alloc(ctx, &self->fill, from->d, sizeof *self->fill, purpose));
+        if (st == IKT_OK) memcpy(self->fill, fill, (size_t)from->d * sizeof *fill);
+    } else {
+        st = look_at_rows(ctx, how, self);
+    }
+    (*out)->d = from->d;
+    (*out)->type = from->type;
+    (*out)->n = (*out)->n_file = from->n - self->count;
+    self->owns = owns && st == IKT_OK && (self->fill || self->count > 0);
+    if (st != IKT_OK || !(self->fill || self->count > 0)) ikt_source_close(out);
+    return st;
+}

@@ -1,0 +1,46 @@
+/* Missing values: a source without them.
+ *
+ * Method: one pass over the rows finds what is missing (NaN) and the mean of each column's other
+ * values, or, in eight passes more, their median by counting bytes of the numbers from the highest
+ * on; or which rows hold missing values. A source on top of the other then gives rows in
+ * which the values stand, or the other rows alone. Everything behind it knows nothing of it.
+ * Advantage: X stays where it is; the same bits on any ranks, as counts are integers and sums are
+ * exact. Disadvantage: extra passes over the file.
+ */
+#ifndef IKT_DATA_MISSING_H
+#define IKT_DATA_MISSING_H
+
+#include <stdbool.h>
+
+#include "io/sources/source.h"
+
+/* Order of the choices of preprocess.missing. */
+typedef enum {
+    IKT_MISSING_REFUSE, /* an error that names the first row and column */
+    IKT_MISSING_MEAN,   /* the mean of the column's other values */
+    IKT_MISSING_MEDIAN, /* their median, the mean of the two middle ones of an even number */
+    IKT_MISSING_DROP    /* rows with missing values are left out */
+} ikt_missing;
+
+/* COLLECTIVE. Puts a source without missing values on top of another one; logs how many values
+ * were missing, in how many rows and columns, and what was done.
+ *   from      dense; lent, or taken over where `owns` says so: then closing *out closes it, and a
+ *             failure leaves it to the caller
+ *   fill      [columns] what stands for missing values, from the rows of a model; NULL: from these
+ *   out       receives the source (owned by the caller); NULL where nothing can be missing (how is
+ *             refuse, or the numbers are integers) or nothing is (drop)
+ * Errors: IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE
+ * (sparse rows), IKT_ERR_RESOURCE, the source's. */
+ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
+                              const double *fill, ikt_source **out);
+
+/* LOCAL. What stands for missing values in a source that ikt_missing_settle made, [columns]; NULL:
+ * it was not made so. Valid as long as the source. */
+const double *ikt_missing_fill(const ikt_source *source);
+
+/* LOCAL. Whether rows are left out of a source, and the number that row `row` of it has among those
+ * that are read. */
+bool ikt_missing_drops(const ikt_source *source);
+int64_t ikt_missing_original(const ikt_source *source, int64_t row);
+
+#endif

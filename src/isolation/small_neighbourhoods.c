@@ -1,0 +1,197 @@
+/* Whether rows have small neighbourhoods. See small_neighbourhoods.h.
+ *
+ * Method: near a point of a set of dimension m the k-th nearest distance grows as k^(1/m). So
+ * ln 4 / ln(d_8 / d_2) is the local dimension among the 8 nearest rows, and ln 4 / ln(d_32 / d_8)
+ * that from there to the 32nd, by the medians of both ratios over up to 256 rows. In one cloud, and
+ * in groups that lie apart, the second is not larger. Where a row has some near rows and what comes
+ * next is all about equally far, as between images of few poses each, the second is larger, and
+ * cells of eight rows reach into what is far. Twenty labelled sets have a growth of .7 to 1.02, and
+ * no use for smaller cells, or of 1.24 to 6, and gain up to .33 of 10-NN accuracy by them
+ * (docs/affinities.md).
+ * Advantage: no labels, no trial run, no parameter that depends on units. Disadvantage: a pass over
+ * the rows; neighbourhoods of more than some eight rows are not seen.
+ */
+#include "isolation/small_neighbourhoods.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "dist/rows.h"
+#include "metric/metric.h"
+
+enum {
+    QUERIES = 256,
+    TOGETHER = 8, /* queries that a thread compares with a block of rows */
+    BLOCK = 512,  /* rows */
+    NEAREST = 32,
+    SECOND = 2, /* the first may be a copy */
+    MIDDLE = 8,
+    ROWS_LEAST = 2 * NEAREST
+};
+
+static const double growth_of_small = 1.2, growth_of_tiny = 1.8;
+
+typedef struct {
+    ikt_dataset *data;
+    int64_t n, d, queries;
+    int64_t *row;          /* [queries] ascending */
+    float *query;          /* [queries * d] */
+    float *rows;           /* [BLOCK * d] of this rank */
+    float *packed;         /* the same, packed */
+    float *result;         /* [threads * TOGETHER * BLOCK] */
+    ikt_pair *pair;        /* [queries * IKT_SELECT_CAPACITY * NEAREST] */
+    ikt_select *nearest;   /* [queries] */
+    double *inner, *outer; /* [queries] d_2 / d_8 and d_8 / d_32; negative where there is none */
+} search;
+
+static ikt_status allocate(ikt_context *ctx, search *s) {
+    static const char purpose[] = "neighbourhoods";
+    const int64_t q = s->queries;
+    IKT_TRY(ikt_alloc(ctx, &s->row, q, sizeof *s->row, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->query, q * s->d, sizeof *s->query, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->rows, BLOCK * s->d, sizeof *s->rows, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->packed, ikt_packed_floats(BLOCK, s->d), sizeof *s->packed, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->result, ikt_threads(ctx) * TOGETHER * BLOCK, sizeof *s->result,
+                      purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->pair, q * IKT_SELECT_CAPACITY * NEAREST, sizeof *s->pair, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->nearest, q, sizeof *s->nearest, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->inner, 2 * q, sizeof *s->inner, purpose));
+    s->outer = s->inner + q;
+    for (int64_t i = 0; i < q; i++) {
+        s->row[i] = i * (s->n / q) + i * (s->n % q) / q;
+        s->inner[i] = s->outer[i] = -1;
+        ikt_select_begin(&s->nearest[i], ikt_cpu_isa(), NEAREST,
+                         s->pair + i * IKT_SELECT_CAPACITY * NEAREST);
+    }
+    return IKT_OK;
+}
+
+static void destroy(search *s) {
+    ikt_free(&s->row);
+    ikt_free(&s->query);
+    ikt_free(&s->rows);
+    ikt_free(&s->packed);
+    ikt_free(&s->result);
+    ikt_free(&s->pair);
+    ikt_free(&s->nearest);
+    ikt_free(&s->inner);
+}
+
+/* Offers rows first .. first + count - 1 to all queries. */
+static void compare(ikt_context *ctx, search *s, int64_t first, int64_t count) {
+    const ikt_metric *metric = ikt_metric_of(s->data);
+    const int64_t width = ikt_packed_rows(count);
+    ikt_pack_rows(s->rows, count, s->d, s->packed);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t q = 0; q < s->queries; q += TOGETHER) {
+        float *result = s->result + (int64_t)omp_get_thread_num() * TOGETHER * BLOCK;
+        const int64_t some = s->queries - q < TOGETHER ? s->queries - q : TOGETHER;
+        metric->block(ikt_cpu_isa(), s->query + q * s->d, some, s->packed, count, s->d, result);
+        for (int64_t i = 0; i < some; i++)
+            ikt_select_floats(&s->nearest[q + i], s->row[q + i], first, count, result + i * width);
+    }
+}
+
+/* COLLECTIVE. Each rank goes through its own rows. */
+static ikt_status find_among_own(ikt_context *ctx, search *s) {
+    const ikt_rows rows = ikt_rows_make(s->n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {rows.first, rows.count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, BLOCK);
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, BLOCK, step);
+        IKT_TRY(ikt_dataset_read(s->data, at.count > 0 ? at.first : 0, at.count, s->rows));
+        if (at.count > 0) compare(ctx, s, at.first, at.count);
+    }
+    return IKT_OK;
+}
+
+/* The ratios of distances of query q, from its nearest rows among all rows. Distances may be
+ * squared: what is made of them does not change by a power. */
+static void take_ratios(search *s, int64_t q, ikt_pair *pair, int64_t count) {
+    ikt_pairs_part(pair, count, NEAREST);
+    ikt_pairs_sort(pair, NEAREST);
+    const double second = (double)ikt_pair_value(pair[SECOND - 1]);
+    const double middle = (double)ikt_pair_value(pair[MIDDLE - 1]);
+    const double last = (double)ikt_pair_value(pair[NEAREST - 1]);
+    if (middle <= 0) return; /* eight copies of the row */
+    s->inner[q] = second / middle;
+    s->outer[q] = middle / last;
+}
+
+/* COLLECTIVE. The lists of all ranks go to one rank for each query, which makes one of them; then
+ * all ranks get the ratios of all queries. */
+static ikt_status merge(ikt_context *ctx, search *s) {
+    const int ranks = ikt_size(ctx);
+    const ikt_rows share = ikt_rows_make(s->queries, ranks, ikt_rank(ctx));
+    int64_t *leave = NULL, *come = NULL, left = 0, coming = 0;
+    ikt_pair *out = NULL, *in = NULL, *list = NULL;
+    ikt_status st = ikt_alloc(ctx, &leave, 2 * ranks, sizeof *leave, "neighbourhoods");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out, s->queries * NEAREST, sizeof *out, "neighbourhoods");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &in, ranks * share.count * NEAREST, sizeof *in, "neighbourhoods");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &list, ranks * NEAREST, sizeof *list, "neighbourhoods");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        /* Lists shorter than that are filled up with what is farther than any row. */
+        for (int64_t q = 0; q < s->queries; q++) {
+            ikt_select *own = &s->nearest[q];
+            ikt_select_end(own);
+            for (int64_t e = 0; e < NEAREST; e++)
+                out[left++] = e < own->count ? own->pair[e] : UINT64_MAX;
+        }
+        come = leave + ranks;
+        for (int r = 0; r < ranks; r++) {
+            leave[r] = ikt_rows_count(&share, r) * NEAREST;
+            come[r] = share.count * NEAREST;
+            coming += come[r];
+        }
+        ikt_exchange(ctx, out, leave, in, come, sizeof *in);
+        for (int64_t q = 0; coming > 0 && q < share.count; q++) {
+            for (int r = 0; r < ranks; r++)
+                for (int64_t e = 0; e < NEAREST; e++)
+                    list[r * NEAREST + e] = in[(r * share.count + q) * NEAREST + e];
+            take_ratios(s, share.first + q, list, ranks * NEAREST);
+        }
+        ikt_max_f64(ctx, s->inner, 2 * s->queries);
+    }
+    ikt_free(&leave);
+    ikt_free(&out);
+    ikt_free(&in);
+    ikt_free(&list);
+    return st;
+}
+
+/* The median of those ratios that are there, the lower one of an even number; sorts them. 0: fewer
+ * than half are. */
+static double median(double *ratio, int64_t count) {
+    int64_t absent = 0;
+    ikt_sort_f64(ratio, count);
+    while (absent < count && ratio[absent] < 0)
+        absent++;
+    return 2 * absent > count ? 0 : ratio[absent + (count - absent - 1) / 2];
+}
+
+ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
+                                         double *growth) {
+    search s = {.data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
+    s.queries = s.n < QUERIES ? s.n : QUERIES;
+    *cell_rows = 0;
+    *growth = 1;
+    if (s.n < ROWS_LEAST) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &s));
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, s.row, s.queries, s.query);
+    if (st == IKT_OK) st = find_among_own(ctx, &s);
+    if (st == IKT_OK) st = merge(ctx, &s);
+    if (st == IKT_OK) {
+        const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
+        /* Where most rows have copies, or many rows are equally far, there is no dimension. */
+        if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);
+        *cell_rows = *growth >= growth_of_tiny ? 2 : *growth >= growth_of_small ? 4 : 0;
+    }
+    destroy(&s);
+    return st;
+}
