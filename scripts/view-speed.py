@@ -18,7 +18,8 @@ from view_browser import FLAGS, Browser  # noqa: E402
 COURSE = """
 const done = arguments[arguments.length - 1], screen = page.screen, view = screen.view, fit = view.fitScale();
 const seconds = 6, middle = 2147483648, frames = [];
-const point = Math.floor(0.37 * page.data.n), x = page.data.xy[2 * point], y = page.data.xy[2 * point + 1];
+const xy = screen.cloud.xy;
+const point = Math.floor(0.37 * page.data.n), x = xy[2 * point], y = xy[2 * point + 1];
 let begin = null, last = null;
 function step(now) {
     if (begin === null) begin = now;

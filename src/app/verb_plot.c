@@ -1,5 +1,8 @@
 /* iktsne plot: a picture of an embedding that is already in a file. */
+#include <string.h>
+
 #include "app/embedding_file.h"
+#include "app/page_columns.h"
 #include "app/verb.h"
 #include "plot/plot.h"
 
@@ -7,16 +10,33 @@ typedef struct {
     ikt_plot_settings plot;
     int background, colour_as;
     char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
+    char genes[IKT_STRING_MAX], genes_from[IKT_STRING_MAX], behind[IKT_STRING_MAX];
 } options;
+
+/* What the picture is made from; freed as one. */
+typedef struct {
+    ikt_embedding_file run, behind;
+    ikt_embedding_column behind_labels;
+    ikt_page_columns columns;
+} subject;
 
 /* Reads the command line; see ikt_options_parse. */
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
-        {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, o->colour_by,
-         "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another file "
+        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL, o->colour_by,
+         "Colour by this data set of n entries: DATASET of RUN.h5, FILE.h5:DATASET of another file "
          "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
-         "or none. Labels are used by default where the file has them"},
+         "FILE.csv:COLUMN, or none; several, separated by commas, give a panel each. Labels are "
+         "used by default where the file has them"},
+        {"genes", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o->genes,
+         "The genes of an AnnData file to colour by as well, separated by commas, a panel each"},
+        {"genes-from", IKT_KEY_STRING, "FILE.h5ad[:MATRIX]", "", 0, 0, NULL, o->genes_from,
+         "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
+         "by default that of the map"},
+        {"behind", IKT_KEY_STRING, "FILE.h5", "", 0, 0, NULL, o->behind,
+         "Another map in the same plane to draw behind this one, smaller and lighter: of the old "
+         "rows among which `transform` has placed those of RUN.h5"},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o->colour_as,
          "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
@@ -41,40 +61,87 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
          "file names in /marked"},
         {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &o->plot.legend, "Draw the legend"},
+        {"names", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->plot.names,
+         "Write the names of the classes on the map, each where its class is densest"},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->plot.overwrite,
          "Replace OUT where it exists"},
         {0}};
     return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
+/* COLLECTIVE. The map behind, and its labels where its classes are those of the map. */
+static ikt_status open_behind(ikt_context *ctx, const options *o, subject *s) {
+    if (!o->behind[0]) return IKT_OK;
+    IKT_TRY(ikt_embedding_file_open(ctx, o->behind, "none", &s->behind));
+    if (s->behind.q != s->run.q)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--behind: %s has %d dimensions, but %s has %d; both maps must be of the "
+                        "same plane or space",
+                        o->behind, s->behind.q, s->run.path, s->run.q);
+    IKT_TRY(ikt_embedding_column_read(ctx, &s->behind, "labels", IKT_COLOUR_AS_CLASSES, false,
+                                      &s->behind_labels));
+    return IKT_OK;
+}
+
+/* Whether classes of one number are the same classes in both: by their names, or without any. */
+static bool are_same(const char *a, const char *b) {
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+static ikt_status draw(ikt_context *ctx, options *o, bool asked_for, subject *s,
+                       const char *const paths[2]) {
+    ikt_plot_points points[IKT_PLOT_PANELS_MOST];
+    IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
+    const ikt_page_names names = {.colour_by = o->colour_by,
+                                  .hover = "",
+                                  .genes = o->genes,
+                                  .genes_from = o->genes_from,
+                                  .colour_as = (ikt_colour_as)o->colour_as,
+                                  .asked_for = asked_for};
+    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &names, &s->columns));
+    IKT_TRY(open_behind(ctx, o, s));
+    if (s->columns.count > IKT_PLOT_PANELS_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--colour-by: a picture has at most %d panels",
+                        IKT_PLOT_PANELS_MOST);
+    o->plot.black = o->background == 1;
+    o->plot.title = ikt_embedding_file_title(&s->run, o->title);
+    o->plot.footer = s->run.note;
+    o->plot.description = s->run.configuration;
+    const int panels = s->columns.count > 0 ? s->columns.count : 1;
+    for (int p = 0; p < panels; p++) {
+        const ikt_page_column none = {.own = {.labels = NULL}};
+        const ikt_page_column *c = s->columns.count > 0 ? &s->columns.column[p] : &none;
+        const bool same = are_same(c->own.names, s->behind_labels.names);
+        points[p] = (ikt_plot_points){.rows = &s->run.rows,
+                                      .q = s->run.q,
+                                      .y = s->run.y,
+                                      .labels = c->own.labels,
+                                      .class_names = c->own.names,
+                                      .values = c->gene ? c->gene : c->own.values,
+                                      .column = c->own.name[0] ? c->own.name : NULL,
+                                      .colours = c->colours,
+                                      .n_colours = c->n_colours,
+                                      .marked = s->run.marked,
+                                      .n_marked = s->run.n_marked,
+                                      .behind = s->behind.y,
+                                      .n_behind = o->behind[0] ? s->behind.rows.count : 0,
+                                      .behind_labels = same ? s->behind_labels.labels : NULL};
+    }
+    return ikt_plot_panels(ctx, &o->plot, points, panels, paths[1]);
+}
+
 static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
     options o = {.plot = ikt_plot_defaults()};
+    subject s = {.columns = {.count = 0}};
     const char *paths[2];
     bool help;
     IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
     if (help) return IKT_OK;
-    ikt_embedding_file run;
-    ikt_embedding_column column = {.labels = NULL};
-    ikt_status st = ikt_embedding_file_open(ctx, paths[0], o.mark, &run);
-    if (st == IKT_OK)
-        st = ikt_embedding_column_read(ctx, &run, o.colour_by, (ikt_colour_as)o.colour_as,
-                                       ikt_option_given("colour-by", argc, argv), &column);
-    o.plot.black = o.background == 1;
-    o.plot.title = ikt_embedding_file_title(&run, o.title);
-    o.plot.footer = run.note;
-    o.plot.description = run.configuration;
-    const ikt_plot_points points = {.rows = &run.rows,
-                                    .q = run.q,
-                                    .y = run.y,
-                                    .labels = column.labels,
-                                    .class_names = column.names,
-                                    .values = column.values,
-                                    .column = column.name[0] ? column.name : NULL,
-                                    .marked = run.marked,
-                                    .n_marked = run.n_marked};
-    if (st == IKT_OK) st = ikt_plot_embedding(ctx, &o.plot, &points, paths[1]);
-    ikt_embedding_column_free(&column);
-    ikt_embedding_file_close(&run);
+    ikt_status st = draw(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
+    ikt_page_columns_free(&s.columns);
+    ikt_embedding_column_free(&s.behind_labels);
+    ikt_embedding_file_close(&s.behind);
+    ikt_embedding_file_close(&s.run);
     return st;
 }
 

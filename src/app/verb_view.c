@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
+#include "app/page_columns.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "viewer/viewer.h"
@@ -15,40 +16,28 @@ typedef struct {
     int64_t images_most, image_shrink;
     int background, colour_as;
     bool overwrite;
-    char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
-    char images[IKT_STRING_MAX], image_shape[IKT_STRING_MAX];
+    char colour_by[IKT_STRING_MAX], hover[IKT_STRING_MAX], title[IKT_STRING_MAX];
+    char genes[IKT_STRING_MAX], genes_from[IKT_STRING_MAX], beside[IKT_STRING_MAX];
+    char images[IKT_STRING_MAX], image_shape[IKT_STRING_MAX], mark[IKT_STRING_MAX];
 } options;
 
 /* What the page is made from; freed as one. */
 typedef struct {
-    ikt_embedding_file run;
-    ikt_embedding_column column[IKT_VIEWER_COLUMNS_MOST];
-    int n_columns;
+    ikt_embedding_file run, beside;
+    ikt_page_columns columns;
     char images[IKT_STRING_MAX]; /* file of the pictures */
     ikt_picture_settings pictures;
 } subject;
 
-/* COLLECTIVE. The columns that the list names. */
-static ikt_status read_columns(ikt_context *ctx, const options *o, bool asked_for, subject *s) {
-    char list[IKT_STRING_MAX], *rest = list;
-    memcpy(list, o->colour_by, sizeof list);
-    for (char *name = list; rest; name = rest) {
-        rest = strchr(name, ',');
-        if (rest) *rest++ = '\0';
-        if (s->n_columns == IKT_VIEWER_COLUMNS_MOST)
-            return ikt_fail(ctx, IKT_ERR_USAGE, "--colour-by: a page has at most %d data sets",
-                            IKT_VIEWER_COLUMNS_MOST);
-        if (name[0] == '\0')
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "--colour-by: '%s' has an empty name; a list looks like "
-                            "labels,FILE.h5:DATASET",
-                            o->colour_by);
-        ikt_embedding_column *column = &s->column[s->n_columns];
-        IKT_TRY(ikt_embedding_column_read(ctx, &s->run, name, (ikt_colour_as)o->colour_as,
-                                          asked_for, column));
-        if (column->name[0]) s->n_columns++;
-    }
-    return IKT_OK;
+/* COLLECTIVE. The map beside the first, of the same rows. */
+static ikt_status open_beside(ikt_context *ctx, const options *o, subject *s) {
+    if (!o->beside[0]) return IKT_OK;
+    IKT_TRY(ikt_embedding_file_open(ctx, o->beside, "none", &s->beside));
+    if (s->beside.rows.n == s->run.rows.n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "--beside: %s has %" PRId64 " rows, but %s has %" PRId64
+                    "; two maps beside each other are of the same rows",
+                    o->beside, s->beside.rows.n, s->run.path, s->run.rows.n);
 }
 
 /* "28x28" or "28x28x3". */
@@ -96,12 +85,20 @@ static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subje
                        const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
-    IKT_TRY(read_columns(ctx, o, asked_for, s));
+    IKT_TRY(open_beside(ctx, o, s));
+    const ikt_page_names names = {.colour_by = o->colour_by,
+                                  .hover = o->hover,
+                                  .genes = o->genes,
+                                  .genes_from = o->genes_from,
+                                  .colour_as = (ikt_colour_as)o->colour_as,
+                                  .asked_for = asked_for};
+    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &names, &s->columns));
     ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
-    for (int c = 0; c < s->n_columns; c++) {
-        const ikt_embedding_column *own = &s->column[c];
-        column[c] = (ikt_viewer_column){own->name, own->labels, own->values, own->names};
-    }
+    ikt_page_columns_list(&s->columns, column);
+    const ikt_viewer_map beside = {.name =
+                                       o->beside[0] ? ikt_embedding_file_title(&s->beside, "") : "",
+                                   .q = s->beside.q,
+                                   .y = s->beside.y};
     const ikt_viewer_settings settings = {.title = ikt_embedding_file_title(&s->run, o->title),
                                           .note = s->run.note,
                                           .black = o->background == 1,
@@ -109,8 +106,9 @@ static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subje
     const ikt_viewer_content content = {.rows = &s->run.rows,
                                         .q = s->run.q,
                                         .y = s->run.y,
+                                        .beside = o->beside[0] ? &beside : NULL,
                                         .column = column,
-                                        .n_columns = s->n_columns,
+                                        .n_columns = s->columns.count,
                                         .marked = s->run.marked,
                                         .n_marked = s->run.n_marked,
                                         .pictures = o->images[0] ? &s->pictures : NULL};
@@ -123,12 +121,24 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     const ikt_option table[] = {
         {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL, o.colour_by,
-         "The data sets of n numbers to choose the colours from, separated by commas: DATASET of "
-         "RUN.h5, FILE.h5:DATASET of another file, or none. Labels are used by default where the "
-         "file has them"},
+         "The data sets of n entries to choose the colours from, separated by commas: DATASET of "
+         "RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. Labels are used by "
+         "default where the file has them"},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o.colour_as,
          "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
+        {"hover", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.hover,
+         "The data sets to show of a point that is pointed at, named in the same way: texts of any "
+         "length, classes or numbers. By default they are those that give colours"},
+        {"genes", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.genes,
+         "The genes of an AnnData file to colour by as well, separated by commas, such as "
+         "CD3D,MS4A1: entries of the index of var, or of its gene_symbols or feature_name"},
+        {"genes-from", IKT_KEY_STRING, "FILE.h5ad[:MATRIX]", "", 0, 0, NULL, o.genes_from,
+         "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
+         "by default that of the map"},
+        {"beside", IKT_KEY_STRING, "FILE.h5", "", 0, 0, NULL, o.beside,
+         "Another map of the same rows to show beside the first: pointing, selecting and colours "
+         "are shared"},
         {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL, o.images,
          "Show the picture of a row beside its point. Each row of the data set (X by default) "
          "holds one picture, as uint8 or as floating numbers, which are scaled"},
@@ -152,10 +162,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, &help));
     if (help) return IKT_OK;
-    subject s = {.n_columns = 0};
+    subject s = {.columns = {.count = 0}};
     ikt_status st = make(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
-    for (int c = 0; c < IKT_VIEWER_COLUMNS_MOST; c++)
-        ikt_embedding_column_free(&s.column[c]);
+    ikt_page_columns_free(&s.columns);
+    ikt_embedding_file_close(&s.beside);
     ikt_embedding_file_close(&s.run);
     return st;
 }

@@ -142,7 +142,10 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
     ikt_sum_i64(ctx, count, all.count);
     for (int64_t c = 0; c < all.count; c++) {
         out->classes[c] = (ikt_class){all.label[c], count[c]};
-        out->colour[c] = ikt_palette_class(c, all.count, black);
+        at = all.label[c];
+        const bool is_given = at >= 0 && at < points->n_colours && points->colours[at] >= 0;
+        out->colour[c] = is_given ? rgb_of((uint32_t)points->colours[at])
+                                  : ikt_palette_class(c, all.count, black);
     }
 done:
     ikt_classes_destroy(&all);

@@ -23,6 +23,7 @@ typedef struct {
     double dpi;              /* pixels in an inch of SVG and PDF; IKT_AUTO_REAL: 200; no PNG */
     bool black;              /* black background instead of white */
     bool legend;             /* draw the legend */
+    bool names;              /* write names of classes on the map, where they are densest */
     bool overwrite;          /* replace a file of that name */
     const char *title;       /* UTF-8; NULL: name of the picture and number of points */
     const char *footer;      /* small line below ("psi 1024, t 200, KL 1.23"); "" or NULL: none */
@@ -38,10 +39,14 @@ typedef struct {
     const char *column;    /* name of labels or values for the legend; NULL: none */
     const char
         *class_names; /* of the labels, a line a class (io/formats/class_labels.h); NULL: numbers */
+    const int32_t *colours; /* [n_colours] of class k: 0xRRGGBB, negative: none; NULL: none */
+    int64_t n_colours;
     const int64_t *marked; /* [n_marked] rows to mark with a cross, the same on all ranks */
     int64_t n_marked;
-    const float *behind; /* [n_behind * q] points of this rank, drawn in grey behind the rows, whose
-                            view then holds them, too; NULL with 0: none. Not shown where q is 1 */
+    const float *behind; /* [n_behind * q] points of this rank, drawn behind the rows, smaller and
+                            lighter, whose view then holds them, too; NULL with 0: none. Not shown
+                            where q is 1 */
+    const int64_t *behind_labels; /* [n_behind] classes whose colours they have; NULL: grey */
     int64_t n_behind;
 } ikt_plot_points;
 
@@ -64,5 +69,15 @@ double ikt_plot_radius(int64_t n, int64_t side);
  */
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path);
+
+/* The most panels of a page. */
+enum { IKT_PLOT_PANELS_MOST = 16 };
+
+/* COLLECTIVE. The same for several columns of colours, side by side on one page, each with its
+ * legend.
+ *   points   [count] the same rows with differing labels or values
+ * Errors: those above; IKT_ERR_USAGE where there is no room for so many. */
+ikt_status ikt_plot_panels(ikt_context *ctx, const ikt_plot_settings *settings,
+                           const ikt_plot_points *points, int64_t count, const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -156,4 +157,20 @@ ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *setti
 void ikt_pictures_destroy(ikt_pictures *pictures) {
     ikt_free(&pictures->place);
     ikt_free(&pictures->pixel);
+}
+
+static void fill_picture(const void *self, int64_t i, uint8_t *item) {
+    const ikt_pictures *pictures = self;
+    memcpy(item, pictures->pixel + i * pictures->size, (size_t)pictures->size);
+}
+
+ikt_block_items ikt_pictures_items(const ikt_pictures *pictures) {
+    return (ikt_block_items){.n = pictures->n,
+                             .count = pictures->count,
+                             .place = pictures->place,
+                             .bytes = pictures->size,
+                             .per_block = pictures->per_block,
+                             .name = "pictures",
+                             .fill = fill_picture,
+                             .self = pictures};
 }

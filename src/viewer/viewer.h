@@ -13,8 +13,8 @@
 #include "base/status.h"
 #include "dist/rows.h"
 
-/* The most rows that a browser can be expected to hold, and the most columns of the select box. */
-enum { IKT_VIEWER_ROWS_MOST = 1 << 25, IKT_VIEWER_COLUMNS_MOST = 16 };
+/* The most rows that a browser can be expected to hold, the most columns, and maps. */
+enum { IKT_VIEWER_ROWS_MOST = 1 << 25, IKT_VIEWER_COLUMNS_MOST = 256, IKT_VIEWER_MAPS_MOST = 2 };
 
 /* Pictures of the rows, read from the data. */
 typedef struct {
@@ -24,18 +24,35 @@ typedef struct {
     int64_t most;                    /* pictures */
 } ikt_picture_settings;
 
-/* Something to colour the points by: classes or numbers. */
+/* What a column is for: to colour the points by, to be read of a point that is pointed at, or, what
+ * zeroed memory says, both. Texts give no colours. */
+typedef enum { IKT_VIEWER_BOTH, IKT_VIEWER_COLOUR, IKT_VIEWER_HOVER } ikt_viewer_use;
+
+/* Something known of every row: classes, numbers or texts. Everything is lent. */
 typedef struct {
-    const char *name;      /* UTF-8 */
-    const int64_t *labels; /* [rows->count] classes, or NULL on all ranks */
-    const double *values;  /* [rows->count] numbers, or NULL on all ranks; one of both is given */
-    const char *names;     /* of the classes: line k (from 0) names class k; NULL: none */
+    const char *name;         /* UTF-8 */
+    const int64_t *labels;    /* [rows->count] classes, or NULL on all ranks */
+    const double *values;     /* [rows->count] numbers, or NULL on all ranks */
+    const char *names;        /* of the classes: line k (from 0) names class k; NULL: none */
+    const char *const *texts; /* [rows->count] UTF-8 of any length, or NULL on all ranks; one of the
+                                 three is given */
+    const int32_t *colours;   /* [n_colours] of class k: 0xRRGGBB, negative: none; NULL: none */
+    int64_t n_colours;
+    ikt_viewer_use use;
 } ikt_viewer_column;
+
+/* Another map of the same rows, shown beside the first. */
+typedef struct {
+    const char *name; /* UTF-8 */
+    int q;            /* dimensions: 1, 2 or 3 */
+    const float *y;   /* [rows->count * q] */
+} ikt_viewer_map;
 
 typedef struct {
     const ikt_rows *rows;            /* which rows this rank has */
     int q;                           /* dimensions: 1, 2 or 3 */
     const float *y;                  /* [rows->count * q] */
+    const ikt_viewer_map *beside;    /* NULL: none */
     const ikt_viewer_column *column; /* [n_columns] */
     int n_columns;
     const int64_t *marked; /* [n_marked] rows shown with a cross, the same on all ranks */
@@ -49,8 +66,9 @@ typedef struct {
     bool overwrite;           /* replace a file of that name */
 } ikt_viewer_settings;
 
-/* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row, and what
- * parts.h says of curve and pictures, and four blocks (on rank 0 also 16 blocks as text). Errors:
+/* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row,
+ * and two for each column of classes; what parts.h says of curve and pictures; and four blocks (on
+ * rank 0 also 16 blocks as text). Errors:
  * IKT_ERR_USAGE (a marked row that does not exist, the pictures' shape), IKT_ERR_DATA (coordinates
  * not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than
  * IKT_VIEWER_ROWS_MOST rows). */

@@ -138,9 +138,10 @@ static void colour_argument(char *out, size_t size, const char *dataset) {
 
 static void every_option_changes_the_picture(void **state) {
     ikt_context *ctx = *state;
-    char real[160];
+    char real[160], both[160];
     write_run(ctx, true);
     colour_argument(real, sizeof real, "/real");
+    snprintf(both, sizeof both, "--colour-by=labels,%s:real", column_path);
     const char *const options[][2] = {{NULL, NULL},
                                       {"--colour-by", "none"},
                                       {real, NULL},
@@ -153,6 +154,8 @@ static void every_option_changes_the_picture(void **state) {
                                       {"--mark", "0,3"},
                                       {"--mark", "none"},
                                       {"--no-legend", NULL},
+                                      {"--names", NULL},
+                                      {both, NULL},
                                       {"--width", "500"}};
     enum { COUNT = sizeof options / sizeof *options };
     uint64_t hash[COUNT];
@@ -238,6 +241,9 @@ static void mistakes_are_explained(void **state) {
     colour_argument(real, sizeof real, "real");
     colour_argument(missing, sizeof missing, "nothing");
     colour_argument(cut, sizeof cut, "short");
+    refuse(ctx, "--behind", column_path, IKT_ERR_DATA, "/embedding");
+    refuse(ctx, "--genes", "CD3D", IKT_ERR_DATA, "no genes by name");
+    refuse(ctx, "--colour-by", "labels,,labels", IKT_ERR_USAGE, "empty name");
     refuse(ctx, "--mark", "3,500", IKT_ERR_USAGE, "rows 0 to 499");
     refuse(ctx, "--mark", "3,", IKT_ERR_USAGE, "'3,' is not a list");
     refuse(ctx, "--mark", "x", IKT_ERR_USAGE, "'x' is not a list");

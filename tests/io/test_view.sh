@@ -37,6 +37,31 @@ done
 check full.h5 full-1.html --hostile --pictures pictures.h5 77 6 5 1 1 --column values.h5:real \
     --column values.h5:wide --column full.h5:labels
 
+# Texts of any length, of HDF5 and CSV; what is shown apart from what gives colours; a second map in
+# three dimensions; classes and numbers of a table.
+read_too=(--colour-by "labels,table.csv:hand,table.csv:weight,table.csv:kind" --beside beside.h5
+    --hover "texts.h5:note,table.csv:note,texts.h5:code,values.h5:real,table.csv:hand")
+for ranks in 1 3 7; do
+    view texts-$ranks.html $ranks full.h5 "${read_too[@]}"
+    cmp -s texts-1.html texts-$ranks.html || fail "other bytes with texts on $ranks ranks"
+done
+check full.h5 texts-1.html --beside beside.h5 --column table.csv:hand --column table.csv:weight \
+    --column table.csv:kind --column texts.h5:note --column table.csv:note --column texts.h5:code \
+    --column values.h5:real --uses colour,both,colour,colour,hover,hover,hover,hover
+
+# Genes of an AnnData, sparse by rows, by columns, and dense; its categories in its own colours.
+for ranks in 1 4; do
+    view genes-$ranks.html $ranks full.h5 --colour-by cells.h5ad:type --genes NKG7,CD3D --genes-from cells.h5ad
+    view raw-$ranks.html $ranks full.h5 --colour-by labels --genes LYZ,GNLY --genes-from cells.h5ad:raw/X
+done
+cmp -s genes-1.html genes-4.html || fail "other bytes of genes on 4 ranks"
+cmp -s raw-1.html raw-4.html || fail "other bytes of raw genes on 4 ranks"
+view layer-1.html 1 full.h5 --colour-by none --genes MS4A1 --genes-from cells.h5ad:layers/dense
+check unlabelled.h5 genes-1.html --column cells.h5ad:type --column cells.h5ad:X/NKG7 \
+    --column cells.h5ad:X/CD3D --uses both,colour,colour --colours type "#ff0000" "#00ff00" own
+check full.h5 raw-1.html --column cells.h5ad:raw/X/LYZ --column cells.h5ad:raw/X/GNLY
+check unlabelled.h5 layer-1.html --column cells.h5ad:layers/dense/MS4A1
+
 # More than one block; colours of pictures, shrunk; few rows on many ranks; one row, none; all equal.
 for ranks in 1 3; do view many-$ranks.html $ranks many.h5; done
 cmp -s many-1.html many-3.html || fail "other bytes of many rows on 3 ranks"
@@ -54,7 +79,7 @@ if command -v node >/dev/null; then
     for script in "$IKT_SOURCE"/src/viewer/page/*.js; do
         node --check "$script" 2>err.txt || fail "$script is no JavaScript"
     done
-    for page in full-1 many-1 few-1 solid none; do
+    for page in full-1 texts-1 many-1 few-1 solid none; do
         node "$here/view_page.js" "$IKT_SOURCE/src/viewer/page" $page.html >out.txt 2>err.txt ||
             fail "the page's own scripts on $page.html"
     done
@@ -75,7 +100,14 @@ refuse() {
 }
 refuse 3 "no data set 'nothing'" new.html --colour-by few.h5:nothing
 refuse 2 'empty name' new.html --colour-by labels,,labels
-refuse 2 'at most 16' new.html --colour-by "$(printf 'labels,%.0s' {1..16})labels"
+refuse 2 'at most 256' new.html --genes "$(printf 'g,%.0s' {1..256})g"
+refuse 3 "no gene 'CD99'" new.html --genes CD99 --genes-from cells.h5ad
+refuse 3 'genes by name' new.html --genes CD3D
+refuse 3 'has 1000 rows, but the map has 5' new.html --genes CD3D --genes-from cells.h5ad
+refuse 3 'has 1000 texts, but there are 5 rows' new.html --hover table.csv:note
+refuse 3 '1000 texts, but there are 5 rows' new.html --hover texts.h5:note
+refuse 2 "no column 'tail'" new.html --hover table.csv:tail
+refuse 2 'has 1000 rows, but few.h5 has 5' new.html --beside full.h5
 refuse 2 'need each other' new.html --images few.h5:colours
 for shape in 5x 5x4x2 5x4x3x1 0x5; do
     refuse 2 'is not a height and a width' new.html --images few.h5 --image-shape $shape

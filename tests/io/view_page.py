@@ -6,6 +6,7 @@ view_page.py check RUN.h5 PAGE.html ...  whether the page holds the run
 
 import argparse
 import base64
+import csv
 import json
 import re
 import sys
@@ -32,12 +33,26 @@ def make(folder):
     n = 1000
     y = random.normal(size=(n, 2)) * [50, 3] + 1000
     y[10:20] = y[10]  # equal points keep the order of their rows
+    write("unlabelled", y)
     write("full", y, labels=np.arange(n) % 5 - 1, marked=np.array([7]), names=HOSTILE)
     real = random.normal(size=n)
     real[[5, 6, 7]] = [np.nan, np.inf, 1e300]
     with h5py.File(f"{folder}/values.h5", "w") as f:
         f["real"] = real
         f["wide"] = np.arange(n) % 300
+    texts = [f"row {i} of {n}: " + "\u00e9t\u00e9 \u4e2d, \"quoted\"\n" * (i % 7) + HOSTILE[i % 4] for i in range(n)]
+    texts[3] = ""
+    texts[4] = ("long " * 60000).strip()
+    with h5py.File(f"{folder}/texts.h5", "w") as f:
+        f.create_dataset("note", data=texts, dtype=h5py.string_dtype())
+        f.create_dataset("code", data=[f"R{i:04d}".encode() for i in range(n)], dtype="S5")
+    with open(f"{folder}/table.csv", "w", newline="", encoding="utf-8") as f:
+        table = csv.writer(f)
+        table.writerow(["note", "hand", "weight", "kind"])
+        for i in range(n):
+            table.writerow([texts[i], ["left", "right", "both"][i * i % 3], i / 8 if i % 9 else "", i % 4])
+    make_cells(f"{folder}/cells.h5ad", random, n)
+    write("beside", random.normal(size=(n, 3)))
     with h5py.File(f"{folder}/pictures.h5", "w") as f:
         f["X"] = random.normal(size=(n, 30)).astype(np.float32)
     write("many", random.standard_cauchy(size=(300000, 2)), labels=random.integers(0, 700, 300000))
@@ -51,6 +66,50 @@ def make(folder):
     write("broken", [[0, 0], [1, 1], [np.nan, 2]])
 
 
+csv.field_size_limit(1 << 24)
+GENES = ["CD3D", "MS4A1", "NKG7", "GNLY", "LYZ"]
+
+
+def make_cells(path, random, n):
+    """An AnnData as anndata writes it: X by rows, raw by columns, a dense layer, colours in uns."""
+    counts = random.poisson(0.7, size=(n, len(GENES))).astype(np.float32)
+    with h5py.File(path, "w") as f:
+        f.create_dataset("obs/_index", data=[f"cell{i}" for i in range(n)], dtype=h5py.string_dtype())
+        f["obs/type/codes"] = (np.arange(n) % 3).astype(np.int8)
+        f.create_dataset("obs/type/categories", data=["B", "T <x>", "NK"], dtype=h5py.string_dtype())
+        f.create_dataset("uns/type_colors", data=["#ff0000", "#00ff00ff", "blue"], dtype=h5py.string_dtype())
+        for var, names in (("var", [f"ENSG{i}" for i in range(len(GENES))]), ("raw/var", GENES)):
+            f.create_dataset(var + "/names", data=names, dtype=h5py.string_dtype())
+            f[var].attrs["_index"] = "names"
+        f["var/feature_name/codes"] = np.arange(len(GENES))[::-1].copy()
+        f.create_dataset("var/feature_name/categories", data=GENES[::-1], dtype=h5py.string_dtype())
+        f["layers/dense"] = counts * 2 + 1
+        for group, table, kind in (("X", counts, "csr"), ("raw/X", counts.T * 3, "csc")):
+            lines = [np.flatnonzero(line) for line in table]
+            f[group + "/indptr"] = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
+            f[group + "/indices"] = np.concatenate(lines).astype(np.int32)
+            f[group + "/data"] = np.concatenate([row[line] for row, line in zip(table, lines)])
+            f[group].attrs["encoding-type"] = kind + "_matrix"
+            f[group].attrs["shape"] = (n, len(GENES))
+
+
+def gene(path, matrix, name):
+    with h5py.File(path) as f:
+        column = GENES.index(name)
+        if matrix == "layers/dense":
+            return f[matrix][:, column].astype(float)
+        starts, indices, data = (f[matrix + "/" + part][:] for part in ("indptr", "indices", "data"))
+        out = np.zeros(f[matrix].attrs["shape"][0])
+        if f[matrix].attrs["encoding-type"] == "csr_matrix":
+            for i in range(len(out)):
+                here = slice(starts[i], starts[i + 1])
+                out[i] = data[here][indices[here] == column].sum()
+        else:
+            here = slice(starts[column], starts[column + 1])
+            out[indices[here]] = data[here]
+        return out
+
+
 class Page:
     def __init__(self, path):
         with open(path, encoding="utf-8", newline="") as f:
@@ -60,24 +119,31 @@ class Page:
         self.about = json.loads(about.group(1))
 
     def blocks(self, name, items, per_block, size):
-        """Bytes of all blocks of that name, each an array of (items of the block, size)."""
+        """Bytes of all blocks of that name; `size` of an item, or None where they differ."""
         for first in range(0, items, per_block):
             count = min(per_block, items - first)
             text = re.search(rf'id="{name}-{first // per_block}">([^<]*)</script>', self.text).group(1)
             raw = zlib.decompress(base64.b64decode(text, validate=True), -15)
-            assert len(raw) == count * size, (name, first, len(raw))
-            yield np.frombuffer(raw, np.uint8)
+            assert size is None or len(raw) == count * size, (name, first, len(raw))
+            yield raw
 
-    def points(self):
-        about = self.about
-        solid = about["dimensions"] == 3
-        sizes = [column["bytes"] for column in about["columns"]]
-        record = 10 + 3 * solid + sum(sizes)
+    def points(self, number=0):
+        about = self.about["maps"][number]
+        record = 10 + 3 * (about["dimensions"] == 3)
         parts = []
-        for raw in self.blocks("points", about["rows"], about["block"], record):
-            parts.append(np.concatenate([part for part in decode(raw.reshape(record, -1))], axis=0))
-        planes = np.concatenate(parts, axis=1) if parts else np.zeros((record - 4, 0), np.int64)
-        return planes
+        for raw in self.blocks(["points", "beside"][number], self.about["rows"], about["block"], record):
+            planes = np.frombuffer(raw, np.uint8).reshape(record, -1)
+            parts.append(np.concatenate([part for part in decode(planes)], axis=0))
+        return np.concatenate(parts, axis=1) if parts else np.zeros((record - 4, 0), np.int64)
+
+    def column(self, number):
+        """Planes of classes or numbers, or a list of texts, in the order of the points."""
+        about = self.about["columns"][number]
+        blocks = self.blocks(f"column-{number}", self.about["rows"], about["block"], about["bytes"] or None)
+        if about["kind"] == "texts":
+            return [text for raw in blocks for text in raw.decode().split("\0")[:-1]]
+        parts = [np.frombuffer(raw, np.uint8).reshape(about["bytes"], -1).astype(np.int64) for raw in blocks]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((about["bytes"], 0), np.int64)
 
 
 def decode(planes):
@@ -96,10 +162,10 @@ def number(planes):
     return sum(plane << 8 * b for b, plane in enumerate(planes))
 
 
-def check_positions(page, f, planes, row):
-    about, y = page.about, f["embedding"][:].astype(float)
+def check_positions(page, f, planes, row, number_of_map=0):
+    about, y = page.about["maps"][number_of_map], f["embedding"][:].astype(float)
     n, q = y.shape
-    assert (about["rows"], about["dimensions"]) == (n, q)
+    assert (page.about["rows"], about["dimensions"]) == (n, q)
     assert np.array_equal(np.sort(row), np.arange(n)), "not every row once"
     axes = [planes[0], planes[1]]
     if q == 3:
@@ -139,20 +205,47 @@ def check_column(about, planes, values, names):
         assert entry[4:] == expected, entry
 
 
-def check_columns(page, f, others, planes, row):
+def values_of(name):
+    """A column by FILE:NAME: values, and names of classes. Genes are FILE:MATRIX/GENE."""
+    file, dataset = name.split(":")
+    if file.endswith(".csv"):
+        with open(file, newline="", encoding="utf-8") as f:
+            return [line[dataset] for line in csv.DictReader(f)], None
+    if file.endswith(".h5ad") and dataset != "type":
+        matrix, wanted = dataset.rsplit("/", 1)
+        return gene(file, matrix, wanted), None
+    with h5py.File(file) as g:
+        if file.endswith(".h5ad"):
+            return g["obs/type/codes"][:].astype(int), ["B", "T <x>", "NK"]
+        values = g[dataset][:]
+        return [v.decode() for v in values] if values.dtype.kind in "OS" else values, None
+
+
+def check_columns(page, f, others, row):
     names = f.attrs.get("label_names")
     names = names.split("\n")[:-1] if names else None
     columns = [("labels", f["labels"][:], names)] if "labels" in f else []
-    for other in others:
-        file, dataset = other.split(":")
-        with h5py.File(file) as g:
-            columns.append((dataset, g[dataset][:], None))
+    columns += [(re.split("[:/]", other)[-1], *values_of(other)) for other in others]
     assert [c["name"] for c in page.about["columns"]] == [name for name, _, _ in columns]
-    at = 6 + 3 * (page.about["dimensions"] == 3)
-    for about, (_, values, known) in zip(page.about["columns"], columns):
-        check_column(about, planes[at:at + about["bytes"]], values[row], known)
-        at += about["bytes"]
-    assert at == len(planes)
+    for number, (about, (_, values, known)) in enumerate(zip(page.about["columns"], columns)):
+        packed = page.column(number)
+        if about["kind"] == "texts":
+            assert packed == [values[r] for r in row], about["name"]
+            assert about["missing"] == sum(value == "" for value in values)
+            continue
+        if isinstance(values, list):  # of a table: numbers, or texts as classes in their order
+            if "classes" in about and len(about["classes"][0]) == 5:
+                known = sorted(set(values))
+                values = [known.index(value) for value in values]
+            values = np.array([float("nan" if value == "" else value) for value in values])
+        check_column(about, packed, np.asarray(values)[row], known)
+
+
+def check_colours(page, name, colours):
+    """That classes have these colours, on white and on black; None: some of the page's own."""
+    about = next(c for c in page.about["columns"] if c["name"] == name)
+    for entry, colour in zip(about["classes"], colours, strict=True):
+        assert colour is None or entry[2:4] == [colour, colour], entry
 
 
 def shrink(picture, k):
@@ -174,7 +267,8 @@ def check_pictures(page, spec, row):
     if data.dtype != np.uint8:
         wanted = (wanted - wanted.min()) / np.ptp(wanted) * 255
     size = wanted[0].size
-    raw = np.concatenate(list(page.blocks("pictures", count, about["block"], size)))
+    raw = np.concatenate([np.frombuffer(raw, np.uint8)
+                          for raw in page.blocks("pictures", count, about["block"], size)])
     assert np.all(np.abs(raw - wanted.reshape(-1)) <= 0.5001), "other pictures"
 
 
@@ -187,7 +281,7 @@ def check_safe(page, hostile):
     tags = re.findall(r"<script[^>]*>", text)
     # The program, what the page knows of its data, and the blocks.
     assert tags.count("<script>") == 1, tags
-    assert all(re.fullmatch(r'<script( type="application/(json|octet-stream)" id="[a-z]+(-\d+)?")?>',
+    assert all(re.fullmatch(r'<script( type="application/(json|octet-stream)" id="[a-z]+(-\d+){0,2}")?>',
                             tag) for tag in tags), tags
     if hostile:
         assert page.about["title"] == '"><img src=x onerror=alert(1)>'
@@ -202,6 +296,9 @@ def check(arguments):
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--pictures", nargs=6)
     parser.add_argument("--column", action="append", default=[])
+    parser.add_argument("--beside")
+    parser.add_argument("--uses")
+    parser.add_argument("--colours", nargs="+", default=[])
     o = parser.parse_args(arguments)
     page = Page(o.page)
     check_safe(page, o.hostile)
@@ -210,7 +307,15 @@ def check(arguments):
     # x and y stand for the six planes of the codes.
     with h5py.File(o.run) as f:
         check_positions(page, f, planes, row)
-        check_columns(page, f, o.column, planes, row)
+        check_columns(page, f, o.column, row)
+    if o.beside:
+        other = page.points(1)
+        with h5py.File(o.beside) as f:
+            check_positions(page, f, other, number(other[2:6]), 1)
+    if o.uses:
+        assert ",".join(c["use"] for c in page.about["columns"]) == o.uses, page.about["columns"]
+    if o.colours:
+        check_colours(page, o.colours[0], [c if c[0] == "#" else None for c in o.colours[1:]])
     if o.pictures:
         check_pictures(page, o.pictures, row)
 

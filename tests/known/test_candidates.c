@@ -106,7 +106,7 @@ static void rows_are_compared_with_near_cells(void **state) {
  * fewer rows than cells do on average. Coordinates are small integers: distances are exact. */
 static void prepare_uneven(ikt_context *alone, setting *s) {
     enum { FAR = 16, DENSE = N - FAR, CENTRES = 4 + FAR };
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     int64_t centre[CENTRES];
     memset(s, 0, sizeof *s);
     s->distribution = ikt_rows_make(N, 1, 0);

@@ -171,7 +171,7 @@ typedef struct {
 } setting;
 
 static void make(ikt_context *ctx, int kind, setting *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     memset(s, 0, sizeof *s);
     make_pairs();
     s->rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));

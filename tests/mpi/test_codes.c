@@ -35,7 +35,7 @@ static const ikt_codes_budget roomy = {1 << 26, 1 << 26};
 
 static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
                            ikt_rows *distribution, ikt_codes *codes) {
-    const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings settings = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     void *rows = create_rows(ctx, p);
     ikt_source *source;
     ikt_dataset *data;
@@ -160,7 +160,7 @@ static void passes_and_blocks_leave_no_seam(void **state) {
 static void predicted_memory_covers_what_is_used(void **state) {
     ikt_context *ctx = *state;
     const problem p = {4000, 30, 200, 100, IKT_TYPE_F32};
-    const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings settings = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     void *rows = create_rows(ctx, &p);
     ikt_rows distribution = ikt_rows_make(p.n, ikt_size(ctx), ikt_rank(ctx));
     ikt_source *source;

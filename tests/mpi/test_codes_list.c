@@ -90,7 +90,7 @@ typedef struct {
 } setting;
 
 static void compute(ikt_context *ctx, const problem *p, setting *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     const ikt_model_spec spec = {
         .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
     s->rows = create_rows(ctx, p);

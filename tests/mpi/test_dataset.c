@@ -33,7 +33,7 @@ typedef struct {
 
 static opened open_set(ikt_context *ctx, ikt_type type, int64_t n, int normalise, int64_t pca) {
     opened o = {table_make(type), NULL, NULL};
-    ikt_preprocess_settings settings = {normalise, pca};
+    ikt_preprocess_settings settings = {.normalise = normalise, .pca = pca};
     assert_int_equal(ikt_source_from_memory(ctx, o.data, n, D, type, &o.source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, o.source, &settings, &o.set), IKT_OK);
     assert_int_equal(ikt_dataset_rows(o.set), n);
@@ -206,7 +206,7 @@ static void reduction_is_a_rotation(void **state) {
 static void refuses_more_components_than_columns(void **state) {
     ikt_context *ctx = *state;
     void *data = table_make(IKT_TYPE_F32);
-    ikt_preprocess_settings settings = {IKT_NORMALISE_MINMAX, D + 1};
+    ikt_preprocess_settings settings = {.normalise = IKT_NORMALISE_MINMAX, .pca = D + 1};
     ikt_source *source;
     ikt_dataset *set;
     assert_int_equal(ikt_source_from_memory(ctx, data, N, D, IKT_TYPE_F32, &source), IKT_OK);

@@ -256,7 +256,7 @@ static ikt_model_spec spec_of(const problem *p) {
 
 static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
                     ikt_rows *distribution, ikt_codes *codes) {
-    const ikt_preprocess_settings settings = {p->normalise, 0};
+    const ikt_preprocess_settings settings = {.normalise = p->normalise, .pca = 0};
     const ikt_model_spec spec = spec_of(p);
     void *rows = create_rows(ctx, p);
     ikt_source *source;
@@ -334,7 +334,7 @@ static void similarity_falls_with_distance(void **state) {
         double line[N], last = 1;
         for (int i = 0; i < N; i++)
             line[i] = i;
-        const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
+        const ikt_preprocess_settings settings = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
         const ikt_rows rows = ikt_rows_make(N, 1, 0);
         const ikt_model_spec spec = {
             .seed = 2, .n = N, .psi = psi, .t = T, .form = IKT_FORM_FOREST};

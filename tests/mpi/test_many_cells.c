@@ -82,7 +82,7 @@ typedef struct {
 } set;
 
 static void open_set(ikt_context *ctx, const problem *p, int64_t n, uint64_t salt, set *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     *s = (set){.rows = create_rows(ctx, p, n, salt)};
     if (p->form == SPARSE) {
         int64_t to = 0;

@@ -52,7 +52,7 @@ typedef struct {
 } setting;
 
 static void open_rows(ikt_context *ctx, const problem *p, setting *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     *s = (setting){.rows = NULL};
     assert_int_equal(ikt_alloc(ctx, &s->rows, p->n * p->d, ikt_type_size(p->type), "test"), IKT_OK);
     for (int64_t e = 0; e < p->n * p->d; e++) {

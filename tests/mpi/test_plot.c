@@ -33,7 +33,7 @@ static void make_points(int64_t n, int64_t classes) {
     }
 }
 
-typedef enum { PLAIN, LABELS, VALUES, BACKED } kind;
+typedef enum { PLAIN, LABELS, VALUES, BACKED, TINTED } kind;
 
 static int all_q = 2; /* dimensions that the numbers of all_y are taken for */
 
@@ -44,13 +44,14 @@ static ikt_plot_points part(const ikt_rows *rows, kind colours) {
         .rows = rows,
         .q = all_q,
         .y = all_y + all_q * rows->first,
-        .labels = colours == LABELS || colours == BACKED ? all_labels + rows->first : NULL,
+        .labels = colours == LABELS || colours >= BACKED ? all_labels + rows->first : NULL,
         .values = colours == VALUES ? all_values + rows->first : NULL,
         .column = "a column",
         .marked = marked,
         .n_marked = n_marked,
-        .behind = colours == BACKED ? all_behind + 2 * rows->first : NULL,
-        .n_behind = colours == BACKED ? rows->count : 0};
+        .behind = colours >= BACKED ? all_behind + 2 * rows->first : NULL,
+        .n_behind = colours >= BACKED ? rows->count : 0,
+        .behind_labels = colours == TINTED ? all_labels + rows->first : NULL};
 }
 
 static ikt_plot_settings small_settings(void) {
@@ -125,10 +126,10 @@ static void pictures_do_not_depend_on_ranks_or_threads(void **state) {
     ikt_context *ctx = *state;
     ikt_plot_settings settings = small_settings();
     make_points(N_MAX, 10);
-    uint64_t hash[4];
+    uint64_t hash[TINTED + 1];
     for (int threads = 1; threads <= 2; threads++) {
         ikt_context_set_threads(ctx, threads);
-        for (int k = PLAIN; k <= BACKED; k++) {
+        for (int k = PLAIN; k <= TINTED; k++) {
             uint64_t now = draw_both(ctx, &settings, N_MAX, (kind)k);
             if (threads == 1)
                 hash[k] = now;
@@ -137,7 +138,11 @@ static void pictures_do_not_depend_on_ranks_or_threads(void **state) {
         }
     }
     assert_true(hash[PLAIN] != hash[LABELS] && hash[PLAIN] != hash[VALUES]);
-    assert_true(hash[BACKED] != hash[LABELS]);
+    assert_true(hash[BACKED] != hash[LABELS] && hash[TINTED] != hash[BACKED]);
+    settings.names = true;
+    assert_true(draw_both(ctx, &settings, N_MAX, LABELS) != hash[LABELS]);
+    assert_true(draw_both(ctx, &settings, N_MAX, VALUES) ==
+                hash[VALUES]); /* no classes, no names */
 }
 
 static void settings_change_the_picture(void **state) {
@@ -330,6 +335,43 @@ static void files_that_cannot_be_written_are_reported(void **state) {
     if (ikt_rank(ctx) == 0) assert_int_equal(remove(path), 0);
 }
 
+/* Three columns side by side: the same file on any ranks, and the first panel's colours are those
+ * of the column alone. */
+static void panels_stand_side_by_side(void **state) {
+    ikt_context *ctx = *state;
+    ikt_plot_settings settings = small_settings();
+    char path[80], reference[80];
+    settings.width = 900;
+    make_points(N_MAX, 10);
+    name_file(ctx, "panels", path);
+    name_file(ctx, "alone", reference);
+    ikt_rows rows = ikt_rows_make(N_MAX, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points[] = {part(&rows, LABELS), part(&rows, VALUES), part(&rows, BACKED)};
+    assert_int_equal(ikt_plot_panels(ctx, &settings, points, 3, path), IKT_OK);
+    if (ikt_rank(ctx) == 0) {
+        ikt_context *alone = ikt_test_alone();
+        rows = ikt_rows_make(N_MAX, 1, 0);
+        const kind kinds[] = {LABELS, VALUES, BACKED};
+        for (int k = 0; k < 3; k++)
+            points[k] = part(&rows, kinds[k]);
+        assert_int_equal(ikt_plot_panels(alone, &settings, points, 3, reference), IKT_OK);
+        ikt_context_destroy(&alone);
+        assert_true(hash_file(path) == hash_file(reference));
+        (void)hash_pixels(path, 900, 250);
+        assert_int_equal(remove(path) | remove(reference), 0);
+    }
+    settings.width = settings.height = 200;
+    ikt_plot_points many[IKT_PLOT_PANELS_MOST];
+    rows = ikt_rows_make(N_MAX, ikt_size(ctx), ikt_rank(ctx));
+    for (int k = 0; k < IKT_PLOT_PANELS_MOST; k++)
+        many[k] = part(&rows, LABELS);
+    assert_int_equal(ikt_plot_panels(ctx, &settings, many, IKT_PLOT_PANELS_MOST, path),
+                     IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "no room for 16 panels"));
+    ikt_clear(ctx);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 static void radius_falls_with_the_number_of_points(void **state) {
     (void)state;
     assert_true(ikt_plot_radius(1, 1000) == 6);
@@ -346,4 +388,4 @@ IKT_MPI_TESTS(ikt_test(pictures_do_not_depend_on_ranks_or_threads),
               ikt_test(coordinates_that_are_not_finite_are_named),
               ikt_test(wrong_settings_are_refused), ikt_test(too_many_classes_are_refused),
               ikt_test(files_that_cannot_be_written_are_reported),
-              ikt_test(radius_falls_with_the_number_of_points))
+              ikt_test(panels_stand_side_by_side), ikt_test(radius_falls_with_the_number_of_points))

@@ -74,7 +74,7 @@ typedef struct {
 } setting;
 
 static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise normalise, setting *s) {
-    const ikt_preprocess_settings settings = {(int)normalise, 0};
+    const ikt_preprocess_settings settings = {.normalise = (int)normalise, .pca = 0};
     *s = (setting){.distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx))};
     assert_int_equal(ikt_alloc(ctx, &s->dense, p->n * p->d, sizeof(float), "test"), IKT_OK);
     assert_int_equal(ikt_sparse_rows_reserve(ctx, p->n, p->n * p->d, &s->rows), IKT_OK);
@@ -412,7 +412,9 @@ static void forest_and_many_components_are_refused(void **state) {
     ikt_dataset *data;
     assert_int_equal(ikt_source_from_sparse(ctx, &row, 100000, IKT_TYPE_F32, &source), IKT_OK);
     assert_int_equal(
-        ikt_dataset_create(ctx, source, &(ikt_preprocess_settings){IKT_NORMALISE_NONE, 5}, &data),
+        ikt_dataset_create(ctx, source,
+                           &(ikt_preprocess_settings){.normalise = IKT_NORMALISE_NONE, .pca = 5},
+                           &data),
         IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "possible up to 16384 columns"));
     ikt_clear(ctx);

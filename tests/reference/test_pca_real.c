@@ -31,7 +31,7 @@ static ikt_source *open_file(ikt_context *ctx, const char *file) {
 }
 
 static ikt_dataset *reduced(ikt_context *ctx, ikt_source *source, int64_t k) {
-    ikt_preprocess_settings settings = {IKT_NORMALISE_MINMAX, k};
+    ikt_preprocess_settings settings = {.normalise = IKT_NORMALISE_MINMAX, .pca = k};
     ikt_dataset *set;
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &set), IKT_OK);
     return set;

@@ -37,7 +37,7 @@ typedef struct {
 } setting;
 
 static inline void open_data(ikt_context *ctx, kind what, int64_t n, setting *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    const ikt_preprocess_settings raw = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
     memset(s, 0, sizeof *s);
     assert_int_equal(ikt_alloc(ctx, &s->rows, n * D, sizeof *s->rows, "test"), IKT_OK);
     for (int64_t e = 0; e < n * D; e++)

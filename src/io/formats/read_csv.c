@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "io/formats/class_labels.h"
+#include "io/formats/csv_texts.h"
 #include "io/formats/reader.h"
 #include "io/formats/text_lines.h"
 #include "io/numbers/decimal.h"
@@ -378,3 +379,31 @@ const ikt_reader_ops ikt_reader_csv = {.name = "CSV",
                                        .open = csv_open,
                                        .read = csv_read,
                                        .close = csv_close};
+
+/* --- a column as texts ------------------------------------------------------------------------ */
+
+static ikt_status visit_records(ikt_reader *reader, const char *column, ikt_csv_visitor *visit,
+                                void *visitor) {
+    const ikt_reader_options options = {.label_column = column};
+    csv_self *self = reader->self;
+    bool end = false;
+    self->lines = (ikt_text_lines){.ctx = reader->ctx, .path = reader->path, .end = INT64_MAX};
+    IKT_TRY(ikt_text_lines_open(&self->lines));
+    IKT_TRY(read_first(reader, &options));
+    if (self->header) IKT_TRY(next_record(reader, &end));
+    for (int64_t row = 0; !end; row++) {
+        IKT_TRY(check_cells(reader));
+        IKT_TRY(visit(visitor, row, self->cell[self->label]));
+        IKT_TRY(next_record(reader, &end));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *column,
+                                ikt_csv_visitor *visit, void *self) {
+    ikt_reader *reader = NULL;
+    IKT_TRY(ikt_reader_new(ctx, &ikt_reader_csv, path, &reader));
+    const ikt_status st = visit_records(reader, column, visit, self);
+    ikt_reader_close(&reader);
+    return st;
+}

@@ -24,6 +24,9 @@ typedef struct {
     H5T_class_t class;
     bool is_variable;
     bool *is_utf8; /* set to false by a text that is not */
+    bool is_whole; /* texts of any length, line breaks and all */
+    char *text;    /* [capacity] of an element */
+    int64_t capacity;
     char name[512];
 } texts;
 
@@ -62,27 +65,36 @@ static hid_t memory_type(texts *t, hid_t stored) {
     return type;
 }
 
-static void text_of(const texts *t, const char *element, char text[TEXT_MOST]) {
+/* Makes t->text the text of an element. */
+static ikt_status text_of(texts *t, const char *element) {
     const char *string = element;
-    int64_t whole;
-    double real;
+    int64_t whole = 0;
+    double real = 0;
     if (t->is_variable) memcpy(&string, element, sizeof string);
+    if (!string) string = "";
     memcpy(&whole, element, t->class == H5T_STRING ? 0 : sizeof whole);
     memcpy(&real, element, t->class == H5T_FLOAT ? sizeof real : 0);
+    int64_t needed = TEXT_MOST;
+    if (t->is_whole && t->class == H5T_STRING) needed += 2 * (int64_t)strlen(string);
+    if (needed > t->capacity) {
+        IKT_TRY(ikt_resize(t->ctx, &t->text, needed, 1, "texts"));
+        t->capacity = needed;
+    }
     if (t->class == H5T_STRING)
-        *t->is_utf8 &= ikt_utf8_copy(string ? string : "", text, TEXT_MOST);
+        *t->is_utf8 &= ikt_utf8_copy(string, t->text, (size_t)needed);
     else if (t->class == H5T_FLOAT)
-        snprintf(text, TEXT_MOST, "%.10g", real);
+        snprintf(t->text, TEXT_MOST, "%.10g", real);
     else
-        snprintf(text, TEXT_MOST, "%" PRId64, whole);
-    ikt_make_printable(text);
+        snprintf(t->text, TEXT_MOST, "%" PRId64, whole);
+    if (!t->is_whole) ikt_make_printable(t->text);
+    return IKT_OK;
 }
 
-ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
-                              ikt_text_visitor *visit, void *self) {
+static ikt_status visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+                              bool is_whole, ikt_text_visitor *visit, void *self) {
     bool is_utf8 = true;
-    texts t = {.ctx = ctx, .dataset = dataset, .is_utf8 = &is_utf8};
-    char *elements = NULL, text[TEXT_MOST];
+    texts t = {.ctx = ctx, .dataset = dataset, .is_utf8 = &is_utf8, .is_whole = is_whole};
+    char *elements = NULL;
     ikt_status st = IKT_OK;
     hid_t stored = H5Dget_type(dataset);
     ikt_h5_name(dataset, t.name, sizeof t.name);
@@ -105,8 +117,8 @@ ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
                           (long long)(first + done), (long long)(first + done + now - 1),
                           ikt_h5_reason(reason, sizeof reason));
         for (int64_t i = 0; i < now && st == IKT_OK; i++) {
-            text_of(&t, elements + (size_t)i * size, text);
-            st = visit(self, first + done + i, text);
+            st = text_of(&t, elements + (size_t)i * size);
+            if (st == IKT_OK) st = visit(self, first + done + i, t.text);
         }
         /* HDF5 holds the strings of variable length of a block until they are given back. */
         if (t.is_variable && here >= 0) H5Dvlen_reclaim(t.type, here, H5P_DEFAULT, elements);
@@ -115,8 +127,19 @@ ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
     }
     if (!is_utf8) ikt_h5_warn_latin1(ctx, t.name);
     ikt_free(&elements);
+    ikt_free(&t.text);
     ikt_h5_close(t.type);
     return st;
+}
+
+ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+                              ikt_text_visitor *visit, void *self) {
+    return visit_texts(ctx, dataset, first, count, false, visit, self);
+}
+
+ikt_status ikt_h5_visit_whole_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+                                    ikt_text_visitor *visit, void *self) {
+    return visit_texts(ctx, dataset, first, count, true, visit, self);
 }
 
 /* Of one byte, as truth values are. */

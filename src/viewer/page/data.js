@@ -1,8 +1,9 @@
-/* The data in the page: from blocks of text to arrays. docs/view.md describes the form.
+/* The positions in the page: from blocks of text to arrays. docs/view.md describes the form.
  *
  * Positions become 32-bit fixed-point numbers, 0 .. 2^32 along the side of the square round the
- * map, of which the file holds the upper 24 bits. Points stay in the order of the file, along a
- * Z-curve. */
+ * map, of which the file holds the upper 24 bits. The rows stand in the order in which the file has
+ * the points of the first map, along a Z-curve: what a row is called here is its place in that
+ * order. */
 
 /* "#own-inflate" and the like behind the page's name: ways that are not taken by themselves. */
 const requested = new Set(location.hash.slice(1).split("&"));
@@ -25,12 +26,13 @@ function bytesOfBase64(text) {
     return bytes;
 }
 
-/* The bytes of the block with this id, which must be `size`; it leaves the page. */
-async function unpack(id, size) {
+/* The bytes of the block with this id, which must be `size` where that is known. A block that is
+ * not kept leaves the page. */
+async function unpack(id, size = -1, isKept = false) {
     const element = document.getElementById(id);
     if (!element) throw new Error("the file is cut short: it has no block " + id);
     const packed = bytesOfBase64(element.textContent);
-    element.remove();
+    if (!isKept) element.remove();
     let stream = null;
     try {
         if (!requested.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
@@ -39,7 +41,7 @@ async function unpack(id, size) {
     }
     const bytes = !stream ? inflate(packed, size) : new Uint8Array(
         await new Response(new Blob([packed]).stream().pipeThrough(stream)).arrayBuffer());
-    if (bytes.length !== size) throw new Error("block " + id + " is damaged");
+    if (size >= 0 && bytes.length !== size) throw new Error("block " + id + " is damaged");
     return bytes;
 }
 
@@ -54,8 +56,8 @@ function placeNumbers(out, bytes, from, planes, first, count) {
 }
 
 /* A block of points, plane after plane: codes to positions, and the numbers behind them. */
-function placeBlock(data, bytes, first, count) {
-    const { xy } = data;
+function placeBlock(map, bytes, first, count) {
+    const { xy } = map;
     let upper = 0;
     for (let i = 0; i < count; i++) {
         upper = upper + (bytes[i] << 16 | bytes[count + i] << 8 | bytes[2 * count + i]) & 0xffffff;
@@ -67,65 +69,47 @@ function placeBlock(data, bytes, first, count) {
         xy[2 * (first + i) + 1] =
             (a >> 6) << 26 | (b >> 6) << 20 | (c >> 6) << 14 | (d >> 6) << 8 | 128;
     }
-    let from = placeNumbers(data.row, bytes, CODE_PLANES * count, ROW_PLANES, first, count);
-    if (data.z) {
-        from = placeNumbers(data.z, bytes, from, Z_PLANES, first, count);
-        for (let i = first; i < first + count; i++) data.z[i] = data.z[i] << 8 | 128;
-    }
-    for (const column of data.columns) {
-        const out = column.paint || new Uint32Array(column.value.buffer);
-        from = placeNumbers(out, bytes, from, column.about.bytes, first, count);
-    }
+    const from = placeNumbers(map.row, bytes, CODE_PLANES * count, ROW_PLANES, first, count);
+    if (!map.z) return;
+    placeNumbers(map.z, bytes, from, Z_PLANES, first, count);
+    for (let i = first; i < first + count; i++) map.z[i] = map.z[i] << 8 | 128;
 }
 
-/* All points of the page. `progress` is called with the part that is done. */
-async function readData(progress) {
-    const about = JSON.parse(document.getElementById("about").textContent);
-    if (about.format !== "iktsne-view" || about.version !== 1) throw new Error("unknown format");
-    const n = about.rows;
-    const data = {
-        about, n, row: new Uint32Array(n), xy: new Uint32Array(2 * n),
-        z: about.dimensions === 3 ? new Uint32Array(n) : null, axes: [0, 1],
-        columns: about.columns.map((column) => ({
-            about: column, name: column.name, classes: column.classes || null,
-            paint: !column.classes ? null
-                : new (column.bytes === 1 ? Uint8Array : Uint16Array)(n),
-            value: column.classes ? null : new Float32Array(n),
-        })),
-    };
-    const record = about.columns.reduce((sum, column) => sum + column.bytes,
-        CODE_PLANES + ROW_PLANES + (data.z ? Z_PLANES : 0));
+/* A map of the page: the rows and positions of its points. */
+async function readMap(about, n, name, progress) {
+    const isSolid = about.dimensions === 3;
+    const map = { about, n, row: new Uint32Array(n), xy: new Uint32Array(2 * n),
+        z: isSolid ? new Uint32Array(n) : null };
+    const record = CODE_PLANES + ROW_PLANES + (isSolid ? Z_PLANES : 0);
     for (let first = 0, block = 0; first < n; first += about.block, block++) {
         const count = Math.min(about.block, n - first);
-        placeBlock(data, await unpack("points-" + block, count * record), first, count);
+        placeBlock(map, await unpack(`${name}-${block}`, count * record), first, count);
         await progress((first + count) / n);
     }
-    return data;
+    return map;
 }
 
-/* Pictures of points, unpacked when they are asked for. */
-class Pictures {
-    constructor(about, n) {
-        Object.assign(this, about);
-        this.n = n;
-        this.blocks = new Map();
+/* The rows of the page, its columns and its maps. `progress` is called with the part that is
+ * done. */
+async function readData(progress) {
+    const about = JSON.parse(document.getElementById("about").textContent);
+    if (about.format !== "iktsne-view" || about.version !== 2) throw new Error("unknown format");
+    const n = about.rows, maps = [];
+    for (const [m, map] of about.maps.entries()) {
+        maps.push(await readMap(map, n, ["points", "beside"][m], progress));
     }
-
-    /* Number of the picture of the point at that place of the file's order; -1: it has none. */
-    numberOf(place) {
-        const number = Math.ceil(place * this.count / this.n);
-        return number * this.n < (place + 1) * this.count ? number : -1;
-    }
-
-    /* Its pixels. */
-    async read(number) {
-        const block = Math.floor(number / this.block), first = block * this.block;
-        const size = this.height * this.width * this.channels;
-        if (!this.blocks.has(block)) {
-            const count = Math.min(this.block, this.count - first);
-            this.blocks.set(block, unpack("pictures-" + block, count * size));
+    const row = maps[0].row;
+    /* Places of rows, made when they are asked for: all of them are 4 bytes a row. */
+    let places = null;
+    const placeOf = (wanted) => {
+        if (!places) {
+            places = new Uint32Array(n);
+            for (let i = 0; i < n; i++) places[row[i]] = i;
         }
-        const bytes = await this.blocks.get(block);
-        return bytes.subarray((number - first) * size, (number - first + 1) * size);
-    }
+        return places[wanted];
+    };
+    const clouds = maps.map((map, m) =>
+        new Cloud(map, m === 0 ? null : map.row.map((own) => placeOf(own))));
+    const columns = about.columns.map((column, c) => new Column(column, c, n));
+    return { about, n, row, placeOf, clouds, columns };
 }

@@ -7,6 +7,9 @@
 
 const PHASES = 4;
 
+/* What a point of a map in three dimensions has left of its opacity, of 256, by its depth. */
+const FOG = Uint16Array.from({ length: 256 }, (_, depth) => 70 + 186 * depth / 255);
+
 /* Coverage 0 .. 256 of the pixels of a disc at each place. */
 function makeStamps(radius, opacity) {
     const reach = Math.ceil(radius + 1), size = 2 * reach + 1, stamps = [];
@@ -28,20 +31,20 @@ function makeStamps(radius, opacity) {
 }
 
 class Discs {
-    constructor(canvas, data) {
+    constructor(canvas, cloud) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
-        this.data = data;
+        this.cloud = cloud;
     }
 
     setColours(colours, paint) {
         this.paint = paint;
-        this.shown = colours.shown;
-        this.rgb = Uint32Array.from(colours.shown, (_, i) =>
+        this.state = colours.state;
+        this.rgb = Uint32Array.from(colours.state, (_, i) =>
             colours.blue[i] << 16 | colours.green[i] << 8 | colours.red[i]);
     }
 
-    /* Draws the points of the ranges. */
+    /* Draws the points of the ranges, those of the context below the others. */
     draw(view, ranges, radius, opacity, background) {
         const key = radius + " " + opacity + " " + this.canvas.width;
         if (this.key !== key) {
@@ -60,28 +63,35 @@ class Discs {
         }
         const [red, green, blue] = background;
         this.pixels.fill((0xff000000 | blue << 16 | green << 8 | red) >>> 0);
-        for (let r = 0; r < ranges.length; r += 2) this.add(view, ranges[r], ranges[r + 1]);
+        for (const state of [CONTEXT, SHOWN]) {
+            if (!this.state.includes(state)) continue;
+            if (this.cloud.back) this.add(view, this.cloud.back, 0, this.cloud.n, state);
+            else for (let r = 0; r < ranges.length; r += 2) {
+                this.add(view, null, ranges[r], ranges[r + 1], state);
+            }
+        }
         this.context.putImageData(this.image, -this.reach, -this.reach);
     }
 
-    add(view, first, end) {
-        const { pixels, paint, shown, rgb, reach, offsets, weights } = this, { xy } = this.data;
-        const { width, height } = this.image, { scale } = view;
+    /* Points first .. end - 1, or those that stand there in `order`. Far ones are fainter. */
+    add(view, order, first, end, state) {
+        const { pixels, paint, rgb, reach, offsets, weights } = this, { xy, depth } = this.cloud;
+        const { width, height } = this.image, { scale } = view, states = this.state;
         const left = view.x - (width / 2) / scale, top = view.y + (height / 2) / scale;
-        for (let i = first; i < end; i++) {
-            const p = paint[i];
-            if (!shown[p]) continue;
+        for (let k = first; k < end; k++) {
+            const i = order ? order[k] : k, p = paint[i];
+            if (states[p] !== state) continue;
             const x = (xy[2 * i] - left) * scale, y = (top - xy[2 * i + 1]) * scale;
             if (!(x >= reach && y >= reach && x < width - reach && y < height - reach)) continue;
-            const column = x | 0, row = y | 0;
+            const column = x | 0, row = y | 0, near = depth ? FOG[depth[i]] : 256;
             const phase = ((y - row) * PHASES | 0) * PHASES + ((x - column) * PHASES | 0);
             const offset = offsets[phase], weight = weights[phase], at = row * width + column;
             const even = rgb[p] & 0xff00ff, odd = rgb[p] >>> 8 & 0xff;
-            for (let k = 0; k < offset.length; k++) {
-                const old = pixels[at + offset[k]], w = weight[k], v = 256 - w;
+            for (let d = 0; d < offset.length; d++) {
+                const old = pixels[at + offset[d]], w = weight[d] * near >> 8, v = 256 - w;
                 const both = Math.imul(even, w) + Math.imul(old & 0xff00ff, v) >>> 8 & 0xff00ff;
                 const green = odd * w + (old >>> 8 & 0xff) * v & 0xff00;
-                pixels[at + offset[k]] = 0xff000000 | both | green;
+                pixels[at + offset[d]] = 0xff000000 | both | green;
             }
         }
     }

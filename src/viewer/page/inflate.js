@@ -86,44 +86,67 @@ function readCodes(reader) {
     return [huffman(lengths.slice(0, literals)), huffman(lengths.slice(literals))];
 }
 
-/* The codes of one block into out from `at` on; returns where it ends. */
-function inflateCodes(reader, [literal, distance], out, at) {
+/* What is unpacked: `size` bytes, or where that is not known as many as come. */
+class Unpacked {
+    constructor(size, packed) {
+        this.isOpen = size < 0;
+        this.bytes = new Uint8Array(this.isOpen ? 4 * packed + 1024 : size);
+    }
+
+    /* The bytes, with room for so many. */
+    upTo(end) {
+        if (end <= this.bytes.length) return this.bytes;
+        if (!this.isOpen) throw new Error("a block of data is damaged");
+        const more = new Uint8Array(2 * end);
+        more.set(this.bytes);
+        this.bytes = more;
+        return more;
+    }
+}
+
+/* The codes of one block to `unpacked` from `at` on; returns where it ends. */
+function inflateCodes(reader, [literal, distance], unpacked, at) {
+    let out = unpacked.bytes;
     for (;;) {
         const symbol = reader.symbol(literal);
         if (symbol === 256) return at;
         if (symbol < 256) {
+            if (at === out.length) out = unpacked.upTo(at + 1);
             out[at++] = symbol;
             continue;
         }
         const length = LENGTH_BASE[symbol - 257] + reader.take(LENGTH_EXTRA[symbol - 257]);
         const back = reader.symbol(distance);
         const from = at - DISTANCE_BASE[back] - reader.take(DISTANCE_EXTRA[back]);
-        if (!(from >= 0) || at + length > out.length) throw new Error("a block of data is damaged");
+        if (!(from >= 0)) throw new Error("a block of data is damaged");
+        if (at + length > out.length) out = unpacked.upTo(at + length);
         for (let i = 0; i < length; i++) out[at++] = out[from + i];
     }
 }
 
-/* `size` bytes from deflated ones. */
+/* The `size` bytes that were deflated; all there are where the size is negative. */
 function inflate(packed, size) {
-    const reader = new BitReader(packed), out = new Uint8Array(size);
+    const reader = new BitReader(packed), unpacked = new Unpacked(size, packed.length);
     let at = 0;
     for (let last = 0; !last;) {
         last = reader.take(1);
         const kind = reader.take(2);
         if (kind === 3) throw new Error("a block of data is damaged");
-        if (kind === 2) at = inflateCodes(reader, readCodes(reader), out, at);
+        if (kind === 2) at = inflateCodes(reader, readCodes(reader), unpacked, at);
         if (kind === 1) {
             const lengths = Array.from({ length: 288 }, (_, i) =>
                 i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8);
-            at = inflateCodes(reader, [huffman(lengths), huffman(new Array(30).fill(5))], out, at);
+            const codes = [huffman(lengths), huffman(new Array(30).fill(5))];
+            at = inflateCodes(reader, codes, unpacked, at);
         }
         if (kind === 0) {
             reader.take(reader.count & 7);
-            const length = reader.take(16);
+            const length = reader.take(16), out = unpacked.upTo(at + length);
             reader.take(16);
-            for (let i = 0; i < length; i++) out[at++] = reader.take(8);
+            for (let i = 0; i < length; i++) out[at + i] = reader.take(8);
+            at += length;
         }
     }
-    if (at !== size) throw new Error("a block of data is damaged");
-    return out;
+    if (size >= 0 && at !== size) throw new Error("a block of data is damaged");
+    return unpacked.bytes.subarray(0, at);
 }

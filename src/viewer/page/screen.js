@@ -50,28 +50,30 @@ class View {
     }
 }
 
+/* What is done with points of a paint. */
+const HIDDEN = 0, CONTEXT = 1, SHOWN = 2;
+
 class MapScreen {
-    constructor(data) {
-        this.data = data;
+    /* frame: the element with the canvases of this map; marked: rows that have a cross. */
+    constructor(cloud, frame, marked) {
+        Object.assign(this, { cloud, frame, marked });
         this.view = new View();
-        this.map = document.getElementById("map");
-        this.over = document.getElementById("over");
-        this.frame = document.getElementById("frame");
+        for (const part of ["map", "gl", "over"]) this[part] = frame.querySelector("." + part);
         this.sizeFactor = 1;
-        this.rings = []; /* points that are ringed: { point, colour } */
-        this.tiles = new Tiles(data);
+        this.rings = []; /* rows that are ringed: { place, isFaint } */
+        this.layers = []; /* functions that draw on the points: (context, screen) */
+        this.tiles = new Tiles(cloud);
         this.discs = this.makeDiscs();
-        this.findCrosses();
         this.resize();
         this.home();
         new ResizeObserver(() => this.resize()).observe(this.frame);
     }
 
     makeDiscs() {
-        const canvas = document.getElementById("gl");
+        const canvas = this.gl;
         if (!requested.has("canvas")) {
             try {
-                const discs = new WebglDiscs(canvas, this.data);
+                const discs = new WebglDiscs(canvas, this.cloud);
                 canvas.addEventListener("webglcontextrestored", () => this.refresh());
                 return discs;
             } catch (error) {
@@ -79,7 +81,7 @@ class MapScreen {
             }
         }
         canvas.hidden = true;
-        return new Discs(this.map, this.data);
+        return new Discs(this.map, this.cloud);
     }
 
     get isWebgl() {
@@ -94,38 +96,36 @@ class MapScreen {
         const zoom = view.scale / view.fitScale();
         Object.assign(view, { width, height, ratio });
         view.scale = zoom * view.fitScale();
-        for (const canvas of [this.map, this.over, document.getElementById("gl")]) {
+        for (const canvas of [this.map, this.over, this.gl]) {
             Object.assign(canvas, { width, height });
         }
         this.drawNow();
     }
 
-    /* colours: { red, green, blue, shown } by paint; background: [red, green, blue]. */
-    setColours(colours, paint, background, ink) {
-        Object.assign(this, { colours, paint, background, ink });
-        this.tiles.setColours(colours, paint);
-        this.discs.setColours(colours, paint);
+    /* colours: { red, green, blue, state, context } by paint; rowPaint: the paint of each row;
+     * background, ink: [red, green, blue]. */
+    setColours(colours, rowPaint, background, ink) {
+        Object.assign(this, { colours, rowPaint, background, ink });
+        this.paintAgain();
+    }
+
+    paintAgain() {
+        this.paint = this.cloud.ordered(this.rowPaint);
+        this.tiles.setColours(this.colours, this.paint);
+        this.discs.setColours(this.colours, this.paint);
         this.refresh();
     }
 
-    /* Positions have changed: no point is where it was. */
-    forget() {
-        this.rings = [];
-        this.findCrosses();
-        if (this.onForget) this.onForget();
-    }
-
-    /* Points of the marked rows. */
-    findCrosses() {
-        const marked = new Set(this.data.about.marked), { row, n } = this.data;
-        this.crosses = [];
-        for (let i = 0; i < n && this.crosses.length < marked.size; i++) {
-            if (marked.has(row[i])) this.crosses.push(i);
-        }
+    /* Shows a map in three dimensions from another side. */
+    turn(turn, isMoving) {
+        this.isTurning = isMoving;
+        this.cloud.turn(turn, isMoving);
+        this.paintAgain();
+        if (this.onMove) this.onMove();
     }
 
     isShown(point) {
-        return this.colours.shown[this.paint[point]] !== 0;
+        return this.colours.state[this.paint[point]] === SHOWN;
     }
 
     /* Asks for a frame. */
@@ -143,7 +143,7 @@ class MapScreen {
      * if they were spread evenly. */
     radius() {
         const { view } = this, zoom = Math.max(1, view.scale / view.fitScale());
-        const seen = Math.max(1, this.data.n / zoom ** 2);
+        const seen = Math.max(1, this.cloud.total / zoom ** 2);
         const radius = Math.min(6, Math.max(0.65, 3.5 * (1000 / seen) ** 0.25));
         const side = Math.min(view.width, view.height) / 1000;
         return Math.max(0.5, radius * Math.min(side, 2.2 * view.ratio) * this.sizeFactor);
@@ -152,7 +152,7 @@ class MapScreen {
     drawNow() {
         if (!this.colours) return;
         const { view } = this, radius = this.radius();
-        const ranges = rangesOfRectangle(this.data, view.box(radius + 1), 256);
+        const ranges = rangesOfRectangle(this.cloud, view.box(radius + 1), 256);
         const most = this.isWebgl ? DISCS_MOST
             : Math.min(DISCS_MOST, DISC_AREA_MOST / (3 * radius ** 2 + 12));
         const count = ranges.reduce((sum, at, r) => sum + (r % 2 === 1 ? at : -at), 0);
@@ -167,6 +167,15 @@ class MapScreen {
         }
         this.drawOver();
         if (this.onDraw) this.onDraw();
+        this.tellMove();
+    }
+
+    /* Tells of another view, once it is another. */
+    tellMove() {
+        const { x, y, scale } = this.view, seen = `${x} ${y} ${scale}`;
+        if (seen === this.seen) return;
+        this.seen = seen;
+        if (this.onMove) this.onMove();
     }
 
     clearMap() {
@@ -180,8 +189,11 @@ class MapScreen {
         const context = this.over.getContext("2d"), { ratio } = this.view;
         context.clearRect(0, 0, this.over.width, this.over.height);
         context.lineCap = "round";
-        for (const point of this.crosses) {
-            const [x, y] = this.pixelOf(point), arm = 6 * ratio;
+        for (const draw of this.layers) draw(context, this);
+        for (const row of this.marked) {
+            const at = this.pixelOfPlace(row), arm = 6 * ratio;
+            if (!at) continue;
+            const [x, y] = at;
             this.outline(context, () => {
                 context.moveTo(x - arm, y);
                 context.lineTo(x + arm, y);
@@ -190,26 +202,32 @@ class MapScreen {
             });
         }
         for (const ring of this.rings) {
-            const [x, y] = this.pixelOf(ring.point);
-            const r = Math.max(5 * ratio, this.radius() + 3 * ratio);
-            this.outline(context, () => context.arc(x, y, r, 0, 2 * Math.PI));
+            const at = this.pixelOfPlace(ring.place), part = ring.isFaint ? 0.6 : 1;
+            const r = part * Math.max(5 * ratio, this.radius() + 3 * ratio);
+            if (at) this.outline(context, () => context.arc(at[0], at[1], r, 0, 2 * Math.PI), part);
         }
     }
 
     /* Strokes a path with a halo, so that it is seen on any colour. */
-    outline(context, trace) {
+    outline(context, trace, part = 1) {
         for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
             context.beginPath();
             trace();
-            context.lineWidth = width * this.view.ratio;
+            context.lineWidth = width * part * this.view.ratio;
             context.strokeStyle = `rgb(${colour.join(" ")})`;
             context.stroke();
         }
     }
 
     pixelOf(point) {
-        const { xy } = this.data;
+        const { xy } = this.cloud;
         return [this.view.toX(xy[2 * point]), this.view.toY(xy[2 * point + 1])];
+    }
+
+    /* Where a row is; null where its point is not drawn. */
+    pixelOfPlace(place) {
+        const point = this.cloud.pointOf(place);
+        return point < 0 ? null : this.pixelOf(point);
     }
 
     /* Zooms so that what is at this pixel stays there. */
@@ -264,21 +282,15 @@ class MapScreen {
         this.refresh();
     }
 
-    /* The view as a picture file. */
-    save(name) {
+    /* The view as a canvas of its own. */
+    picture() {
         this.drawNow();
         const canvas = document.createElement("canvas");
         Object.assign(canvas, { width: this.map.width, height: this.map.height });
         const context = canvas.getContext("2d");
         context.drawImage(this.map, 0, 0);
-        if (this.isWebgl) context.drawImage(document.getElementById("gl"), 0, 0);
+        if (this.isWebgl) context.drawImage(this.gl, 0, 0);
         context.drawImage(this.over, 0, 0);
-        canvas.toBlob((blob) => {
-            const link = document.createElement("a");
-            link.href = URL.createObjectURL(blob);
-            link.download = name;
-            link.click();
-            setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-        });
+        return canvas;
     }
 }

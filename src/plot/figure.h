@@ -1,0 +1,56 @@
+/* A figure under way: what plot.c lays out and panels.c draws. Within the folder only. */
+#ifndef IKT_PLOT_FIGURE_H
+#define IKT_PLOT_FIGURE_H
+
+#include "plot/canvas.h"
+#include "plot/density.h"
+#include "plot/legend.h"
+#include "plot/places.h"
+
+/* Squares of a map in three dimensions. */
+enum { IKT_SIDES = 3 };
+
+/* What a map shows of one column, in a part of the page: panels and a legend; freed as one. */
+typedef struct {
+    ikt_plot_settings settings; /* with automatic values resolved, but for opacity */
+    const ikt_plot_points *points;
+    ikt_theme theme;
+    ikt_colouring colouring;
+    ikt_legend legend;
+    ikt_canvas *canvas; /* rank 0: lent */
+
+    /* The part of the page, and the panels in it, in pixels. */
+    double x, y_top, width, height;
+    double unit; /* pixels per thousandth of the smaller side */
+    int q, count;
+    int64_t left, top, gap;     /* of the first; between them */
+    int64_t side, panel_height; /* of each: side is the width, and the height of a square */
+
+    /* The panel under way. */
+    ikt_view view;
+    const float *y, *behind;   /* [n_local * 2], [n_behind * 2] what it shows */
+    float *flat, *flat_behind; /* the same where it has to be made; NULL where q is 2 */
+    int64_t most;              /* points of the highest bar */
+
+    /* Sums of squares. */
+    bool is_backed; /* some rank has points behind, and they are shown */
+    ikt_stamp stamp, small;
+    int64_t band_rows;
+    ikt_pixel_sum *sums;     /* [band_rows * side] */
+    ikt_pixel_sum *back;     /* [band_rows * side] of the points behind */
+    uint16_t *back_index;    /* [n_behind] their colours */
+    ikt_linear *back_linear; /* [n_colours + 1] those there are; the last for those of no class */
+    ikt_shaded *pixels;      /* [side * side] on rank 0, otherwise empty */
+    uint32_t *picture;       /* [side * side] on rank 0 */
+    uint8_t *table;          /* linear light to sRGB */
+    int64_t *marks;          /* [n_marked * 2], steps */
+    double *places;          /* [n_classes * 2] where the names of classes stand */
+} ikt_figure;
+
+/* COLLECTIVE. Draws the points with their frames, names and marks. Errors: IKT_ERR_DATA,
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_figure_panels(ikt_context *ctx, ikt_figure *figure);
+
+void ikt_figure_free(ikt_figure *figure);
+
+#endif

@@ -1,0 +1,184 @@
+/* The order of points along the Z-curve.
+ *
+ * Method: the curve is cut into 65,536 tiles, whose counts all ranks know; each rank takes a run of
+ * tiles with about as many points as the others, receives the codes of them, sorts them by a radix
+ * sort of bytes, and answers with places. Codes come in the order of their rows, so a stable sort
+ * breaks ties by row without knowing it.
+ * Advantage: linear, two exchanges, and the same order on any number of ranks. Disadvantage: a tile
+ * is never divided, so points that are all in one tile are sorted by one rank. */
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "dist/shuffle.h"
+#include "viewer/parts.h"
+
+enum { TILE_BITS = 16, TILES = 1 << TILE_BITS, CODE_BITS = 2 * IKT_CURVE_BITS, BYTES = 256 };
+
+static const char purpose[] = "points of the page";
+
+ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
+                         ikt_curve_box *box) {
+    double limits[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    double middle[3] = {0, 0, 0};
+    ikt_status st = IKT_OK;
+    *box = (ikt_curve_box){{0, 0, 0}, 0};
+    for (int64_t e = 0; e < rows->count * q && st == IKT_OK; e++) {
+        const double at = (double)y[e];
+        limits[e % q] = fmin(limits[e % q], at);
+        limits[3 + e % q] = fmin(limits[3 + e % q], -at);
+        if (!isfinite(at))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "the embedding has a coordinate that is not finite in row %lld (%g), so "
+                          "it cannot be drawn; run it again with a smaller learning rate",
+                          (long long)(rows->first + e / q), at);
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_min_f64(ctx, limits, 6);
+    for (int axis = 0; axis < q && rows->n > 0; axis++) {
+        middle[axis] = 0.5 * (limits[axis] - limits[3 + axis]);
+        box->side = fmax(box->side, -limits[3 + axis] - limits[axis]);
+    }
+    if (box->side <= 0) box->side = 2;
+    for (int axis = 0; axis < 3; axis++)
+        box->corner[axis] = middle[axis] - 0.5 * box->side;
+    return IKT_OK;
+}
+
+uint32_t ikt_curve_step(const ikt_curve_box *box, int axis, double coordinate) {
+    const double most = (1 << IKT_CURVE_BITS) - 1;
+    double at = floor((coordinate - box->corner[axis]) / box->side * (1 << IKT_CURVE_BITS));
+    return (uint32_t)(at < 0 ? 0 : at > most ? most : at);
+}
+
+/* Bit b of the value to bit 2 b. */
+static uint64_t spread(uint64_t value) {
+    value = (value | value << 16) & 0x0000ffff0000ffffu;
+    value = (value | value << 8) & 0x00ff00ff00ff00ffu;
+    value = (value | value << 4) & 0x0f0f0f0f0f0f0f0fu;
+    value = (value | value << 2) & 0x3333333333333333u;
+    return (value | value << 1) & 0x5555555555555555u;
+}
+
+uint64_t ikt_curve_code(uint32_t x, uint32_t y) {
+    return spread(x) | spread(y) << 1;
+}
+
+/* Numbers to sums of all before them. */
+static void sum_before(int64_t *value, int64_t count) {
+    int64_t sum = 0;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t own = value[b];
+        value[b] = sum;
+        sum += own;
+    }
+}
+
+/* Sorts item[count] by the lowest 8 * digits bits of key[item]; equal keys keep their order.
+ *   work   [count] */
+static void sort_by_key(const uint64_t *key, int64_t count, int digits, uint32_t *item,
+                        uint32_t *work) {
+    uint32_t *from = item, *to = work;
+    for (int shift = 0; shift < 8 * digits; shift += 8) {
+        int64_t place[BYTES] = {0};
+        for (int64_t i = 0; i < count; i++)
+            place[key[i] >> shift & (BYTES - 1)]++;
+        sum_before(place, BYTES);
+        for (int64_t i = 0; i < count; i++)
+            to[place[key[from[i]] >> shift & (BYTES - 1)]++] = from[i];
+        uint32_t *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != item) memcpy(item, from, (size_t)count * sizeof *item);
+}
+
+/* Codes on their way to the ranks that own their tiles; freed as one. */
+typedef struct {
+    int64_t *tile; /* [TILES] points in each, then points before it, over all ranks */
+    ikt_shuffle shuffle;
+    uint32_t *slot;                  /* [count] of a row's code among those that leave */
+    uint64_t *sent, *received;       /* codes by owner; [received] codes of this rank's tiles */
+    uint32_t *item, *place, *answer; /* [received]; [received]; [count] */
+} exchange;
+
+/* The rank that would own the first point of the code's tile if points were rows. */
+static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
+    return ikt_rows_owner(rows, t->tile[code >> (CODE_BITS - TILE_BITS)]);
+}
+
+static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
+                                 exchange *t, uint32_t *place) {
+    const int64_t count = rows->count;
+    ikt_shuffle *shuffle = &t->shuffle;
+    ikt_status st = ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, purpose);
+    if (st == IKT_OK) st = ikt_shuffle_create(ctx, purpose, shuffle);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->slot, count, sizeof *t->slot, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->sent, count, sizeof *t->sent, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < count; i++)
+        t->tile[code[i] >> (CODE_BITS - TILE_BITS)]++;
+    ikt_sum_i64(ctx, t->tile, TILES);
+    sum_before(t->tile, TILES);
+    for (int64_t i = 0; i < count; i++)
+        ikt_shuffle_count(shuffle, owner_of(rows, t, code[i]));
+    ikt_shuffle_group(ctx, shuffle);
+    for (int64_t i = 0; i < count; i++) {
+        t->slot[i] = (uint32_t)ikt_shuffle_next(shuffle, owner_of(rows, t, code[i]));
+        t->sent[t->slot[i]] = code[i];
+    }
+    ikt_shuffle_meet(ctx, shuffle);
+    const int64_t received = shuffle->received;
+    st = ikt_alloc(ctx, &t->received, received, sizeof *t->received, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->item, received, sizeof *t->item, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->place, received, sizeof *t->place, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->answer, count, sizeof *t->answer, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_shuffle_send(ctx, shuffle, t->sent, t->received, sizeof *t->received);
+    for (int64_t i = 0; i < received; i++)
+        t->item[i] = (uint32_t)i;
+    sort_by_key(t->received, received, CODE_BITS / 8, t->item, t->place);
+    const int64_t first = ikt_sum_before(ctx, received);
+    for (int64_t k = 0; k < received; k++)
+        t->place[t->item[k]] = (uint32_t)(first + k);
+    ikt_shuffle_answer(ctx, shuffle, t->place, t->answer, sizeof *t->answer);
+    for (int64_t i = 0; i < count; i++)
+        place[i] = t->answer[t->slot[i]];
+    return IKT_OK;
+}
+
+ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
+                            uint32_t *place) {
+    exchange t = {0};
+    ikt_status st = exchange_codes(ctx, rows, code, &t, place);
+    ikt_free(&t.tile);
+    ikt_shuffle_destroy(&t.shuffle);
+    ikt_free(&t.slot);
+    ikt_free(&t.sent);
+    ikt_free(&t.received);
+    ikt_free(&t.item);
+    ikt_free(&t.place);
+    ikt_free(&t.answer);
+    return st;
+}
+
+ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
+                           uint32_t *own, uint32_t *ordered) {
+    uint32_t *place = NULL;
+    uint64_t *key = NULL;
+    ikt_status st = ikt_alloc(ctx, &place, rows->count, sizeof *place, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &key, rows->count, sizeof *key, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_curve_places(ctx, rows, code, place);
+    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++) {
+        own[i] = (uint32_t)i;
+        key[i] = place[i];
+    }
+    if (st == IKT_OK) sort_by_key(key, rows->count, (int)sizeof *place, own, ordered);
+    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
+        ordered[i] = place[own[i]];
+    ikt_free(&place);
+    ikt_free(&key);
+    return st;
+}
