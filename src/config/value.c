@@ -71,7 +71,10 @@ ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *wha
     }
     case IKT_KEY_REAL: {
         double value = IKT_AUTO_REAL;
-        if (!is_auto && (!parse_number(text, &value) || value < key->low || value > key->high))
+        const bool is_infinite = isinf(key->high) && strcmp(text, "inf") == 0;
+        if (is_infinite)
+            value = INFINITY;
+        else if (!is_auto && (!parse_number(text, &value) || value < key->low || value > key->high))
             return refuse(ctx, key, what, text);
         *(double *)member = value;
         return IKT_OK;

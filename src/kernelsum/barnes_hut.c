@@ -1,15 +1,17 @@
-/* Sums of the Student kernel by a tree of boxes (Barnes & Hut 1986).
+/* Sums of a kernel by a tree of boxes (Barnes & Hut 1986).
  *
  * Method: the points of each leaf of a tree of all points (octree.h) walk it together, in buckets;
  * a target walks it alone, so that what others ask does not change its bits. A node whose radius is
  * small beside its distance from the bucket, or beside the width of the kernel, counts as its mass
  * at its centre with its second moments; of other leaves every point counts. Both are listed, and
- * lists of fixed length are summed in sixteen lanes of float. With u = y - centre,
- * w = 1 / (1 + u^2), D the first and S the second moments and T the trace of S, the expansion of
+ * lists of fixed length are summed in sixteen lanes of float. With u = y - centre, w(u^2) the
+ * kernel, D the first and S the second moments and T the trace of S, the expansion of
  * sum_j c_j w(y - y_j) to second order is
- *     m w + 2 w^2 u.D - w^2 T + 4 w^3 u.Su,
+ *     m w - 2 w' u.D + w' T + 2 w'' u.Su,
  * whose gradient is summed with it. The centre is that of mass where all charges are 1; D is then 0
- * and left out.
+ * and left out. For w = 1 / (1 + u^2): w' = -w^2, w'' = 2 w^3, w''' = -6 w^4. For
+ * w = (1 + u^2 / alpha)^-alpha and v = 1 / (1 + u^2 / alpha): w' = -w v, w'' = (1 + 1 / alpha) w
+ * v^2, w''' = -(1 + 1 / alpha) (1 + 2 / alpha) w v^3.
  * A rank sums for a stretch of the order of points, and every rank gets the results of all: the
  * stretches are equal whoever owns the rows.
  * Advantage: n log n in 1, 2 and 3 dimensions, where a grid of a volume would not fit. Nothing
@@ -28,10 +30,11 @@
 #include "kernelsum/pairs.h"
 
 enum {
-    CHUNK = 512,    /* entries of a list that are summed at a time, a multiple of LANES */
-    FEW_POINTS = 4, /* of a node that are summed sooner than its moments */
-    OF_NODE = 11,   /* numbers of a node in a list: centre, mass, second moments, their trace */
-    OF_CHARGES = 14 /* of a node with charges: first moments, too */
+    CHUNK = 512,      /* entries of a list that are summed at a time, a multiple of LANES */
+    FEW_POINTS = 4,   /* of a node that are summed sooner than its moments */
+    OF_NODE = 11,     /* numbers of a node in a list: centre, mass, second moments, their trace */
+    OF_CHARGES = 14,  /* of a node with charges: first moments, too */
+    MOST_DEGREES = 10 /* of freedom; see ikt_tree_has_kernel */
 };
 
 /* The sums at a place. */
@@ -42,7 +45,10 @@ typedef struct {
 
 typedef struct {
     ikt_isa isa;
-    float opening; /* square of the largest radius of a node, relative to distance and width */
+    pair_form form;
+    /* A node counts as a whole where the square of its radius is below opening (width +
+     * distance^2): its derivatives are small then beside the kernel. */
+    float opening, width;
     ikt_replica replica;
     ikt_octree tree;
     result *all;     /* [n] in the order of keys */
@@ -65,7 +71,17 @@ typedef struct {
 
 /* --- lists to sums ---------------------------------------------------------------------------- */
 
-LANES_INLINE void add_nodes(bucket *b, bool charged, int64_t entries, int k) {
+/* The derivatives of the tailed kernel at u^2: minus the first, half of the second, and minus a
+ * sixth of the third, as powers of w are for the Student kernel. */
+LANES_INLINE void tailed_derivatives(pair_form form, const vector *r2, vector *w, vector *w2,
+                                     vector *w3, vector *w4) {
+    const vector v = 1.0f / (1.0f + *r2 * form.inverse);
+    pair_tailed(form, r2, w, w2);
+    *w3 = *w2 * v * (0.5f * (1.0f + form.inverse));
+    *w4 = *w3 * v * ((1.0f + 2.0f * form.inverse) * (1.0f / 3));
+}
+
+LANES_INLINE void add_nodes(bucket *b, bool charged, pair_form form, int64_t entries, int k) {
     pair_lanes lanes;
     memset(&lanes, 0, sizeof lanes);
     for (int64_t j = 0; j < entries; j += LANES) {
@@ -73,14 +89,23 @@ LANES_INLINE void add_nodes(bucket *b, bool charged, int64_t entries, int k) {
         for (int k2 = 0; k2 < (charged ? OF_CHARGES : OF_NODE); k2++)
             memcpy(&e[k2], b->node[k2] + j, sizeof e[k2]);
         const vector x = b->own[0][k] - e[0], y = b->own[1][k] - e[1], z = b->own[2][k] - e[2];
-        const vector w = 1.0f / (1.0f + (x * x + y * y + z * z)), w2 = w * w, w3 = w2 * w;
+        const vector r2 = x * x + y * y + z * z;
+        vector w, w2, w3, w4;
+        if (form.kind == IKT_KERNEL_STUDENT) {
+            w = 1.0f / (1.0f + r2);
+            w2 = w * w;
+            w3 = w2 * w;
+            w4 = w2 * w2;
+        } else {
+            tailed_derivatives(form, &r2, &w, &w2, &w3, &w4);
+        }
         const vector sx = e[4] * x + e[7] * y + e[8] * z;
         const vector sy = e[7] * x + e[5] * y + e[9] * z;
         const vector sz = e[8] * x + e[9] * y + e[6] * z;
         const vector usu = x * sx + y * sy + z * sz;
         lanes.value += e[3] * w - w2 * e[10] + 4.0f * w3 * usu;
         /* minus half the gradient, as for a point: w^2 u */
-        vector along = e[3] * w2 - 2.0f * w3 * e[10] + 12.0f * (w2 * w2) * usu;
+        vector along = e[3] * w2 - 2.0f * w3 * e[10] + 12.0f * w4 * usu;
         const vector across = 4.0f * w3;
         if (charged) {
             const vector ud = x * e[11] + y * e[12] + z * e[13];
@@ -98,22 +123,30 @@ LANES_INLINE void add_nodes(bucket *b, bool charged, int64_t entries, int k) {
         pair_widen(&lanes.along[c], &b->sums[k].along[c]);
 }
 
-LANES_INLINE void add_lists(bucket *b, bool charged, int64_t nodes, int64_t points) {
+LANES_INLINE void add_lists(bucket *b, bool charged, pair_form form, int64_t nodes,
+                            int64_t points) {
     const float *const at[3] = {b->point[0], b->point[1], b->point[2]};
     const float *const amount[1] = {b->amount};
     for (int k = 0; k < b->count; k++) {
         const float own[3] = {b->own[0][k], b->own[1][k], b->own[2][k]};
-        add_nodes(b, charged, nodes, k);
-        pair_add(at, charged ? amount : NULL, 0, points, 3, IKT_KERNEL_STUDENT, 1, own,
-                 &b->sums[k]);
+        add_nodes(b, charged, form, nodes, k);
+        pair_add(at, charged ? amount : NULL, 0, points, 3, form, 1, own, &b->sums[k]);
     }
 }
 
-LANES_INLINE void add_all(bucket *b, int64_t nodes, int64_t points) {
+LANES_INLINE void add_form(bucket *b, pair_form form, int64_t nodes, int64_t points) {
     if (b->charge)
-        add_lists(b, true, nodes, points);
+        add_lists(b, true, form, nodes, points);
     else
-        add_lists(b, false, nodes, points);
+        add_lists(b, false, form, nodes, points);
+}
+
+LANES_INLINE void add_all(bucket *b, int64_t nodes, int64_t points) {
+    const pair_form form = b->of->form;
+    if (form.kind == IKT_KERNEL_STUDENT)
+        add_form(b, (pair_form){IKT_KERNEL_STUDENT, 1, 1}, nodes, points);
+    else
+        add_form(b, (pair_form){IKT_KERNEL_TAILED, form.alpha, form.inverse}, nodes, points);
 }
 
 IKT_FOR_EACH_ISA(add, add_all, (bucket * b, int64_t nodes, int64_t points), (b, nodes, points))
@@ -169,7 +202,7 @@ static bool is_far(const bucket *b, const ikt_octree_node *node) {
         float gap = below > above ? below : above;
         if (gap > 0) distance2 += gap * gap;
     }
-    return node->radius2 < b->of->opening * (1 + distance2);
+    return node->radius2 < b->of->opening * (b->of->width + distance2);
 }
 
 /* Walks the tree for `count` places own[axis][0 .. count - 1] of the bucket, and sums. */
@@ -344,18 +377,36 @@ static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
     if (sums->rows.n >= UINT32_MAX)
         return ikt_fail(ctx, IKT_ERR_USAGE, "repulsion by a tree: %lld points are too many",
                         (long long)sums->rows.n);
+    if (!ikt_tree_has_kernel(sums->kernel))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "repulsion by a tree: there is no expansion of this kernel");
     m->isa = ikt_cpu_isa();
     m->opening = opening * opening;
+    m->form = pair_form_of(sums->kernel);
+    m->width = 1;
+    if (sums->kernel.kind == IKT_KERNEL_TAILED) {
+        const float alpha = m->form.alpha;
+        /* As w' / w'' is to that of the Student kernel for light tails; heavy ones add up from
+         * afar, and on a line forces cancel most. */
+        m->opening *= (alpha < 1 ? (1 + alpha) / 2 : 2 / (1 + alpha)) / (sums->q == 1 ? 2 : 1);
+        m->width = alpha;
+    }
     IKT_TRY(ikt_replica_create(ctx, &sums->rows, sums->q, &m->replica));
     IKT_TRY(ikt_octree_create(ctx, sums->rows.n, &m->tree));
     IKT_TRY(ikt_alloc(ctx, &m->all, sums->rows.n, sizeof *m->all, "repulsion"));
     return ikt_alloc(ctx, &m->counts, sums->rows.ranks, sizeof *m->counts, "repulsion");
 }
 
+bool ikt_tree_has_kernel(ikt_kernel kernel) {
+    return kernel.kind == IKT_KERNEL_STUDENT ||
+           (kernel.kind == IKT_KERNEL_TAILED && kernel.alpha <= MOST_DEGREES);
+}
+
 ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
-                                     ikt_tree_accuracy accuracy, ikt_kernelsum **out) {
+                                     ikt_kernel kernel, ikt_tree_accuracy accuracy,
+                                     ikt_kernelsum **out) {
     static const ikt_kernelsum_ops ops = {sizeof(barnes_hut), prepare, evaluate, destroy, describe};
-    return ikt_kernelsum_create(ctx, rows, q, IKT_KERNEL_STUDENT, &ops, &accuracy, out);
+    return ikt_kernelsum_create(ctx, rows, q, kernel, &ops, &accuracy, out);
 }
 
 /* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. */

@@ -28,7 +28,7 @@ typedef struct {
 } job;
 
 /* `group` rows from row i on; with charges, row i in `group` sets of them. */
-LANES_INLINE void sum_group(const job *j, bool charged, int q, ikt_kernel kernel, int group,
+LANES_INLINE void sum_group(const job *j, bool charged, int q, pair_form form, int group,
                             int64_t i) {
     const ikt_kernelsum_request *r = j->request;
     const ikt_replica *replica = &j->exact->replica;
@@ -38,7 +38,7 @@ LANES_INLINE void sum_group(const job *j, bool charged, int q, ikt_kernel kernel
     for (int k = 0; k < group && charged; k++)
         charge[k] = j->exact->charge + k * replica->padded;
     pair_add((const float *const *)replica->at, charged ? charge : NULL, 0, replica->padded, q,
-             kernel, group, own, sums);
+             form, group, own, sums);
     for (int k = 0; k < group; k++) {
         const int64_t places = ikt_kernelsum_places(j->sums, r);
         const int64_t at = charged ? (j->first + k) * places + i : i + k;
@@ -49,27 +49,30 @@ LANES_INLINE void sum_group(const job *j, bool charged, int q, ikt_kernel kernel
     }
 }
 
-LANES_INLINE void sum_rows(const job *j, int q, ikt_kernel kernel) {
+LANES_INLINE void sum_rows(const job *j, int q, pair_form form) {
     const bool charged = j->request->charge != NULL;
     int64_t i = j->begin;
     for (; !charged && i + PAIR_GROUP <= j->end; i += PAIR_GROUP)
-        sum_group(j, false, q, kernel, PAIR_GROUP, i);
+        sum_group(j, false, q, form, PAIR_GROUP, i);
     for (; i < j->end; i++)
         if (!charged)
-            sum_group(j, false, q, kernel, 1, i);
+            sum_group(j, false, q, form, 1, i);
         else if (j->group == PAIR_GROUP)
-            sum_group(j, true, q, kernel, PAIR_GROUP, i);
+            sum_group(j, true, q, form, PAIR_GROUP, i);
         else
-            sum_group(j, true, q, kernel, 1, i);
+            sum_group(j, true, q, form, 1, i);
 }
 
 LANES_INLINE void sum_kernel(const job *j, int q, ikt_kernel kernel) {
-    if (kernel == IKT_KERNEL_STUDENT)
-        sum_rows(j, q, IKT_KERNEL_STUDENT);
-    else if (kernel == IKT_KERNEL_STUDENT_LOG)
-        sum_rows(j, q, IKT_KERNEL_STUDENT_LOG);
+    const pair_form form = pair_form_of(kernel);
+    if (kernel.kind == IKT_KERNEL_STUDENT)
+        sum_rows(j, q, (pair_form){IKT_KERNEL_STUDENT, 1, 1});
+    else if (kernel.kind == IKT_KERNEL_STUDENT_LOG)
+        sum_rows(j, q, (pair_form){IKT_KERNEL_STUDENT_LOG, 1, 1});
+    else if (kernel.kind == IKT_KERNEL_GAUSSIAN)
+        sum_rows(j, q, (pair_form){IKT_KERNEL_GAUSSIAN, 1, 1});
     else
-        sum_rows(j, q, IKT_KERNEL_GAUSSIAN);
+        sum_rows(j, q, (pair_form){IKT_KERNEL_TAILED, form.alpha, form.inverse});
 }
 
 LANES_INLINE void sum_all(const job *j) {

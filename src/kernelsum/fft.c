@@ -256,9 +256,6 @@ static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
     const ikt_fft_settings *s = settings;
     particle_mesh *m = sums->self;
     m->ops = ikt_mesh_ops_of(s); /* which `destroy` needs */
-    if (sums->kernel != IKT_KERNEL_STUDENT && sums->kernel != IKT_KERNEL_STUDENT_LOG)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "repulsion by FFT: the grid is made for the Student kernels only");
     if (s->order != 4 && s->order != 6)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "repulsion by FFT: order %d; there are windows of 4 and of 6 nodes",
@@ -273,7 +270,7 @@ static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
             ctx, IKT_ERR_USAGE,
             "repulsion by FFT: a grid limit of %lld cells; it must be between %d and %d",
             (long long)s->grid_limit, LIMIT_LEAST, LIMIT_MOST);
-    m->settings = *s;
+    m->settings = ikt_fft_for_kernel(s, sums->kernel);
     m->isa = ikt_cpu_isa();
     m->space.threads = ikt_threads(ctx);
     m->spread.threads = spread_threads(&sums->rows, m->space.threads);

@@ -7,9 +7,9 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "kernelsum/mesh.h"
+#include "kernelsum/pairs.h"
 
 enum {
-    LANES = 16,
     BLOCK = 256,       /* sources that are summed in single precision */
     GRID_LIMIT = 4096, /* cells a side: beyond, the spacing grows */
     SORTED_LEAST = 1 << 15
@@ -21,15 +21,15 @@ static const double margin_units = 4, margin_share = 0.02;
 /* Squares to infinity: a kernel value of exactly 0, and 0 * 1e30 = 0. */
 static const float far_away = 1e30f;
 
-/* Far from all sources what the grid errs by would count: below this phi is summed exactly. */
-static const double phi_least = 1e-3;
-
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+/* Far from all sources what the grid errs by would count: below this phi is summed exactly. Where
+ * tails are light there are such places between the sources, too: the grid errs by 5e-7 there. */
+static const double phi_least = 1e-3, phi_least_of_light = 0.1;
 
 struct ikt_field {
     ikt_context *ctx;
     int64_t n, padded; /* sources; the same rounded up to whole lanes */
     int q;
+    ikt_kernel kernel;
     float *at[IKT_FIELD_DIMENSIONS_MOST]; /* [padded] coordinates; the padding is far away */
     bool has_mesh;
     ikt_isa isa;
@@ -44,20 +44,21 @@ struct ikt_field {
 
 /* --- one by one ------------------------------------------------------------------------------- */
 
-/* sum = {phi, sum of w^2 (y - y_j) along each axis}; lanes and blocks in a fixed order. */
+/* Of the Student kernel. sum = {phi, sum of w^2 (y - y_j) along each axis}; lanes and blocks in a
+ * fixed order. */
 static inline __attribute__((always_inline)) void sum_any(const ikt_field *f, int q, const float *y,
                                                           double *sum) {
     for (int64_t block = 0; block < f->padded; block += BLOCK) {
         const int64_t end = block + BLOCK < f->padded ? block + BLOCK : f->padded;
-        lanes part[1 + IKT_FIELD_DIMENSIONS_MOST] = {{0}};
+        vector part[1 + IKT_FIELD_DIMENSIONS_MOST] = {{0}};
         for (int64_t j = block; j < end; j += LANES) {
-            lanes d[IKT_FIELD_DIMENSIONS_MOST], r2 = {0};
+            vector d[IKT_FIELD_DIMENSIONS_MOST], r2 = {0};
             for (int a = 0; a < q; a++) {
                 memcpy(&d[a], f->at[a] + j, sizeof d[a]);
                 d[a] = y[a] - d[a];
                 r2 += d[a] * d[a];
             }
-            lanes w = 1.0f / (1.0f + r2);
+            vector w = 1.0f / (1.0f + r2);
             part[0] += w;
             w *= w;
             for (int a = 0; a < q; a++)
@@ -69,7 +70,7 @@ static inline __attribute__((always_inline)) void sum_any(const ikt_field *f, in
     }
 }
 
-static IKT_WIDEST_VECTORS void sum_exactly(const ikt_field *f, const float *y, double *phi,
+static IKT_WIDEST_VECTORS void sum_student(const ikt_field *f, const float *y, double *phi,
                                            float *gradient) {
     double sum[1 + IKT_FIELD_DIMENSIONS_MOST] = {0};
     if (f->q == 2)
@@ -81,12 +82,45 @@ static IKT_WIDEST_VECTORS void sum_exactly(const ikt_field *f, const float *y, d
         gradient[a] = (float)(-2 * sum[1 + a]);
 }
 
+/* Of any other kernel, as exact sums are made. */
+LANES_INLINE void sum_form(const ikt_field *f, int q, pair_form form, const float *y, double *phi,
+                           float *gradient) {
+    pair_sums sums;
+    memset(&sums, 0, sizeof sums);
+    pair_add((const float *const *)f->at, NULL, 0, f->padded, q, form, 1, y, &sums);
+    *phi = pair_total(&sums.value);
+    for (int a = 0; a < q; a++)
+        gradient[a] = (float)(-2 * pair_total(&sums.along[a]));
+}
+
+LANES_INLINE void sum_any_form(const ikt_field *f, const float *y, double *phi, float *gradient) {
+    const pair_form form = pair_form_of(f->kernel);
+    if (form.kind == IKT_KERNEL_GAUSSIAN)
+        sum_form(f, f->q, (pair_form){IKT_KERNEL_GAUSSIAN, 1, 1}, y, phi, gradient);
+    else if (f->q == 2)
+        sum_form(f, 2, (pair_form){IKT_KERNEL_TAILED, form.alpha, form.inverse}, y, phi, gradient);
+    else
+        sum_form(f, f->q, (pair_form){IKT_KERNEL_TAILED, form.alpha, form.inverse}, y, phi,
+                 gradient);
+}
+
+IKT_FOR_EACH_ISA(sum_other, sum_any_form,
+                 (const ikt_field *f, const float *y, double *phi, float *gradient),
+                 (f, y, phi, gradient))
+
+static void sum_exactly(const ikt_field *f, const float *y, double *phi, float *gradient) {
+    if (f->kernel.kind == IKT_KERNEL_STUDENT)
+        sum_student(f, y, phi, gradient);
+    else
+        sum_other(f->isa)(f, y, phi, gradient);
+}
+
 /* --- the mesh --------------------------------------------------------------------------------- */
 
-static ikt_fft_settings mesh_settings(void) {
+static ikt_fft_settings mesh_settings(ikt_kernel kernel) {
     ikt_fft_settings settings = ikt_fft_preset(IKT_FFT_TIGHT);
     settings.grid_limit = GRID_LIMIT;
-    return settings;
+    return ikt_fft_for_kernel(&settings, kernel);
 }
 
 /* Adds what the sources put on the grid, and convolves it where it stands. */
@@ -118,7 +152,7 @@ static ikt_status fill_grid(ikt_field *f, const float *y, const ikt_charges *cha
 }
 
 static ikt_status make_mesh(ikt_field *f, const float *y) {
-    const ikt_fft_settings settings = mesh_settings();
+    const ikt_fft_settings settings = mesh_settings(f->kernel);
     ikt_bounds *b = &f->inside;
     *b = (ikt_bounds){{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (int a = 0; a < 2; a++)
@@ -136,7 +170,7 @@ static ikt_status make_mesh(ikt_field *f, const float *y) {
     f->window = ikt_window_make(settings.order);
     f->grid = ikt_grid_fit(&settings, b);
     const int64_t stride = ikt_charge_stride(&f->grid, settings.order);
-    IKT_TRY(ikt_influence_make(f->ctx, IKT_KERNEL_STUDENT, &f->grid, &f->window, &f->influence));
+    IKT_TRY(ikt_influence_make(f->ctx, f->kernel, &f->grid, &f->window, &f->influence));
     IKT_TRY(ikt_alloc(f->ctx, &f->charge, stride * f->grid.nodes[1], sizeof *f->charge, "field"));
     const ikt_charges charges = {f->charge, stride, ikt_charge_unit(f->n)};
     f->space.potential = f->charge;
@@ -153,6 +187,8 @@ static void gather_piece(const ikt_field *f, const float *y, int64_t count, doub
     float place[2 * IKT_PIECE], slope[2 * IKT_PIECE];
     double sum[IKT_PIECE];
     int64_t from[IKT_PIECE], served = 0;
+    const bool is_light = f->kernel.kind == IKT_KERNEL_GAUSSIAN || f->kernel.alpha > 1;
+    const double least = is_light ? phi_least_of_light : phi_least;
     for (int64_t i = 0; i < count; i++) {
         bool is_inside = true;
         for (int a = 0; a < 2; a++) {
@@ -179,7 +215,7 @@ static void gather_piece(const ikt_field *f, const float *y, int64_t count, doub
         memcpy(gradient + 2 * from[s], slope + 2 * s, 2 * sizeof *slope);
     }
     for (int64_t i = 0; i < count; i++)
-        if (!(phi[i] >= phi_least)) sum_exactly(f, y + 2 * i, phi + i, gradient + 2 * i);
+        if (!(phi[i] >= least)) sum_exactly(f, y + 2 * i, phi + i, gradient + 2 * i);
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -201,8 +237,8 @@ bool ikt_field_has_mesh(const ikt_field *field) {
     return field->has_mesh;
 }
 
-ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, bool exact,
-                            ikt_field **out) {
+ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, ikt_kernel kernel,
+                            bool exact, ikt_field **out) {
     ikt_field *f = NULL;
     ikt_status st = ikt_alloc(ctx, &f, 1, sizeof *f, "field");
     if (st == IKT_OK) {
@@ -210,6 +246,7 @@ ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, 
         f->isa = ikt_cpu_isa();
         f->n = n;
         f->q = q;
+        f->kernel = kernel;
         f->padded = (n + LANES - 1) / LANES * LANES;
     }
     for (int a = 0; a < q && st == IKT_OK; a++) {
@@ -233,10 +270,10 @@ void ikt_field_destroy(ikt_field **field) {
     ikt_free(field);
 }
 
-int64_t ikt_field_memory(int64_t n, int q, int threads, double span) {
+int64_t ikt_field_memory(int64_t n, int q, ikt_kernel kernel, int threads, double span) {
     const int64_t sources = (int64_t)sizeof(ikt_field) + 4 * q * (n + LANES);
     if (q != 2 || n <= IKT_FIELD_EXACT_SOURCES) return sources;
-    const ikt_fft_settings settings = mesh_settings();
+    const ikt_fft_settings settings = mesh_settings(kernel);
     const ikt_mesh_ops *ops = ikt_mesh_ops_of(&settings);
     const double margin = margin_units + margin_share * span;
     const ikt_grid grid =

@@ -1,5 +1,5 @@
-/* Sums of the Student kernel of given points, the sources, at other places:
- *     phi(y) = sum_j 1 / (1 + |y - y_j|^2)   and   grad phi(y).
+/* Sums of a kernel of given points, the sources, at other places:
+ *     phi(y) = sum_j w(|y - y_j|^2)   and   grad phi(y).
  *
  * Where the sources stay where they are phi is a fixed field. Few sources (or a map that is not
  * plane) are summed one by one, exactly. For many the particle mesh of fft.c is made ONCE, at the
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "kernelsum/kernelsum.h"
 
 enum { IKT_FIELD_EXACT_SOURCES = 4096, IKT_FIELD_DIMENSIONS_MOST = 3 };
 
@@ -24,11 +25,12 @@ typedef struct ikt_field ikt_field;
 /* LOCAL; equal on ranks with equal arguments. Makes the field of n sources.
  *   y       [n * q] finite positions; not needed afterwards
  *   q       dimensions, 1 .. IKT_FIELD_DIMENSIONS_MOST
+ *   kernel  not w log w
  *   exact   sum one by one whatever n; otherwise only up to IKT_FIELD_EXACT_SOURCES and for q != 2
  *   out     receives the field, owned by the caller; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, bool exact,
-                            ikt_field **out);
+ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, ikt_kernel kernel,
+                            bool exact, ikt_field **out);
 void ikt_field_destroy(ikt_field **field);
 
 /* LOCAL. The field at `count` places, by all threads; the bits at a place depend on it alone.
@@ -45,6 +47,6 @@ bool ikt_field_has_mesh(const ikt_field *field);
 
 /* LOCAL, pure. Most bytes that making and holding a field takes.
  *   span   side of the sources' bounding box */
-int64_t ikt_field_memory(int64_t n, int q, int threads, double span);
+int64_t ikt_field_memory(int64_t n, int q, ikt_kernel kernel, int threads, double span);
 
 #endif

@@ -4,14 +4,23 @@
 #include <fftw3.h>
 #include <math.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 
-enum { MOST = IKT_WINDOW_LANES };
+enum { MOST = IKT_WINDOW_LANES, FEW_SAMPLES = 1 << 14 /* that one thread takes */ };
 
 static const double two_pi = 6.283185307179586;
 
 static double value_at_zero(ikt_kernel kernel) {
-    return kernel == IKT_KERNEL_STUDENT ? 1 : 0;
+    return kernel.kind == IKT_KERNEL_STUDENT_LOG ? 0 : 1;
+}
+
+/* A kernel less its value at 0, in a form that keeps its digits where r2 is small: w - 1 is
+ * -r2 / (1 + r2) for the Student kernel. */
+static double less_at_zero(ikt_kernel kernel, double r2) {
+    if (kernel.kind == IKT_KERNEL_TAILED) return expm1(-kernel.alpha * log1p(r2 / kernel.alpha));
+    if (kernel.kind == IKT_KERNEL_GAUSSIAN) return expm1(-r2);
+    return (kernel.kind == IKT_KERNEL_STUDENT ? -r2 : -log1p(r2)) / (1 + r2);
 }
 
 /* Square of the transform of the window at frequency k of a period: its values at nodes are those
@@ -96,12 +105,12 @@ ikt_status ikt_influence_make(ikt_context *ctx, ikt_kernel kernel, const ikt_gri
     ikt_status st = ikt_alloc(ctx, &along, columns, sizeof(double), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->table, rows * columns, sizeof(double), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->self, 4 * places, sizeof(float), "repulsion");
-    /* The transform of the kernel less its value at 0, sampled in a form that keeps its digits
-     * where r is small: w - 1 is -r^2 / (1 + r^2). */
-    for (int64_t e = 0; st == IKT_OK && e < rows * columns; e++) {
+    /* The transform of the kernel less its value at 0. */
+    const int64_t samples = st == IKT_OK ? rows * columns : 0;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (samples >= FEW_SAMPLES)
+    for (int64_t e = 0; e < samples; e++) {
         const int64_t r = e / columns, c = e % columns;
-        const double r2 = h2 * (double)(r * r + c * c);
-        out->table[e] = (kernel == IKT_KERNEL_STUDENT ? -r2 : -log1p(r2)) / (1 + r2);
+        out->table[e] = less_at_zero(kernel, h2 * (double)(r * r + c * c));
     }
     fftw_plan plan = NULL;
     if (st == IKT_OK)

@@ -27,6 +27,31 @@ ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     return presets[accuracy];
 }
 
+ikt_kernel ikt_kernel_of_degrees(double alpha) {
+    if (alpha == 1) return ikt_student;
+    if (alpha >= 1e9) return (ikt_kernel){IKT_KERNEL_GAUSSIAN, 1};
+    return (ikt_kernel){IKT_KERNEL_TAILED, alpha};
+}
+
+/* The width of a kernel near 0 falls with the square root of alpha. Measured on embeddings of
+ * 10,000 digits and on random points: force errors by the default and the tight setting.
+ *
+ *   alpha     spacing     embeddings         random points, at worst
+ *   inf       1           2.6e-3 1.4e-5      5.3e-3 3.0e-5
+ *   2         1           4.3e-3 2.5e-5      5.8e-3 3.0e-5
+ *   1         1           7.6e-3 6.5e-5      7.7e-3 6.5e-5
+ *   0.5       1           9.0e-3 2.0e-4
+ *   0.5       .84         4.8e-3 5.1e-5      3.0e-3 4.0e-5
+ *   0.25      .71                            1.5e-3 3.5e-5
+ *   0.1       .56                            1.5e-3 6.1e-5
+ */
+ikt_fft_settings ikt_fft_for_kernel(const ikt_fft_settings *settings, ikt_kernel kernel) {
+    ikt_fft_settings own = *settings;
+    if (kernel.kind == IKT_KERNEL_TAILED && kernel.alpha < 1)
+        own.spacing *= sqrt(sqrt(kernel.alpha));
+    return own;
+}
+
 ikt_status ikt_kernelsum_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_kernel kernel,
                                 const ikt_kernelsum_ops *ops, const void *settings,
                                 ikt_kernelsum **out) {

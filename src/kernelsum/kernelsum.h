@@ -6,12 +6,13 @@
  * -1/2 grad phi (methods, section 3).
  * A way of summing is one file with one struct of functions (ops.h):
  *   exact        any kernel, 1 to 3 dimensions, n^2
- *   fft          the Student kernels in 2 dimensions, n + g log g for a grid of g nodes
- *   barnes_hut   the Student kernel, 1 to 3 dimensions, n log n
+ *   fft          any kernel in 2 dimensions, n + g log g for a grid of g nodes
+ *   barnes_hut   kernels with a power as tail, 1 to 3 dimensions, n log n
  */
 #ifndef IKT_KERNELSUM_KERNELSUM_H
 #define IKT_KERNELSUM_KERNELSUM_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +26,28 @@ typedef struct ikt_kernelsum ikt_kernelsum;
 typedef enum {
     IKT_KERNEL_STUDENT,     /* w = 1 / (1 + r2); 1 at 0 */
     IKT_KERNEL_STUDENT_LOG, /* w log w; 0 at 0 */
-    IKT_KERNEL_GAUSSIAN     /* exp(-r2); 1 at 0 */
+    IKT_KERNEL_GAUSSIAN,    /* exp(-r2); 1 at 0 */
+    IKT_KERNEL_TAILED       /* (1 + r2 / alpha)^-alpha; 1 at 0 */
+} ikt_kernel_kind;
+
+/* With alpha degrees of freedom (Kobak, Linderman, Steinerberger, Kluger & Berens 2019, equation
+ * 3): a heavier tail than that of the Student kernel for alpha < 1, a lighter one for alpha > 1. */
+typedef struct {
+    ikt_kernel_kind kind;
+    double alpha; /* of the tailed kernel, 0.1 .. 1e9; else 1 */
 } ikt_kernel;
+
+static const ikt_kernel ikt_student = {IKT_KERNEL_STUDENT, 1};
+
+/* LOCAL, pure. The kernel of alpha degrees of freedom, by the kind that computes it fastest: alpha
+ * = 1 is the Student kernel, and from 1e9 on, where floats see no difference, the limit, the
+ * Gaussian. */
+ikt_kernel ikt_kernel_of_degrees(double alpha);
+
+/* LOCAL, pure. -log w at r2, of any kernel but w log w. */
+static inline double ikt_kernel_minus_log(ikt_kernel kernel, double r2) {
+    return kernel.kind == IKT_KERNEL_GAUSSIAN ? r2 : kernel.alpha * log1p(r2 / kernel.alpha);
+}
 
 /* Whether every rank transforms the whole grid, or the ranks share it in slabs (slabs.h). The sums
  * have the same bits; auto takes what a model of both expects to be faster. */
@@ -67,10 +88,15 @@ ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy);
 ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_rows *rows, int q,
                                       ikt_kernel kernel, ikt_kernelsum **out);
 
-/* COLLECTIVE, SAME-ARGS. Sums of a Student kernel by a particle-mesh method; see fft.c. An
- * evaluation costs of the order of order^2 n_local + g log g, where g is the number of cells of the
- * grid in the map's bounding box. Errors: IKT_ERR_USAGE for settings out of range and for any other
- * kernel, which the grid does not resolve; IKT_ERR_RESOURCE. */
+/* LOCAL, pure. The settings for a kernel that is narrower or wider than the Student kernel: the
+ * spacing that resolves it as well. Those of the Student kernels stay as they are. */
+ikt_fft_settings ikt_fft_for_kernel(const ikt_fft_settings *settings, ikt_kernel kernel);
+
+/* COLLECTIVE, SAME-ARGS. Sums of a kernel by a particle-mesh method; see fft.c. An evaluation costs
+ * of the order of order^2 n_local + g log g, where g is the number of cells of the grid in the
+ * map's bounding box. Its spacing is that of the settings for the Student kernel, and that of
+ * ikt_fft_for_kernel for any other. Errors: IKT_ERR_USAGE for settings out of range;
+ * IKT_ERR_RESOURCE. */
 ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out);
 
@@ -81,11 +107,17 @@ typedef enum {
     IKT_TREE_TIGHT    /* force 1e-3, Z 1e-4 */
 } ikt_tree_accuracy;
 
-/* COLLECTIVE, SAME-ARGS. Sums of the Student kernel by a tree; see barnes_hut.c. An evaluation
- * costs of the order of n / ranks * log n, and a sort of all n points on every rank. Memory: see
- * ikt_kernelsum_memory_tree. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL, pure. Whether a tree sums the kernel: the Student kernel and tailed ones of at most 10
+ * degrees of freedom. Lighter tails need ever smaller boxes. */
+bool ikt_tree_has_kernel(ikt_kernel kernel);
+
+/* COLLECTIVE, SAME-ARGS. Sums of a kernel that ikt_tree_has_kernel admits by a tree; see
+ * barnes_hut.c. An evaluation costs of the order of n / ranks * log n, and a sort of all n points
+ * on every rank. Memory: see ikt_kernelsum_memory_tree. Errors: IKT_ERR_USAGE for another kernel;
+ * IKT_ERR_RESOURCE. */
 ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
-                                     ikt_tree_accuracy accuracy, ikt_kernelsum **out);
+                                     ikt_kernel kernel, ikt_tree_accuracy accuracy,
+                                     ikt_kernelsum **out);
 
 /* LOCAL. Frees and sets to NULL; accepts NULL. */
 void ikt_kernelsum_destroy(ikt_kernelsum **sums);
@@ -111,20 +143,21 @@ typedef struct {
  * the set on any rank. Charges of 1 give the bits of NULL with exact sums and with the FFT; the
  * tree expands them otherwise and agrees to 1e-5. Errors, root mean square beside that of the sums,
  * measured on random points for charges of random sign, uneven positive charges and a single
- * charge: exact sums 1e-6; FFT values 2e-3 (tight 2e-5) and gradients 2e-2 (1e-4), twice that for w
- * log w; tree values and gradients 2e-2 (1e-3). Gradients are floats: beyond 3e38 they are
- * infinite. Cost of k sets of charges: exact, k / 4 to k sums of unit charges; FFT and tree, k
- * sums. A target walks the tree alone, at several times the cost of a point. Where a position of
- * any rank is not finite, every value and gradient is NaN and the status is IKT_OK. Errors, on
- * which every value and gradient is NaN, too: IKT_ERR_DATA where a charge is not finite or beyond
- * 2^1023; IKT_ERR_RESOURCE, because memory that grows with the span of the points and that charges
- * need is claimed on the way. */
+ * charge: exact sums 1e-6; FFT values 2e-3 (tight 2e-5) and gradients 2e-2 (1e-4), up to three
+ * times that for all but the Student kernel; tree values and gradients 2e-2 (1e-3). Gradients are
+ * floats: beyond 3e38 they are infinite. Cost of k sets of charges: exact, k / 4 to k sums of unit
+ * charges; FFT and tree, k sums. A target walks the tree alone, at several times the cost of a
+ * point. Where a position of any rank is not finite, every value and gradient is NaN and the status
+ * is IKT_OK. Errors, on which every value and gradient is NaN, too: IKT_ERR_DATA where a charge is
+ * not finite or beyond 2^1023; IKT_ERR_RESOURCE, because memory that grows with the span of the
+ * points and that charges need is claimed on the way. */
 ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *request);
 
 /* LOCAL. One line on how sums are made, for logs: "particle mesh, window of 4 nodes, ...". */
 void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size);
 
 /* LOCAL. Most bytes a rank will hold.
+ *   settings  for the kernel: what ikt_fft_for_kernel returns
  *   charges   sets of charges that are summed together; 0: each point has a charge of 1
  *   span      side of the map's bounding box, in units of the map */
 int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q, int charges);

@@ -24,7 +24,7 @@
 /* What the grid multiplies each coefficient by, and what a point then feels of itself
  * (influence.c).
  *
- * Method: a Student kernel (w, or w log w) less its value at 0, sampled at the nodes of the padded
+ * Method: the kernel less its value at 0, sampled at the nodes of the padded
  * grid, is transformed (it is even in both directions: a cosine transform of a quarter) and divided
  * by the windows' transforms, so that the potential of a charge in a node is exact in all nodes.
  * The mean of the kernel is left out of the table and added by the caller, n times: so a potential
@@ -44,7 +44,7 @@ typedef struct {
     float *self;
 } ikt_influence;
 
-/* LOCAL. For a Student kernel and the grid's spacing and padded size. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. For a kernel and the grid's spacing and padded size. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_influence_make(ikt_context *ctx, ikt_kernel kernel, const ikt_grid *grid,
                               const ikt_window *window, ikt_influence *out);
 void ikt_influence_release(ikt_influence *influence);

@@ -43,10 +43,39 @@ LANES_INLINE double pair_total(const pair_wide *sum) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+/* A kernel as lanes take it. */
+typedef struct {
+    ikt_kernel_kind kind; /* a constant where it is inlined */
+    float alpha, inverse; /* of the tailed kernel, and 1 / alpha */
+} pair_form;
+
+LANES_INLINE pair_form pair_form_of(ikt_kernel kernel) {
+    return (pair_form){kernel.kind, (float)kernel.alpha, (float)(1 / kernel.alpha)};
+}
+
+/* The tailed kernel as exp(-alpha log(1 + x)), x = r2 / alpha, and the kernel over 1 + x: to about
+ * 1e-7 times the exponent. */
+LANES_INLINE void pair_tailed(pair_form form, const vector *r2, vector *value, vector *slope) {
+    const vector x = *r2 * form.inverse, v = 1.0f / (1.0f + x);
+    vector finite = x; /* the padding is infinitely far */
+    vector_cap(&finite, pair_far);
+    const vector u = 1.0f + finite;
+    vector l = u;
+    vector_log(&l);
+    l += (finite - (u - 1.0f)) * v; /* what the sum has lost of a small square */
+    *value = (finite - x) - form.alpha * l;
+    vector_exp(value);
+    *slope = *value * v;
+}
+
 /* A kernel at a squared distance, and minus its derivative by the square: the gradient of the
  * kernel is -2 slope (y - y_j). */
-LANES_INLINE void pair_kernel(ikt_kernel kernel, const vector *r2, vector *value, vector *slope) {
-    if (kernel == IKT_KERNEL_GAUSSIAN) {
+LANES_INLINE void pair_kernel(pair_form form, const vector *r2, vector *value, vector *slope) {
+    if (form.kind == IKT_KERNEL_TAILED) {
+        pair_tailed(form, r2, value, slope);
+        return;
+    }
+    if (form.kind == IKT_KERNEL_GAUSSIAN) {
         *value = -*r2;
         vector_exp(value);
         *slope = *value;
@@ -55,7 +84,7 @@ LANES_INLINE void pair_kernel(ikt_kernel kernel, const vector *r2, vector *value
     const vector w = 1.0f / (1.0f + *r2);
     *value = w;
     *slope = w * w;
-    if (kernel == IKT_KERNEL_STUDENT_LOG) {
+    if (form.kind == IKT_KERNEL_STUDENT_LOG) {
         vector square = *r2; /* not infinite, as in the padding */
         vector_cap(&square, pair_far);
         const vector u = 1.0f + square;
@@ -77,7 +106,7 @@ typedef struct {
 
 /* One row at own[q] in `group` sets of charges, charge[k][j] that of row j in the k-th. */
 LANES_INLINE void pair_block_charged(const float *const *at, const float *const *charge, int q,
-                                     ikt_kernel kernel, int group, const float *own, int64_t first,
+                                     pair_form form, int group, const float *own, int64_t first,
                                      int64_t end, pair_lanes *lanes) {
     for (int64_t j = first; j < end; j += LANES) {
         vector d[IKT_DIMENSIONS_MOST], value, slope, r2 = {0};
@@ -86,7 +115,7 @@ LANES_INLINE void pair_block_charged(const float *const *at, const float *const 
             d[c] = own[c] - d[c];
             r2 = c == 0 ? d[c] * d[c] : r2 + d[c] * d[c];
         }
-        pair_kernel(kernel, &r2, &value, &slope);
+        pair_kernel(form, &r2, &value, &slope);
         for (int k = 0; k < group; k++) {
             vector amount;
             memcpy(&amount, charge[k] + j, sizeof amount);
@@ -98,7 +127,7 @@ LANES_INLINE void pair_block_charged(const float *const *at, const float *const 
 }
 
 /* `group` rows at own[group * q], all charges 1. */
-LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, int group,
+LANES_INLINE void pair_block(const float *const *at, int q, pair_form form, int group,
                              const float *own, int64_t first, int64_t end, pair_lanes *lanes) {
     for (int64_t j = first; j < end; j += LANES) {
         vector other[IKT_DIMENSIONS_MOST];
@@ -111,7 +140,7 @@ LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, i
                 d[c] = own[q * i + c] - other[c];
                 r2 = c == 0 ? d[c] * d[c] : r2 + d[c] * d[c];
             }
-            pair_kernel(kernel, &r2, &value, &slope);
+            pair_kernel(form, &r2, &value, &slope);
             lanes[i].value += value;
             for (int c = 0; c < q; c++)
                 lanes[i].along[c] += slope * d[c];
@@ -123,16 +152,16 @@ LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, i
  * those over the rows first .. last - 1, multiples of 16, of `at`.
  *   charge   [group][last] charges of these rows; NULL: each has a charge of 1 */
 LANES_INLINE void pair_add(const float *const *at, const float *const *charge, int64_t first,
-                           int64_t last, int q, ikt_kernel kernel, int group, const float *own,
+                           int64_t last, int q, pair_form form, int group, const float *own,
                            pair_sums *sums) {
     for (int64_t block = first; block < last; block += PAIR_BLOCK) {
         const int64_t end = block + PAIR_BLOCK < last ? block + PAIR_BLOCK : last;
         pair_lanes lanes[PAIR_GROUP];
         memset(lanes, 0, (size_t)group * sizeof *lanes);
         if (charge)
-            pair_block_charged(at, charge, q, kernel, group, own, block, end, lanes);
+            pair_block_charged(at, charge, q, form, group, own, block, end, lanes);
         else
-            pair_block(at, q, kernel, group, own, block, end, lanes);
+            pair_block(at, q, form, group, own, block, end, lanes);
         for (int i = 0; i < group; i++) {
             pair_widen(&lanes[i].value, &sums[i].value);
             for (int c = 0; c < q; c++)

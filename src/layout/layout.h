@@ -26,11 +26,14 @@ typedef struct {
     const ikt_objective_kind *custom; /* no key: an objective that is not in the table takes the
                                          place of `objective`; or NULL */
     double trade_off;                 /* between both divergences, where the objective has two */
+    double degrees_of_freedom;        /* alpha of the map's kernel (1 + r^2 / alpha)^-alpha */
     int preset;                       /* ikt_layout_preset */
     int64_t iterations;               /* or IKT_AUTO_INT: from the preset; so below */
     int64_t exaggeration_iterations;  /* first phase, with attraction multiplied */
     int stop;                         /* ikt_layout_stop: whether both are bounds only */
     double exaggeration;
+    double final_exaggeration;       /* the factor after the first phase, */
+    int64_t final_exaggeration_from; /* from this iteration on; auto, which stays: at once */
     double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
     double final_learning_rate; /* after the first phase */
     double momentum, final_momentum;

@@ -237,6 +237,13 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
         "iteration %lld: %s %.6f%s", (long long)iteration, l->trace->value_name, value, about);
 }
 
+/* The factor on the attraction in a step: that of the first phase, then 1, then the late one. */
+static double exaggeration_at(const loop *l, int64_t iteration) {
+    const ikt_layout_settings *s = l->settings;
+    if (l->phases.is_exaggerated) return s->exaggeration;
+    return iteration >= s->final_exaggeration_from ? s->final_exaggeration : 1;
+}
+
 static ikt_status iterate(loop *l, int64_t first) {
     const ikt_layout_settings *s = l->settings;
     ikt_objective *objective = l->objective;
@@ -259,9 +266,8 @@ static ikt_status iterate(loop *l, int64_t first) {
 
         ikt_phases_decide(&l->phases, iteration, terms.value);
         if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
-        if (l->phases.is_exaggerated)
-            gradient.attraction_scale *= (float)s->exaggeration;
-        else if (l->before.is_exaggerated)
+        gradient.attraction_scale *= (float)exaggeration_at(l, iteration);
+        if (l->before.is_exaggerated && !l->phases.is_exaggerated)
             ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
                     (long long)iteration);
         if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, &terms);

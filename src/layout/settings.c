@@ -21,6 +21,11 @@ static const ikt_key layout_keys[] = {
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
+    KEY(degrees_of_freedom, IKT_KEY_REAL, "1", 0.1, INFINITY, 0, NULL, "",
+        "The tail of the map's kernel, (1 + r^2 / alpha)^-alpha: alpha is 1 for t-SNE, below 1 for "
+        "a heavier tail, which pulls clusters apart into finer ones, and above 1 for a lighter "
+        "one, up to inf for the Gaussian kernel of SNE; called dof or df elsewhere "
+        "(docs/objectives.md)"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
         "The schedule that those keys of this section follow that are left at auto: default is "
         "exaggeration 12 for 250 of 750 iterations; matlab is that of the Isolation kernel paper "
@@ -32,6 +37,13 @@ static const ikt_key layout_keys[] = {
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The length of the first phase; with stop: auto the most that it may have"),
+    KEY(final_exaggeration, IKT_KEY_REAL, "1", 0.01, 1e4, 0, NULL, "",
+        "The factor on the attraction after the first phase, until the end (late exaggeration): 1 "
+        "is t-SNE; larger ones draw clusters together and show how they connect (4 looks like "
+        "UMAP, 30 like ForceAtlas2, docs/schedule.md). The value that is reported stays that of "
+        "the objective without a factor"),
+    KEY(final_exaggeration_from, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "The iteration from which final_exaggeration holds; auto is the end of the first phase"),
     KEY(stop, IKT_KEY_CHOICE, "fixed", 0, 0, 0, "fixed|auto", "",
         "When the two phases end: fixed ends them at the iterations that are given; auto (opt-SNE) "
         "ends the exaggeration once KL no longer falls faster, and the run once an iteration "
@@ -43,7 +55,7 @@ static const ikt_key layout_keys[] = {
         "but at least 200"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length after the first phase; auto is learning_rate where that is given, and "
-        "otherwise n, but at least 200"),
+        "otherwise n, or n / final_exaggeration where that is less, but at least 200"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
@@ -69,7 +81,8 @@ static const ikt_key layout_keys[] = {
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
         "How the repulsion of all pairs is summed: exact, in n^2 operations; fft, on a grid, in "
         "two dimensions; barnes_hut, by a tree, for the objectives tsne and jse. auto is exact up "
-        "to 3,000 rows and where the objective allows nothing else, and beyond that fft, or "
+        "to 3,000 rows (1,000 where degrees_of_freedom is not 1) and where the objective allows "
+        "nothing else, and beyond that fft, or "
         "barnes_hut in one and three dimensions"),
     KEY(grid, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|replicated|slabs", "",
         "Whether each rank transforms the whole grid of the FFT repulsion (replicated) or the "
@@ -104,6 +117,7 @@ const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settin
 
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed) {
     return (ikt_objective_options){.trade_off = settings->trade_off,
+                                   .degrees = settings->degrees_of_freedom,
                                    .repulsion = settings->repulsion,
                                    .accuracy = settings->accuracy,
                                    .sharing = settings->grid,
@@ -133,12 +147,48 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
     if (!given) s->learning_rate = by_n ? fmax(200, n / s->exaggeration) : rate;
     if (s->final_learning_rate <= IKT_AUTO_REAL)
-        s->final_learning_rate = given || !by_n ? s->learning_rate : fmax(200, n);
+        s->final_learning_rate =
+            given || !by_n ? s->learning_rate : fmax(200, n / fmax(1, s->final_exaggeration));
+}
+
+/* SAME-ARGS. What is given of late exaggeration, before "auto" is replaced. */
+static ikt_status check_final_exaggeration(ikt_context *ctx, const ikt_layout_settings *s) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    if (s->final_exaggeration != 1 && !kind->has_exaggeration)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.final_exaggeration = %g, but the objective %s has no attraction "
+                        "that could be exaggerated: leave it at 1",
+                        s->final_exaggeration, kind->name);
+    if (s->final_exaggeration_from != IKT_AUTO_INT && s->stop == IKT_STOP_AUTO)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.final_exaggeration_from = %lld does not go with layout.stop=auto, "
+                        "which may end the run before: leave it at auto, for the end of the first "
+                        "phase, or take stop=fixed",
+                        (long long)s->final_exaggeration_from);
+    return IKT_OK;
+}
+
+/* SAME-ARGS. Phases in an order that makes sense, once all of them are known. */
+static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
+    const long long first = s->exaggeration_iterations, all = s->iterations;
+    if (first > all)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.exaggeration_iterations = %lld is larger than layout.iterations = %lld", first,
+            all);
+    const long long from = s->final_exaggeration_from;
+    if (s->final_exaggeration_from != IKT_AUTO_INT && (from < first || from > all))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.final_exaggeration_from = %lld, but it must be from %lld, where "
+                        "the first phase ends, to %lld, the number of iterations",
+                        from, first, all);
+    return IKT_OK;
 }
 
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     ikt_objective_options options = ikt_layout_options(settings, 0);
+    IKT_TRY(check_final_exaggeration(ctx, settings));
     resolve_schedule(settings, (double)n);
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
@@ -163,10 +213,5 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
                         "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or "
                         "take layout.init=pca",
                         (long long)settings->landmarks, (long long)(n - 1), (long long)n);
-    if (settings->exaggeration_iterations > settings->iterations)
-        return ikt_fail(
-            ctx, IKT_ERR_USAGE,
-            "layout.exaggeration_iterations = %lld is larger than layout.iterations = %lld",
-            (long long)settings->exaggeration_iterations, (long long)settings->iterations);
-    return IKT_OK;
+    return check_phases(ctx, settings);
 }

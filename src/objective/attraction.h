@@ -2,9 +2,10 @@
 /* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P.
  *
  * A pair has a weight and up to two other terms, functions of p_ij and r^2 = |y_i - y_j|^2. With w
- * the kernel of the map (1 / (1 + r^2), for SNE exp(-r^2)):
+ * the kernel of the map (1 / (1 + r^2), for SNE exp(-r^2), for the tailed one v^a with b = 1 / a):
  *   kind   weight                                         balance    value
  *   tsne   p w                                            -          p log(p / w)
+ *   tailed p v,  v = 1 / (1 + b r^2)                      -          p (log p + a log(1 + b r^2))
  *   nerv   a p w + b l w^2,  l = log max(c p, 1)          l w        p log(p / w)
  *   jse    l w^2,  l = log(1 + a p / w)                   l w        p (log(c p / w) - l)
  *   sne    p                                              -          p (log p + r^2)
@@ -19,7 +20,13 @@
 #include "base/exact_sum.h"
 #include "graph/graph.h"
 
-typedef enum { IKT_PAIR_TSNE, IKT_PAIR_NERV, IKT_PAIR_JSE, IKT_PAIR_SNE } ikt_pair_kind;
+typedef enum {
+    IKT_PAIR_TSNE,
+    IKT_PAIR_NERV,
+    IKT_PAIR_JSE,
+    IKT_PAIR_SNE,
+    IKT_PAIR_TAILED
+} ikt_pair_kind;
 
 typedef struct {
     ikt_pair_kind kind;

@@ -32,7 +32,8 @@ typedef struct {
 BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
                       const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], weight, ratio;
-    vector far = (vector){0} + (is.kind == IKT_PAIR_SNE ? 0.0f : 1.0f); /* 1 + r^2; SNE: r^2 */
+    const bool is_square = is.kind == IKT_PAIR_SNE || is.kind == IKT_PAIR_TAILED;
+    vector far = (vector){0} + (is_square ? 0.0f : 1.0f); /* 1 + r^2, or r^2 */
     for (int c = 0; c < is.q; c++) {
         d[c] = own[c] - other[c];
         far += d[c] * d[c];
@@ -41,6 +42,10 @@ BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, i
     ratio = *p * far;
     if (is.kind == IKT_PAIR_TSNE) {
         weight = *p / far;
+    } else if (is.kind == IKT_PAIR_TAILED) {
+        far *= pair->b;
+        ratio = *p;
+        weight = *p / (1.0f + far);
     } else if (is.kind == IKT_PAIR_SNE) {
         ratio = *p;
         weight = *p;
@@ -64,7 +69,11 @@ BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, i
         sums->along[c][v] += weight * d[c];
     if (!is.want_value || is.kind == IKT_PAIR_JSE) return;
     vector_log(&ratio);
-    if (is.kind == IKT_PAIR_SNE) ratio += far;
+    if (is.kind == IKT_PAIR_TAILED) {
+        vector_log1p(&far);
+        far *= pair->a;
+    }
+    if (is_square) ratio += far;
     sums->value[v] += *p * ratio;
 }
 
@@ -156,7 +165,7 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
 
 /* --- instances: constants for all that the loops depend on ------------------------------------ */
 
-/* The value of t-SNE costs a logarithm an entry, which is saved where it is not wanted. */
+/* The value of t-SNE costs a logarithm or two an entry, which is saved where it is not wanted. */
 #define RUN_KINDS(rows, p, q, is_dense)                                                            \
     do {                                                                                           \
         if (job->pair->kind == IKT_PAIR_NERV)                                                      \
@@ -165,6 +174,10 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
             rows(p, job, (variant){q, IKT_PAIR_JSE, true, is_dense});                              \
         else if (job->pair->kind == IKT_PAIR_SNE)                                                  \
             rows(p, job, (variant){q, IKT_PAIR_SNE, true, is_dense});                              \
+        else if (job->pair->kind == IKT_PAIR_TAILED && job->value)                                 \
+            rows(p, job, (variant){q, IKT_PAIR_TAILED, true, is_dense});                           \
+        else if (job->pair->kind == IKT_PAIR_TAILED)                                               \
+            rows(p, job, (variant){q, IKT_PAIR_TAILED, false, is_dense});                          \
         else if (job->value)                                                                       \
             rows(p, job, (variant){q, IKT_PAIR_TSNE, true, is_dense});                             \
         else                                                                                       \

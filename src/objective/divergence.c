@@ -34,44 +34,78 @@ typedef struct {
 /* --- choices ---------------------------------------------------------------------------------- */
 
 /* The number of rows up to which exact sums are chosen. Measured: at 3,000 rows both ways of
- * summing take about 2 ms on two cores. */
-static const int64_t exact_rows = 3000;
+ * summing take about 2 ms on two cores. Powers and exponentials take three to ten times as long as
+ * the Student kernel. */
+static const int64_t exact_rows = 3000, exact_rows_of_powers = 1000;
 
-/* Whether all kernels of the objective can be summed so: the grid is flat and made for the Student
- * kernels, the tree is made for the Student kernel itself. */
-static bool is_possible(const ikt_divergence *d, int q, int repulsion) {
-    bool student = true, students = true;
-    for (int k = 0; k < d->n_kernels; k++) {
-        student = student && d->kernel[k] == IKT_KERNEL_STUDENT;
-        students = students && d->kernel[k] != IKT_KERNEL_GAUSSIAN;
-    }
-    if (repulsion == IKT_REPULSION_FFT) return students && q == 2;
-    if (repulsion == IKT_REPULSION_TREE) return student;
+/* The k-th kernel of the objective. */
+static ikt_kernel kernel_of(const ikt_divergence *d, const ikt_objective_options *options, int k) {
+    if (d->has_degrees && options->degrees > 0) return ikt_kernel_of_degrees(options->degrees);
+    return (ikt_kernel){d->kernel[k], 1};
+}
+
+/* Whether all kernels of the objective can be summed so: the grid is flat, and the tree has
+ * expansions of some kernels. SNE, which is here for the record, is summed exactly. */
+static bool is_possible(const ikt_divergence *d, const ikt_objective_options *options, int q,
+                        int repulsion) {
+    bool has_tree = true;
+    for (int k = 0; k < d->n_kernels; k++)
+        has_tree = has_tree && ikt_tree_has_kernel(kernel_of(d, options, k));
+    if (repulsion == IKT_REPULSION_FFT) return d->kernel[0] != IKT_KERNEL_GAUSSIAN && q == 2;
+    if (repulsion == IKT_REPULSION_TREE) return has_tree;
     return true;
+}
+
+/* SAME-ARGS. Degrees of freedom are those of t-SNE. */
+static ikt_status check_degrees(ikt_context *ctx, const ikt_objective_kind *kind,
+                                const ikt_objective_options *options) {
+    const double degrees = options->degrees;
+    if (degrees == 0 || degrees == 1 || kind->divergence->has_degrees) return IKT_OK;
+    if (kind == &ikt_objective_sne)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.degrees_of_freedom = %g, but layout.objective=sne has the Gaussian "
+                        "kernel; leave it at 1, or take objective=tsne, whose kernel with "
+                        "degrees_of_freedom=inf is that of sne",
+                        degrees);
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.degrees_of_freedom = %g, but the gradient of layout.objective=%s is "
+                    "made for the kernel with 1; leave it at 1, or take objective=tsne",
+                    degrees, kind->name);
 }
 
 ikt_status ikt_divergence_resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n,
                                   int q, ikt_objective_options *options) {
     const ikt_divergence *d = kind->divergence;
-    const bool has_fft = is_possible(d, q, IKT_REPULSION_FFT);
+    const bool has_fft = is_possible(d, options, q, IKT_REPULSION_FFT);
     const bool is_given = options->trade_off > 0; /* auto is negative */
+    IKT_TRY(check_degrees(ctx, kind, options));
     if (!d->has_trade_off && is_given)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.trade_off = %g, but layout.objective=%s has one divergence and "
                         "nothing to trade off; leave it at auto, or take objective nerv or jse",
                         options->trade_off, kind->name);
     if (d->has_trade_off && !is_given) options->trade_off = 0.5;
-    if (options->repulsion == IKT_REPULSION_AUTO)
-        options->repulsion = n <= exact_rows                         ? IKT_REPULSION_EXACT
-                             : has_fft                               ? IKT_REPULSION_FFT
-                             : is_possible(d, q, IKT_REPULSION_TREE) ? IKT_REPULSION_TREE
-                                                                     : IKT_REPULSION_EXACT;
-    if (is_possible(d, q, options->repulsion)) return IKT_OK;
+    const bool is_student = kernel_of(d, options, 0).kind == IKT_KERNEL_STUDENT;
+    if (options->repulsion == IKT_REPULSION_AUTO) {
+        const bool has_tree = is_possible(d, options, q, IKT_REPULSION_TREE);
+        options->repulsion = n <= (is_student ? exact_rows : exact_rows_of_powers)
+                                 ? IKT_REPULSION_EXACT
+                             : has_fft  ? IKT_REPULSION_FFT
+                             : has_tree ? IKT_REPULSION_TREE
+                                        : IKT_REPULSION_EXACT;
+    }
+    if (is_possible(d, options, q, options->repulsion)) return IKT_OK;
     if (options->repulsion == IKT_REPULSION_FFT && q != 2)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion=fft sums on a flat grid, but layout.dimensions = %d; "
                         "take repulsion=barnes_hut, exact or auto",
                         q);
+    if (d->has_degrees && options->repulsion == IKT_REPULSION_TREE)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.repulsion=barnes_hut sums kernels of at most 10 degrees of "
+                        "freedom, as lighter tails need ever smaller boxes, but "
+                        "layout.degrees_of_freedom = %g; take repulsion=%s or auto",
+                        options->degrees, has_fft ? "fft, exact" : "exact");
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "layout.repulsion=%s cannot sum what layout.objective=%s needs; take "
                     "repulsion=%s or auto",
@@ -114,17 +148,13 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
     return inputs->dense ? ikt_replica_create(ctx, &inputs->rows, q, &t->replica) : IKT_OK;
 }
 
-static bool is_gaussian(const ikt_divergence *d) {
-    return d->pair == IKT_PAIR_SNE;
-}
-
 /* COLLECTIVE. */
 static ikt_status create_whole(ikt_context *ctx, const ikt_objective_inputs *inputs, state *t) {
     const ikt_whole_settings *s = &inputs->sampling;
     const ikt_whole_attraction_setup setup = {
         .whole = inputs->whole,
         .q = inputs->q,
-        .is_gaussian = is_gaussian(t->divergence),
+        .kernel = kernel_of(t->divergence, &inputs->options, 0),
         .sampling = {.seed = inputs->options.seed,
                      .t = inputs->whole->t,
                      .usual = s->partitionings,
@@ -150,12 +180,12 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
         st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo);
     if (st == IKT_OK && inputs->whole) st = create_whole(ctx, inputs, t);
     for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++) {
-        const ikt_kernel kernel = t->divergence->kernel[k];
+        const ikt_kernel kernel = kernel_of(t->divergence, &inputs->options, k);
         if (inputs->options.repulsion == IKT_REPULSION_EXACT)
             st = ikt_kernelsum_create_exact(ctx, rows, q, kernel, &t->sums[k]);
         else if (inputs->options.repulsion == IKT_REPULSION_TREE)
             st = ikt_kernelsum_create_tree(
-                ctx, rows, q, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]);
+                ctx, rows, q, kernel, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]);
         else
             st = ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]);
     }
@@ -200,7 +230,9 @@ static int64_t whole_memory(const ikt_objective_shape *shape) {
 
 int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
     const ikt_objective_options *options = &shape->options;
-    const ikt_fft_settings fft = fft_settings(options);
+    const ikt_fft_settings usual = fft_settings(options);
+    const ikt_fft_settings fft =
+        ikt_fft_for_kernel(&usual, kernel_of(kind->divergence, options, 0));
     const int64_t kernels = kind->divergence->n_kernels, q = shape->q;
     const int64_t sums = options->repulsion == IKT_REPULSION_EXACT
                              ? ikt_kernelsum_memory_exact(&shape->rows, shape->q, 0)
@@ -284,6 +316,16 @@ static void mix(const state *t, const double *factor) {
         into[e] = a * into[e] + b * other[e];
 }
 
+/* The weight of a pair: what the objective says, or what follows from its kernel alone. */
+static ikt_pair_weight weight_of(const state *t, const ikt_divergence_sums *sums) {
+    const ikt_divergence *d = t->divergence;
+    const ikt_kernel kernel = kernel_of(d, &t->inputs.options, 0);
+    if (d->weight) return d->weight(sums);
+    if (kernel.kind == IKT_KERNEL_GAUSSIAN) return (ikt_pair_weight){.kind = IKT_PAIR_SNE};
+    if (kernel.kind == IKT_KERNEL_STUDENT) return (ikt_pair_weight){.kind = d->pair};
+    return (ikt_pair_weight){IKT_PAIR_TAILED, (float)kernel.alpha, (float)(1 / kernel.alpha), 0};
+}
+
 /* The attraction of every pair that has one, and what its terms sum to where that is wanted. */
 static void attract(state *t, const ikt_pair_weight *weight, ikt_pair_totals *wanted) {
     const ikt_objective_inputs *in = &t->inputs;
@@ -305,8 +347,8 @@ static ikt_status add_whole_value(state *t, double *value, double *error) {
     const ikt_whole *whole = t->inputs.whole;
     const double share = 1 - (double)whole->zero / (double)whole->rows.n;
     ikt_whole_value found;
-    IKT_TRY(ikt_whole_value_estimate(t->ctx, whole, t->inputs.q, is_gaussian(t->divergence), t->y,
-                                     &found));
+    const ikt_kernel kernel = kernel_of(t->divergence, &t->inputs.options, 0);
+    IKT_TRY(ikt_whole_value_estimate(t->ctx, whole, t->inputs.q, kernel, t->y, &found));
     *value += share * found.value;
     *error = share * found.error;
     return IKT_OK;
@@ -342,8 +384,7 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
         ikt_replica_fill(ctx, rows, t->y, &t->replica);
     ikt_stage_end(ctx, IKT_STAGE_HALO);
     if (st == IKT_OK) { /* what travels has arrived */
-        const ikt_pair_weight weight =
-            d->weight ? d->weight(&sums) : (ikt_pair_weight){.kind = d->pair};
+        const ikt_pair_weight weight = weight_of(t, &sums);
         attract(t, &weight, want_value || d->has_balance ? &totals : NULL);
     } else if (t->whole) {
         ikt_whole_attraction_end(t->whole, t->attraction);

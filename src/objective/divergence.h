@@ -35,9 +35,11 @@ typedef struct {
 
 struct ikt_divergence {
     bool has_trade_off;
+    bool has_degrees; /* of freedom other than 1 */
     bool has_balance; /* pairs have such terms, which every evaluation needs */
     int n_kernels;
-    ikt_kernel kernel[IKT_KERNELS_MOST]; /* summed over all pairs; the first gives Z */
+    /* Summed over all pairs with 1 degree of freedom; the first gives Z. */
+    ikt_kernel_kind kernel[IKT_KERNELS_MOST];
     ikt_pair_kind pair; /* where its weight has no constants, and `weight` is NULL */
     /* LOCAL, pure. The weight of pairs once the totals are known, and what comes of its sums. */
     ikt_pair_weight (*weight)(const ikt_divergence_sums *sums);

@@ -11,19 +11,26 @@
  *
  * f = p log(p / q), so g = -p / q and G = -1. With phi(y) = sum_j w(y - y_j), the repulsive sum
  * sum_j w_ij^2 (y_i - y_j) is -1/2 grad phi(y_i) (methods, section 3), and
- *     gradient_i = 4 sum_j p_ij w_ij (y_i - y_j) + (2 / Z) grad phi(y_i). */
+ *     gradient_i = 4 sum_j p_ij w_ij (y_i - y_j) + (2 / Z) grad phi(y_i).
+ * With alpha degrees of freedom w = v^alpha, v = 1 / (1 + r^2 / alpha) (Kobak, Linderman,
+ * Steinerberger, Kluger & Berens 2019): w' = -w v, so that p v takes the place of p w and nothing
+ * else changes. alpha = 1 is the above; the limit of a large alpha is SNE. */
 static ikt_divergence_terms kl_combine(const ikt_divergence_sums *sums) {
     const double z = sums->total[0];
     return (ikt_divergence_terms){4, {2 / z, 0}, sums->value + log(z)};
 }
 
-static const ikt_divergence tsne = {
-    .n_kernels = 1, .kernel = {IKT_KERNEL_STUDENT}, .pair = IKT_PAIR_TSNE, .combine = kl_combine};
+static const ikt_divergence tsne = {.has_degrees = true,
+                                    .n_kernels = 1,
+                                    .kernel = {IKT_KERNEL_STUDENT},
+                                    .pair = IKT_PAIR_TSNE,
+                                    .combine = kl_combine};
 
 /* A dense P with exact sums takes one pass for everything. */
 static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inputs,
                               ikt_objective *out) {
-    if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT)
+    const bool is_student = inputs->options.degrees == 0 || inputs->options.degrees == 1;
+    if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT || !is_student)
         return ikt_divergence_create(ctx, inputs, out);
     out->kind = &ikt_objective_dense_tsne;
     return out->kind->create(ctx, inputs, out);

@@ -42,6 +42,7 @@ typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_accuracy;
 /* What the settings say to an objective. */
 typedef struct {
     double trade_off;    /* between both divergences, where the objective has two */
+    double degrees;      /* of freedom of the map's kernel; 0: 1 */
     int repulsion;       /* ikt_repulsion */
     int accuracy;        /* ikt_accuracy, of FFT and tree */
     int sharing;         /* ikt_fft_sharing */

@@ -10,6 +10,7 @@ enum { MOST = IKT_FIELD_DIMENSIONS_MOST, CHUNK = 8192, CENTRAL_AMONG = 10 };
 
 static const double step_most = 5;       /* units of the map */
 static const double armijo = 1e-4;       /* of the fall that the slope promises */
+static const double field_least = 1e-25; /* what is lost of 1e7 terms is a millionth of it */
 static const double fall_least = 1e-7;   /* promised fall below which a point has settled */
 static const double curved_least = 1e-9; /* cosine of step and change of gradient for an update */
 
@@ -40,12 +41,14 @@ typedef struct {
 
 /* --- the objective of one point --------------------------------------------------------------- */
 
-/* sum p log(1 + r^2) and, unless NULL, its gradient and sum p w. */
+/* -sum p log w and, unless NULL, its gradient and sum p v. */
 static double attraction(const chunk *c, int64_t i, const float *y, double *gradient,
                          double *weight) {
     const int64_t q = c->old->q, k = c->lists->k;
     const uint32_t *row = c->lists->row + i * k;
     const float *p = c->lists->score + i * k;
+    const ikt_kernel kernel = c->old->kernel;
+    const double inverse = kernel.kind == IKT_KERNEL_GAUSSIAN ? 0 : 1 / kernel.alpha;
     double value = 0;
     for (int64_t e = 0; e < k; e++) {
         if (!(p[e] > 0)) continue;
@@ -55,17 +58,19 @@ static double attraction(const chunk *c, int64_t i, const float *y, double *grad
             d[a] = (double)y[a] - (double)other[a];
             r2 += d[a] * d[a];
         }
-        value += (double)p[e] * log1p(r2);
+        value += (double)p[e] * ikt_kernel_minus_log(kernel, r2);
         if (!gradient) continue;
-        const double pw = (double)p[e] / (1 + r2);
-        *weight += pw;
+        const double pv = (double)p[e] / (1 + r2 * inverse);
+        *weight += pv;
         for (int64_t a = 0; a < q; a++)
-            gradient[a] += 2 * pw * d[a];
+            gradient[a] += 2 * pv * d[a];
     }
     return value;
 }
 
-/* KL_i, its gradient and sum p w, at a place with that field. */
+/* KL_i, its gradient and sum p v, at a place with that field. With a light tail terms of the field
+ * below 1e-38 are lost to floats: where that could count KL_i is taken as infinite, so that no
+ * point is drawn away from all old ones by a field that is too low. */
 static double evaluate(const chunk *c, const search *m, int64_t i, const float *y, double phi,
                        const float *slope, double *gradient, double *weight) {
     memset(gradient, 0, MOST * sizeof *gradient);
@@ -73,7 +78,8 @@ static double evaluate(const chunk *c, const search *m, int64_t i, const float *
     double value = attraction(c, i, y, gradient, weight);
     for (int a = 0; a < c->old->q; a++)
         gradient[a] += (double)slope[a] / phi;
-    return m->entropy + value + log(phi);
+    const bool is_lost = c->old->kernel.kind != IKT_KERNEL_STUDENT && !(phi >= field_least);
+    return is_lost ? INFINITY : m->entropy + value + log(phi);
 }
 
 /* --- starts ----------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ struct ikt_whole_attraction {
     const ikt_whole *whole;
     ikt_whole_sampling sampling;
     int q;
-    bool is_gaussian;
+    ikt_kernel kernel;
     ikt_isa isa;
     int64_t iteration;    /* under way */
     const int32_t *drawn; /* [n_drawn] its partitionings, in `order` */
@@ -151,7 +151,7 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
                                 .whole = w,
                                 .sampling = setup->sampling,
                                 .q = setup->q,
-                                .is_gaussian = setup->is_gaussian,
+                                .kernel = setup->kernel,
                                 .isa = ikt_cpu_isa(),
                                 .parts = parts_of(w->rows.count, w->psi, ikt_threads(ctx)),
                                 .padded = padded_block(most < w->largest ? most : w->largest)};
@@ -384,7 +384,7 @@ static inline float *force_of(const ikt_whole_attraction *a, int q, int64_t j, u
 
 static ikt_whole_block block_in(const ikt_whole_attraction *a, int64_t rows) {
     float *space = a->space + omp_get_thread_num() * (2 * a->q + 1) * a->padded;
-    ikt_whole_block block = {.rows = rows, .q = a->q, .is_gaussian = a->is_gaussian};
+    ikt_whole_block block = {.rows = rows, .q = a->q, .kernel = a->kernel};
     block.share = space;
     for (int c = 0; c < a->q; c++) {
         block.at[c] = space + (1 + 2 * c) * a->padded;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "affinity/whole.h"
+#include "kernelsum/kernelsum.h"
 #include "objective/whole_draw.h"
 
 typedef struct ikt_whole_attraction ikt_whole_attraction;
@@ -26,7 +27,7 @@ typedef struct ikt_whole_attraction ikt_whole_attraction;
 typedef struct {
     const ikt_whole *whole; /* lent until it is destroyed */
     int q;
-    bool is_gaussian; /* the map's kernel is exp(-r^2), whose weight of a pair is P_ij alone */
+    ikt_kernel kernel; /* of the map: not w log w */
     ikt_whole_sampling sampling;
 } ikt_whole_attraction_setup;
 
@@ -62,6 +63,6 @@ typedef struct {
  *   y   [n_local * q] positions of the own rows
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *whole, int q,
-                                    bool is_gaussian, const float *y, ikt_whole_value *out);
+                                    ikt_kernel kernel, const float *y, ikt_whole_value *out);
 
 #endif

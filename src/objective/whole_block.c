@@ -16,20 +16,21 @@ typedef struct {
     vector along[IKT_DIMENSIONS_MOST];
 } lane_sums;
 
-LANES_INLINE void add_row(const ikt_whole_block *b, int q, bool is_gaussian, int64_t j,
+LANES_INLINE void add_row(const ikt_whole_block *b, int q, pair_form form, int64_t j,
                           const lane_rows *own, lane_sums *sums) {
     vector d[IKT_DIMENSIONS_MOST], far, weight = own->share + b->share[j];
     for (int c = 0; c < q; c++) {
         d[c] = own->at[c] - b->at[c][j];
         far = c == 0 ? d[0] * d[0] : far + d[c] * d[c];
     }
-    if (!is_gaussian) weight /= 1.0f + far;
+    if (form.kind == IKT_KERNEL_TAILED) far *= form.inverse;
+    if (form.kind != IKT_KERNEL_GAUSSIAN) weight /= 1.0f + far;
     for (int c = 0; c < q; c++)
         sums->along[c] += weight * d[c];
 }
 
 /* The rows first .. first + 16 group - 1 against all. */
-LANES_INLINE void sum_group(const ikt_whole_block *b, int q, bool is_gaussian, int group,
+LANES_INLINE void sum_group(const ikt_whole_block *b, int q, pair_form form, int group,
                             int64_t first) {
     lane_rows own[GROUP];
     pair_wide wide[GROUP][IKT_DIMENSIONS_MOST];
@@ -45,7 +46,7 @@ LANES_INLINE void sum_group(const ikt_whole_block *b, int q, bool is_gaussian, i
         memset(sums, 0, sizeof sums);
         for (int64_t j = from; j < to; j++)
             for (int k = 0; k < group; k++)
-                add_row(b, q, is_gaussian, j, &own[k], &sums[k]);
+                add_row(b, q, form, j, &own[k], &sums[k]);
         for (int k = 0; k < group; k++)
             for (int c = 0; c < q; c++) {
                 float *force = b->force[c] + first + k * LANES;
@@ -64,21 +65,31 @@ LANES_INLINE void sum_group(const ikt_whole_block *b, int q, bool is_gaussian, i
     }
 }
 
-LANES_INLINE void sum_rows(const ikt_whole_block *b, int q, bool is_gaussian, int group) {
+LANES_INLINE void sum_rows(const ikt_whole_block *b, int q, pair_form form, int group) {
     int64_t first = 0;
     for (; group > 1 && first + LANES < b->rows; first += group * LANES)
-        sum_group(b, q, is_gaussian, group, first);
+        sum_group(b, q, form, group, first);
     for (; first < b->rows; first += LANES)
-        sum_group(b, q, is_gaussian, 1, first);
+        sum_group(b, q, form, 1, first);
+}
+
+LANES_INLINE void sum_form(const ikt_whole_block *b, int q, int group) {
+    const pair_form form = pair_form_of(b->kernel);
+    if (form.kind == IKT_KERNEL_STUDENT)
+        sum_rows(b, q, (pair_form){IKT_KERNEL_STUDENT, 1, 1}, group);
+    else if (form.kind == IKT_KERNEL_GAUSSIAN)
+        sum_rows(b, q, (pair_form){IKT_KERNEL_GAUSSIAN, 1, 1}, group);
+    else
+        sum_rows(b, q, (pair_form){IKT_KERNEL_TAILED, 1, form.inverse}, group);
 }
 
 LANES_INLINE void sum_any(const ikt_whole_block *b, int group) {
     if (b->q == 1)
-        b->is_gaussian ? sum_rows(b, 1, true, group) : sum_rows(b, 1, false, group);
+        sum_form(b, 1, group);
     else if (b->q == 2)
-        b->is_gaussian ? sum_rows(b, 2, true, group) : sum_rows(b, 2, false, group);
+        sum_form(b, 2, group);
     else
-        b->is_gaussian ? sum_rows(b, 3, true, group) : sum_rows(b, 3, false, group);
+        sum_form(b, 3, group);
 }
 
 IKT_FOR_EACH_ISA(sum_single, sum_any, (const ikt_whole_block *b), (b, 1))

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
+#include "kernelsum/kernelsum.h"
 #include "kernelsum/replica.h"
 
 enum { IKT_WHOLE_LANES = 16 };
@@ -20,16 +21,16 @@ enum { IKT_WHOLE_LANES = 16 };
 typedef struct {
     int64_t rows;
     int q;
-    bool is_gaussian;               /* the map's kernel is exp(-r^2), whose weight is 1 */
+    ikt_kernel kernel;              /* of the map: not w log w */
     float *at[IKT_DIMENSIONS_MOST]; /* positions; zeros behind the rows */
     float *share;                   /* 1 / S of each row; zeros behind them */
     float
-        *force[IKT_DIMENSIONS_MOST]; /* receives sum over j of (share_i + share_j) w_ij (y_i - y_j)
+        *force[IKT_DIMENSIONS_MOST]; /* receives sum over j of (share_i + share_j) v_ij (y_i - y_j)
                                       */
 } ikt_whole_block;
 
-/* LOCAL, thread-safe. Pairs in float, sums of more than 128 of them in double; the same bits on
- * every instruction set. */
+/* LOCAL, thread-safe. v = 1 / (1 + r^2 / alpha), 1 for the Gaussian kernel. Pairs in float, sums of
+ * more than 128 of them in double; the same bits on every instruction set. */
 void ikt_whole_block_sum(ikt_isa isa, const ikt_whole_block *block);
 
 #endif

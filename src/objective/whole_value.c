@@ -42,7 +42,7 @@ static double square(const int64_t *bits, int q, int64_t pair) {
     return sum;
 }
 
-ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q, bool is_gaussian,
+ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q, ikt_kernel kernel,
                                     const float *y, ikt_whole_value *out) {
     const int64_t count = w->sample.count;
     int64_t *bits = NULL;
@@ -53,7 +53,7 @@ ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q,
     share_positions(ctx, w, q, y, bits);
     for (int64_t s = 0; s < count; s++) { /* Welford's sums */
         const double r2 = square(bits, q, s);
-        const double term = w->sample.log_p[s] + (is_gaussian ? r2 : log1p(r2));
+        const double term = w->sample.log_p[s] + ikt_kernel_minus_log(kernel, r2);
         const double off = term - mean;
         mean += off / (double)(s + 1);
         squares += off * (term - mean);

@@ -155,15 +155,19 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
     return measure(ctx, run, families, ikt_measures_need_input(families), has_marked, out);
 }
 
-/* COLLECTIVE. The objective of t-SNE on a P. */
+/* COLLECTIVE. The objective of t-SNE on a P, with the kernel of the run. */
 static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
                             const ikt_probabilities *p, int q, ikt_objective *out) {
     const int64_t n = p->rows.n;
+    const double degrees = settings->layout.degrees_of_freedom;
+    const bool has_tree = ikt_tree_has_kernel(ikt_kernel_of_degrees(degrees));
     ikt_objective_inputs inputs = {.rows = p->rows,
                                    .q = q,
-                                   .options = {.repulsion = n <= EXACT_ROWS ? IKT_REPULSION_EXACT
+                                   .options = {.degrees = degrees,
+                                               .repulsion = n <= EXACT_ROWS ? IKT_REPULSION_EXACT
                                                             : q == 2        ? IKT_REPULSION_FFT
-                                                                            : IKT_REPULSION_TREE,
+                                                            : has_tree      ? IKT_REPULSION_TREE
+                                                                            : IKT_REPULSION_EXACT,
                                                .accuracy = IKT_ACCURACY_TIGHT,
                                                .sharing = settings->layout.grid},
                                    .graph = p->graph.forward.start ? &p->graph : NULL,

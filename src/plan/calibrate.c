@@ -189,7 +189,7 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
     for (int64_t e = 0; st == IKT_OK && e < 2 * rows.count; e++)
         y[e] = (float)(SPAN * ikt_rng_uniform(1, IKT_RNG_SAMPLE, 2 * rows.first + e, 0));
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &rows, IKT_KERNEL_STUDENT, &fft, &sums);
+    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &rows, ikt_student, &fft, &sums);
     for (int t = 0; t < TRIES && st == IKT_OK; t++) {
         const double before = ikt_stage_seconds(ctx, IKT_STAGE_FFT);
         ikt_kernelsum_evaluate(

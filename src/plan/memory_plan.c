@@ -232,7 +232,8 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
         ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
     plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + held;
     plan.stage[IKT_STAGE_LAYOUT] =
-        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + held;
+        lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) + CHUNK_BYTES +
+        held;
     plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held;
     find_peak(&plan);
     return plan;

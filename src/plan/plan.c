@@ -396,6 +396,13 @@ static void plan_whole_attraction(const task *t) {
     reduce(t, IKT_STAGE_LAYOUT, t->reports, 16 * t->axes * IKT_WHOLE_PAIRS);
 }
 
+/* Whether attraction and repulsion are one pass over all pairs (objective/dense_tsne.c). */
+static bool has_one_pass(const ikt_workload *w) {
+    const ikt_layout_settings *layout = &w->settings.layout;
+    return w->is_dense && w->is_exact && layout->objective == IKT_OBJECTIVE_TSNE &&
+           layout->degrees_of_freedom == 1;
+}
+
 /* Attraction: entries of P on the rank, m symmetric_share k or m n. The more rows, the farther away
  * their positions lie: between the two sizes at which it was measured, and some way beyond, the
  * rate is a power of the rows. The pass over P computes the divergence, too, where that is
@@ -410,7 +417,7 @@ static void plan_loop(const task *t) {
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     if (w->is_whole) {
         plan_whole_attraction(t);
-    } else if (!w->is_dense || !w->is_exact || w->settings.layout.objective != IKT_OBJECTIVE_TSNE) {
+    } else if (!has_one_pass(w)) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);

@@ -152,6 +152,7 @@ typedef struct {
     bool is_u8;
     ikt_model_spec model; /* t, psi and distinct centres */
     double span;          /* of the map */
+    ikt_kernel kernel;    /* of the map */
     int threads;
 } ikt_out_of_sample_size;
 

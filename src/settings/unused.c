@@ -28,6 +28,7 @@ typedef enum {
     LANDMARKS,
     APPROXIMATION,
     GRID,
+    LATE_EXAGGERATION,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -61,6 +62,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
         layout->repulsion != IKT_REPULSION_EXACT && layout->objective != IKT_OBJECTIVE_SNE;
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
+    has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
 
@@ -99,6 +101,8 @@ static const struct {
              {"layout", "landmarks", LANDMARKS, "layout.init=landmark"},
              {"layout", "accuracy", APPROXIMATION, "layout.repulsion=fft or barnes_hut"},
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},
+             {"layout", "final_exaggeration_from", LATE_EXAGGERATION,
+              "layout.final_exaggeration other than 1"},
              {"run", "checkpoint_every", CHECKPOINTS, "run.checkpoint other than none"},
              {"run", "checkpoint_keep", CHECKPOINTS, "run.checkpoint other than none"}};
 

@@ -46,18 +46,19 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
                         ikt_transformed *done) {
     const ikt_loaded_model *m = &done->loaded;
     const int64_t count = done->rows.count;
+    const ikt_kernel kernel = ikt_kernel_of_degrees(m->settings.layout.degrees_of_freedom);
     ikt_field *field = NULL;
     int64_t unsettled = 0;
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, false, &field);
+    ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field);
     ikt_stage_end(ctx, IKT_STAGE_FFT);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &done->y, count * m->shape.q, sizeof *done->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &done->nearest, count, sizeof(int64_t), "embedding");
     if (st == IKT_OK) {
-        const ikt_placed old = {field, m->y, (int)m->shape.q};
+        const ikt_placed old = {field, m->y, (int)m->shape.q, kernel};
         st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
                                      &unsettled);
     }
@@ -85,8 +86,11 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     if (done->k > s->n)
         return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
                         (long long)done->k, request->model, (long long)s->n);
+    const ikt_kernel kernel =
+        ikt_kernel_of_degrees(done->loaded.settings.layout.degrees_of_freedom);
     const ikt_out_of_sample_size size = {.n = s->n,
                                          .q = s->q,
+                                         .kernel = kernel,
                                          .rows = ikt_rows_count(&done->rows, 0),
                                          .columns = s->columns,
                                          .k = done->k,

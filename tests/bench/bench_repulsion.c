@@ -68,8 +68,8 @@ static void free_points(points *p) {
 static ikt_kernelsum *make_sums(ikt_context *ctx, int64_t n, const ikt_fft_settings *fft) {
     ikt_rows rows = ikt_rows_make(n, 1, 0);
     ikt_kernelsum *sums = NULL;
-    ikt_status st = fft ? ikt_kernelsum_create_fft(ctx, &rows, IKT_KERNEL_STUDENT, fft, &sums)
-                        : ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums);
+    ikt_status st = fft ? ikt_kernelsum_create_fft(ctx, &rows, ikt_student, fft, &sums)
+                        : ikt_kernelsum_create_exact(ctx, &rows, 2, ikt_student, &sums);
     if (st != IKT_OK) exit((int)st);
     return sums;
 }
@@ -178,7 +178,7 @@ static double time_shared(ikt_context *ctx, const late_map *late, const ikt_fft_
     ikt_rows rows = ikt_rows_make(late->n, ikt_size(ctx), ikt_rank(ctx));
     points all = make_points(ctx, late, false);
     ikt_kernelsum *sums = NULL;
-    if (ikt_kernelsum_create_fft(ctx, &rows, IKT_KERNEL_STUDENT, fft, &sums) != IKT_OK)
+    if (ikt_kernelsum_create_fft(ctx, &rows, ikt_student, fft, &sums) != IKT_OK)
         exit(IKT_ERR_RESOURCE);
     double least = INFINITY;
     for (int t = 0; t <= TIMES; t++) {

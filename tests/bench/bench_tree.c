@@ -87,9 +87,10 @@ static void bench(ikt_context *ctx, bool clusters, int q, int64_t n) {
     for (int way = 0; way < WAYS; way++) {
         ikt_kernelsum *sums = NULL;
         ikt_status st =
-            way == 0 ? ikt_kernelsum_create_exact(ctx, &rows, q, IKT_KERNEL_STUDENT, &sums)
-                     : ikt_kernelsum_create_tree(
-                           ctx, &rows, q, way == 1 ? IKT_TREE_DEFAULT : IKT_TREE_TIGHT, &sums);
+            way == 0
+                ? ikt_kernelsum_create_exact(ctx, &rows, q, ikt_student, &sums)
+                : ikt_kernelsum_create_tree(ctx, &rows, q, ikt_student,
+                                            way == 1 ? IKT_TREE_DEFAULT : IKT_TREE_TIGHT, &sums);
         if (st != IKT_OK) exit((int)st);
         printf(" %.2f ms", 1e3 * time_of(sums, &p, way, way == 0 && n > 50000 ? 1 : TIMES));
         if (way > 0) print_errors(&p, way);

@@ -56,7 +56,7 @@ static ikt_status make(bench *b, ikt_stage stage, int64_t node_bytes, repelling 
     r->settings = ikt_fft_preset(IKT_FFT_DEFAULT);
     IKT_TRY(ikt_agree(b->ctx, alloc_rows(r)));
     IKT_TRY(make_grid(r));
-    return ikt_kernelsum_create_fft(b->ctx, &r->rows, IKT_KERNEL_STUDENT, &r->settings, &r->sums);
+    return ikt_kernelsum_create_fft(b->ctx, &r->rows, ikt_student, &r->settings, &r->sums);
 }
 
 static void release(repelling *r) {

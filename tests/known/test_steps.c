@@ -75,6 +75,9 @@ typedef struct {
     int n, q;
     double exaggeration, rate, final_rate, momentum, final_momentum;
     int exaggerated, momentum_switch; /* iterations of the first phase; of the first momentum */
+    double degrees;                   /* of freedom; 0: 1 */
+    double late;                      /* exaggeration, 0: 1, */
+    int late_from;                    /* from this iteration on */
 } plain_settings;
 
 typedef struct {
@@ -125,27 +128,32 @@ static void make_p(int n, double perplexity) {
     }
 }
 
-static double student(int i, int j, int q) {
-    double sum = 1;
-    for (int c = 0; c < q; c++)
-        sum += (plain.y[i][c] - plain.y[j][c]) * (plain.y[i][c] - plain.y[j][c]);
-    return 1 / sum;
+/* The kernel of the map; where `pull` is not NULL it receives what the attraction of a pair is
+ * multiplied by beside p: -dw / d(r^2) / w. */
+static double kernel(const plain_settings *s, int i, int j, double *pull) {
+    const double degrees = s->degrees > 0 ? s->degrees : 1;
+    double square = 0;
+    for (int c = 0; c < s->q; c++)
+        square += (plain.y[i][c] - plain.y[j][c]) * (plain.y[i][c] - plain.y[j][c]);
+    if (pull) *pull = 1 / (1 + square / degrees);
+    return isinf(degrees) ? exp(-square) : pow(1 + square / degrees, -degrees);
 }
 
-static double student_total(int n, int q) {
+static double kernel_total(const plain_settings *s) {
     double z = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            if (i != j) z += student(i, j, q);
+    for (int i = 0; i < s->n; i++)
+        for (int j = 0; j < s->n; j++)
+            if (i != j) z += kernel(s, i, j, NULL);
     return z;
 }
 
-static double plain_kl(int n, int q) {
-    const double z = student_total(n, q);
+static double plain_kl(const plain_settings *s) {
+    const double z = kernel_total(s);
     double kl = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            if (plain.p[i][j] > 0) kl += plain.p[i][j] * log(plain.p[i][j] * z / student(i, j, q));
+    for (int i = 0; i < s->n; i++)
+        for (int j = 0; j < s->n; j++)
+            if (plain.p[i][j] > 0)
+                kl += plain.p[i][j] * log(plain.p[i][j] * z / kernel(s, i, j, NULL));
     return kl;
 }
 
@@ -161,17 +169,19 @@ static void start_at_random(int n, int q) {
 static void plain_step(const plain_settings *s, int iteration) {
     static double slope[ROWS_MOST][3];
     const bool is_exaggerated = iteration < s->exaggerated;
-    const double factor = is_exaggerated ? s->exaggeration : 1;
+    const bool is_late = s->late > 0 && iteration >= s->late_from;
+    const double factor = is_exaggerated ? s->exaggeration : is_late ? s->late : 1;
     const double rate = is_exaggerated ? s->rate : s->final_rate;
     const double momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum;
-    const double z = student_total(s->n, s->q);
+    const double z = kernel_total(s);
     memset(slope, 0, sizeof slope);
     for (int i = 0; i < s->n; i++)
         for (int j = 0; j < s->n; j++)
             for (int c = 0; c < s->q && i != j; c++) {
-                const double w = student(i, j, s->q);
+                double pull;
+                const double w = kernel(s, i, j, &pull);
                 slope[i][c] +=
-                    (factor * plain.p[i][j] - w / z) * w * (plain.y[i][c] - plain.y[j][c]);
+                    (factor * plain.p[i][j] - w / z) * pull * (plain.y[i][c] - plain.y[j][c]);
             }
     for (int i = 0; i < s->n; i++)
         for (int c = 0; c < s->q; c++) {
@@ -213,7 +223,7 @@ static void follow(ikt_context *ctx, const plain_settings *s, const option *opti
     for (int done = 0; done <= steps; done++) {
         ikt_embedding *map = embed(ctx, s->n, options, done, s->exaggerated);
         compare(map, s->n, s->q, done, TOLERANCE);
-        const double kl = plain_kl(s->n, s->q);
+        const double kl = plain_kl(s);
         assert_true(fabs(ikt_embedding_objective(map) - kl) <= TOLERANCE * kl);
         assert_int_equal(ikt_embedding_iterations(map), done);
         ikt_embedding_destroy(&map);
@@ -225,7 +235,7 @@ static void follow(ikt_context *ctx, const plain_settings *s, const option *opti
 
 /* Both phases, both momenta; the least learning rate, 200, for so few rows. */
 static void steps_of_the_default_schedule(void **state) {
-    const plain_settings s = {180, 2, 12, 200, 200, 0.6, 0.85, 8, 14};
+    const plain_settings s = {180, 2, 12, 200, 200, 0.6, 0.85, 8, 14, 0, 0, 0};
     const option options[] = {{"layout.init", "random"},
                               {"layout.momentum", "0.6"},
                               {"layout.final_momentum", "0.85"},
@@ -237,14 +247,14 @@ static void steps_of_the_default_schedule(void **state) {
 /* 500 times the full gradient, exaggeration 4, momenta 0.5 and 0.8, from a random start: all of it
  * by the name of the preset. */
 static void steps_of_the_papers_schedule(void **state) {
-    const plain_settings s = {180, 2, 4, 2000, 2000, 0.5, 0.8, 3, 5};
+    const plain_settings s = {180, 2, 4, 2000, 2000, 0.5, 0.8, 3, 5, 0, 0, 0};
     const option options[] = {{"layout.preset", "matlab"}, {"layout.momentum_switch", "5"}, {0}};
     follow(*state, &s, options, 8);
 }
 
 /* Learning rate n / exaggeration, then n, where that is above 200; momentum 0.8. */
 static void steps_by_the_rule_of_the_learning_rate(void **state) {
-    const plain_settings s = {500, 2, 2, 250, 500, 0.8, 0.8, 10, 250};
+    const plain_settings s = {500, 2, 2, 250, 500, 0.8, 0.8, 10, 250, 0, 0, 0};
     const option options[] = {{"layout.init", "random"}, {"layout.exaggeration", "2"}, {0}};
     make_data(s.n);
     make_p(s.n, 9);
@@ -260,13 +270,72 @@ static void steps_by_the_rule_of_the_learning_rate(void **state) {
 
 static void steps_in_one_and_three_dimensions(void **state) {
     for (int q = 1; q <= 3; q += 2) {
-        const plain_settings s = {40, q, 12, 20, 45, 0.8, 0.8, 9, 250};
+        const plain_settings s = {40, q, 12, 20, 45, 0.8, 0.8, 9, 250, 0, 0, 0};
         const option options[] = {{"layout.init", "random"},
                                   {"layout.dimensions", q == 1 ? "1" : "3"},
                                   {"layout.learning_rate", "20"},
                                   {"layout.final_learning_rate", "45"},
                                   {0}};
         follow(*state, &s, options, STEPS);
+    }
+}
+
+/* Heavy and light tails, and the limit; the divergence is that of the same kernel. */
+static void steps_with_other_degrees_of_freedom(void **state) {
+    static const char *const degrees[] = {"0.5", "3", "inf"};
+    for (int d = 0; d < 3; d++) {
+        const plain_settings s = {.n = 60,
+                                  .q = 2,
+                                  .exaggeration = 12,
+                                  .rate = 20,
+                                  .final_rate = 45,
+                                  .momentum = 0.8,
+                                  .final_momentum = 0.8,
+                                  .exaggerated = 9,
+                                  .momentum_switch = 250,
+                                  .degrees = d == 2 ? INFINITY : strtod(degrees[d], NULL)};
+        const option options[] = {{"layout.init", "random"},
+                                  {"layout.degrees_of_freedom", degrees[d]},
+                                  {"layout.learning_rate", "20"},
+                                  {"layout.final_learning_rate", "45"},
+                                  {0}};
+        follow(*state, &s, options, STEPS);
+    }
+}
+
+/* At once after the first phase, and from an iteration on; the divergence knows of no factor. */
+static void steps_with_late_exaggeration(void **state) {
+    for (int later = 0; later < 2; later++) {
+        const plain_settings s = {.n = 60,
+                                  .q = 2,
+                                  .exaggeration = 12,
+                                  .rate = 20,
+                                  .final_rate = 45,
+                                  .momentum = 0.8,
+                                  .final_momentum = 0.8,
+                                  .exaggerated = 6,
+                                  .momentum_switch = 250,
+                                  .late = 3,
+                                  .late_from = later ? 11 : 0};
+        const option options[] = {
+            {"layout.init", "random"},
+            {"layout.final_exaggeration", "3"},
+            {"layout.learning_rate", "20"},
+            {"layout.final_learning_rate", "45"},
+            {later ? "layout.final_exaggeration_from" : "layout.momentum", later ? "11" : "0.8"},
+            {0}};
+        make_data(s.n);
+        make_p(s.n, 9);
+        start_at_random(s.n, s.q);
+        for (int done = 0; done < STEPS; done++) {
+            plain_step(&s, done);
+            if (done + 1 < 11) continue; /* the start must lie within the run */
+            ikt_embedding *map = embed(*state, s.n, options, done + 1, s.exaggerated);
+            compare(map, s.n, s.q, done + 1, TOLERANCE);
+            assert_true(fabs(ikt_embedding_objective(map) - plain_kl(&s)) <=
+                        TOLERANCE * plain_kl(&s));
+            ikt_embedding_destroy(&map);
+        }
     }
 }
 
@@ -434,7 +503,9 @@ static void phases_are_kept_whole(void **state) {
 
 IKT_MPI_TESTS(ikt_test(steps_of_the_default_schedule), ikt_test(steps_of_the_papers_schedule),
               ikt_test(steps_by_the_rule_of_the_learning_rate),
-              ikt_test(steps_in_one_and_three_dimensions), ikt_test(schedules_have_their_lengths),
+              ikt_test(steps_in_one_and_three_dimensions),
+              ikt_test(steps_with_other_degrees_of_freedom), ikt_test(steps_with_late_exaggeration),
+              ikt_test(schedules_have_their_lengths),
               ikt_test(a_random_start_is_normal_with_deviation_1e_4),
               ikt_test(a_start_by_components_has_deviation_1e_4_on_the_first_axis),
               ikt_test(scores_off_the_origin_have_the_same_spread),

@@ -18,41 +18,57 @@ typedef enum { EXACT, GRID, TREE } way;
 typedef struct {
     way way;
     int q;
-    ikt_kernel kernel;
+    ikt_kernel_kind kernel;
     bool is_tight;
     double value, gradient; /* largest errors: root mean square beside that of the plain sums */
+    double alpha;           /* of the tailed kernel, else 1 */
 } variant;
 
 /* As kernelsum.h states it: a single charge, whose own point feels nothing, is the worst case. */
-static const variant variants[] = {{EXACT, 1, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6},
-                                   {EXACT, 2, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6},
-                                   {EXACT, 3, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6},
-                                   {EXACT, 1, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6},
-                                   {EXACT, 2, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6},
-                                   {EXACT, 3, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6},
-                                   {EXACT, 1, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6},
-                                   {EXACT, 2, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6},
-                                   {EXACT, 3, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6},
-                                   {GRID, 2, IKT_KERNEL_STUDENT, false, 2e-3, 2e-2},
-                                   {GRID, 2, IKT_KERNEL_STUDENT, true, 2e-5, 1e-4},
-                                   {GRID, 2, IKT_KERNEL_STUDENT_LOG, false, 2e-3, 4.5e-2},
-                                   {GRID, 2, IKT_KERNEL_STUDENT_LOG, true, 2e-5, 3e-4},
-                                   {TREE, 1, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2},
-                                   {TREE, 2, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2},
-                                   {TREE, 3, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2},
-                                   {TREE, 1, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3},
-                                   {TREE, 2, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3},
-                                   {TREE, 3, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3}};
+static const variant variants[] = {{EXACT, 1, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 2, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 3, IKT_KERNEL_STUDENT, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 1, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 2, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 3, IKT_KERNEL_STUDENT_LOG, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 1, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 2, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6, 1},
+                                   {EXACT, 3, IKT_KERNEL_GAUSSIAN, false, 1e-6, 1e-6, 1},
+                                   {GRID, 2, IKT_KERNEL_STUDENT, false, 2e-3, 2e-2, 1},
+                                   {GRID, 2, IKT_KERNEL_STUDENT, true, 2e-5, 1e-4, 1},
+                                   {GRID, 2, IKT_KERNEL_STUDENT_LOG, false, 2e-3, 4.5e-2, 1},
+                                   {GRID, 2, IKT_KERNEL_STUDENT_LOG, true, 2e-5, 3e-4, 1},
+                                   {TREE, 1, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2, 1},
+                                   {TREE, 2, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2, 1},
+                                   {TREE, 3, IKT_KERNEL_STUDENT, false, 1.5e-2, 2e-2, 1},
+                                   {TREE, 1, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3, 1},
+                                   {TREE, 2, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3, 1},
+                                   {TREE, 3, IKT_KERNEL_STUDENT, true, 1e-3, 1e-3, 1},
+                                   {EXACT, 1, IKT_KERNEL_TAILED, false, 1e-6, 1e-6, 0.5},
+                                   {EXACT, 2, IKT_KERNEL_TAILED, false, 1e-6, 1e-6, 0.3},
+                                   {EXACT, 3, IKT_KERNEL_TAILED, false, 1e-6, 1e-6, 2.7},
+                                   {EXACT, 2, IKT_KERNEL_TAILED, false, 1e-6, 1e-6, 200},
+                                   {GRID, 2, IKT_KERNEL_TAILED, false, 2e-3, 2e-2, 0.5},
+                                   {GRID, 2, IKT_KERNEL_TAILED, true, 2e-5, 3e-4, 0.5},
+                                   {GRID, 2, IKT_KERNEL_TAILED, true, 2e-5, 1e-4, 3},
+                                   {GRID, 2, IKT_KERNEL_GAUSSIAN, true, 3e-5, 1e-4, 1},
+                                   {TREE, 1, IKT_KERNEL_TAILED, false, 1.5e-2, 2e-2, 0.5},
+                                   {TREE, 2, IKT_KERNEL_TAILED, true, 1e-3, 1e-3, 2.5},
+                                   {TREE, 3, IKT_KERNEL_TAILED, true, 1e-3, 1e-3, 0.5}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static ikt_kernel kernel_of(const variant *v) {
+    return (ikt_kernel){v->kernel, v->alpha};
+}
 
 static ikt_kernelsum *create(ikt_context *ctx, const ikt_rows *rows, const variant *v) {
     const ikt_fft_settings fft = ikt_fft_preset(v->is_tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
     ikt_kernelsum *sums = NULL;
     ikt_status st =
-        v->way == EXACT ? ikt_kernelsum_create_exact(ctx, rows, v->q, v->kernel, &sums)
+        v->way == EXACT ? ikt_kernelsum_create_exact(ctx, rows, v->q, kernel_of(v), &sums)
         : v->way == GRID
-            ? ikt_kernelsum_create_fft(ctx, rows, v->kernel, &fft, &sums)
-            : ikt_kernelsum_create_tree(ctx, rows, v->q,
+            ? ikt_kernelsum_create_fft(ctx, rows, kernel_of(v), &fft, &sums)
+            : ikt_kernelsum_create_tree(ctx, rows, v->q, kernel_of(v),
                                         v->is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &sums);
     assert_int_equal(st, IKT_OK);
     return sums;
@@ -137,12 +153,15 @@ static void sum_plainly(const scene *s, ikt_kernel kernel, int set, int64_t i, d
             r2 += d[c] * d[c];
         }
         const double w = 1 / (1 + r2), l = log1p(r2), charge = charge_of(set, j);
-        const double value = kernel == IKT_KERNEL_STUDENT       ? w
-                             : kernel == IKT_KERNEL_STUDENT_LOG ? -w * l
-                                                                : exp(-r2);
-        const double slope = kernel == IKT_KERNEL_STUDENT       ? w * w
-                             : kernel == IKT_KERNEL_STUDENT_LOG ? w * w * (1 - l)
-                                                                : value;
+        const double a = kernel.alpha, tailed = pow(1 + r2 / a, -a);
+        const double value = kernel.kind == IKT_KERNEL_STUDENT       ? w
+                             : kernel.kind == IKT_KERNEL_STUDENT_LOG ? -w * l
+                             : kernel.kind == IKT_KERNEL_TAILED      ? tailed
+                                                                     : exp(-r2);
+        const double slope = kernel.kind == IKT_KERNEL_STUDENT       ? w * w
+                             : kernel.kind == IKT_KERNEL_STUDENT_LOG ? w * w * (1 - l)
+                             : kernel.kind == IKT_KERNEL_TAILED      ? tailed / (1 + r2 / a)
+                                                                     : value;
         sum[0] += charge * value;
         for (int c = 0; c < s->q; c++)
             sum[1 + c] -= 2 * charge * slope * d[c];
@@ -186,7 +205,7 @@ static void charges_match_plain_sums(void **state) {
             assert_int_equal(ikt_kernelsum_evaluate(sums, &request), IKT_OK);
             for (int k = 0; k < SETS; k++) {
                 double error[2];
-                errors_of(ctx, &s, variants[v].kernel, k, error);
+                errors_of(ctx, &s, kernel_of(&variants[v]), k, error);
                 if (error[0] > variants[v].value || error[1] > variants[v].gradient)
                     print_message("variant %d, %lld targets, set %d: value %.2e, gradient %.2e\n",
                                   v, (long long)targets, k, error[0], error[1]);

@@ -113,8 +113,7 @@ static void slabs_are_shared_by_as_many_as_pay(void **state) {
     ikt_influence influence;
     ikt_mesh *mesh = NULL;
     ikt_mesh_space space = {.threads = 1, .potential_stride = ikt_charge_stride(&grid, fft.order)};
-    assert_int_equal(ikt_influence_make(ctx, IKT_KERNEL_STUDENT, &grid, &window, &influence),
-                     IKT_OK);
+    assert_int_equal(ikt_influence_make(ctx, ikt_student, &grid, &window, &influence), IKT_OK);
     assert_int_equal(ikt_mesh_f32.create(ctx, grid.padded, &influence, &mesh), IKT_OK);
     alloc_space(ctx, &grid, &space);
     uint64_t wanted = 0;
@@ -192,7 +191,7 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
     ikt_rows rows = ikt_rows_make(10, ikt_size(ctx), ikt_rank(ctx));
     ikt_kernelsum *sums = NULL;
     ikt_clear(ctx);
-    assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, IKT_KERNEL_STUDENT, &settings, &sums),
+    assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, ikt_student, &settings, &sums),
                      IKT_ERR_USAGE);
     assert_null(sums);
     assert_non_null(strstr(ikt_message(ctx), word));

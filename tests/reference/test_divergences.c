@@ -74,13 +74,15 @@ typedef struct {
     int q;
     ikt_objective_name kind;
     double kappa;
+    double degrees; /* of freedom; 0: 1 */
 } problem;
 
 static double kernel(const problem *x, const double *y, int64_t i, int64_t j) {
     double r2 = 0;
     for (int c = 0; c < x->q; c++)
         r2 += pow(y[x->q * i + c] - y[x->q * j + c], 2);
-    return x->kind == IKT_OBJECTIVE_SNE ? exp(-r2) : 1 / (1 + r2);
+    if (x->kind == IKT_OBJECTIVE_SNE || isinf(x->degrees)) return exp(-r2);
+    return x->degrees > 0 ? pow(1 + r2 / x->degrees, -x->degrees) : 1 / (1 + r2);
 }
 
 static double pair_cost(const problem *x, double p, double q) {
@@ -152,6 +154,7 @@ static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how
     const ikt_objective_inputs inputs = {.rows = rows,
                                          .q = x->q,
                                          .options = {.trade_off = x->kappa,
+                                                     .degrees = x->degrees,
                                                      .repulsion = how == FFT ? IKT_REPULSION_FFT
                                                                   : how == TREE
                                                                       ? IKT_REPULSION_TREE
@@ -212,7 +215,7 @@ static void gradients_are_the_slopes_of_the_cost(void **state) {
         for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
             for (int q = 1; q <= 3; q++)
                 for (int k = 1; k <= 9; k += 4) {
-                    const problem x = {p, q, (ikt_objective_name)kind, 0.1 * k};
+                    const problem x = {p, q, (ikt_objective_name)kind, 0.1 * k, 0};
                     if (k > 1 && !ikt_objective_kind_of(x.kind)->divergence->has_trade_off)
                         continue;
                     check(*state, &x, is_dense, EXACT, 2e-5);
@@ -222,24 +225,121 @@ static void gradients_are_the_slopes_of_the_cost(void **state) {
     assert_int_equal(ikt_memory_now(*state), 0);
 }
 
+/* A gradient of doubles by its formula is the slope of the cost to 1e-6, and ours is that gradient
+ * to the rounding of floats. */
+static void formula(const problem *x, const double *y, double *slope) {
+    double z = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            if (i != j) z += kernel(x, y, i, j);
+    memset(slope, 0, MOST * sizeof *slope);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++) {
+            double r2 = 0;
+            for (int c = 0; c < x->q; c++)
+                r2 += pow(y[x->q * i + c] - y[x->q * j + c], 2);
+            const double q = kernel(x, y, i, j) / z, pull = 1 / (1 + r2 / x->degrees);
+            for (int c = 0; c < x->q && i != j; c++)
+                slope[x->q * i + c] +=
+                    4 * (x->p[i * N + j] - q) * pull * (y[x->q * i + c] - y[x->q * j + c]);
+        }
+}
+
+static void tails_have_the_gradient_of_their_cost(void **state) {
+    const double degrees[] = {0.25, 0.5, 1.5, 2, 30, INFINITY};
+    for (int is_dense = 0; is_dense < 2; is_dense++) {
+        double *p = full_p(is_dense);
+        for (int q = 1; q <= 3; q++)
+            for (int d = 0; d < 6; d++) {
+                const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0, degrees[d]};
+                double y[MOST], slope[MOST], exact[MOST], wrong = 0, right = 0;
+                for (int64_t e = 0; e < q * N; e++)
+                    y[e] = (double)position(e / q, e % q);
+                slopes(&x, y, slope);
+                formula(&x, y, exact);
+                for (int64_t e = 0; e < q * N; e++) {
+                    wrong += pow(slope[e] - exact[e], 2);
+                    right += pow(exact[e], 2);
+                }
+                assert_true(sqrt(wrong / right) < 1e-6);
+                const found f = evaluate(*state, &x, is_dense, EXACT, true);
+                const double off = difference(*state, &f, exact, q), kl = cost(&x, y);
+                if (off > 1e-6 || fabs(f.value - kl) > 1e-6 * kl)
+                    fail_msg("alpha %g, q %d, dense %d: gradient off by %.2e, value %.9g for %.9g",
+                             degrees[d], q, is_dense, off, f.value, kl);
+                check(*state, &x, is_dense, EXACT, 2e-5);
+            }
+        free(p);
+    }
+}
+
+/* alpha = 1 is t-SNE to the bit, inf is SNE to the bit, and what lies near them is near. */
+static void tails_have_their_limits(void **state) {
+    ikt_context *ctx = *state;
+    double *p = full_p(false), all[MOST];
+    for (int q = 1; q <= 3; q++) {
+        const problem tsne = {p, q, IKT_OBJECTIVE_TSNE, 0, 0},
+                      one = {p, q, IKT_OBJECTIVE_TSNE, 0, 1};
+        const problem sne = {p, q, IKT_OBJECTIVE_SNE, 0, 0};
+        const problem limit = {p, q, IKT_OBJECTIVE_TSNE, 0, INFINITY};
+        const found a = evaluate(ctx, &tsne, false, EXACT, true);
+        const found b = evaluate(ctx, &one, false, EXACT, true);
+        const found c = evaluate(ctx, &sne, false, EXACT, true);
+        const found d = evaluate(ctx, &limit, false, EXACT, true);
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_memory_equal(&c, &d, sizeof c);
+        double last = INFINITY;
+        for (int64_t e = 0; e < q * N; e++)
+            all[e] = (double)c.gradient[e];
+        if (ikt_size(ctx) > 1) continue; /* the gradient of all rows is wanted */
+        for (double degrees = 10; degrees < 2e4; degrees *= 10) {
+            const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0, degrees};
+            const found f = evaluate(ctx, &x, false, EXACT, true);
+            const double off = difference(ctx, &f, all, q);
+            if (!(off < last / 2)) fail_msg("alpha %g: %.2e after %.2e", degrees, off, last);
+            last = off;
+        }
+        assert_true(last < 1e-2);
+        for (int64_t e = 0; e < q * N; e++)
+            all[e] = (double)a.gradient[e];
+        const problem near = {p, q, IKT_OBJECTIVE_TSNE, 0, 1 + 1e-6};
+        const found f = evaluate(ctx, &near, false, EXACT, true);
+        assert_true(difference(ctx, &f, all, q) < 1e-5);
+        assert_true(fabs(f.value - a.value) < 1e-5 * a.value);
+    }
+    free(p);
+}
+
 static void grids_and_trees_serve_as_well(void **state) {
     double *p = full_p(false);
     for (int kind = IKT_OBJECTIVE_TSNE; kind <= IKT_OBJECTIVE_JSE; kind++) {
-        const problem x = {p, 2, (ikt_objective_name)kind, 0.4};
+        const problem x = {p, 2, (ikt_objective_name)kind, 0.4, 0};
         check(*state, &x, false, FFT, 1e-3);
     }
     for (int q = 1; q <= 3; q++) {
-        const problem tsne = {p, q, IKT_OBJECTIVE_TSNE, 0}, jse = {p, q, IKT_OBJECTIVE_JSE, 0.4};
+        const problem tsne = {p, q, IKT_OBJECTIVE_TSNE, 0, 0},
+                      jse = {p, q, IKT_OBJECTIVE_JSE, 0.4, 0};
         check(*state, &tsne, false, TREE, 1e-3);
         check(*state, &jse, false, TREE, 1e-3);
     }
+    for (int d = 0; d < 4; d++) {
+        const double degrees[] = {0.3, 0.5, 2, 9};
+        const problem flat = {p, 2, IKT_OBJECTIVE_TSNE, 0, degrees[d]};
+        check(*state, &flat, false, FFT, 1e-3);
+        for (int q = 1; q <= 3; q++) {
+            const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0, degrees[d]};
+            check(*state, &x, false, TREE, 1e-3);
+        }
+    }
+    const problem limit = {p, 2, IKT_OBJECTIVE_TSNE, 0, INFINITY};
+    check(*state, &limit, false, FFT, 1e-3);
     free(p);
 }
 
 static void one_pass_is_as_good_as_two(void **state) {
     double *p = full_p(true);
     for (int q = 1; q <= 3; q++) {
-        const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0};
+        const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0, 0};
         check(*state, &x, true, ONE_PASS, 1e-5);
     }
     free(p);
@@ -250,14 +350,14 @@ static void one_pass_is_as_good_as_two(void **state) {
 static void mixtures_tend_to_tsne(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     double *p = full_p(false), all[MOST];
-    const problem tsne = {p, 2, IKT_OBJECTIVE_TSNE, 0};
+    const problem tsne = {p, 2, IKT_OBJECTIVE_TSNE, 0, 0};
     const found limit = evaluate(alone, &tsne, false, EXACT, true);
     for (int e = 0; e < 2 * N; e++)
         all[e] = (double)limit.gradient[e];
     for (int kind = IKT_OBJECTIVE_NERV; kind <= IKT_OBJECTIVE_JSE; kind++) {
         double last = 1, slope_last = 1;
         for (double kappa = 0.1; kappa > 0.0009; kappa /= 10) {
-            const problem x = {p, 2, (ikt_objective_name)kind, kappa};
+            const problem x = {p, 2, (ikt_objective_name)kind, kappa, 0};
             const found f = evaluate(ctx, &x, false, EXACT, true);
             const double off = fabs(f.value - limit.value) / limit.value;
             const double slope_off = difference(ctx, &f, all, 2);
@@ -275,7 +375,7 @@ static void mixtures_tend_to_tsne(void **state) {
  * of it, in doubles, give four times the Jensen-Shannon divergence. */
 static void jse_at_a_half_is_symmetric(void **state) {
     (void)state;
-    const problem x = {NULL, 2, IKT_OBJECTIVE_JSE, 0.5};
+    const problem x = {NULL, 2, IKT_OBJECTIVE_JSE, 0.5, 0};
     for (int i = 1; i < 10; i++)
         for (int j = 1; j < 10; j++) {
             const double p = 0.1 * i, q = 0.1 * j, m = (p + q) / 2;
@@ -303,7 +403,7 @@ static void bits_do_not_depend_on_ranks_and_instruction_set(void **state) {
         double *p = full_p(is_dense);
         for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
             for (int q = 1; q <= 3; q++) {
-                const problem x = {p, q, (ikt_objective_name)kind, 0.3};
+                const problem x = {p, q, (ikt_objective_name)kind, 0.3, 0};
                 const way how = is_dense && kind == IKT_OBJECTIVE_TSNE ? ONE_PASS : EXACT;
                 const uint64_t wanted = hash_of(alone, &x, is_dense, how);
                 assert_true(hash_of(ctx, &x, is_dense, how) == wanted);
@@ -318,6 +418,27 @@ static void bits_do_not_depend_on_ranks_and_instruction_set(void **state) {
     ikt_context_destroy(&alone);
 }
 
+static void bits_of_tails_do_not_depend_on_them_either(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    double *p = full_p(false);
+    for (int d = 0; d < 3; d++)
+        for (int how = EXACT; how <= TREE; how++) {
+            const double degrees[] = {0.5, 2.5, INFINITY};
+            const problem x = {p, 2, IKT_OBJECTIVE_TSNE, 0, degrees[d]};
+            if (how == TREE && d == 2) continue;
+            assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
+            const uint64_t wanted = hash_of(alone, &x, false, (way)how);
+            assert_true(hash_of(ctx, &x, false, (way)how) == wanted);
+            for (int isa = IKT_ISA_PORTABLE; isa <= IKT_ISA_AVX512; isa++) {
+                setenv("IKTSNE_ISA", ikt_isa_name((ikt_isa)isa), 1);
+                assert_true(hash_of(ctx, &x, false, (way)how) == wanted);
+            }
+            unsetenv("IKTSNE_ISA");
+        }
+    free(p);
+    ikt_context_destroy(&alone);
+}
+
 static void the_table_is_in_order(void **state) {
     static const char *const names[] = {"tsne", "nerv", "jse", "sne"};
     (void)state;
@@ -326,6 +447,8 @@ static void the_table_is_in_order(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(gradients_are_the_slopes_of_the_cost),
+              ikt_test(tails_have_the_gradient_of_their_cost), ikt_test(tails_have_their_limits),
+              ikt_test(bits_of_tails_do_not_depend_on_them_either),
               ikt_test(grids_and_trees_serve_as_well), ikt_test(one_pass_is_as_good_as_two),
               ikt_test(mixtures_tend_to_tsne), ikt_test(jse_at_a_half_is_symmetric),
               ikt_test(bits_do_not_depend_on_ranks_and_instruction_set),

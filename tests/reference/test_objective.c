@@ -181,6 +181,7 @@ static ikt_layout_settings schedule(int64_t iterations, double rate) {
                                  .exaggeration = 4,
                                  .learning_rate = rate,
                                  .final_learning_rate = rate,
+                                 .final_exaggeration = 1,
                                  .momentum = 0.5,
                                  .final_momentum = 0.8,
                                  .momentum_switch = 50,

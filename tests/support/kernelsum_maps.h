@@ -72,8 +72,8 @@ static inline void map_free(map_points *p) {
 static inline ikt_kernelsum *map_sums(ikt_context *ctx, const ikt_rows *rows,
                                       const ikt_fft_settings *fft) {
     ikt_kernelsum *sums = NULL;
-    assert_int_equal(fft ? ikt_kernelsum_create_fft(ctx, rows, IKT_KERNEL_STUDENT, fft, &sums)
-                         : ikt_kernelsum_create_exact(ctx, rows, 2, IKT_KERNEL_STUDENT, &sums),
+    assert_int_equal(fft ? ikt_kernelsum_create_fft(ctx, rows, ikt_student, fft, &sums)
+                         : ikt_kernelsum_create_exact(ctx, rows, 2, ikt_student, &sums),
                      IKT_OK);
     return sums;
 }

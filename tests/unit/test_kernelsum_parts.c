@@ -181,8 +181,8 @@ static void influence_reproduces_the_kernel_in_nodes(void **state) {
             ikt_grid grid = ikt_grid_fit(&settings, &(ikt_bounds){{0, 0}, {span, 0.7 * span}});
             ikt_window window = ikt_window_make(orders[o]);
             ikt_influence influence;
-            assert_int_equal(
-                ikt_influence_make(ctx, IKT_KERNEL_STUDENT, &grid, &window, &influence), IKT_OK);
+            assert_int_equal(ikt_influence_make(ctx, ikt_student, &grid, &window, &influence),
+                             IKT_OK);
             int64_t rows = grid.padded[1] / 2 + 1, columns = grid.padded[0] / 2 + 1;
             double w[6], ignored[6], pi2 = 6.283185307179586;
             ikt_window_at(&window, 0, w, ignored);

@@ -64,9 +64,40 @@ static void repulsion_follows_objective_and_dimensions(void **state) {
                  {"layout.objective=nerv layout.dimensions=3", IKT_REPULSION_EXACT},
                  {"layout.objective=sne", IKT_REPULSION_EXACT},
                  {"layout.repulsion=barnes_hut", IKT_REPULSION_TREE},
-                 {"layout.repulsion=exact layout.dimensions=1", IKT_REPULSION_EXACT}};
+                 {"layout.repulsion=exact layout.dimensions=1", IKT_REPULSION_EXACT},
+                 {"layout.degrees_of_freedom=0.5", IKT_REPULSION_FFT},
+                 {"layout.degrees_of_freedom=inf", IKT_REPULSION_FFT},
+                 {"layout.degrees_of_freedom=0.5 layout.dimensions=3", IKT_REPULSION_TREE},
+                 {"layout.degrees_of_freedom=10.5 layout.dimensions=3", IKT_REPULSION_EXACT},
+                 {"layout.degrees_of_freedom=inf layout.dimensions=1", IKT_REPULSION_EXACT}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         assert_int_equal(resolved(*state, cases[c].text, 50000).repulsion, cases[c].repulsion);
+}
+
+/* Powers take longer, so that exact sums are chosen for fewer rows. */
+static void exact_sums_are_for_few_rows(void **state) {
+    assert_int_equal(resolved(*state, "", 3000).repulsion, IKT_REPULSION_EXACT);
+    assert_int_equal(resolved(*state, "", 3001).repulsion, IKT_REPULSION_FFT);
+    assert_int_equal(resolved(*state, "layout.degrees_of_freedom=2", 1000).repulsion,
+                     IKT_REPULSION_EXACT);
+    assert_int_equal(resolved(*state, "layout.degrees_of_freedom=2", 1001).repulsion,
+                     IKT_REPULSION_FFT);
+}
+
+static void late_exaggeration_shortens_the_step(void **state) {
+    const ikt_layout_settings usual = resolved(*state, "", 60000);
+    assert_true(usual.degrees_of_freedom == 1 && usual.final_exaggeration == 1);
+    assert_true(usual.final_learning_rate == 60000);
+    assert_true(resolved(*state, "layout.final_exaggeration=4", 60000).final_learning_rate ==
+                15000);
+    assert_true(resolved(*state, "layout.final_exaggeration=0.5", 60000).final_learning_rate ==
+                60000);
+    assert_true(resolved(*state, "layout.final_exaggeration=1000", 60000).final_learning_rate ==
+                200);
+    assert_true(resolved(*state, "layout.final_exaggeration=4 layout.learning_rate=300", 60000)
+                    .final_learning_rate == 300);
+    assert_true(resolved(*state, "layout.degrees_of_freedom=inf", 10).degrees_of_freedom ==
+                INFINITY);
 }
 
 static void mixtures_have_a_trade_off(void **state) {
@@ -88,13 +119,37 @@ static void contradictions_are_refused(void **state) {
             "take repulsion=exact");
     refused(*state, "layout.trade_off=0.3", 100, "layout.objective=tsne has one divergence");
     refused(*state, "layout.objective=sne layout.trade_off=0.3", 100, "nothing to trade off");
+    refused(*state, "layout.objective=sne layout.degrees_of_freedom=2", 100,
+            "degrees_of_freedom=inf is that of sne");
+    refused(*state, "layout.objective=jse layout.degrees_of_freedom=2", 100,
+            "layout.objective=jse is made for the kernel with 1");
+    refused(*state, "layout.objective=nerv layout.degrees_of_freedom=0.5", 100, "objective=tsne");
+    refused(*state, "layout.degrees_of_freedom=11 layout.repulsion=barnes_hut", 100,
+            "at most 10 degrees of freedom");
+    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=249", 100,
+            "from 250");
+    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=751", 100,
+            "to 750");
+    refused(*state,
+            "layout.final_exaggeration=2 layout.final_exaggeration_from=400 layout.stop=auto", 100,
+            "layout.stop=auto");
 }
 
 static void values_out_of_range_are_refused(void **state) {
-    static const char *const texts[] = {"layout.dimensions=0",   "layout.dimensions=4",
-                                        "layout.dimensions=2.5", "layout.dimensions=auto",
-                                        "layout.objective=umap", "layout.trade_off=0",
-                                        "layout.trade_off=1",    "layout.trade_off=-0.5"};
+    static const char *const texts[] = {"layout.dimensions=0",
+                                        "layout.dimensions=4",
+                                        "layout.dimensions=2.5",
+                                        "layout.dimensions=auto",
+                                        "layout.objective=umap",
+                                        "layout.trade_off=0",
+                                        "layout.trade_off=1",
+                                        "layout.trade_off=-0.5",
+                                        "layout.degrees_of_freedom=0.05",
+                                        "layout.degrees_of_freedom=nan",
+                                        "layout.degrees_of_freedom=-inf",
+                                        "layout.degrees_of_freedom=auto",
+                                        "layout.final_exaggeration=inf",
+                                        "layout.final_exaggeration=0"};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         ikt_layout_settings settings;
         assert_int_equal(assign(*state, texts[t], &settings), IKT_ERR_USAGE);
@@ -104,5 +159,6 @@ static void values_out_of_range_are_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(the_default_is_tsne_in_the_plane),
               ikt_test(repulsion_follows_objective_and_dimensions),
+              ikt_test(exact_sums_are_for_few_rows), ikt_test(late_exaggeration_shortens_the_step),
               ikt_test(mixtures_have_a_trade_off), ikt_test(contradictions_are_refused),
               ikt_test(values_out_of_range_are_refused))

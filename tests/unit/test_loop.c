@@ -40,6 +40,7 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
                                           .exaggeration = 1,
                                           .learning_rate = 1,
                                           .final_learning_rate = 1,
+                                          .final_exaggeration = 1,
                                           .dimensions = Q,
                                           .custom = &breathes,
                                           .report_every = 50};

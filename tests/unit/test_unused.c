@@ -62,6 +62,8 @@ static const struct {
     {"layout.accuracy=tight", "layout.objective=sne", "layout.repulsion=fft", ""},
     {"layout.grid=slabs", "layout.repulsion=barnes_hut", "layout.repulsion=fft", ""},
     {"layout.grid=slabs", "layout.dimensions=3", "layout.repulsion=fft", "layout.dimensions=2"},
+    {"layout.final_exaggeration_from=300", "", "layout.final_exaggeration other than 1",
+     "layout.final_exaggeration=2"},
     {"run.checkpoint_every=1", "run.checkpoint=none", "run.checkpoint other than none", ""}};
 
 static void idle_settings_are_refused(void **state) {

@@ -205,7 +205,8 @@ static void a_block_is_the_sum_of_its_pairs(void **state) {
     (void)state;
     for (int rows = 1; rows < ROWS; rows += 1 + rows / 2)
         for (int q = 1; q <= 3; q++)
-            for (int gaussian = 0; gaussian < 2; gaussian++) {
+            for (int d = 0; d < 4; d++) {
+                const double degrees[] = {1, INFINITY, 0.5, 20};
                 memset(at, 0, sizeof at);
                 memset(share, 0, sizeof share);
                 for (int i = 0; i < rows; i++) {
@@ -214,7 +215,8 @@ static void a_block_is_the_sum_of_its_pairs(void **state) {
                         at[c][i] = (float)ikt_rng_normal(4, IKT_RNG_TEST, i, (uint64_t)c);
                 }
                 for (int isa = 0; isa <= (int)ikt_cpu_isa(); isa++) {
-                    ikt_whole_block b = {.rows = rows, .q = q, .is_gaussian = gaussian};
+                    ikt_whole_block b = {
+                        .rows = rows, .q = q, .kernel = ikt_kernel_of_degrees(degrees[d])};
                     b.share = share;
                     for (int c = 0; c < q; c++) {
                         b.at[c] = at[c];
@@ -230,7 +232,7 @@ static void a_block_is_the_sum_of_its_pairs(void **state) {
                         double r2 = 0, weight = (double)share[i] + (double)share[j];
                         for (int c = 0; c < q; c++)
                             r2 += pow((double)at[c][i] - (double)at[c][j], 2);
-                        weight /= gaussian ? 1 : 1 + r2;
+                        weight /= 1 + r2 / degrees[d];
                         for (int c = 0; c < q; c++)
                             sum[c] += weight * ((double)at[c][i] - (double)at[c][j]);
                         size += weight * sqrt(r2);
