@@ -88,9 +88,10 @@ static int64_t sum_of(int64_t table[N][N], int64_t i, int64_t j, bool is_squared
         for (int64_t a = 0; a < N; a++)
             for (int64_t b = 0; b < N; b++) {
                 double sum = 0;
-                for (int64_t k = 0; k < D; k++)
+                for (int64_t k = 0; k < D; k++) {
                     const double gap = fabs(element(a, k) - element(b, k));
-                sum += is_squared ? gap * gap : gap;
+                    sum += is_squared ? gap * gap : gap;
+                }
                 table[a][b] = (int64_t)sum;
             }
         table[0][0] = -1;
