@@ -82,14 +82,16 @@ static void close_rows(setting *s) {
     ikt_free(&s->rows);
 }
 
-/* Sums over the columns of |x - y|^power, computed once for all pairs. */
-static int64_t sum_of(int64_t table[N][N], int64_t i, int64_t j, double power) {
+/* Sums over the columns of |x - y| or of its square, computed once for all pairs. */
+static int64_t sum_of(int64_t table[N][N], int64_t i, int64_t j, bool is_squared) {
     if (table[0][0] == 0) {
         for (int64_t a = 0; a < N; a++)
             for (int64_t b = 0; b < N; b++) {
                 double sum = 0;
-                for (int64_t k = 0; k < D; k++)
-                    sum += pow(fabs(element(a, k) - element(b, k)), power);
+                for (int64_t k = 0; k < D; k++) {
+                    const double gap = fabs(element(a, k) - element(b, k));
+                    sum += is_squared ? gap * gap : gap;
+                }
                 table[a][b] = (int64_t)sum;
             }
         table[0][0] = -1;
@@ -99,7 +101,7 @@ static int64_t sum_of(int64_t table[N][N], int64_t i, int64_t j, double power) {
 
 static int64_t manhattan(int64_t i, int64_t j) {
     static int64_t table[N][N];
-    return sum_of(table, i, j, 1);
+    return sum_of(table, i, j, false);
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -270,8 +272,7 @@ static void check_directions(ikt_context *ctx, bool is_centred, bool is_scaled) 
             x[k] -= is_centred ? mean : 0;
             square += x[k] * x[k];
         }
-        const bool has_none =
-            !is_scaled && (own.first + i == 60 || (is_centred && own.first + i == 61));
+        const bool has_none = square < 1e-20; /* but for rounding here */
         for (int64_t k = 0; k < D; k++) {
             const double expected = has_none ? 0 : x[k] / sqrt(square);
             assert_true(fabs((double)mapped[i * D + k] - expected) < (has_none ? 1e-30 : 1e-6));
@@ -320,7 +321,7 @@ static void sparse_rows_have_a_cosine_and_no_correlation(void **state) {
 
 static int64_t squared(int64_t i, int64_t j) {
     static int64_t table[N][N];
-    return sum_of(table, i, j, 2);
+    return sum_of(table, i, j, true);
 }
 
 static double product(int64_t i, int64_t j) {
