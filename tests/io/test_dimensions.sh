@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 embed() {
-    "$IKT_PROGRAM" embed input.file=data.h5 isolation.psi=16 output.overwrite=yes \
+    "$IKT_PROGRAM" embed input.file=data.h5 isolation.psi=16 preprocess.normalise=minmax output.overwrite=yes \
         output.measures=none layout.iterations=150 layout.exaggeration_iterations=50 "$@"
 }
 

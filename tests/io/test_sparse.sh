@@ -24,7 +24,7 @@ embed() {
 }
 
 bits_are_those_of_dense_rows() {
-    local as_is="preprocess.normalise=none layout.init=random layout.iterations=30 isolation.partitionings=100
+    local as_is="preprocess.normalise=none layout.init=random layout.iterations=30 isolation.partitionings=100 isolation.psi=249
         layout.exaggeration_iterations=20 output.measures=none" expected search ranks
     "$python" - "$text" <<'PYTHON' || fail "writing the rows dense"
 import sys
