@@ -115,7 +115,7 @@ job_chain() {
     trap "kill -USR2 $started" USR2 # a scheduler's warning
     wait $started
     code=$?
-    while kill -0 $started 2>/dev/null; do # a trap has ended wait
+    while [ $code -gt 128 ] && kill -0 $started 2>/dev/null; do # a trap has ended wait
         wait $started
         code=$?
     done
@@ -168,7 +168,7 @@ job_scaling() {
     done
     # What this launch can do, for iktsne plan.
     set_launch "$ranks"
-    "${launch[@]}" "$program" plan --calibrate --machine machine.yaml || exit
+    "${launch[@]}" "$program" plan --calibrate --machine "$kind-machine.yaml" || exit
     for count in ${series//,/ }; do
         words=()
         [ -z "$rows" ] || words=("input.rows=$((rows * count))")

@@ -100,7 +100,7 @@ scaling() {
     done
     [ "$(logs strong | grep -A2 '^ranks  seconds' | awk 'NR > 1 && $2 > 0 && $3 > 0' | wc -l)" -eq 2 ] ||
         fail "no table of the scaling study: $(logs strong)"
-    [ -s machine.yaml ] || fail "no machine.yaml"
+    [ -s strong-machine.yaml ] || fail "no strong-machine.yaml"
     submit weak scaling 0 ranks=2 rows=300 run.yaml "$hasty"
     submit toomany scaling 0 ranks=1,9 run.yaml
     wait_until 90 has_ended weak || fail "weak does not end: $(logs weak)"

@@ -56,7 +56,7 @@ start() {
         setsid env -i "$@" bash "$folder/script" >>"$log" 2>&1 &
         echo $! >"$folder/group"
         (
-            sleep "$limit"
+            sleep "$limit" || exit # the job has ended before
             kill -TERM -- -$(cat "$folder/group")
             sleep 3
             kill -KILL -- -$(cat "$folder/group")

@@ -130,7 +130,7 @@ scaling() {
         grep -q "\"hash\": \"$hasty_hash\"" "strong-$ranks.json" || fail "strong-$ranks.json: other bits"
         iktsne info "weak-$ranks.h5" | grep -q "$((400 * ranks))" || fail "weak-$ranks.h5: rows"
     done
-    [ -s machine.yaml ] || fail "no machine.yaml"
+    [ -s strong-machine.yaml ] || fail "no strong-machine.yaml"
 }
 
 # hold NAME: waits until the job's run has written a checkpoint, and keeps it from going on.
