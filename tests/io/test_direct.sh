@@ -83,7 +83,7 @@ PYTHON
     embed 1 input.file=x.h5ad input.dataset=obsm/X_pca input.labels=leiden output.file=no.h5 $tiny
     [ $code -eq 3 ] && grep -q "could be labels: kind" err.txt || fail "a column that is not there"
     embed 1 input.file=x.h5ad output.file=no.h5 input.dataset=obsm/X_umap $tiny
-    [ $code -eq 3 ] && grep -q "may be one of: X (300 x 2), obsm/X_pca (300 x 6)" err.txt || fail "a table that is not there"
+    [ $code -eq 3 ] && grep -q "its matrices are: X (300 x 2), obsm/X_pca (300 x 6)" err.txt || fail "a table that is not there"
 }
 try names "names of classes, and what there could be"
 

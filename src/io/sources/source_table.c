@@ -46,16 +46,23 @@ static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source
                                                    &ikt_source_csv,  &ikt_source_packed};
 enum { HDF5, NPY, IDX, RAW, CSV, PACKED };
 
+static bool is_named(const char *path, const char *ending) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ending) == 0;
+}
+
 /* Whether it is a file that is read into memory: CSV, or of a map whatever a reader knows. */
 static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, int64_t *format) {
     ikt_reader_content content;
     IKT_TRY(ikt_reader_guess(ctx, path, &content));
-    const char *dot = strrchr(path, '.');
-    if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+    if (is_named(path, ".yaml") || is_named(path, ".yml"))
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is not an HDF5 file, and its name is one of settings: those are given "
                         "without input.file=",
                         path);
+    if (is_named(path, ".h5") || is_named(path, ".hdf5") || is_named(path, ".h5ad"))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, though its name says so: is it damaged?", path);
     if (content.format == &ikt_reader_csv)
         *format = CSV;
     else if (is_map && content.format)
