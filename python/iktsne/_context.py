@@ -1,6 +1,7 @@
 """The contexts of this process, and values of settings as the library takes them."""
 
 import atexit
+import contextlib
 import os
 
 from . import _core
@@ -43,25 +44,49 @@ def threads_of(n_jobs):
     return int(n_jobs)
 
 
+def _address_of(comm):
+    """Where the handle of a communicator of mpi4py is, which is of the MPI of this package."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError("comm= is a communicator of mpi4py, which is not installed") from error
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm is a communicator of mpi4py, not {type(comm).__name__}")
+    if comm == MPI.COMM_NULL:
+        raise ValueError("comm is MPI.COMM_NULL: it was freed, or this rank is in no group of it")
+    own, other = (text.strip("\0 \n") for text in (_core.mpi_library(), MPI.Get_library_version()))
+    if own != other:
+        raise ImportError(f"mpi4py stands on another MPI library ({other.splitlines()[0]}) than iktsne "
+                          f"({own.splitlines()[0]}): install it by pip install --no-binary mpi4py mpi4py")
+    return MPI._addressof(comm)
+
+
 def context(comm=None, n_jobs=-1, verbose=0):
     """A context for a communicator of mpi4py, or for this process alone; they are kept, as making
     one for a communicator is a call of all its ranks."""
     threads = threads_of(n_jobs)
-    address = 0
-    if comm is not None:
-        try:
-            from mpi4py import MPI
-        except ImportError as error:
-            raise ImportError("comm= is a communicator of mpi4py, which is not installed") from error
-        if not isinstance(comm, MPI.Comm):
-            raise TypeError(f"comm is a communicator of mpi4py, not {type(comm).__name__}")
-        address = MPI._addressof(comm)
+    level = 1 + min(max(int(verbose), 0), 3)  # warnings; stages; details
+    address = 0 if comm is None else _address_of(comm)
     if address not in _contexts:
-        _contexts[address] = (_core.Context(address, threads), comm)  # the communicator stays alive
-    made = _contexts[address][0]
-    made.set_threads(threads)
-    made.set_log(1 + min(max(int(verbose), 0), 3))  # warnings; stages; details
-    return made
+        _contexts[address] = (_core.Context(address), comm)  # the communicator stays alive
+    return _contexts[address][0].with_options(threads, level)
+
+
+@contextlib.contextmanager
+def agreement(comm):
+    """Around what a rank checks by itself before a call of all ranks: where one of them raises an
+    exception all do, as the others would wait for it for ever. None: this process is alone."""
+    if comm is None:
+        yield
+        return
+    try:
+        yield
+    except Exception as error:
+        comm.allgather(f"{type(error).__name__}: {error}")
+        raise
+    for rank, text in enumerate(comm.allgather(None)):
+        if text is not None:
+            raise ValueError(f"rank {rank} of comm has failed: {text}")
 
 
 # Before mpi4py ends MPI, which it does at the exit as well: last registered, first called.

@@ -33,15 +33,14 @@ def csr(X):
     )
 
 
-def given(X, labels=None, start=None, precomputed=False):
-    """What _core.embed and its like are handed: X as rows, or where it is precomputed as a graph or
-    as distances of all pairs."""
+def given(X, labels=None, start=None, is_graph=False):
+    """What _core.embed and its like are handed: X as rows, which may be sparse, or sparse as a graph."""
     out = {"count": int(X.shape[0])}
     if is_sparse(X):
         parts = csr(X)
-        out["graph" if precomputed else "sparse"] = (*parts, int(X.shape[1]))
+        out["graph" if is_graph else "sparse"] = (*parts, int(X.shape[1]))
     else:
-        out["pairs" if precomputed else "rows"] = _numbers(X)
+        out["rows"] = _numbers(X)
     if labels is not None:
         out["labels"] = codes(labels)[0]
     if start is not None:
@@ -62,7 +61,7 @@ def codes(labels):
         raise ValueError("labels are one for each row")
     if array.dtype.kind in "iub":
         return np.ascontiguousarray(array, dtype=np.int64), None
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.isfinite(array).all() and np.all(array == np.floor(array)):
         return np.ascontiguousarray(array, dtype=np.int64), None
     classes, number = np.unique(array.astype(str), return_inverse=True)
     return np.ascontiguousarray(number.reshape(-1), dtype=np.int64), [str(c) for c in classes]

@@ -55,30 +55,33 @@ def names_of_columns(X):
     return np.asarray(columns, dtype=object)
 
 
-def check_rows(estimator, X, reset, dtypes):
-    """X as an array or CSR rows of one of the types, finite, with the columns of the fit."""
+def check_rows(estimator, X, reset, dtypes, least=1, allow_nan=False):
+    """X as an array or CSR rows of one of the types, at least so many, with the columns of the fit;
+    finite, but NaN where that is allowed."""
     if HAS_SKLEARN:
         options = {"accept_sparse": "csr", "dtype": list(dtypes), "order": "C", "reset": reset,
-                   "ensure_min_samples": 2 if reset else 1}
+                   "ensure_min_samples": least}
+        finite = "allow-nan" if allow_nan else True
         try:
             from sklearn.utils.validation import validate_data
         except ImportError:  # before scikit-learn 1.6
-            return estimator._validate_data(X, **options)
-        return validate_data(estimator, X, **options)
+            return estimator._validate_data(X, force_all_finite=finite, **options)
+        return validate_data(estimator, X, ensure_all_finite=finite, **options)
     names = names_of_columns(X)
     is_sparse = hasattr(X, "tocsr")
     X = X.tocsr() if is_sparse else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: rows are a matrix")
-    least = 2 if reset else 1
     if X.shape[0] < least or X.shape[1] < 1:
         raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s), while "
                          f"a minimum of {least} and 1 is required.")
     values = X.data if is_sparse else X
     if values.dtype.type not in dtypes:
+        if values.dtype.kind not in "biufO":
+            raise ValueError(f"X has to be of numbers, and is of {values.dtype}")
         X = X.astype(dtypes[0])
         values = X.data if is_sparse else X
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    if values.dtype.kind == "f" and (np.isinf(values) if allow_nan else ~np.isfinite(values)).any():
         raise ValueError("Input X contains NaN or infinity.")
     if reset:
         estimator.n_features_in_ = X.shape[1]

@@ -3,9 +3,10 @@
 import numpy as np
 
 from . import _core
-from ._context import as_text, context
-from ._data import given
-from ._metric import metric_settings, takes_matrices
+from ._context import agreement, as_text, context
+from ._data import codes, given
+from ._estimator import seed_of
+from ._metric import metric_settings
 
 
 def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbors=10, trust_k=12,
@@ -22,34 +23,43 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
     metric: how rows of X are compared, as in TSNE.
     n_neighbors, trust_k: neighbours of the label accuracy; of trustworthiness and continuity.
     exact_limit, sample: up to so many rows each is compared with all others; beyond that so many are.
+    random_state: seed of the sample, of triplets and of k-means; as in TSNE.
+    n_jobs, verbose, settings, comm: as in TSNE.
 
     Returns a dict from the names of the measures to their values, in the order of docs/measures.md;
     NaN where the data do not allow a value.
     """
     made = context(comm, n_jobs, verbose)
-    Y = np.ascontiguousarray(Y, dtype=np.float32)
-    if Y.ndim == 1:
-        Y = Y[:, None]
-    if X is None:
-        data = {"count": int(Y.shape[0])}
-        if labels is not None:
-            from ._data import codes
-
-            data["labels"] = codes(labels)[0]
-    else:
-        if X.shape[0] != Y.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
-        data = given(X, labels)
-    if metric == "precomputed" and takes_matrices():
-        used = {"preprocess.metric": metric}
-    else:
-        used = {"preprocess.normalise": "none", **metric_settings(metric)}
-    used.update(settings or {})
-    text = [(key, as_text(key, value)) for key, value in used.items()]
-    if measures is None:
-        measures = ""
-    elif not isinstance(measures, str):
-        measures = ",".join(measures)
+    with agreement(comm):
+        Y = np.ascontiguousarray(Y, dtype=np.float32)
+        if Y.ndim == 1:
+            Y = Y[:, None]
+        data = _given(X, Y, labels)
+        used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
+        used.update(metric_settings(metric))
+        used.update(settings or {})
+        text = [(key, as_text(key, value)) for key, value in used.items()]
+        if measures is None:
+            measures = ""
+        elif not isinstance(measures, str):
+            measures = ",".join(measures)
+        seed = seed_of(random_state)
+    if comm is not None:
+        seed = comm.bcast(seed)
     found = _core.evaluate(made, text, data, Y, measures, int(n_neighbors), int(trust_k),
-                           int(exact_limit), int(sample), int(random_state))
+                           int(exact_limit), int(sample), seed)
     return {name: value for name, value, _ in found}
+
+
+def _given(X, Y, labels):
+    """Rows and labels as the library takes them, one of each for each position."""
+    if X is not None and not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if X is not None and X.shape[0] != Y.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
+    data = {"count": int(Y.shape[0])} if X is None else given(X)
+    if labels is not None:
+        data["labels"] = codes(labels)[0]
+        if len(data["labels"]) != Y.shape[0]:
+            raise ValueError(f"there are {len(data['labels'])} labels for {Y.shape[0]} positions")
+    return data

@@ -34,6 +34,16 @@ class Bar:
         self.bar, self.unit = None, None
 
 
+def raise_kept(error):
+    """Raises the exception that has stopped the library; None: there was none. Nothing that the
+    exception refers to refers to it: what the caller holds is freed with the exception."""
+    try:
+        if error is not None:
+            raise error
+    finally:
+        del error
+
+
 def log(level, line):
     """Warnings are Python's; other lines of the log go to sys.stderr, which a notebook shows."""
     if level == 1:

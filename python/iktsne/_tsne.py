@@ -7,12 +7,12 @@ import tempfile
 import numpy as np
 
 from . import _core
-from ._context import as_text, context, settings as table_of_settings
+from ._context import agreement, as_text, context
 from ._data import FLOATS, codes, given, is_sparse
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
-from ._metric import metric_settings, takes_matrices
-from ._progress import Bar, log
+from ._metric import metric_settings
+from ._progress import Bar, log, raise_kept
 
 # Parameters that stand for one key each; None leaves the key at its default.
 _KEYS = {
@@ -24,8 +24,13 @@ _KEYS = {
     "early_exaggeration": "layout.exaggeration",
     "early_exaggeration_iter": "layout.exaggeration_iterations",
     "max_iter": "layout.iterations",
+    "exaggeration": "layout.final_exaggeration",
+    "dof": "layout.degrees_of_freedom",
 }
-_LATER_KEYS = {"exaggeration": "layout.final_exaggeration", "dof": "layout.degrees_of_freedom"}
+
+# What a fit leaves; the next one begins without it, and may end before there is a map.
+_FITTED = ("embedding_", "kl_divergence_", "n_iter_", "stopped_", "hash_", "n_zero_similarity_",
+           "configuration_", "model_", "_rows", "_n_features_out")
 
 
 class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -138,11 +143,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         that stand in place of a kernel."""
         if self.metric != "precomputed":
             return "rows"
-        return "matrix" if takes_matrices() and not is_sparse(X) else "graph"
+        return "graph" if is_sparse(X) else "matrix"
 
     def _settings(self, form="rows"):
         """The parameters as keys of the library; what the user names in ``settings`` wins."""
-        known = table_of_settings()
         kernel = self.kernel
         if kernel == "auto":
             is_gaussian = self.perplexity is not None or form == "graph"
@@ -157,15 +161,11 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             raise ValueError(f"kernel={kernel!r} does not go with such precomputed distances: take "
                              "kernel='gaussian' or 'knn', or leave it out")
-        used.update({"preprocess.metric": "precomputed"} if form == "matrix"
-                    else {} if form == "graph" else metric_settings(self.metric))
-        for name, key in {**_KEYS, **_LATER_KEYS}.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if key not in known:
-                raise ValueError(f"{name} is not known to this build of the library ({key})")
-            used[key] = value
+        if form != "graph":
+            used.update(metric_settings(self.metric))
+        for name, key in _KEYS.items():
+            if getattr(self, name) is not None:
+                used[key] = getattr(self, name)
         if self.learning_rate != "auto":
             used["layout.learning_rate"] = self.learning_rate
             used["layout.final_learning_rate"] = self.learning_rate
@@ -178,7 +178,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _keeps_model(self, used, X, size):
         return (self.keep_model and not used.get("output.model") and size == 1 and not is_sparse(X)
-                and self.metric != "precomputed" and used.get("affinity.kind") == "isolation"
+                and used.get("preprocess.metric") != "precomputed" and not used.get("input.graph")
+                and used.get("affinity.kind") == "isolation"
                 and used.get("isolation.form", "voronoi") == "voronoi"
                 and used.get("layout.objective", "tsne") != "sne")
 
@@ -196,6 +197,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.callbacks is None:
             return None
         callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+        if self.callbacks_every_iters < 1:
+            raise ValueError(f"callbacks_every_iters={self.callbacks_every_iters!r} is no number of "
+                             "iterations: 1 or more")
 
         def report(iteration, error, embedding):
             answers = [callback(iteration, error, embedding) for callback in callbacks]
@@ -217,18 +221,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X, y=None):
         """Embeds the rows of X, as fit does, and returns their positions."""
-        X = check_rows(self, X, True, FLOATS)
-        if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
-            raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
-                             f"{X.shape[1]}")
         made = context(self.comm, self.n_jobs, self.verbose)
-        form = self._form(X)
-        used = self._settings(form)
-        start = None if isinstance(self.init, str) else np.asarray(self.init)
-        if start is not None and start.shape != (X.shape[0], self.n_components):
-            raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
-                             f"{(X.shape[0], self.n_components)}")
-        data = given(X, self._labels(y, X.shape[0]), start, form == "graph")
+        for name in _FITTED:
+            self.__dict__.pop(name, None)
+        with agreement(self.comm):
+            X, used, data, report = self._prepare(X, y)
+        if self.comm is not None and not isinstance(self.random_state, (int, np.integer)):
+            used["run.seed"] = self.comm.bcast(used["run.seed"])  # each rank has drawn another one
         bar = Bar(self.progress)
         folder = None
         try:
@@ -236,17 +235,36 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 folder = tempfile.TemporaryDirectory(prefix="iktsne-")
                 used["output.model"] = os.path.join(folder.name, "model.h5")
             every = int(self.callbacks_every_iters)
-            out = _core.embed(made, list(used.items()), data, bar.function(), self._report(), every,
-                              log)
+            out = _core.embed(made, list(used.items()), data, bar.function(), report, every, log)
             self._take(out, used, folder)
         finally:
             bar.close()
             if folder is not None:
                 folder.cleanup()
         self._remember_rows(data, made.size)
-        if out["error"] is not None:
-            raise out["error"]
+        raise_kept(out.pop("error"))
         return self.embedding_
+
+    def _allows_nan(self):
+        """Whether missing values have something to stand for them."""
+        return (self.settings or {}).get("preprocess.missing", "refuse") != "refuse"
+
+    def _prepare(self, X, y):
+        """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
+        report to."""
+        least = 2 if self.comm is None else 0  # a rank may have none
+        X = check_rows(self, X, True, FLOATS, least, self._allows_nan())
+        if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
+            raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
+                             f"{X.shape[1]}")
+        form = self._form(X)
+        used = self._settings(form)
+        start = None if isinstance(self.init, str) else np.asarray(self.init)
+        if start is not None and start.shape != (X.shape[0], self.n_components):
+            raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
+                             f"{(X.shape[0], self.n_components)}")
+        data = given(X, self._labels(y, X.shape[0]), start, form == "graph")
+        return X, used, data, self._report()
 
     def _take(self, out, used, folder):
         self.embedding_ = out["positions"]
@@ -257,7 +275,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_zero_similarity_ = int(out["zero_similarity"])
         self.configuration_ = out["configuration"]
         self._n_features_out = self.embedding_.shape[1]
-        self.model_ = None
+        self.model_, self._rows = None, None
         if folder is not None:  # the file is gone when anybody reads this
             self.configuration_ = re.sub(r"(?m)^  model: .*$", '  model: ""', self.configuration_)
             with open(used["output.model"], "rb") as file:
@@ -267,23 +285,23 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _remember_rows(self, data, size):
         """Checksums of the rows, by which transform knows them again."""
-        self._rows = None
         if size == 1 and ("rows" in data or "sparse" in data):
             hashes = _core.row_hashes(data)
             order = np.lexsort((np.arange(len(hashes)), hashes[:, 1], hashes[:, 0]))
             self._rows = (hashes[order], order)
 
     def _known_rows(self, data):
-        """For each new row the number of the row of the fit that is the same, or -1."""
+        """For each new row the number of the row of the fit that is the same, the first of several,
+        or -1."""
         found = np.full(data["count"], -1, dtype=np.int64)
         if self._rows is None or data["count"] == 0:
             return found
         old, order = self._rows
         new = _core.row_hashes(data)
-        key = np.dtype([("a", np.uint64), ("b", np.uint64)])
-        old, new = (np.ascontiguousarray(h).view(key).reshape(-1) for h in (old, new))
-        place = np.minimum(np.searchsorted(old, new), len(old) - 1)
-        same = old[place] == new
+        if len(new) == len(old) and (new[order] == old).all():  # the data of the fit, row by row
+            return np.arange(len(new))
+        place = np.minimum(np.searchsorted(old[:, 0], new[:, 0]), len(old) - 1)
+        same = (old[place] == new).all(axis=1)
         found[same] = order[place[same]]
         return found
 
@@ -293,19 +311,22 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Positions of new rows in the map, whose rows stay where they are.
 
         Each row is placed for itself, so that the result does not depend on the batch. A row that was
-        embedded, number for number, gets its own position: transform of the data of the fit is
-        embedding_. Needs the Isolation kernel, dense rows and keep_model=True in the fit.
+        embedded, number for number, gets its own position, that of the first of several equal rows:
+        transform of the data of the fit is embedding_. Needs the Isolation kernel, dense rows and
+        keep_model=True in the fit.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, False, FLOATS)
         made = context(self.comm, self.n_jobs, self.verbose)
-        data = given(X)
+        with agreement(self.comm):
+            least = 1 if self.comm is None else 0
+            X = check_rows(self, X, False, FLOATS, least, self._allows_nan())
+            data = given(X)
         known = self._known_rows(data)
         is_new = known < 0
         placed = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=np.float32)
         placed[~is_new] = self.embedding_[known[~is_new]]
         if made.size > 1 or is_new.any():
-            placed[is_new] = self._place(made, X[np.flatnonzero(is_new)])["positions"]
+            placed[is_new] = self._place(made, X[np.flatnonzero(is_new)])
         return placed
 
     def _place(self, made, X):
@@ -328,18 +349,19 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             bar.close()
             if folder is not None:
                 folder.cleanup()
-        if out["error"] is not None:
-            raise out["error"]
-        return out
+        raise_kept(out.pop("error"))
+        return out["positions"]
 
     # --- scikit-learn -----------------------------------------------------------------------------
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_nan()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = []  # positions are float32
         return tags
 
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"pairwise": self.metric == "precomputed", "preserves_dtype": []}
+        return {"pairwise": self.metric == "precomputed", "allow_nan": self._allows_nan(),
+                "preserves_dtype": []}

@@ -1,8 +1,9 @@
 // The extension module iktsne._core: the C library (include/iktsne) for numpy arrays.
 //
 // What Python's users meet is in python/iktsne; here are one function for each function of the
-// library, on arrays whose types were brought into order. Arrays are not copied. The GIL is released
-// while the library works, and taken for a moment, at most every 50 ms, to ask Python for signals: an
+// library, on arrays whose types were brought into order. Arrays are not copied. One call of the
+// library runs at a time; others of Python's threads wait for it. The GIL is released while the
+// library works, and taken for a moment, at most every 50 ms, to ask Python for signals: an
 // interrupt, and any exception that a callback raises, stops the library at its next iteration, is
 // kept, and comes back beside the map so far ("error"), or is raised where there is no map yet.
 #include <nanobind/nanobind.h>
@@ -14,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -21,6 +23,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -33,9 +36,6 @@ namespace {
 
 using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using Settings = std::vector<std::pair<std::string, std::string>>;
-
-// HDF5 and MPI need not be safe for threads: one call at a time in a process.
-std::mutex one_call;
 
 nb::object stopped_type; // iktsne.Stopped
 
@@ -59,44 +59,38 @@ nb::object stopped_type; // iktsne.Stopped
     }
 }
 
-// --- the context ----------------------------------------------------------------------------------
+// --- the context
+// ----------------------------------------------------------------------------------
 
-class Context {
+// A context of the library, which all calls for a communicator share.
+class Shared {
   public:
     // comm: address of an MPI_Comm (mpi4py's MPI._addressof), 0: this process alone.
-    Context(std::uintptr_t comm, int threads) : process(getpid()) {
+    explicit Shared(std::uintptr_t comm) : process(getpid()) {
         const char *why = nullptr;
-        const ikt_status st =
-            comm ? ikt_context_create(*reinterpret_cast<MPI_Comm *>(comm), threads, &ctx)
-                 : ikt_context_create_single(threads, &ctx, &why);
+        const ikt_status st = comm
+                                  ? ikt_context_create(*reinterpret_cast<MPI_Comm *>(comm), 0, &ctx)
+                                  : ikt_context_create_single(0, &ctx, &why);
         if (st != IKT_OK) raise(st, why ? why : "there is not enough memory for a context");
-        ikt_context_set_log(ctx, IKT_LOG_WARN);
     }
-    ~Context() {
+    ~Shared() {
         int is_over = 0;
         MPI_Finalized(&is_over);
         if (!is_over && process == getpid()) ikt_context_destroy(&ctx);
     }
-    Context(const Context &) = delete;
-    Context &operator=(const Context &) = delete;
+    Shared(const Shared &) = delete;
+    Shared &operator=(const Shared &) = delete;
 
     ikt_context *get() const {
         int is_over = 0;
         MPI_Finalized(&is_over);
-        if (is_over) raise(IKT_ERR_USAGE, "MPI was ended in this process: iktsne cannot be used any more");
+        if (is_over)
+            raise(IKT_ERR_USAGE, "MPI was ended in this process: iktsne cannot be used any more");
         if (process != getpid())
-            raise(IKT_ERR_USAGE, "this process was forked from one that uses iktsne, and MPI does not "
-                                 "survive that: start processes with the method 'spawn'");
+            raise(IKT_ERR_USAGE,
+                  "this process was forked from one that uses iktsne, and MPI does not "
+                  "survive that: start processes with the method 'spawn'");
         return ctx;
-    }
-    void set_log(int level) { ikt_context_set_log(get(), static_cast<ikt_log_level>(level)); }
-    void set_threads(int threads) { ikt_context_set_threads(get(), threads); }
-    int rank() const { return ikt_rank(get()); }
-    int size() const { return ikt_size(get()); }
-    int threads() const { return ikt_threads(get()); }
-
-    void check(ikt_status st) const {
-        if (st != IKT_OK) raise(st, ikt_message(ctx));
     }
 
   private:
@@ -104,14 +98,99 @@ class Context {
     pid_t process;
 };
 
+// What Python holds: a shared context, with the threads and the level of the log of its own calls.
+class Context {
+  public:
+    explicit Context(std::uintptr_t comm) : shared(std::make_shared<Shared>(comm)) {
+    }
+
+    Context with(int n_threads, int log_level) const {
+        Context other = *this;
+        other.threads = n_threads;
+        other.level = static_cast<ikt_log_level>(log_level);
+        return other;
+    }
+    ikt_context *get() const {
+        return shared->get();
+    }
+    int rank() const {
+        return ikt_rank(get());
+    }
+    int size() const {
+        return ikt_size(get());
+    }
+
+    // Before each call: another one may have set them since.
+    void set_up() const {
+        ikt_context_set_threads(get(), threads);
+        ikt_context_set_log(get(), level);
+    }
+    void check(ikt_status st) const {
+        if (st != IKT_OK) raise(st, ikt_message(get()));
+    }
+
+  private:
+    std::shared_ptr<Shared> shared;
+    int threads = 0;
+    ikt_log_level level = IKT_LOG_WARN;
+};
+
+// The right to call the library, from the first of its functions until the last message is read:
+// HDF5 and MPI need not be safe for threads, and a context holds one message. Whoever waits for it
+// can be interrupted. A callback, whose thread has it already, is refused: the library is not
+// re-entrant.
+class Turn {
+  public:
+    explicit Turn(const Context &context) {
+        if (holder == std::this_thread::get_id())
+            raise(IKT_ERR_INTERNAL,
+                  "a callback cannot call iktsne, which is at work for it: keep a copy "
+                  "of the embedding, and measure or draw it afterwards");
+        while (!take())
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        holder = std::this_thread::get_id();
+        try {
+            context.set_up();
+        } catch (...) {
+            end();
+            throw;
+        }
+    }
+    ~Turn() {
+        end();
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+  private:
+    static inline std::timed_mutex one_call;
+    static inline std::atomic<std::thread::id> holder;
+
+    static bool take() {
+        if (one_call.try_lock()) return true;
+        nb::gil_scoped_release release;
+        return one_call.try_lock_for(std::chrono::milliseconds(100));
+    }
+    static void end() {
+        holder = std::thread::id();
+        one_call.unlock();
+    }
+};
+
 struct DestroyParameters {
-    void operator()(ikt_parameters *p) const { ikt_parameters_destroy(&p); }
+    void operator()(ikt_parameters *p) const {
+        ikt_parameters_destroy(&p);
+    }
 };
 struct DestroyData {
-    void operator()(ikt_data *d) const { ikt_data_destroy(&d); }
+    void operator()(ikt_data *d) const {
+        ikt_data_destroy(&d);
+    }
 };
 struct DestroyEmbedding {
-    void operator()(ikt_embedding *e) const { ikt_embedding_destroy(&e); }
+    void operator()(ikt_embedding *e) const {
+        ikt_embedding_destroy(&e);
+    }
 };
 using Parameters = std::unique_ptr<ikt_parameters, DestroyParameters>;
 using Data = std::unique_ptr<ikt_data, DestroyData>;
@@ -126,7 +205,8 @@ Parameters make_parameters(const Context &context, const Settings &settings) {
     return parameters;
 }
 
-// --- arrays ---------------------------------------------------------------------------------------
+// --- arrays
+// ---------------------------------------------------------------------------------------
 
 ikt_type type_of(const Array &array, const char *what) {
     if (array.dtype() == nb::dtype<uint8_t>()) return IKT_TYPE_U8;
@@ -145,8 +225,8 @@ void need(bool good, const char *sentence) {
     if (!good) raise(IKT_ERR_USAGE, sentence);
 }
 
-// What Python hands over: {"rows": array} or {"sparse": (indptr, indices, data, columns)}, or the
-// same as "graph" or "pairs", with "labels" and "start". The arrays live as long as this.
+// What Python hands over: {"rows": array}, {"sparse": (indptr, indices, data, columns)} or the same
+// as "graph", with "labels" and "start". The arrays live as long as this.
 struct Given {
     std::vector<Array> held;
     Data data;
@@ -183,7 +263,8 @@ Given make_data(const Context &context, const nb::dict &given) {
         const int64_t end = index == IKT_INDEX_32
                                 ? static_cast<const int32_t *>(start.data())[count]
                                 : static_cast<const int64_t *>(start.data())[count];
-        need(end <= static_cast<int64_t>(column.shape(0)) && end <= static_cast<int64_t>(value.shape(0)),
+        need(end <= static_cast<int64_t>(column.shape(0)) &&
+                 end <= static_cast<int64_t>(value.shape(0)),
              "the starts of sparse rows lead beyond their columns and values");
         if (std::strcmp(name, "sparse") == 0)
             ikt_data_sparse(data, start.data(), column.data(), index, value.data(),
@@ -191,12 +272,6 @@ Given make_data(const Context &context, const nb::dict &given) {
         else
             ikt_data_graph(data, start.data(), column.data(), index, value.data(),
                            type_of(value, "the graph"));
-    }
-    if (given.contains("pairs")) {
-        const Array &pairs = g.hold(given["pairs"]);
-        need(pairs.ndim() == 2 && static_cast<int64_t>(pairs.shape(0)) == count,
-             "distances of all pairs are a matrix with a row for each row");
-        ikt_data_pairs(data, pairs.data(), type_of(pairs, "the matrix of all pairs"));
     }
     if (given.contains("labels")) {
         const Array &labels = g.hold(given["labels"]);
@@ -216,8 +291,7 @@ Given make_data(const Context &context, const nb::dict &given) {
 }
 
 // An array of Python's own with a copy of these numbers.
-template <typename T>
-nb::object copy_of(const T *from, int64_t count, int64_t columns) {
+template <typename T> nb::object copy_of(const T *from, int64_t count, int64_t columns) {
     if (!from && count > 0) return nb::none();
     const size_t size = static_cast<size_t>(count * (columns > 0 ? columns : 1));
     T *to = new T[size > 0 ? size : 1];
@@ -227,7 +301,8 @@ nb::object copy_of(const T *from, int64_t count, int64_t columns) {
     return nb::cast(nb::ndarray<nb::numpy, T>(to, columns > 0 ? 2u : 1u, shape, owner));
 }
 
-// --- who watches ----------------------------------------------------------------------------------
+// --- who watches
+// ----------------------------------------------------------------------------------
 
 class Watcher {
   public:
@@ -263,8 +338,7 @@ class Watcher {
     Clock::time_point last{};
 
     // Calls Python, with the GIL; an exception is kept and asks for an end.
-    template <typename Call>
-    bool ask(Call call) {
+    template <typename Call> bool ask(Call call) {
         nb::gil_scoped_acquire gil;
         if (!error.is_none()) return true;
         try {
@@ -272,8 +346,10 @@ class Watcher {
             return call();
         } catch (nb::python_error &e) {
             error = nb::borrow(e.value());
-            return true;
+        } catch (const std::exception &e) { // no exception of C++ may cross the library
+            error = nb::borrow(PyExc_RuntimeError)(e.what());
         }
+        return true;
     }
     bool see_progress(const char *unit, int64_t done, int64_t total) {
         const Clock::time_point now = Clock::now();
@@ -301,11 +377,9 @@ class Watcher {
     }
 };
 
-// Runs a call of the library without the GIL, one at a time.
-template <typename Call>
-ikt_status without_gil(Call call) {
+// Runs a call of the library without the GIL.
+template <typename Call> ikt_status without_gil(Call call) {
     nb::gil_scoped_release release;
-    std::lock_guard<std::mutex> lock(one_call);
     return call();
 }
 
@@ -320,7 +394,8 @@ void check_watched(const Context &context, ikt_status st, const Watcher &watcher
     context.check(st);
 }
 
-// --- what the module offers -----------------------------------------------------------------------
+// --- what the module offers
+// -----------------------------------------------------------------------
 
 nb::list measures_of(const ikt_embedding *embedding) {
     nb::list list;
@@ -333,6 +408,7 @@ nb::list measures_of(const ikt_embedding *embedding) {
 
 nb::dict embed(const Context &context, const Settings &settings, const nb::dict &given,
                nb::object progress, nb::object report, int64_t every, nb::object log) {
+    const Turn turn(context);
     const Parameters parameters = make_parameters(context, settings);
     const Given data = make_data(context, given);
     Watcher watcher(std::move(progress), std::move(report), every, std::move(log));
@@ -362,6 +438,7 @@ nb::dict embed(const Context &context, const Settings &settings, const nb::dict 
 
 nb::dict transform(const Context &context, const std::string &model, const nb::dict &given,
                    int64_t neighbours, int64_t iterations, nb::object progress, nb::object log) {
+    const Turn turn(context);
     const Given data = make_data(context, given);
     Watcher watcher(std::move(progress), nb::none(), 0, std::move(log));
     ikt_embedding *e = nullptr;
@@ -382,9 +459,11 @@ nb::dict transform(const Context &context, const std::string &model, const nb::d
 }
 
 // An embedding of positions that Python holds, [count, dimensions] float32.
-Embedding embedding_of(const Context &context, Given &data, const nb::handle &positions) {
+Embedding embedding_of(const Context &context, Given &data, int64_t count,
+                       const nb::handle &positions) {
     const Array &y = data.hold(positions);
     need(y.ndim() == 2 && y.dtype() == nb::dtype<float>(), "positions are a matrix of float32");
+    need(static_cast<int64_t>(y.shape(0)) == count, "there is a position for each row");
     ikt_embedding *e = nullptr;
     const ikt_status st = without_gil([&] {
         return ikt_embedding_from_positions(context.get(), data.data.get(),
@@ -398,9 +477,11 @@ Embedding embedding_of(const Context &context, Given &data, const nb::handle &po
 nb::list evaluate(const Context &context, const Settings &settings, const nb::dict &given,
                   nb::handle positions, const std::string &names, int64_t k, int64_t trust_k,
                   int64_t exact_limit, int64_t sample, uint64_t seed) {
+    const Turn turn(context);
     const Parameters parameters = make_parameters(context, settings);
     Given data = make_data(context, given);
-    const Embedding embedding = embedding_of(context, data, positions);
+    const Embedding embedding =
+        embedding_of(context, data, nb::cast<int64_t>(given["count"]), positions);
     ikt_measuring how = ikt_measuring_defaults();
     how.names = names.c_str();
     how.k = k;
@@ -415,13 +496,17 @@ nb::list evaluate(const Context &context, const Settings &settings, const nb::di
     return measures_of(embedding.get());
 }
 
-// columns: (name, int64 classes or None, float64 numbers or None, list of texts or None, names of the
-// classes or None, list of colours 0xRRGGBB of the classes or None, whether it is shown on hover only).
+// columns: (name, int64 classes or None, float64 numbers or None, list of texts or None, names of
+// the classes or None, list of colours 0xRRGGBB of the classes or None, whether it is shown on
+// hover only).
 void view(const Context &context, const nb::dict &given, nb::handle positions,
           const std::string &path, const std::string &title, const nb::list &columns) {
+    const Turn turn(context);
     Given data = make_data(context, given);
-    const Embedding embedding = embedding_of(context, data, positions);
-    const size_t n = nb::len(columns);
+    const Embedding embedding =
+        embedding_of(context, data, nb::cast<int64_t>(given["count"]), positions);
+    const size_t n = nb::len(columns), count = nb::cast<size_t>(given["count"]);
+    const auto is_column = [count](const Array &a) { return a.ndim() == 1 && a.shape(0) == count; };
     data.held.reserve(data.held.size() + n + 1);
     std::vector<std::string> texts; // what is pointed to below must stay where it is
     std::vector<std::vector<std::string>> lists;
@@ -439,17 +524,19 @@ void view(const Context &context, const nb::dict &given, nb::handle positions,
         c.name = texts.back().c_str();
         if (!column[1].is_none()) {
             const Array &classes = data.hold(column[1]);
-            need(classes.dtype() == nb::dtype<int64_t>(), "classes are int64");
+            need(classes.dtype() == nb::dtype<int64_t>() && is_column(classes),
+                 "classes are an int64 for each row");
             c.classes = static_cast<const int64_t *>(classes.data());
         }
         if (!column[2].is_none()) {
             const Array &numbers = data.hold(column[2]);
-            need(numbers.dtype() == nb::dtype<double>(), "numbers are float64");
+            need(numbers.dtype() == nb::dtype<double>() && is_column(numbers),
+                 "numbers are a float64 for each row");
             c.numbers = static_cast<const double *>(numbers.data());
         }
         if (!column[3].is_none()) {
             lists.push_back(nb::cast<std::vector<std::string>>(column[3]));
-            need(lists.back().size() == data.held[0].shape(0), "a column has a text for each row");
+            need(lists.back().size() == count, "a column has a text for each row");
             pointers.emplace_back();
             for (const std::string &text : lists.back())
                 pointers.back().push_back(text.c_str());
@@ -494,7 +581,15 @@ nb::list settings_table() {
     return list;
 }
 
-// --- rows that were embedded, known again ---------------------------------------------------------
+// The MPI that the library was linked with; before MPI as well.
+std::string mpi_library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    return MPI_Get_library_version(text, &length) == MPI_SUCCESS ? text : "";
+}
+
+// --- rows that were embedded, known again
+// ---------------------------------------------------------
 
 // The finaliser of MurmurHash3, which is public domain.
 uint64_t mix(uint64_t x) {
@@ -512,7 +607,8 @@ struct RowHash {
         uint64_t bits;
         std::memcpy(&bits, &value, sizeof bits);
         for (uint64_t p = 0; p < 2; p++)
-            part[p] += mix(mix(bits + 0x9e3779b97f4a7c15ULL * (p + 1)) ^ (column * 2 + 1) * 0xd6e8feb86659fd93ULL);
+            part[p] += mix(mix(bits + 0x9e3779b97f4a7c15ULL * (p + 1)) ^
+                           (column * 2 + 1) * 0xd6e8feb86659fd93ULL);
     }
 };
 
@@ -573,12 +669,10 @@ NB_MODULE(_core, m) {
     nb::object atexit = nb::module_::import_("atexit");
     atexit.attr("register")(nb::cpp_function([] { stopped_type.reset(); }));
     nb::class_<Context>(m, "Context")
-        .def(nb::init<std::uintptr_t, int>(), "comm"_a = 0, "threads"_a = 0)
-        .def("set_log", &Context::set_log, "level"_a)
-        .def("set_threads", &Context::set_threads, "threads"_a)
+        .def(nb::init<std::uintptr_t>(), "comm"_a = 0)
+        .def("with_options", &Context::with, "threads"_a, "level"_a)
         .def_prop_ro("rank", &Context::rank)
-        .def_prop_ro("size", &Context::size)
-        .def_prop_ro("threads", &Context::threads);
+        .def_prop_ro("size", &Context::size);
     m.def("embed", &embed, "context"_a, "settings"_a, "given"_a, "progress"_a.none(),
           "report"_a.none(), "every"_a, "log"_a.none());
     m.def("transform", &transform, "context"_a, "model"_a, "given"_a, "neighbours"_a,
@@ -588,5 +682,6 @@ NB_MODULE(_core, m) {
     m.def("view", &view, "context"_a, "given"_a, "positions"_a, "path"_a, "title"_a, "columns"_a);
     m.def("settings", &settings_table);
     m.def("row_hashes", &row_hashes, "given"_a);
+    m.def("mpi_library", &mpi_library);
     m.attr("__version__") = ikt_version();
 }

@@ -40,6 +40,10 @@ def test_measures_by_name(blobs):
         iktsne.evaluate(X, X[:, :2], names, "trustwortiness")
     with pytest.raises(ValueError, match="300 rows"):
         iktsne.evaluate(X, X[:10, :2])
+    with pytest.raises(ValueError, match="5 labels"):
+        iktsne.evaluate(X, X[:, :2], names[:5])
+    told = iktsne.evaluate(X, X[:, :2], measures="trustworthiness")
+    assert told == iktsne.evaluate(X.tolist(), X[:, :2].tolist(), measures="trustworthiness")
 
 
 # --- pages ------------------------------------------------------------------------------------------
@@ -58,6 +62,8 @@ def test_a_page(blobs, tmp_path):
     assert iktsne.view(Y, color=labels).page != iktsne.view(Y).page
     with pytest.raises(ValueError, match="10 values for 300 rows"):
         iktsne.view(Y, color=labels[:10])
+    with pytest.raises(ValueError, match="for each row"):
+        iktsne.view(Y, color=X[:, :2])
     said = iktsne.view(Y, color=labels, hover={"said": [f"text of row {i}" for i in range(300)]})
     assert len(said.page) > len(iktsne.view(Y, color=labels).page) and "said" in said.page
 
@@ -137,10 +143,6 @@ def test_tl_with_a_graph(adata, blobs):
 
 
 def test_distributed_rows(blobs, tmp_path):
-    pytest.importorskip("mpi4py")
-    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
-    if not shutil.which(launcher[0]):
-        pytest.skip("there is no mpirun")
     np.save(tmp_path / "rows.npy", blobs[0])
     script = """
 from mpi4py import MPI
@@ -160,17 +162,55 @@ if comm.rank == 0:
     np.save("near.npy", np.concatenate(placed))
     print(told["trustworthiness (k 12)"])
 """
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    out = subprocess.run([*launcher, "3", sys.executable, "-c", script], cwd=tmp_path, env=environment,
-                         capture_output=True, text=True, timeout=120)
-    assert out.returncode == 0, out.stderr
+    out = run_ranks(3, script, tmp_path)
     alone = iktsne.TSNE(**FEW).fit(blobs[0])
     told = iktsne.evaluate(blobs[0], alone.embedding_, measures="trustworthiness")
-    assert float(out.stdout) == told["trustworthiness (k 12)"]
+    assert float(out) == told["trustworthiness (k 12)"]
     np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), alone.embedding_)
     np.testing.assert_array_equal(np.load(tmp_path / "near.npy"),
                                   alone.transform(blobs[0] + np.float32(1e-3)))
+
+
+def run_ranks(count, script, folder):
+    pytest.importorskip("mpi4py")
+    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
+    if not shutil.which(launcher[0]):
+        pytest.skip("there is no mpirun")
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    out = subprocess.run([*launcher, str(count), sys.executable, "-c", script], cwd=folder,
+                         env=environment, capture_output=True, text=True, timeout=120)
+    assert out.returncode == 0, out.stderr
+    return out.stdout
+
+
+def test_what_one_rank_refuses_all_refuse(tmp_path):
+    """Where one rank raised alone, the others would wait for it; and a rank may have no rows."""
+    script = """
+from mpi4py import MPI
+import numpy as np, iktsne
+comm = MPI.COMM_WORLD
+own = np.random.default_rng(comm.rank).normal(size=(100 if comm.rank < 2 else 0, 4))
+make = lambda **more: iktsne.TSNE(max_iter=20, early_exaggeration_iter=10, comm=comm, n_jobs=1, **more)
+bad = own.copy()
+if comm.rank == 1:
+    bad[3, 2] = np.nan
+told = []
+short = own[: -1 if comm.rank == 0 else None, :2]
+for attempt in (lambda: make().fit(bad), lambda: iktsne.evaluate(own, short, comm=comm)):
+    try:
+        attempt()
+    except ValueError as error:
+        told.append(str(error))
+model = make(random_state=None).fit(own)  # one seed of all ranks
+assert model.embedding_.shape == (len(own), 2)
+assert len(set(comm.allgather(model.hash_))) == 1
+told = comm.gather(told)
+if comm.rank == 0:
+    print(all(len(t) == 2 for t in told), "rank 1 of comm" in told[0][0], "NaN" in told[2][0],
+          "rank 0 of comm" in told[1][1])
+"""
+    assert run_ranks(3, script, tmp_path).split() == ["True"] * 4
 
 
 # --- the guide --------------------------------------------------------------------------------------

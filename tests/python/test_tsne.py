@@ -1,11 +1,13 @@
 """The estimator: parameters, callbacks, an early end, new rows, and what is refused."""
 
+import gc
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -83,6 +85,71 @@ def test_an_exception_of_a_callback_is_raised(blobs):
         iktsne.TSNE(callbacks=fail, **FEW).fit(blobs[0])
 
 
+def test_what_an_exception_refers_to_is_freed(blobs):
+    """Without the garbage collector: no cycle keeps the map that a callback has ended."""
+    class Kept:
+        pass
+
+    def fit():
+        kept = Kept()
+
+        def fail(*_):
+            raise LookupError(kept)
+
+        try:
+            iktsne.TSNE(callbacks=fail, **FEW).fit(blobs[0])
+        except LookupError:
+            return weakref.ref(kept)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert fit()() is None
+    finally:
+        gc.enable()
+
+
+def test_a_callback_cannot_call_iktsne(blobs):
+    with pytest.raises(RuntimeError, match="afterwards"):
+        iktsne.TSNE(callbacks=lambda i, error, Y: iktsne.evaluate(None, Y), **FEW).fit(blobs[0])
+    iktsne.evaluate(None, blobs[0][:, :2])  # the library is free again
+
+
+def test_threads_take_turns(blobs):
+    X = blobs[0]
+    models = [iktsne.TSNE(random_state=k % 3 + 1, n_jobs=k % 2 + 1, **FEW) for k in range(6)]
+    started, release = threading.Event(), threading.Event()
+
+    def hold(*_):
+        started.set()
+        release.wait(30)
+
+    holder = threading.Thread(target=iktsne.TSNE(callbacks=hold, callbacks_every_iters=1000, **FEW).fit,
+                              args=(X,))
+    holder.start()
+    started.wait(30)
+    workers = [threading.Thread(target=model.fit, args=(X,)) for model in models]
+    for worker in workers:
+        worker.start()
+    release.set()
+    for worker in [holder, *workers]:
+        worker.join()
+    for k, model in enumerate(models):
+        assert model.hash_ == models[k % 3].hash_
+    assert len({model.hash_ for model in models}) == 3
+
+
+def test_a_fit_that_fails_leaves_no_map(blobs):
+    model = iktsne.TSNE(**FEW).fit(blobs[0])
+    with pytest.raises(ValueError, match="psi"):
+        model.set_params(psi=10**6).fit(blobs[0])
+    assert not hasattr(model, "embedding_") and not hasattr(model, "n_iter_")
+    with pytest.raises(ValueError, match="not fitted"):
+        model.transform(blobs[0])
+    model.set_params(psi=None).fit(blobs[0])
+    assert model.embedding_.shape == (300, 2)
+
+
 def test_an_interrupt_leaves_the_map_so_far(blobs):
     started = threading.Event()
     model = iktsne.TSNE(max_iter=10**7, n_jobs=1, callbacks=lambda *_: started.set() and False)
@@ -129,6 +196,10 @@ def test_new_rows(blobs):
     assert np.median(np.abs(placed[:20] - fitted.embedding_[5:25])) < 0.2 * spread
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.transform(new), placed[:20])
+    twice = np.concatenate([X[:50], X[:50]])  # equal rows have places of their own
+    fitted = iktsne.TSNE(**FEW).fit(twice)
+    np.testing.assert_array_equal(fitted.transform(twice), fitted.embedding_)
+    np.testing.assert_array_equal(fitted.transform(twice[60:70]), fitted.embedding_[10:20])
     without = iktsne.TSNE(keep_model=False, **FEW).fit(X)
     with pytest.raises(ValueError, match="keep_model=True"):
         without.transform(new)
@@ -154,6 +225,9 @@ def test_sparse_rows_are_known_again():
     ({"n_jobs": 0}, "n_jobs"),
     ({"random_state": "seven"}, "cannot be used to seed"),
     ({"metric": "precomputed"}, "300 x 8"),
+    ({"callbacks": print, "callbacks_every_iters": 0}, "callbacks_every_iters=0"),
+    ({"exaggeration": 0.0}, "final_exaggeration"),
+    ({"dof": -1.0}, "degrees_of_freedom"),
 ])
 def test_what_is_refused(blobs, parameters, words):
     with pytest.raises(ValueError, match=words):
@@ -170,6 +244,27 @@ def test_a_stop_before_there_is_a_map(tmp_path, blobs):
     given = _data.given(blobs[0])
     with pytest.raises(KeyboardInterrupt):
         _core.embed(_context.context(), [], given, Interrupt(), None, 0, None)
+
+
+def test_missing_values(blobs):
+    X = blobs[0].copy()
+    X[7, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        iktsne.TSNE(**FEW).fit(X)
+    fitted = iktsne.TSNE(settings={"preprocess.missing": "mean"}, **FEW).fit(X)
+    filled = X.copy()
+    filled[7, 3] = np.nanmean(X[:, 3].astype(np.float64))
+    np.testing.assert_array_equal(fitted.embedding_, iktsne.TSNE(**FEW).fit_transform(filled))
+    np.testing.assert_array_equal(fitted.transform(X), fitted.embedding_)
+    assert np.isfinite(fitted.transform(X[5:10] + np.float32(1e-3))).all()
+
+
+def test_distances_by_settings(blobs):
+    """No model is kept of them, however they are named: there are no rows to make it of."""
+    X = blobs[0].astype(np.float64)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    by_settings = iktsne.TSNE(settings={"preprocess.metric": "precomputed"}, **FEW).fit(D)
+    assert by_settings.hash_ == iktsne.TSNE(metric="precomputed", **FEW).fit(D).hash_
 
 
 def test_settings_of_any_type(blobs):
@@ -211,7 +306,8 @@ model = iktsne.TSNE(max_iter=60, early_exaggeration_iter=20, progress=True)
 assert model.get_params()["max_iter"] == 60 and "max_iter=60" in repr(model)
 Y = model.set_params(random_state=1).fit_transform(X)
 assert model.transform(X[:4]).shape == (4, 2)
-for bad, words in ((np.full((5, 2), np.nan), "NaN"), (np.zeros(5), "2D"), (np.zeros((1, 3)), "1 sample")):
+for bad, words in ((np.full((5, 2), np.nan), "NaN"), (np.zeros(5), "2D"), (np.zeros((1, 3)), "1 sample"),
+                   (np.ones((5, 2), complex), "complex128"), (np.array([["a"], ["b"]]), "numbers")):
     try:
         model.fit(bad)
     except ValueError as error:
