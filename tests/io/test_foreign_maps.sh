@@ -100,10 +100,16 @@ one_reader() {
     run view cells.h5ad:obsm/X_umap page.html --colour-by kind,weight,own.csv:species
     run align map.csv:UMAP2,UMAP1 map.csv aligned.h5 --overwrite
     grep -q 'after mirroring' out.txt || fail "columns in the order in which they are named"
+    # Nobody asked for labels, so that a table of text may lack them, as any map may.
+    for map in map.csv plain.tsv axes.csv map.npy cells.h5ad:obsm/X_umap; do
+        run plot "$map" bare.png --overwrite
+        run view "$map" bare.html --overwrite
+    done
+    expect 2 "map.csv has no column 'labels'" plot map.csv x.png --colour-by labels
     run evaluate axes.csv # whose labels are a column of its own
-    grep -q '^10-NN accuracy' out.txt || fail "labels of axes.csv"
+    grep -q ' 10-NN accuracy: ' out.txt || fail "labels of axes.csv"
     run evaluate cells.h5ad:obsm/X_umap --input cells.h5ad input.dataset=obsm/X_pca --labels kind --measures ranks
-    grep -q '^AUC_RNX' out.txt || fail "a foreign map against its data"
+    grep -q ' AUC_RNX: ' out.txt || fail "a foreign map against its data"
 }
 
 refusals() {
