@@ -86,19 +86,19 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
-    if (asked->input[0]) IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
-    if (s->data && ikt_dataset_rows(s->data) != s->rows.n)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s has %lld rows, the embedding %lld: not the same data", asked->input,
-                        (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
     /* P and codes need the settings of the run; P may come from its graph, which is read again. */
-    const bool has_graph = s->settings.input.graph[0] && !asked->kernel;
-    if ((asked->divergence || asked->kernel) && !((s->data || has_graph) && s->has_settings))
+    const bool has_rows = asked->input[0] || (s->settings.input.graph[0] && !asked->kernel);
+    if ((asked->divergence || asked->kernel) && !(has_rows && s->has_settings))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s needs --input and an embedding of `iktsne embed`, whose file holds "
                         "the settings of %s; a map of another program has none",
                         asked->divergence ? "kl" : "kernel",
                         asked->divergence ? "P" : "the kernel");
+    if (asked->input[0]) IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
+    if (s->data && ikt_dataset_rows(s->data) != s->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows, the embedding %lld: not the same data", asked->input,
+                        (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
     IKT_TRY(read_labels(ctx, asked, s));
     return asked->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
                          : IKT_OK;

@@ -118,7 +118,8 @@ static const peer peers[] = {
      "the number of principal components to reduce the rows to is preprocess.pca; those that an "
      "AnnData file holds are read by input.dataset=obsm/X_pca"},
     {"normalize standardize standardise scaling zscore scaler",
-     "how columns are brought to one scale is preprocess.normalise (auto, none, minmax, zscore or unit)"},
+     "how columns are brought to one scale is preprocess.normalise (auto, none, minmax, "
+     "zscore or unit)"},
     {"use_rep layer obsm basis use_raw",
      "the matrix of a file is input.dataset, in an AnnData file such as obsm/X_pca or layers/NAME"},
     {"columns features usecols skip_columns ignore_columns drop_columns",
