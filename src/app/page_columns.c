@@ -129,7 +129,10 @@ static ikt_status read_column(ikt_context *ctx, const ikt_embedding_file *map, c
     snprintf(c->own.name, sizeof c->own.name, "%s", what);
     if (kind != IKT_TEXTS_NONE && c->use == IKT_VIEWER_HOVER)
         return ikt_texts_read(ctx, full, rows->n, rows->first, rows->count, &c->texts);
-    if (kind == IKT_TEXTS_CELLS) return read_cells(ctx, rows, full, names->colour_as, c);
+    /* Labels that nobody asked for may be absent, from a table of text as from any other map. */
+    const bool may_be_absent = strcmp(name, "labels") == 0 && !names->asked_for;
+    if (kind == IKT_TEXTS_CELLS && !may_be_absent)
+        return read_cells(ctx, rows, full, names->colour_as, c);
     IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? full : name,
                                       names->colour_as,
                                       c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));

@@ -120,9 +120,8 @@ static void add_cost(ikt_text *text, const ikt_context *ctx, const ikt_run_cost 
     ikt_text_add(text, " on %d rank%s x %d thread%s", ranks, ranks == 1 ? "" : "s", threads,
                  threads == 1 ? "" : "s");
     if (longest != IKT_STAGE_TOTAL) {
-        ikt_text_add(text, " (the stage '%s' ", ikt_stage_name(longest));
+        ikt_text_add(text, ", of which the stage '%s' took ", ikt_stage_name(longest));
         add_seconds(text, cost->times[longest].most);
-        ikt_text_add(text, ")");
     }
     ikt_text_add(text, ", and %.0f MB of memory per rank at most (%.0f MB were predicted). ",
                  (double)cost->memory.most / 1e6, (double)predicted / 1e6);

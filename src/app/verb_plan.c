@@ -1,8 +1,10 @@
 /* iktsne plan: what a run would take, before it is run; and measuring the machine for it. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "app/print.h"
 #include "app/settings_read.h"
@@ -116,13 +118,15 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
     return st;
 }
 
-/* Bytes of "256G", in powers of 1024 as schedulers count memory; 0 where it is no such text. */
+/* Bytes of "256G" or "256gb", in powers of 1024 as schedulers count memory; 0 where it is no such
+ * text. */
 static int64_t bytes_of(const char *text) {
     static const char units[] = "KMGTP";
     char *end;
     const double number = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !unit || (end[1] && strcmp(end + 1, "B") != 0 && strcmp(end + 1, "iB") != 0))
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (end == text || !unit ||
+        (end[1] && strcasecmp(end + 1, "B") != 0 && strcasecmp(end + 1, "iB") != 0))
         return 0;
     const double bytes = ldexp(number, 10 * (int)(unit - units + 1));
     return bytes >= 1 && bytes < 0x1p62 ? (int64_t)bytes : 0;
@@ -233,8 +237,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The cores of a node; auto are those that this process may use here"},
         {"memory", IKT_KEY_STRING, "SIZE", "auto", 0, 0, NULL, a.memory,
          "The memory of a node, such as 256G, of which nine tenths are planned with; auto is what "
-         "is "
-         "free here"},
+         "is free here"},
         {"domains", IKT_KEY_INT, "M", "auto", 1, 4096, NULL, &a.domains,
          "The parts of a node that have memory of their own (NUMA domains, mostly sockets): the "
          "threads of a rank stay within one. auto are those of this machine"},

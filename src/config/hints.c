@@ -62,7 +62,7 @@ static const peer peers[] = {
     {"n_components no_dims n_dims ndim dims dim dimensions",
      "the dimensions of the map are layout.dimensions (1, 2 or 3)"},
     {"n_iter max_iter n_iters max_iters n_epochs n_iterations maxiter niter epochs",
-     "the number of iterations is layout.iterations"},
+     "the number of iterations is layout.iterations, those of the early exaggeration included"},
     {"n_jobs n_threads num_threads nthreads ncores n_cores cores nproc num_workers",
      "the threads of a rank are run.threads (or --threads N), and `mpirun -n RANKS` starts ranks"},
     {"random_state random_seed seed rng rand_seed set_seed",
@@ -73,9 +73,16 @@ static const peer peers[] = {
     {"n_neighbors n_neighbours num_neighbors nn knn_k k_neighbors n_nn",
      "the number of neighbours of a row is affinity.neighbours"},
     {"metric distance dist_metric distance_metric metric_params",
-     "distances are Euclidean ones of the rows as preprocess.normalise leaves them; the value "
-     "unit makes them those of the cosine"},
-    {"early_exaggeration exaggeration exaggeration_factor early_exag_coeff",
+     "the distance of two rows is preprocess.metric (euclidean, cosine, correlation, manhattan or "
+     "precomputed)"},
+    {"exaggeration",
+     "the early exaggeration is layout.exaggeration, and the one that stays until the end, which "
+     "openTSNE calls so, is layout.final_exaggeration"},
+    {"late_exaggeration late_exag_coeff late_exaggeration_factor",
+     "the exaggeration that stays until the end is layout.final_exaggeration"},
+    {"start_late_exag_iter late_exaggeration_iter",
+     "the late exaggeration begins at the iteration layout.final_exaggeration_from"},
+    {"early_exaggeration exaggeration_factor early_exag_coeff",
      "the early exaggeration is layout.exaggeration, for the first layout.exaggeration_iterations "
      "iterations"},
     {"early_exaggeration_iter stop_lying_iter stop_early_exag_iter exploration_n_iter",
@@ -100,15 +107,24 @@ static const peer peers[] = {
      "the trace has a value every layout.report_every iterations"},
     {"neighbors neighbours_method neighbors_method knn_method nn_method approx",
      "how neighbours are found is affinity.search (auto, exact or approximate)"},
-    {"precomputed affinities neighbors_key obsp graph_file knn_graph connectivities",
-     "a graph or a matrix of distances that is there already is input.graph"},
+    {"precomputed precomputed_distances distance_matrix is_distance dissimilarity",
+     "a matrix of all distances is read as the input with preprocess.metric=precomputed, and a "
+     "graph of neighbours by input.graph"},
+    {"affinities neighbors_key obsp graph_file knn_graph precomputed_knn connectivities",
+     "a graph of neighbours that is there already is input.graph"},
+    {"missing missing_values na_values nan_policy impute imputer",
+     "what happens to missing values is preprocess.missing (refuse, mean, median or drop)"},
     {"n_pcs n_pca initial_dims pca_components pca_dims n_pc",
      "the number of principal components to reduce the rows to is preprocess.pca; those that an "
      "AnnData file holds are read by input.dataset=obsm/X_pca"},
     {"normalize standardize standardise scaling zscore scaler",
-     "how columns are brought to one scale is preprocess.normalise (none, minmax, zscore or unit)"},
+     "how columns are brought to one scale is preprocess.normalise (auto, none, minmax, "
+     "zscore or unit)"},
     {"use_rep layer obsm basis use_raw",
      "the matrix of a file is input.dataset, in an AnnData file such as obsm/X_pca or layers/NAME"},
+    {"columns features usecols skip_columns ignore_columns drop_columns",
+     "of a CSV file input.dataset names the columns to embed, and input.skip_columns those to "
+     "leave out"},
     {"dataset array", "the data set of the input file is input.dataset=NAME"},
     {"labels label y groupby classes target cluster_key",
      "the classes of the rows are input.labels=NAME; they are not used for the embedding"},
@@ -132,10 +148,10 @@ static const peer peers[] = {
      "the number of centres of a partitioning is isolation.psi"},
     {"n_landmarks", "the number of landmarks is layout.landmarks, for layout.init=landmark"},
     {"dof df degrees_of_freedom degree_of_freedom",
-     "the kernel of the map has one degree of freedom, as t-SNE defines it"},
+     "the degrees of freedom of the map's kernel are layout.degrees_of_freedom (1 is t-SNE)"},
     {"min_dist spread local_connectivity set_op_mix_ratio negative_sample_rate repulsion_strength",
-     "that belongs to UMAP, and t-SNE has nothing like it: how tight clusters are follows from "
-     "the data and isolation.psi"},
+     "that belongs to UMAP; how tight clusters lie in a map of t-SNE is set by "
+     "layout.final_exaggeration and layout.degrees_of_freedom"},
     {"gpu device use_gpu cuda backend",
      "the program runs on processors only, so there is no device to choose"},
 };

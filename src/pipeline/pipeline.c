@@ -293,7 +293,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
 
 /* COLLECTIVE. Begins to watch signals and time, and the file of the model. A run without
  * checkpoints dies of signals; those of a host program are not ours. */
-static ikt_status begin(ikt_context *ctx, ikt_run *run) {
+static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     const double minutes = settings->run.checkpoint_every;
     bool is_watched;
@@ -301,6 +301,8 @@ static ikt_status begin(ikt_context *ctx, ikt_run *run) {
     IKT_TRY(check_settings(ctx, run->is_guest, run->given != NULL, &run->settings, &run->graph,
                            &is_watched, &seconds));
     if (is_watched && !run->is_guest) ikt_watch_signals();
+    /* A limit that was given counts from the beginning, when the input had not been read yet. */
+    if (strcmp(settings->run.max_time, "auto") != 0) seconds = fmax(0, seconds - ikt_now() + began);
     if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
     if (!settings->output.model[0]) return IKT_OK;
     return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
@@ -358,12 +360,13 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
+    const double began = ikt_now();
     /* The input first: what is wrong with it explains more than what is wrong with outputs. */
     ikt_status st = IKT_OK;
     if (!given && (settings->input.file[0] || !settings->input.graph[0]))
         st = ikt_input_open(ctx, &settings->input, &source);
     ikt_source *rows = given ? given : source;
-    if (st == IKT_OK) st = begin(ctx, out);
+    if (st == IKT_OK) st = begin(ctx, began, out);
     if (st == IKT_OK) announce(ctx, rows, out);
     if (st == IKT_OK && rows)
         st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, &source);

@@ -56,6 +56,7 @@ plan "${large[@]}" --memory 256G --json || fail "no recommendation in JSON"
 awk "BEGIN { exit !($(number predicted_seconds best) < $(number predicted_seconds one_rank) &&
     $(number predicted_bytes_of_node best) <= 0.9 * 256 * 2 ^ 30 && $(number bytes_of_node recommendation) == 256 * 2 ^ 30) }" ||
     fail "the recommendation is slow, or does not fit"
+plan "${large[@]}" --memory 256gb && grep -q ' and 256.0 GiB$' out.txt || fail "memory as PBS writes it"
 plan "${large[@]}" --memory 1G && grep -q '^recommended      nothing fits: ' out.txt || fail "what does not fit is recommended"
 plan "${large[@]}" --ranks 7 --memory 256G && grep -q '; 7 ranks x' out.txt || fail "--ranks is not obeyed"
 plan --points 1000 --columns 50 --ranks 2 && ! grep -q '^recommended' out.txt || fail "--ranks: a recommendation"

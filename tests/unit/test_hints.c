@@ -67,6 +67,36 @@ static void names_of_peers_have_a_sentence(void **state) {
     assert_null(ikt_peer_hint("n_components n_dims")); /* a name, not a part of the list */
 }
 
+/* The setting that means the same here, not merely one that there is. */
+static void names_of_peers_lead_to_the_right_setting(void **state) {
+    static const struct {
+        const char *name, *setting;
+    } cases[] = {{"metric", "preprocess.metric "},
+                 {"precomputed", "preprocess.metric=precomputed"},
+                 {"dof", "layout.degrees_of_freedom "},
+                 {"exaggeration", "layout.final_exaggeration"}, /* that of openTSNE */
+                 {"early_exaggeration", "layout.exaggeration,"},
+                 {"late_exag_coeff", "layout.final_exaggeration"}, /* those of FIt-SNE */
+                 {"start_late_exag_iter", "layout.final_exaggeration_from"},
+                 {"missing", "preprocess.missing "},
+                 {"min_dist", "layout.final_exaggeration "},
+                 {"n_components", "layout.dimensions "},
+                 {"max_iter", "layout.iterations,"},
+                 {"n_jobs", "run.threads "},
+                 {"use_rep", "input.dataset,"},
+                 {"random_state", "run.seed"},
+                 {"learning_rate", "layout.learning_rate,"},
+                 {"n_neighbors", "affinity.neighbours"},
+                 {"n_pcs", "preprocess.pca;"},
+                 {"method", "layout.repulsion "}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *sentence = ikt_peer_hint(cases[i].name);
+        if (!sentence || !strstr(sentence, cases[i].setting))
+            fail_msg("%s: %s", cases[i].name, sentence ? sentence : "nothing");
+    }
+}
+
 static bool is_setting(const ikt_config_part *parts, const char *section, const char *key) {
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
         for (size_t k = 0; k < parts[p].section->n_keys; k++)
@@ -105,4 +135,5 @@ static void sentences_name_settings_that_there_are(void **state) {
 IKT_MPI_TESTS(ikt_test(near_is_a_third_of_the_letters),
               ikt_test(the_nearest_is_offered_and_nothing_far),
               ikt_test(names_of_peers_have_a_sentence),
+              ikt_test(names_of_peers_lead_to_the_right_setting),
               ikt_test(sentences_name_settings_that_there_are))
