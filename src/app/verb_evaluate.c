@@ -194,7 +194,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     char families[2560] = "Compute only these families of measures, separated by commas; by "
                           "default all that labels and input allow. Single measures are asked for "
-                          "by name: trustworthiness, continuity, accuracy, silhouette, ...";
+                          "by name, such as trustworthiness, continuity, accuracy or silhouette";
     for (int f = 0; ikt_measure_family_name(f); f++) {
         const size_t used = strlen(families);
         snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",
