@@ -50,6 +50,11 @@ static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *
                          "similar to them",
                          100 * run->embedding.accuracy);
         ikt_text_add(text, ". ");
+    } else if (run->embedding.accuracy >= 0) {
+        ikt_text_add(text,
+                     "Before placing, %.2f %% of the rows have the class of most of the rows that "
+                     "are most similar to them. ",
+                     100 * run->embedding.accuracy);
     }
     if (db && ch)
         ikt_text_add(text,

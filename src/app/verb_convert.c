@@ -84,8 +84,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Columns that begin with text are kept as text in any case, in the group /columns of "
          "OUTPUT.h5: names, remarks, classes to colour by"},
         {"missing", IKT_KEY_CHOICE, "WHAT", "refuse", 0, 0, "refuse|nan", &asked.missing,
-         "What becomes of empty cells of a CSV file where numbers should be, and of NA, NaN, null "
-         "and ?: refuse them, with the line of the first, or write them as NaN"},
+         "What becomes of values that are missing, NaN in dense rows of any format, and in a CSV "
+         "file empty cells, NA, null and ? where numbers should be: refuse them, with the place of "
+         "the first, or write them as NaN, which preprocess.missing can fill"},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
          &asked.delimiter, "The sign that separates the cells of a CSV file"},
         {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.header,

@@ -211,7 +211,7 @@ def annotated(rng):
     case("ad-none", "a.h5ad", labels="leiden", error=(3, "could be labels: .*cat, .*group, .*number"))
     case("ad-default", "a.h5ad", labels="labels", error=(3, "has no labels"))
     case("ad-nothing", "a.h5ad", dataset="Y", error=(
-        3, r"an AnnData file without 'Y'; input.dataset may be one of: X \(211 x 7\), raw/X "
+        3, r"an AnnData file without 'Y'; its matrices are: X \(211 x 7\), raw/X "
            r"\(211 x 11\), layers/counts \(211 x 7\), obsm/X_pca \(211 x 3\)"))
 
 

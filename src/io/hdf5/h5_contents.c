@@ -206,7 +206,7 @@ ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const
         return ikt_h5_missing(ctx, file, path, dataset);
     ikt_h5_list_tables(file, tables, sizeof tables);
     return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is %s file without '%s'; input.dataset may be one of: %s", path,
+                    "%s is %s file without '%s'; its matrices are: %s", path,
                     is_anndata ? "an AnnData" : "a MATLAB 7.3", dataset,
-                    tables[0] ? tables : "nothing that is a matrix of numbers");
+                    tables[0] ? tables : "none");
 }
