@@ -87,8 +87,9 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
     /* P and codes need the settings of the run; P may come from its graph, which is read again. */
-    const bool has_rows = asked->input[0] || (s->settings.input.graph[0] && !asked->kernel);
-    if ((asked->divergence || asked->kernel) && !(has_rows && s->has_settings))
+    const bool has_graph = s->settings.input.graph[0] && !asked->kernel;
+    if ((asked->divergence || asked->kernel) &&
+        !((asked->input[0] || has_graph) && s->has_settings))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s needs --input and an embedding of `iktsne embed`, whose file holds "
                         "the settings of %s; a map of another program has none",
@@ -194,7 +195,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     char families[2560] = "Compute only these families of measures, separated by commas; by "
                           "default all that labels and input allow. Single measures are asked for "
-                          "by name: trustworthiness, continuity, accuracy, silhouette, ...";
+                          "by name, such as trustworthiness, continuity, accuracy or silhouette";
     for (int f = 0; ikt_measure_family_name(f); f++) {
         const size_t used = strlen(families);
         snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",

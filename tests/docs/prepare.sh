@@ -27,6 +27,7 @@ with gzip.open("t10k-images-idx3-ubyte.gz", "wb", 1) as f:
 with gzip.open("t10k-labels-idx1-ubyte.gz", "wb", 1) as f:
     f.write(struct.pack(">II", 0x801, len(labels)) + labels.tobytes())
 
+np.save("umap.npy", x[:, 290:630:300].astype(np.float32))  # a map, as far as its form goes
 x, labels = x[:200, 280:344], labels[:200].astype(np.int32)  # some rows of pixels, some of them 0
 kinds = np.array(list("abcdefghij"))[labels]
 np.save("digits.npy", x)
@@ -38,6 +39,9 @@ with open("table.csv", "w") as f:
     f.write("name," + ",".join(f"c{i}" for i in range(8)) + ",kind\n")
     for i, row in enumerate(x):
         f.write(f"{i}," + ",".join(map(str, row[20:28])) + f",{kinds[i]}\n")
+with open("own.csv", "w") as f:
+    f.write("name,species," + ",".join(f"c{i}" for i in range(8)) + "\n")
+    f.writelines(f"plant {i},{kinds[i]}," + ",".join(map(str, row[20:28])) + "\n" for i, row in enumerate(x))
 for name in ("reviews", "digits"):
     with open(f"{name}.libsvm", "w") as f:
         for label, row in zip(labels, x):
@@ -73,6 +77,7 @@ with h5py.File("counts.h5", "w") as f:
     sparse(f, x)
 with h5py.File("cells.h5ad", "w") as f:
     f["X"] = f["obsm/X_pca"] = x.astype(np.float32)
+    f["obsm/X_umap"] = x[:, 20:40:19].astype(np.float32)
     sparse(f.create_group("obsp/connectivities"), np.maximum(weights, weights.T))
     obs = f.create_group("obs")
     obs.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.2.0", "_index": "_index", "column-order": ["cell_type"]})

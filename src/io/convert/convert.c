@@ -21,8 +21,8 @@ typedef struct {
     ikt_context *ctx;
     ikt_row_feed *feed;
     ikt_table_writer *writer;
-    ikt_type type; /* of the file written */
-    bool keeps_missing;
+    ikt_type type;      /* of the file written */
+    bool keeps_missing; /* NaN among dense rows is written, not refused */
 } conversion;
 
 /* Blocks of rows, as read and as written. */
@@ -68,7 +68,7 @@ static ikt_status next_dense(conversion *c, int64_t most, blocks *b, int64_t *co
     ikt_status st = IKT_OK;
     IKT_TRY(ikt_row_feed_dense(feed, most, b->read, b->labels, count));
     const int64_t bad =
-        ikt_recast(feed->type, b->read, c->keeps_missing, c->type, b->written, *count * feed->d);
+        ikt_recast(feed->type, b->read, c->type, c->keeps_missing, b->written, *count * feed->d);
     if (bad >= 0)
         st = does_not_fit(c, first + bad / feed->d, bad % feed->d,
                           ikt_number_at(feed->type, b->read, bad));

@@ -89,6 +89,10 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
     file->records.lines.end = range.first + range.count;
     if (file->is_packed && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
     IKT_TRY(find_rows(file, rows));
+    if (file->n == 0 && options->is_source) /* perhaps a file of another kind */
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, and read as CSV text it has no rows of numbers",
+                        path);
     if (file->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
                         (long long)file->n, (long long)file->columns.numbers);

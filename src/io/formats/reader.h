@@ -39,7 +39,7 @@ typedef struct {
     const char *take_columns; /* of CSV, likewise: the only ones that are numbers; "" = all */
     bool label_may_lack;      /* of CSV: no column of that name is no error */
     bool keeps_text;          /* of CSV: columns of text are kept, not refused */
-    bool keeps_missing;       /* values that are missing, NaN or empty cells of CSV, are not refused */
+    bool keeps_missing;       /* NaN, and empty cells of CSV, are missing values, not refused */
     bool is_source;           /* of CSV: read directly, so that messages name settings */
     bool is_map;              /* of CSV: one to three columns of positions are looked for */
     const char *array;        /* of NPZ and MATLAB: which one; "" = the one that can be meant */

@@ -85,9 +85,8 @@ static inline bool ikt_number_fits(ikt_type type, double value) {
 }
 
 /* LOCAL. values[count] of type `from` into recast[count] of type `to`. Returns the first that does
- * not fit, or -1.
- *   keeps_missing   NaN stands for a missing value, which floating-point types hold */
-int64_t ikt_recast(ikt_type from, const void *values, bool keeps_missing, ikt_type to, void *recast,
+ * not fit, or -1. NaN fits a floating-point type where keeps_nan says so, and no type otherwise. */
+int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, bool keeps_nan, void *recast,
                    int64_t count);
 
 /* LOCAL. Puts a number that fits at values[i]. */
