@@ -15,10 +15,12 @@ IKT_BEGIN_C
  * The result is that of `iktsne embed` on files with these arrays, bit for bit, however they are
  * distributed. Parameters, errors and memory are those of ikt_embed_rows, below.
  *   data      lent for the call
- *   watcher   is told of progress and may ask for an end (watcher.h); lent for the call; NULL on
- * all ranks: nobody is told out       receives the embedding (owned by the caller), NULL on
- * failure; ctx must outlive it Errors: also IKT_STOPPED, without a checkpoint, where the watcher
- * asked for an end before there was a map. */
+ *   watcher   is told of progress and may ask for an end (watcher.h); lent for the call; NULL
+ *             on all ranks: nobody is told
+ *   out       receives the embedding (owned by the caller), NULL on failure; ctx must outlive
+ *             it
+ * Errors: also IKT_STOPPED, without a checkpoint, where the watcher asked for an end before there
+ * was a map. */
 IKT_API ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters,
                              const ikt_data *data, const ikt_watcher *watcher, ikt_embedding **out);
 

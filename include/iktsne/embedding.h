@@ -94,11 +94,15 @@ typedef struct {
 IKT_API ikt_measuring ikt_measuring_defaults(void);
 
 /* COLLECTIVE. Measures the quality of an embedding; ikt_embedding_measure_at tells the results,
- * which take the place of those before. parameters   their preprocessing is applied to the rows
- * before they are compared data         the rows that were embedded, in the same blocks, and
- * labels; without rows only what the map and the labels tell is measured. Lent for the call Errors:
- * IKT_ERR_USAGE (an unknown name, with the nearest; a measure that lacks what it needs),
- * IKT_ERR_DATA (other numbers of rows), IKT_ERR_RESOURCE. */
+ * which take the place of those before.
+ *   parameters   the same on all ranks; their preprocessing is applied to the rows before they
+ *                are compared
+ *   data         the rows that were embedded, in the same blocks, and labels; without rows only
+ *                what the map and the labels tell is measured. NULL on all ranks: neither. Lent
+ *                for the call
+ *   how          the same on all ranks
+ * Errors: IKT_ERR_USAGE (an unknown name, with the nearest; a measure that lacks what it needs;
+ * arguments that differ between ranks), IKT_ERR_DATA (other numbers of rows), IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_evaluate(ikt_embedding *embedding,
                                           const ikt_parameters *parameters, const ikt_data *data,
                                           const ikt_measuring *how);
@@ -117,9 +121,11 @@ typedef struct {
 } ikt_view_column;
 
 /* COLLECTIVE. Writes the embedding as an HTML page to pan and zoom in, as `iktsne view` does.
- *   column   [columns] at most 256, lent; without any the labels of the embedding, where it has
- * some title    above the map; NULL: the name of the file Errors: IKT_ERR_FILE, IKT_ERR_DATA (more
- * than 4096 classes), IKT_ERR_RESOURCE. */
+ *   column   [columns] at most 256, as many on all ranks; lent; without any the labels of the
+ *            embedding, where it has some
+ *   title    above the map; NULL: the name of the file
+ * Errors: IKT_ERR_USAGE (columns that are not the same on all ranks), IKT_ERR_FILE, IKT_ERR_DATA
+ * (more than 4096 classes), IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool overwrite,
                                       const char *title, const ikt_view_column *column,
                                       int columns);

@@ -2,18 +2,33 @@
 
 import numpy as np
 
+from ._data import is_sparse
 from ._tsne import TSNE
 
 _PCS = 50  # as scanpy: more variables than these are reduced
 
 
+def _graph(pairs, are_distances):
+    """The same of numbers of pairs: a graph where they are sparse; a dense array of distances is one of
+    all pairs, and of similarities a graph of those that are not 0."""
+    settings = {"graph.values": "distances" if are_distances else "similarities"}
+    if not is_sparse(pairs):
+        if are_distances:
+            return np.asarray(pairs), {"metric": "precomputed"}, {}
+        from scipy.sparse import csr_matrix
+
+        pairs = csr_matrix(np.asarray(pairs))
+    return pairs, {"metric": "precomputed"}, settings
+
+
 def _representation(adata, use_rep, n_pcs, obsp):
     """X and parameters of TSNE for what is to be embedded, and its name."""
     if obsp is not None:
+        if use_rep is not None or n_pcs is not None:
+            raise ValueError("obsp is a graph in place of rows: leave use_rep and n_pcs out")
         if obsp not in adata.obsp:
             raise KeyError(f"obsp has no {obsp!r}: {', '.join(adata.obsp.keys()) or 'it is empty'}")
-        values = "distances" if "distance" in obsp else "similarities"
-        return adata.obsp[obsp], {"metric": "precomputed"}, {"graph.values": values}, f"obsp/{obsp}"
+        return *_graph(adata.obsp[obsp], "distance" in obsp), f"obsp/{obsp}"
     if use_rep is None:
         use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
     if use_rep == "X":
@@ -41,7 +56,8 @@ def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_add
     n_pcs: use so many columns of the representation; for X the number of principal components that
         are made of it (50 where there are more variables).
     use_rep: a key of obsm, or "X"; None: X_pca where it is there, else X.
-    obsp: a graph in obsp in place of rows, "distances" or "connectivities" for example.
+    obsp: a graph in obsp in place of rows, "distances" or "connectivities" for example; a name with
+        "distance" in it is of distances, others are of similarities.
     key_added: key of obsm and of uns; None: obsm["X_iktsne"] and uns["iktsne"].
     copy: return a copy with the map in place of writing into adata.
     perplexity, settings, parameters: those of iktsne.TSNE.
@@ -51,6 +67,8 @@ def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_add
     if copy:
         adata = adata.copy()
     X, implied, implied_settings, name = _representation(adata, use_rep, n_pcs, obsp)
+    if obsp is not None and "metric" in parameters:
+        raise ValueError("obsp is a graph in place of rows, which metric= would compare: leave it out")
     wanted = {**implied, **parameters, "perplexity": perplexity}
     model = TSNE(**{"keep_model": False, **wanted}, settings={**implied_settings, **(settings or {})})
     interrupt = None

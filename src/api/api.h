@@ -49,6 +49,10 @@ struct ikt_embedding {
     ikt_measures measures;
 };
 
+/* COLLECTIVE. A checksum from 0 on of all keys and their values, by which ranks compare theirs.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameters, int64_t *hash);
+
 /* Sources on the arrays of data, and what stands in place of files. */
 typedef struct {
     ikt_source *rows; /* or NULL */

@@ -74,6 +74,8 @@ static ikt_status check_same(ikt_context *ctx, const ikt_data *data) {
             ctx, IKT_ERR_USAGE,
             "the ranks do not give the same kinds of data: each describes rows, a graph "
             "or a start, also where it has no rows");
+    if (ikt_max_one(ctx, data->has_sparse && data->columns > INT32_MAX) > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "sparse rows have fewer than 2^31 columns");
     if (data->has_rows && data->has_sparse)
         return ikt_fail(ctx, IKT_ERR_USAGE, "rows are given twice, dense and sparse");
     if (data->has_graph && data->has_pairs)

@@ -19,12 +19,10 @@
 /* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
 static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters,
                               const ikt_watcher *watcher) {
-    char *text = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parameters->parts, IKT_SETTINGS_PARTS, &text)));
-    const int64_t hash = (int64_t)(ikt_hash_bytes(text, strlen(text), 0) >> 1);
+    int64_t hash;
+    IKT_TRY(ikt_parameters_hash(ctx, parameters, &hash));
     const int64_t every = watcher && watcher->report ? watcher->every : 0;
     int64_t most[] = {hash, -hash, every, -every, watcher != NULL, -(watcher != NULL)};
-    ikt_free(&text);
     ikt_max_i64(ctx, most, sizeof most / sizeof *most);
     if (most[0] != -most[1])
         return ikt_fail(ctx, IKT_ERR_USAGE, "the parameters are not the same on all ranks");

@@ -115,8 +115,8 @@ static ikt_status take_positions(ikt_embedding *embedding, const ikt_data *data,
                                  const float *positions, int dimensions) {
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
-    int64_t most[] = {dimensions, -dimensions,
-                      data->count<0, data->labels != NULL, data->count> 0 && !data->labels};
+    const bool has_rows = data->count > 0, has_labels = data->labels != NULL;
+    int64_t most[] = {dimensions, -dimensions, -data->count, has_labels, has_rows && !has_labels};
     ikt_max_i64(ctx, most, 5);
     if (most[0] != -most[1] || dimensions < 1 || dimensions > 3 || most[2] > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -333,11 +333,15 @@ static ikt_status take_columns(ikt_embedding *embedding, const ikt_view_column *
     for (int c = 0; c < count; c++) {
         const ikt_view_column *g = &given[c];
         taken_column *t = &taken[c];
-        int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL};
-        ikt_max_i64(embedding->ctx, has, 3);
-        if (has[0] + has[1] + has[2] != 1)
+        const bool is_given = g->classes || g->numbers || g->texts;
+        int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL,
+                         embedding->count > 0 && !is_given};
+        ikt_max_i64(embedding->ctx, has, 4);
+        if (has[0] + has[1] + has[2] != 1 || has[3] > 0)
             return ikt_fail(embedding->ctx, IKT_ERR_USAGE,
-                            "column '%.80s' has to be either classes, numbers or texts", g->name);
+                            "column '%.80s' has to be either classes, numbers or texts, the same "
+                            "on all ranks with rows",
+                            g->name);
         if (has[0])
             IKT_TRY(ikt_embedding_take(embedding, g->classes, sizeof *t->labels, &t->labels));
         if (has[1])
@@ -373,9 +377,12 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
     const ikt_viewer_column labels = {
         .name = "labels", .labels = run->labels, .names = run->label_names};
     const bool has_labels = ikt_max_one(embedding->ctx, run->labels != NULL) > 0;
+    int64_t most[] = {columns, -columns};
     ikt_clear(embedding->caller);
-    if (columns < 0 || columns > IKT_VIEWER_COLUMNS_MOST)
-        return ikt_fail(embedding->caller, IKT_ERR_USAGE, "a page has at most %d columns",
+    ikt_max_i64(embedding->ctx, most, 2);
+    if (most[0] != -most[1] || columns < 0 || columns > IKT_VIEWER_COLUMNS_MOST)
+        return ikt_fail(embedding->caller, IKT_ERR_USAGE,
+                        "a page has at most %d columns, and as many on all ranks",
                         IKT_VIEWER_COLUMNS_MOST);
     ikt_status st = take_columns(embedding, column, columns, taken, shown);
     const ikt_viewer_settings settings = {.title = title   ? title

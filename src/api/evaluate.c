@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "pipeline/outcome.h"
 
 enum { NAMES_MOST = 64, NAME_SIZE = 64, FAMILIES_SIZE = 1024 };
@@ -135,6 +136,38 @@ static ikt_status measure(ikt_embedding *embedding, const ikt_settings *settings
     return ikt_agree(ctx, st);
 }
 
+/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+static ikt_status check_same(const ikt_embedding *embedding, const ikt_parameters *parameters,
+                             const ikt_data *data, const ikt_measuring *how) {
+    ikt_context *ctx = embedding->ctx;
+    const int64_t number[] = {how->k, how->trust_k, how->exact_limit, how->sample,
+                              (int64_t)how->seed};
+    int64_t hash;
+    IKT_TRY(ikt_parameters_hash(ctx, parameters, &hash));
+    const uint64_t named = ikt_hash_bytes(how->names, strlen(how->names), (uint64_t)hash);
+    hash = (int64_t)(ikt_hash_bytes(number, sizeof number, named) >> 1);
+    const int64_t kinds = data ? 1 + 2 * data->has_rows + 4 * data->has_sparse : 0;
+    const bool has_labels = data && data->labels, has_rows = data && data->count > 0;
+    int64_t most[] = {hash, -hash, kinds, -kinds, has_labels, has_rows && !has_labels};
+    ikt_max_i64(ctx, most, sizeof most / sizeof *most);
+    if (most[0] != -most[1])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the parameters, or what is to be measured, are not the same on all ranks");
+    if (most[2] != -most[3])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the ranks do not give the same kinds of data: each describes rows, also "
+                        "where it has none");
+    if (most[4] > 0 && most[5] > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "some ranks give labels of their rows, and some do not");
+    if (!data || data->count == embedding->count) return ikt_agree(ctx, IKT_OK);
+    return ikt_agree(ctx,
+                     ikt_fail(ctx, IKT_ERR_DATA,
+                              "the rows to measure with are not those of the embedding: rank "
+                              "%d has %lld, and %lld there",
+                              ikt_rank(ctx), (long long)data->count, (long long)embedding->count));
+}
+
 ikt_status ikt_embedding_evaluate(ikt_embedding *embedding, const ikt_parameters *parameters,
                                   const ikt_data *data, const ikt_measuring *how) {
     ikt_context *ctx = embedding->ctx;
@@ -142,14 +175,8 @@ ikt_status ikt_embedding_evaluate(ikt_embedding *embedding, const ikt_parameters
     int64_t *labels = NULL;
     wanted names;
     ikt_clear(embedding->caller);
-    ikt_status st = parse_names(ctx, how->names, &names);
-    const bool is_other = data && data->count != embedding->count;
-    if (st == IKT_OK && ikt_max_one(ctx, is_other) > 0)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "the rows to measure with are not those of the embedding: rank %d has %lld, "
-                      "and %lld there",
-                      ikt_rank(ctx), (long long)(data ? data->count : 0),
-                      (long long)embedding->count);
+    ikt_status st = check_same(embedding, parameters, data, how);
+    if (st == IKT_OK) st = parse_names(ctx, how->names, &names);
     const bool has_arrays = data && (data->has_rows || data->has_sparse);
     if (st == IKT_OK && has_arrays) st = ikt_data_open(ctx, data, &given);
     if (st == IKT_OK && data && ikt_max_one(ctx, data->labels != NULL) > 0)

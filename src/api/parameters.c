@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "config/config.h"
 #include "config/value.h"
 
@@ -63,6 +64,15 @@ ikt_status ikt_parameters_yaml(ikt_parameters *p, const char **yaml) {
     ikt_free(&p->yaml);
     IKT_TRY(ikt_config_print(p->ctx, p->parts, IKT_SETTINGS_PARTS, &p->yaml));
     *yaml = p->yaml;
+    return IKT_OK;
+}
+
+ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameters, int64_t *hash) {
+    char *text = NULL;
+    *hash = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parameters->parts, IKT_SETTINGS_PARTS, &text)));
+    *hash = (int64_t)(ikt_hash_bytes(text, strlen(text), 0) >> 1);
+    ikt_free(&text);
     return IKT_OK;
 }
 

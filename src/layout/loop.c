@@ -109,9 +109,9 @@ static ikt_status save(void *self) {
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, whether the program that watches
- * has asked for the map as it is, and whether all positions are finite. has_moved   a step has been
- * taken since the start: however short the time that a run is given, a chain of them comes to its
- * end */
+ * has asked for the map as it is, and whether all positions are finite.
+ *   has_moved   a step has been taken since the start: however short the time that a run is
+ *               given, a chain of them comes to its end */
 static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool is_finite) {
     const ikt_layout_settings *s = l->settings;
     int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};

@@ -462,6 +462,58 @@ static void any_positions(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* What ranks give differently is refused on all of them; none waits for the others. */
+static void measures_that_differ(void **state) {
+    ikt_context *ctx = *state;
+    const int rank = ikt_rank(ctx), last = ikt_size(ctx) - 1;
+    const bool is_odd = rank == last && last > 0, is_alone = last == 0;
+    int64_t first, count;
+    make_data();
+    share_of(0, rank, ikt_size(ctx), &first, &count);
+    ikt_parameters *parameters = parameters_for(ctx);
+    ikt_data *data = data_of(ctx, DENSE, 0), *bare;
+    ikt_embedding *map;
+    succeed(ctx, ikt_embedding_from_positions(ctx, data, start + first * Q, Q, &map));
+    ikt_measuring how = ikt_measuring_defaults();
+    how.names = "ranks";
+    how.trust_k = is_odd ? 5 : 6;
+    if (!is_alone)
+        refuse(ctx, ikt_embedding_evaluate(map, parameters, data, &how), IKT_ERR_USAGE,
+               "not the same on all ranks");
+    how.trust_k = 6;
+    succeed(ctx, ikt_parameters_set(parameters, "preprocess.pca", is_odd ? "2" : "0"));
+    if (!is_alone)
+        refuse(ctx, ikt_embedding_evaluate(map, parameters, data, &how), IKT_ERR_USAGE,
+               "not the same on all ranks");
+    succeed(ctx, ikt_parameters_set(parameters, "preprocess.pca", "0"));
+    if (!is_alone)
+        refuse(ctx, ikt_embedding_evaluate(map, parameters, is_odd ? NULL : data, &how),
+               IKT_ERR_USAGE, "the same kinds of data");
+    how.names = "clusters";
+    succeed(ctx, ikt_data_create(ctx, count, &bare));
+    if (rank == 0 || is_alone) ikt_data_labels(bare, labels + first);
+    if (!is_alone)
+        refuse(ctx, ikt_embedding_evaluate(map, parameters, bare, &how), IKT_ERR_USAGE,
+               "some ranks give labels");
+    ikt_data_destroy(&bare);
+    succeed(ctx, ikt_data_create(ctx, count + (rank == last), &bare));
+    refuse(ctx, ikt_embedding_evaluate(map, parameters, bare, &how), IKT_ERR_DATA,
+           "are not those of the embedding");
+    const ikt_view_column one = {.name = "class", .classes = rank == 0 ? labels + first : NULL};
+    if (!is_alone) {
+        refuse(ctx, ikt_embedding_view(map, "never.html", true, NULL, &one, is_odd ? 0 : 1),
+               IKT_ERR_USAGE, "as many on all ranks");
+        refuse(ctx, ikt_embedding_view(map, "never.html", true, NULL, &one, 1), IKT_ERR_USAGE,
+               "the same on all ranks");
+    }
+    succeed(ctx, ikt_embedding_evaluate(map, parameters, data, &how)); /* all goes on */
+    ikt_embedding_destroy(&map);
+    ikt_data_destroy(&bare);
+    ikt_data_destroy(&data);
+    ikt_parameters_destroy(&parameters);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 /* Pages of the same positions and columns are the same files, whatever blocks the ranks have. */
 static void pages(void **state) {
     ikt_context *ctx = *state;
@@ -542,6 +594,9 @@ static void bad_data(void **state) {
     data = data_of(ctx, SPARSE32, 1);
     refuse_data(ctx, &data, IKT_ERR_DATA, "begins at entry");
     make_data();
+    data = data_of(ctx, SPARSE32, 0);
+    data->columns = INT64_C(1) << 31;
+    refuse_data(ctx, &data, IKT_ERR_USAGE, "fewer than 2^31 columns");
     data = data_of(ctx, DENSE, 0);
     ikt_data_sparse(data, begin32, column32, IKT_INDEX_32, value32, IKT_TYPE_F32, D);
     refuse_data(ctx, &data, IKT_ERR_USAGE, "given twice");
@@ -587,5 +642,5 @@ static void table_of_settings(void **state) {
 
 IKT_MPI_TESTS(ikt_test(any_blocks), ikt_test(sparse_as_before), ikt_test(told_and_stopped),
               ikt_test(stopped_without_a_map), ikt_test(given_start), ikt_test(new_rows),
-              ikt_test(any_positions), ikt_test(pages), ikt_test(bad_data),
-              ikt_test(table_of_settings))
+              ikt_test(any_positions), ikt_test(measures_that_differ), ikt_test(pages),
+              ikt_test(bad_data), ikt_test(table_of_settings))

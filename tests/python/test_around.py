@@ -137,6 +137,16 @@ def test_tl_with_a_graph(adata, blobs):
     iktsne.tl.tsne(adata, obsp="connectivities", **FEW)
     assert adata.obsm["X_iktsne"].shape == (300, 2)
     assert "values: similarities" in adata.uns["iktsne"]["configuration"]
+    of_graph = adata.obsm["X_iktsne"]
+    adata.obsp["dense"], adata.obsp["distances"] = W, D
+    iktsne.tl.tsne(adata, obsp="dense", key_added="dense", **FEW)
+    np.testing.assert_array_equal(adata.obsm["dense"], of_graph)
+    iktsne.tl.tsne(adata, obsp="distances", key_added="all", **FEW)
+    np.testing.assert_array_equal(adata.obsm["all"],
+                                  iktsne.TSNE(metric="precomputed", **FEW).fit_transform(D))
+    for ignored in ({"n_pcs": 3}, {"use_rep": "X"}, {"metric": "cosine"}):
+        with pytest.raises(ValueError, match="in place of rows"):
+            iktsne.tl.tsne(adata, obsp="dense", **ignored, **FEW)
 
 
 # --- distributed rows -------------------------------------------------------------------------------
