@@ -21,7 +21,8 @@ typedef struct {
     ikt_context *ctx;
     ikt_row_feed *feed;
     ikt_table_writer *writer;
-    ikt_type type; /* of the file written */
+    ikt_type type;      /* of the file written */
+    bool keeps_missing; /* NaN is written, and not refused */
 } conversion;
 
 /* Blocks of rows, as read and as written. */
@@ -66,7 +67,8 @@ static ikt_status next_dense(conversion *c, int64_t most, blocks *b, int64_t *co
     const int64_t first = feed->first + feed->done;
     ikt_status st = IKT_OK;
     IKT_TRY(ikt_row_feed_dense(feed, most, b->read, b->labels, count));
-    const int64_t bad = ikt_recast(feed->type, b->read, c->type, b->written, *count * feed->d);
+    const int64_t bad =
+        ikt_recast(feed->type, b->read, c->type, b->written, *count * feed->d, c->keeps_missing);
     if (bad >= 0)
         st = does_not_fit(c, first + bad / feed->d, bad % feed->d,
                           ikt_number_at(feed->type, b->read, bad));
@@ -181,7 +183,7 @@ static ikt_status choose_form(const conversion *c, ikt_sparse_choice choice, boo
 ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
                        const ikt_convert_options *options, ikt_converted *made) {
     ikt_feed_options feed_options = options->feed;
-    conversion c = {.ctx = ctx};
+    conversion c = {.ctx = ctx, .keeps_missing = feed_options.reader.keeps_missing};
     feed_options.reader.as = options->as;
     IKT_TRY(ikt_atomic_check(ctx, out, options->overwrite)); /* before a long input is read */
     IKT_TRY(ikt_row_feed_open(ctx, in, &feed_options, &c.feed));

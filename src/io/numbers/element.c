@@ -156,10 +156,12 @@ void ikt_number_put(ikt_type type, void *values, int64_t i, double value) {
         ((uint8_t *)values)[i] = (uint8_t)value;
 }
 
-int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count) {
+int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count,
+                   bool takes_nan) {
+    const bool nan_fits = takes_nan && to != IKT_TYPE_U8;
     for (int64_t i = 0; i < count; i++) {
         const double value = ikt_number_at(from, values, i);
-        if (!ikt_number_fits(to, value)) return i;
+        if (!ikt_number_fits(to, value) && !(nan_fits && isnan(value))) return i;
         ikt_number_put(to, recast, i, value);
     }
     return -1;

@@ -85,8 +85,10 @@ static inline bool ikt_number_fits(ikt_type type, double value) {
 }
 
 /* LOCAL. values[count] of type `from` into recast[count] of type `to`. Returns the first that does
- * not fit, or -1. */
-int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count);
+ * not fit, or -1.
+ *   takes_nan   NaN, which stands for a missing value, fits the types of floats */
+int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count,
+                   bool takes_nan);
 
 /* LOCAL. Puts a number that fits at values[i]. */
 void ikt_number_put(ikt_type type, void *values, int64_t i, double value);
