@@ -89,6 +89,10 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
     file->records.lines.end = range.first + range.count;
     if (file->is_packed && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
     IKT_TRY(find_rows(file, rows));
+    if (file->n == 0 && options->is_source) /* perhaps a file of another kind */
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, and read as CSV text it has no rows of numbers",
+                        path);
     if (file->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
                         (long long)file->n, (long long)file->columns.numbers);
@@ -194,6 +198,21 @@ ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_tex
         IKT_TRY(ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, &file->classes)));
     }
     return ikt_agree(ctx, ikt_csv_file_rewind(file));
+}
+
+ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text) {
+    ikt_context *ctx = file->ctx;
+    bool found = false;
+    ikt_status st = ikt_csv_file_rewind(file);
+    for (int64_t i = 0; st == IKT_OK && i < file->count; i++) {
+        st = next(file);
+        if (st == IKT_OK) st = ikt_csv_check_cells(&file->records, &file->columns);
+        if (st == IKT_OK) found |= ikt_csv_is_text(file->records.cell[column]);
+    }
+    if (st == IKT_OK) st = ikt_csv_file_rewind(file);
+    IKT_TRY(ikt_agree(ctx, st));
+    *has_text = ikt_max_one(ctx, found) > 0;
+    return IKT_OK;
 }
 
 ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, int64_t column,
