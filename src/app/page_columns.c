@@ -1,20 +1,15 @@
 /* The columns of a page. See page_columns.h. */
 #include "app/page_columns.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/formats/class_labels.h"
 #include "io/sources/anndata.h"
 
-/* Whole numbers of a table that span fewer values than this are classes unless the user says
- * otherwise, as they are in HDF5. */
-enum { CLASSES_GUESSED = 64, LIST_BYTES = IKT_STRING_MAX };
+enum { LIST_BYTES = IKT_STRING_MAX };
 
 static const char purpose[] = "columns of the page";
 
@@ -32,82 +27,6 @@ static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_
     ikt_broadcast(ctx, &parts, sizeof parts, 0);
     memcpy(file, parts.file, IKT_STRING_MAX);
     memcpy(what, parts.what, IKT_STRING_MAX);
-}
-
-/* --- a column of a table of text -------------------------------------------------------------- */
-
-/* COLLECTIVE. The cells as numbers, those that are empty as none; *are_numbers tells whether all
- * the others were. */
-static ikt_status numbers_of(ikt_context *ctx, const ikt_texts *texts, double **values,
-                             bool *are_numbers) {
-    int64_t other = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, values, texts->count, sizeof **values, purpose)));
-    for (int64_t i = 0; i < texts->count; i++) {
-        char *end;
-        (*values)[i] = strtod(texts->text[i], &end);
-        other |= *end != '\0';
-        if (end == texts->text[i]) (*values)[i] = NAN;
-    }
-    *are_numbers = ikt_max_one(ctx, other) == 0;
-    return IKT_OK;
-}
-
-/* COLLECTIVE. The cells as classes, numbered in the order of their bytes. */
-static ikt_status classes_of(ikt_context *ctx, const char *name, const ikt_texts *texts,
-                             ikt_embedding_column *out) {
-    ikt_class_names classes = {0};
-    bool full = false;
-    ikt_status st = ikt_alloc(ctx, &out->labels, texts->count, sizeof *out->labels, "labels");
-    for (int64_t i = 0; i < texts->count && st == IKT_OK && !full; i++)
-        st = ikt_class_names_add(ctx, &classes, texts->text[i], &full);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_class_names_join(ctx, &classes, &full);
-    if (st == IKT_OK && full)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s has more than %d different texts, so it gives no colours; --hover %s "
-                      "shows it of a point that is pointed at",
-                      name, IKT_CLASS_NAMES_MAX, name);
-    if (st == IKT_OK) st = ikt_class_names_list(ctx, &classes, &out->names);
-    for (int64_t i = 0; i < texts->count && st == IKT_OK; i++)
-        out->labels[i] = ikt_class_names_find(&classes, texts->text[i]);
-    ikt_class_names_free(&classes);
-    return ikt_agree(ctx, st);
-}
-
-/* COLLECTIVE. Whether numbers stand for classes: whole ones, none missing, of a small span. */
-static bool are_classes(ikt_context *ctx, const double *values, int64_t count, ikt_colour_as as) {
-    double limits[3] = {INFINITY, INFINITY, 0};
-    for (int64_t i = 0; i < count; i++) {
-        limits[0] = fmin(limits[0], values[i]);
-        limits[1] = fmin(limits[1], -values[i]);
-        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i])) limits[2] = -1;
-    }
-    ikt_min_f64(ctx, limits, 3);
-    if (limits[2] < 0 || as == IKT_COLOUR_AS_NUMBERS) return false;
-    return as == IKT_COLOUR_AS_CLASSES || -limits[1] - limits[0] < CLASSES_GUESSED;
-}
-
-/* COLLECTIVE. A column of a CSV file to colour by: numbers, or classes. */
-static ikt_status read_cells(ikt_context *ctx, const ikt_rows *rows, const char *name,
-                             ikt_colour_as as, ikt_page_column *c) {
-    ikt_embedding_column *own = &c->own;
-    bool are_numbers;
-    IKT_TRY(ikt_texts_read(ctx, name, rows->n, rows->first, rows->count, &c->texts));
-    ikt_status st = numbers_of(ctx, &c->texts, &own->values, &are_numbers);
-    if (st == IKT_OK && !are_numbers && as == IKT_COLOUR_AS_NUMBERS)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds texts, which are no numbers", name);
-    if (st == IKT_OK && !are_numbers) {
-        ikt_free(&own->values);
-        st = classes_of(ctx, name, &c->texts, own);
-    } else if (st == IKT_OK && are_classes(ctx, own->values, rows->count, as)) {
-        st = ikt_agree(ctx,
-                       ikt_alloc(ctx, &own->labels, rows->count, sizeof *own->labels, "labels"));
-        for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
-            own->labels[i] = (int64_t)own->values[i];
-        ikt_free(&own->values);
-    }
-    ikt_texts_free(&c->texts);
-    return st;
 }
 
 /* --- a column --------------------------------------------------------------------------------- */
@@ -129,10 +48,6 @@ static ikt_status read_column(ikt_context *ctx, const ikt_embedding_file *map, c
     snprintf(c->own.name, sizeof c->own.name, "%s", what);
     if (kind != IKT_TEXTS_NONE && c->use == IKT_VIEWER_HOVER)
         return ikt_texts_read(ctx, full, rows->n, rows->first, rows->count, &c->texts);
-    /* Labels that nobody asked for may be absent, from a table of text as from any other map. */
-    const bool may_be_absent = strcmp(name, "labels") == 0 && !names->asked_for;
-    if (kind == IKT_TEXTS_CELLS && !may_be_absent)
-        return read_cells(ctx, rows, full, names->colour_as, c);
     IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? full : name,
                                       names->colour_as,
                                       c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));

@@ -71,6 +71,15 @@ with h5py.File("cells.h5ad", "w") as f:
     f["obsm/X_umap"] = y.astype("f8")
     f["obsm/X_pca"] = x
     f["X"] = x
+with open("names.csv", "w") as f:  # no header: a number between two texts is no name of a column
+    f.writelines(f"cell-{i},{i + 5},kind-{i % 3}\n" for i in range(n))
+with open("mixed.csv", "w") as f:  # begins with numbers, and has a word among them, and a gap
+    f.write("x,y,cluster,kind\n")
+    f.writelines(f"{a!s},{b!s},{'none of them' if i == 70 else i % 3},{'' if i == 5 else f'k{kind[i]}'}\n"
+                 for i, (a, b) in enumerate(y))
+with open("kinds.data", "w") as f, open("many.csv", "w") as g:  # more rows than a block of an export
+    f.writelines(["kind\n"] + [f"k{i % 7}\n" for i in range(150000)])
+    g.writelines(["x,y\n"] + [f"{i % 100},{i % 7}\n" for i in range(150000)])
 np.save("short.npy", y[:99])
 np.savez("truth.npz", y=y, kind=kind, notes=np.array(notes))
 PYTHON
@@ -106,9 +115,9 @@ one_reader() {
         run view "$map" bare.html --overwrite
     done
     run evaluate axes.csv # whose labels are a column of its own
-    grep -q '10-NN accuracy' out.txt || fail "labels of axes.csv"
+    grep -q ' 10-NN accuracy: ' out.txt || fail "labels of axes.csv"
     run evaluate cells.h5ad:obsm/X_umap --input cells.h5ad input.dataset=obsm/X_pca --labels kind --measures ranks
-    grep -q 'AUC_RNX' out.txt || fail "a foreign map against its data"
+    grep -q ' AUC_RNX: ' out.txt || fail "a foreign map against its data"
 }
 
 refusals() {
@@ -118,9 +127,9 @@ refusals() {
     expect 3 'FILE:NAME for labels and maps); it holds: umap (300 x 2' plot map.npz x.png
     expect 2 "map.csv has no column 'nix'" plot map.csv:UMAP1,nix x.png
     expect 4 'nothing.csv cannot be read: No such file' export nothing.csv x.npy
-    expect 3 "without 'obsm/nix'; its matrices are: X" align cells.h5ad:obsm/nix run.h5 x.h5
+    expect 3 "an AnnData file without 'obsm/nix'" align cells.h5ad:obsm/nix run.h5 x.h5
     expect 3 "row 20, column 1 .*is no position (line 22, column 2 ('y'): the cell is missing)" export gap.csv x.npy
-    expect 2 'a map of another program has none' evaluate map.npy --input own.csv --kl
+    expect 2 'a map of another program has none' evaluate map.npy --input cells.h5ad --kl
     expect 3 'has 99 rows' align short.npy run.h5 x.h5
     expect 3 'there are 99 rows' plot short.npy x.png --colour-by own.csv:species
 }
@@ -234,6 +243,45 @@ PYTHON
     [ -z "$(find . -name '*.part-*')" ] || fail "left behind: $(find . -name '*.part-*')"
 }
 
+columns() { # what columns of CSV are
+    run info names.csv
+    grep -q '300 rows x 1 columns' out.txt || fail "the first row of names.csv is lost"
+    run plot own-map.csv x.png # neither labels nor a column that is asked for
+    run plot mixed.csv x.png --overwrite --colour-by cluster
+    run view mixed.csv x.html --colour-by cluster,kind
+    run export mixed.csv mixed-out.csv --columns cluster,kind
+    [ "$(sed -n 72p mixed-out.csv | cut -d, -f3)" = "none of them" ] || fail "a word among numbers is lost"
+    [ -z "$(sed -n 7p mixed-out.csv | cut -d, -f4)" ] || fail "a text that is missing is none"
+    for ranks in 1 3; do # classes of rows that come by blocks
+        on $ranks export many.csv many-$ranks.csv --columns kinds.data:kind
+    done
+    cmp many-1.csv many-3.csv || fail "classes by blocks differ on 3 ranks"
+    "$python" -c 'import sys; assert all(line.rstrip().endswith(f",k{i % 7}") for i, line in
+        enumerate(list(open("many-1.csv"))[1:]))' || fail "classes by blocks"
+    # A column may give numbers and labels; one that is left out gives no numbers.
+    local settings="isolation.psi=16 layout.iterations=30 output.measures=none output.overwrite=yes output.picture="
+    # shellcheck disable=SC2086
+    run embed axes.csv both.h5 input.dataset=x,y,label input.labels=label $settings
+    "$python" - <<'PYTHON' || fail "a column that gives numbers and labels"
+import numpy as np
+y = np.load("truth.npz")
+with open("both.csv", "w") as f:
+    f.writelines(f"{a!s},{b!s},{k}\n" for (a, b), k in zip(y["y"], y["kind"]))
+PYTHON
+    # shellcheck disable=SC2086
+    run embed both.csv plain.h5 $settings
+    "$python" -c 'import h5py; a, b = (h5py.File(f) for f in ("both.h5", "plain.h5"))
+assert a["embedding"][:].tobytes() == b["embedding"][:].tobytes() and "labels" in a' || fail "numbers and labels"
+    # shellcheck disable=SC2086
+    expect 2 "the column 'y' is asked for, and is to be left out as well" embed axes.csv x.h5 input.dataset=x,y input.skip_columns=y $settings
+    # shellcheck disable=SC2086
+    run embed mixed.csv gaps.h5 input.dataset=x,y input.labels=kind $settings
+    "$python" -c 'import h5py; l = h5py.File("gaps.h5")["labels"][:]
+assert l[5] == -1 and (l >= 0).sum() == 299' || fail "a label that is missing"
+    # shellcheck disable=SC2086
+    expect 4 'text.h5 is not an HDF5 file' embed text.h5 x.h5 $settings
+}
+
 given() { # maps of other programs in a study
     cat >given.yaml <<'YAML'
 data:
@@ -254,7 +302,8 @@ YAML
     cmp <(grep UMAP study/results.csv | sort) <(grep UMAP study-3/results.csv | sort) || fail "3 ranks measure otherwise"
     run evaluate cells.h5ad:obsm/X_umap --labels kind --measures labels
     local accuracy
-    accuracy=$(awk '/10-NN accuracy/ { print $7 }' out.txt)
+    accuracy=$(awk '/ 10-NN accuracy: / { print $7 }' out.txt)
+    [ -n "$accuracy" ] || fail "evaluate tells no accuracy"
     awk -F, -v a="$accuracy" '/,UMAP,/ { n++; for (i = 1; i <= NF; i++) if ($i != "" && $i - a == 0) hit++ }
         END { exit !(n == 2 && hit >= 2) }' study/results.csv || fail "not the accuracy $accuracy that evaluate finds"
     sed 's/cells: map.csv/cell: map.csv/' given.yaml >bad.yaml
@@ -272,6 +321,9 @@ try one_reader "maps of every kind are the same map"
 try refusals "what is no map is refused with one sentence"
 try direct "CSV is embedded as its conversion is"
 try texts "texts go along"
+printf 'no HDF5\n' >text.h5
+printf '1.5,2\n3,4.25\n5,7\n' >own-map.csv
+try columns "columns of CSV are what they hold"
 try in_place "an AnnData file gets an embedding in place"
 try given "maps of other programs in a study"
 exit "$failed"

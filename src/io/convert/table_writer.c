@@ -85,20 +85,21 @@ ikt_status ikt_table_texts(ikt_table_writer *w, int64_t n, const ikt_table_text 
     if (count == 0) return IKT_OK;
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
     hid_t group = ikt_h5_create_group(w->out.file, "columns");
-    IKT_TRY(ikt_h5_output_check(&w->out, group >= 0, "the group columns"));
-    for (int64_t t = 0; t < count; t++) {
+    ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the group columns");
+    for (int64_t t = 0; st == IKT_OK && t < count; t++) {
         const hid_t type = text_type(&text[t]);
-        hid_t set = -1;
-        IKT_TRY(ikt_h5_output_check(&w->out, type >= 0, text[t].name));
-        IKT_TRY(ikt_h5_create_packed(w->ctx, group, text[t].name, type, n, &set));
         const bool is_renamed = strcmp(text[t].name, text[t].heading) != 0;
-        IKT_TRY(ikt_h5_output_check(
-            &w->out, !is_renamed || ikt_h5_set_text(set, "heading", text[t].heading), "heading"));
+        hid_t set = -1;
+        st = ikt_h5_output_check(&w->out, type >= 0, text[t].name);
+        if (st == IKT_OK) st = ikt_h5_create_packed(w->ctx, group, text[t].name, type, n, &set);
+        if (st == IKT_OK && is_renamed)
+            st = ikt_h5_output_check(&w->out, ikt_h5_set_text(set, "heading", text[t].heading),
+                                     "heading");
         ikt_h5_close(type);
         ikt_h5_close(set);
     }
     ikt_h5_close(group);
-    return IKT_OK;
+    return st;
 }
 
 /* The data set is opened for every block: a file may have more columns than can stay open. */
@@ -107,11 +108,11 @@ ikt_status ikt_table_write_texts(ikt_table_writer *w, const ikt_table_text *text
     char path[300];
     snprintf(path, sizeof path, "columns/%s", text->name);
     const hid_t type = text_type(text), set = H5Dopen2(w->out.file, path, H5P_DEFAULT);
-    IKT_TRY(ikt_h5_output_check(&w->out, type >= 0 && set >= 0, path));
-    IKT_TRY(ikt_h5_write_rows(w->ctx, set, type, first, count, texts));
+    ikt_status st = ikt_h5_output_check(&w->out, type >= 0 && set >= 0, path);
+    if (st == IKT_OK) st = ikt_h5_write_rows(w->ctx, set, type, first, count, texts);
     ikt_h5_close(type);
     ikt_h5_close(set);
-    return IKT_OK;
+    return st;
 }
 
 static ikt_status write_labels(ikt_table_writer *w, int64_t first, int64_t count,

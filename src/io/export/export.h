@@ -75,9 +75,10 @@ ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out);
 void ikt_export_close(ikt_export *export);
 
 /* COLLECTIVE. Adds a column: the data set of the map's file, or of another; of a CSV file a column
- * of it, of an AnnData file also a column of obs. present   NULL, or receives whether there is such
- * a data set; without it that is an error Errors: those of ikt_column_open, ikt_label_file_read and
- * ikt_texts_read; IKT_ERR_USAGE: too many. */
+ * of it, of an AnnData file also a column of obs.
+ *   present   NULL, or receives whether there is such a data set; without it that is an error
+ * Errors: those of ikt_column_open, ikt_label_file_read and ikt_texts_read; IKT_ERR_USAGE: too
+ * many. */
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset, bool *present);
 
 /* LOCAL. Whether a column of numbers is of a floating type. */

@@ -29,7 +29,7 @@ static bool is_number(const char *cell) {
     return ikt_decimal_whole(cell, &value) && !isnan(value);
 }
 
-static bool is_text(const char *cell) {
+bool ikt_csv_is_text(const char *cell) {
     return !ikt_csv_is_missing(cell) && !is_number(cell);
 }
 
@@ -117,14 +117,9 @@ static ikt_status assign_list(const ikt_csv_records *r, ikt_csv_columns *c, cons
     return IKT_OK;
 }
 
-/* The roles that the options give. Names that are not found are errors if `strict`. */
-static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_options *options,
+/* The column of the labels, where one is asked for. */
+static ikt_status assign_label(const ikt_csv_records *r, const ikt_reader_options *options,
                                bool strict, ikt_csv_columns *c) {
-    const bool takes = ikt_is_given(options->take_columns);
-    memset(c->role, takes ? IKT_CSV_SKIPPED : IKT_CSV_NUMBER, (size_t)c->columns);
-    IKT_TRY(assign_list(r, c, options->take_columns, IKT_CSV_NUMBER, strict));
-    IKT_TRY(assign_list(r, c, options->text_columns, IKT_CSV_TEXT, strict));
-    IKT_TRY(assign_list(r, c, options->skip_columns, IKT_CSV_SKIPPED, strict));
     const char *label = options->label_column;
     c->label = -1;
     if (!ikt_is_given(label)) return IKT_OK;
@@ -135,13 +130,27 @@ static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_option
                   &c->label);
 }
 
+/* The roles that the options give; of several that name a column the last counts, so that one that
+ * is taken for its numbers may give the labels as well. Names that are not found are errors if
+ * `strict`. */
+static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_options *options,
+                               bool strict, ikt_csv_columns *c) {
+    const bool takes = ikt_is_given(options->take_columns);
+    memset(c->role, takes ? IKT_CSV_SKIPPED : IKT_CSV_NUMBER, (size_t)c->columns);
+    IKT_TRY(assign_label(r, options, strict, c));
+    IKT_TRY(assign_list(r, c, options->take_columns, IKT_CSV_NUMBER, strict));
+    IKT_TRY(assign_list(r, c, options->text_columns, IKT_CSV_TEXT, strict));
+    return assign_list(r, c, options->skip_columns, IKT_CSV_SKIPPED, strict);
+}
+
 /* Whether a list names one of the headings that the first record would be. */
 static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
     for (const char *at = names; ikt_is_given(at);) {
         const size_t length = strcspn(at, ",");
         const char *own = c->names;
         for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1)
-            if (strlen(own) == length && strncmp(own, at, length) == 0 && is_text(own)) return true;
+            if (strlen(own) == length && strncmp(own, at, length) == 0 && ikt_csv_is_text(own))
+                return true;
         at += length + (at[length] == ',');
     }
     return false;
@@ -152,19 +161,20 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
  *   second   [columns] cells of the record behind it; NULL: there is none */
 static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
     const char *own = c->names;
-    bool has_text = false, has_number = false, is_above_number = false, counts_on = true;
+    bool has_text = false, is_above_number = false, counts_on = true;
     double last = NAN, value = 0;
+    int64_t numbers = 0;
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
         if (is_number(own)) {
-            has_number = true;
             (void)ikt_decimal_whole(own, &value);
-            counts_on &= isnan(last) || value == last + 1;
+            counts_on &= numbers > 0 ? value == last + 1 : value == 0 || value == 1;
             last = value;
+            numbers++;
         }
         if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
         if (options->keeps_text && ikt_csv_is_missing(own)) continue;
         has_text = true;
-        is_above_number |= second && !is_text(second[k]);
+        is_above_number |= second && !ikt_csv_is_text(second[k]);
     }
     if (!options->keeps_text) return has_text;
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
@@ -172,7 +182,7 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
         return true;
     if (!has_text)
         return !c->names[0] && c->columns > 2 && counts_on && last == (double)c->columns - 2;
-    return !has_number || is_above_number || (counts_on && c->columns > 2);
+    return numbers == 0 || is_above_number || (counts_on && numbers > 1);
 }
 
 /* Looks for the columns of a map among numbers: x, y and z, or all where they are few. */
@@ -215,7 +225,7 @@ static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_rea
             if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
             is_known[k] = !ikt_csv_is_missing(r->cell[k]);
             open += !is_known[k];
-            if (is_text(r->cell[k])) c->role[k] = IKT_CSV_TEXT;
+            if (ikt_csv_is_text(r->cell[k])) c->role[k] = IKT_CSV_TEXT;
         }
         if (st == IKT_OK) st = ikt_csv_next(r, &end);
     }
@@ -223,7 +233,7 @@ static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_rea
     return st;
 }
 
-/* Copies the cells of the first record. `shift`: the header lacks the heading of the row names. */
+/* Copies the cells of the first record, with room for the empty heading of row names. */
 static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     c->columns = r->cells;
     c->name_bytes = 2;
@@ -258,7 +268,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
     }
     /* R's write.table gives the names of the rows no heading, not even an empty one. */
     const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
-                          r->cells == c->columns + 1 && c->columns > 1 && is_text(c->names);
+                          r->cells == c->columns + 1 && c->columns > 1 && ikt_csv_is_text(c->names);
     if (is_short) {
         memmove(c->names + 1, c->names, (size_t)c->name_bytes - 1);
         c->names[0] = '\0';
@@ -288,6 +298,10 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
         if (c->role[k] == IKT_CSV_TEXT)
             return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
                             "%s: the column '%.*s' holds text, where numbers are needed",
+                            r->lines.path, (int)length, at);
+        if (c->role[k] == IKT_CSV_SKIPPED)
+            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
+                            "%s: the column '%.*s' is asked for, and is to be left out as well",
                             r->lines.path, (int)length, at);
         if (c->place[k] > 0)
             return ikt_fail(r->lines.ctx, IKT_ERR_USAGE, "%s: the column '%.*s' is named twice",

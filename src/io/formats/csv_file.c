@@ -200,6 +200,21 @@ ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_tex
     return ikt_agree(ctx, ikt_csv_file_rewind(file));
 }
 
+ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text) {
+    ikt_context *ctx = file->ctx;
+    bool found = false;
+    ikt_status st = ikt_csv_file_rewind(file);
+    for (int64_t i = 0; st == IKT_OK && i < file->count; i++) {
+        st = next(file);
+        if (st == IKT_OK) st = ikt_csv_check_cells(&file->records, &file->columns);
+        if (st == IKT_OK) found |= ikt_csv_is_text(file->records.cell[column]);
+    }
+    if (st == IKT_OK) st = ikt_csv_file_rewind(file);
+    IKT_TRY(ikt_agree(ctx, st));
+    *has_text = ikt_max_one(ctx, found) > 0;
+    return IKT_OK;
+}
+
 ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, int64_t column,
                              int32_t *labels, char **texts) {
     const ikt_csv_records *r = &file->records;

@@ -49,10 +49,16 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
 
 /* COLLECTIVE. Takes the pass that learns labels and texts, and goes back to the first row.
  *   column       of the labels; -1: none. With takes_missing, which the caller sets after opening,
- * a missing one is IKT_LABEL_MISSING and no error wants_text   whether the widths of texts are
- * wanted Errors: IKT_ERR_DATA with the first bad line of the file (a label that is missing, too
+ *                a missing one is IKT_LABEL_MISSING and no error
+ *   wants_text   whether the widths of texts are wanted
+ *
+ * Errors: IKT_ERR_DATA with the first bad line of the file (a label that is missing, too
  * many classes, a text of 65,536 bytes or more, a line with another number of cells). */
 ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_text);
+
+/* COLLECTIVE. Takes a pass that tells whether any row has text in a column; goes back to the first
+ * row. Errors: IKT_ERR_DATA (a line with another number of cells), IKT_ERR_FILE. */
+ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text);
 
 /* LOCAL. Goes back to this rank's first row. Errors: IKT_ERR_FILE. */
 ikt_status ikt_csv_file_rewind(ikt_csv_file *file);
@@ -66,8 +72,8 @@ ikt_status ikt_csv_file_rewind(ikt_csv_file *file);
 ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, int64_t column,
                              int32_t *labels, char **texts);
 
-/* COLLECTIVE. "line 7, column 3 ('width'): the cell is empty, the first of 12 that are missing":
- * of all rows that have been read by all ranks; "" where none is missing. */
+/* COLLECTIVE. "line 7, column 3 ('width'): the cell is missing, the first of 12": of all rows that
+ * have been read by all ranks; "" where none is missing. */
 void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size);
 
 /* LOCAL. Closes and frees; accepts an all-zero struct. */

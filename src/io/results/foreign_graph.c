@@ -147,7 +147,11 @@ static ikt_status begin_text(const ikt_foreign_graph *g, parsing *p) {
         p->lines.begin = about->body + rank * part;
         p->lines.end = about->body + (rank + 1) * part;
         p->is_done = p->lines.begin >= size;
-        return p->is_done ? IKT_OK : ikt_text_lines_open(&p->lines);
+        if (p->is_done) return IKT_OK;
+        const ikt_status st = ikt_text_lines_open(&p->lines);
+        if (p->lines.fault.status == IKT_OK) return st;
+        return ikt_fail(g->ctx, st, "%s: the line at byte %lld is %s", g->path,
+                        (long long)p->lines.begin, p->lines.fault.what);
     }
     ikt_matrix_market again;
     IKT_TRY(ikt_text_lines_open(&p->lines));

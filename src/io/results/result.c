@@ -287,17 +287,11 @@ ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t 
     return ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y);
 }
 
-/* COLLECTIVE. Of a map of another program: data sets beside it, columns of obs, columns of CSV; or
- * a file of their own. */
-static ikt_status read_classes(ikt_result_file *f, const char *name, int64_t first, int64_t count,
-                               int64_t *labels, bool *present) {
-    return ikt_source_read_labels(f->source, name, first, count, labels, present);
-}
-
 ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,
                                   int64_t count, int64_t *labels, bool *present) {
     char *names = NULL;
-    if (f->source) return read_classes(f, dataset, first, count, labels, present);
+    if (f->source) /* data sets beside it, columns of obs or of CSV, or a file of their own */
+        return ikt_source_read_labels(f->source, dataset, first, count, labels, present);
     IKT_TRY(ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
                                 present));
     if (!*present || strcmp(dataset, "labels") != 0) return IKT_OK;

@@ -64,8 +64,8 @@ ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, i
                                 int64_t count, double *values);
 
 /* COLLECTIVE. Whether FILE.h5:DATASET or FILE.csv:COLUMN names classes that have names, rather than
- * numbers; false
- * where there is no such file. Errors: those of ikt_labels_have_names. */
+ * numbers; false where there is no such file. Errors: those of ikt_labels_have_names and of
+ * ikt_csv_file_open. */
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named);
 
 #endif

@@ -160,8 +160,7 @@ ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const 
     return st;
 }
 
-/* --- distances of rows that are not there ------------------------------------------------------
- */
+/* --- distances of rows that are not there ----------------------------------------------------- */
 
 typedef struct {
     double *own;   /* [own rows] of K_ii */

@@ -11,13 +11,13 @@
  * largest of all. */
 static const double of_larger = 1e-4, of_largest = 1e-6;
 
-/* Numbers of a window of columns, and of its mirror image. */
-enum { WINDOW_NUMBERS = 1 << 21 };
+/* Numbers of a window of columns, and of its mirror image: of the windows of all ranks together,
+ * and of one rank at least. Larger ones need more memory and fewer passes. */
+enum { WINDOWS_NUMBERS = 1 << 24, WINDOW_NUMBERS = 1 << 21 };
 
 static const char purpose[] = "pairs";
 
-/* --- one pass ----------------------------------------------------------------------------------
- */
+/* --- one pass --------------------------------------------------------------------------------- */
 
 typedef struct {
     ikt_context *ctx;
@@ -58,8 +58,7 @@ static ikt_status look(void *self, int64_t first, int64_t count, const double *v
                     name, row, column, value[bad]);
 }
 
-/* --- windows of columns ------------------------------------------------------------------------
- */
+/* --- windows of columns ----------------------------------------------------------------------- */
 
 /* The pair of entries that differ most. */
 typedef struct {
@@ -149,7 +148,9 @@ static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, doub
     const int64_t n = pairs->n;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&rows, 0);
-    const int64_t fitting = WINDOW_NUMBERS / n < 1 ? 1 : WINDOW_NUMBERS / n;
+    const int64_t share = WINDOWS_NUMBERS / rows.ranks;
+    const int64_t numbers = share > WINDOW_NUMBERS ? share : WINDOW_NUMBERS;
+    const int64_t fitting = numbers > n ? numbers / n : 1;
     sending s = {.rows = &rows, .rank = ikt_rank(ctx), .width = fitting < most ? fitting : most};
     worst_pair worst = {.difference = 0, .row = n};
     float *mirror = NULL;

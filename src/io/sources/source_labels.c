@@ -116,7 +116,8 @@ static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t 
         for (int64_t i = 0; st == IKT_OK && i < count; i++)
             labels[i] = read[i];
     }
-    if (st == IKT_OK) {
+    /* Names that are the same stay where they are: who reads rows by blocks may point to them. */
+    if (st == IKT_OK && !(*names && csv.classes && strcmp(*names, csv.classes) == 0)) {
         ikt_free(names);
         *names = csv.classes;
         csv.classes = NULL; /* given away */
@@ -128,14 +129,14 @@ static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t 
     return st;
 }
 
-/* COLLECTIVE. Whether a column of CSV holds text rather than numbers. */
+/* COLLECTIVE. Whether a column of CSV has text in any row. */
 static ikt_status look_at_csv(ikt_context *ctx, const place *p, bool *is_text) {
     const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
     ikt_csv_file csv;
-    const ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
+    ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
     int64_t column = st == IKT_OK ? ikt_csv_find(&csv.columns, p->dataset, strlen(p->dataset)) : -1;
     if (st == IKT_OK && csv.columns.columns == 1) column = 0;
-    *is_text = column >= 0 && csv.columns.role[column] == IKT_CSV_TEXT;
+    if (column >= 0) st = ikt_csv_file_has_text(&csv, column, is_text);
     ikt_csv_file_close(&csv);
     return st;
 }

@@ -62,9 +62,10 @@ ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const cha
                           const char *file, const char *dataset, ikt_source **out);
 
 /* COLLECTIVE. Sets entries, longest and block of a source of sparse rows: the ranks go through
- * where the rows begin, each through its share, in pieces. starts   COLLECTIVE: start[count + 1] of
- * rows first .. first + count - 1, as of ikt_csr_group_starts Errors: those of `starts`,
- * IKT_ERR_RESOURCE. */
+ * where the rows begin, each through its share, in pieces.
+ *   starts   COLLECTIVE: start[count + 1] of rows first .. first + count - 1, as of
+ *            ikt_csr_group_starts
+ * Errors: those of `starts`, IKT_ERR_RESOURCE. */
 ikt_status ikt_source_scan_rows(ikt_source *source,
                                 ikt_status (*starts)(ikt_source *source, int64_t first,
                                                      int64_t count, int64_t *start));

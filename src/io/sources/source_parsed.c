@@ -118,6 +118,7 @@ static ikt_status learn_labels(ikt_source *source, int64_t column) {
     if (self->label_column == column) return IKT_OK;
     self->label_column = -1;
     ikt_free(&self->labels);
+    csv->takes_missing = true;
     IKT_TRY(ikt_csv_file_learn(csv, column, false));
     ikt_status st = ikt_alloc(ctx, &self->labels, csv->count, sizeof *self->labels, "labels");
     if (st == IKT_OK) st = ikt_csv_file_read(csv, csv->count, NULL, column, self->labels, NULL);
