@@ -2,30 +2,14 @@
 # Graphs in place of a kernel: weights compared with numpy, the same bits on any ranks, graphs that a
 # run has kept and others take up, what is beside them, and bad graphs refused with their place.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
+. "$IKT_SOURCE/tests/support/embed.sh"
 
 python=/usr/bin/python3
 here=$IKT_SOURCE/tests/io
 $python -c 'import h5py, numpy, scipy.sparse' 2>/dev/null || { echo "skipped: needs h5py and scipy"; exit 77; }
 $python "$here/graph_files.py" make >out.txt 2>err.txt || fail "the graphs cannot be made"
-quick="layout.iterations=60 output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
+common="layout.iterations=60 output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
 
-# embed RANKS ARGUMENTS...: the hash of the embedding, in `hash`.
-embed() {
-    local ranks=$1 launch=()
-    shift
-    [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout 60 "${launch[@]}" "$IKT_PROGRAM" embed output.file=run.h5 $quick "$@" >out.txt 2>err.txt ||
-        fail "embed $* on $ranks ranks"
-    hash=$(sed -n 's/^embedding hash *//p' out.txt)
-}
-
-# gives HASH RANKS ARGUMENTS...
-gives() {
-    local wanted=$1
-    shift
-    embed "$@"
-    [ "$hash" = "$wanted" ] || fail "$* gives $hash instead of $wanted"
-}
 
 # --- weights, and the same bits on any ranks ---
 

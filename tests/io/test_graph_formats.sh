@@ -2,28 +2,15 @@
 # input.graph as Matrix Market text and as archives of scipy.sparse: the bits of the same graph in HDF5,
 # on any ranks; damaged files are refused with line, row or reason.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
+. "$IKT_SOURCE/tests/support/embed.sh"
 
 python=/usr/bin/python3
 $python -c 'import h5py, numpy, scipy.sparse' 2>/dev/null || { echo "skipped: needs h5py and scipy"; exit 77; }
 $python "$IKT_SOURCE/tests/io/graph_formats.py" >out.txt 2>err.txt || fail "the graphs cannot be made"
-quick="layout.iterations=40 output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
+common="layout.iterations=40 output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
 archives=1 # a build without libzip has none
 "$IKT_PROGRAM" convert similarities.npz probe.h5 >out.txt 2>err.txt || ! grep -q libzip err.txt || archives=0
 
-embed() { # RANKS ARGUMENTS...: the hash of the embedding, in `hash`
-    local ranks=$1 launch=()
-    shift
-    [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout 60 "${launch[@]}" "$IKT_PROGRAM" embed output.file=run.h5 $quick "$@" >out.txt 2>err.txt ||
-        fail "embed $* on $ranks ranks"
-    hash=$(sed -n 's/^embedding hash *//p' out.txt)
-}
-gives() { # HASH RANKS ARGUMENTS...
-    local wanted=$1
-    shift
-    embed "$@"
-    [ "$hash" = "$wanted" ] || fail "$* gives $hash instead of $wanted"
-}
 
 embed 1 input.graph=graph.h5
 wanted=$hash

@@ -3,6 +3,7 @@
 # of finding cells and neighbours, cosine and correlation, and matrices of distances or similarities
 # in place of rows, which give the bits that the rows give; on any ranks.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
+. "$IKT_SOURCE/tests/support/embed.sh"
 
 python=/usr/bin/python3
 here=$IKT_SOURCE/tests/io
@@ -10,21 +11,6 @@ $python -c 'import h5py, numpy' 2>/dev/null || { echo "skipped: needs h5py"; exi
 $python "$here/metric_files.py" make >out.txt 2>err.txt || fail "the matrices cannot be made"
 common="layout.iterations=40 output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
 
-# embed RANKS ARGUMENTS...: the hash of the embedding, in `hash`.
-embed() {
-    local ranks=$1 launch=()
-    shift
-    [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout 60 "${launch[@]}" "$IKT_PROGRAM" embed output.file=run.h5 $common "$@" >out.txt 2>err.txt ||
-        fail "embed $* on $ranks ranks"
-    hash=$(sed -n 's/^embedding hash *//p' out.txt)
-}
-gives() { # HASH RANKS ARGUMENTS...
-    local wanted=$1
-    shift
-    embed "$@"
-    [ "$hash" = "$wanted" ] || fail "$* gives $hash instead of $wanted"
-}
 refuses() { # WORDS ARGUMENTS...
     local words=$1
     shift

@@ -3,31 +3,17 @@
 # rows give, similarities and probabilities the P of numpy, on any ranks; bad ones are refused with
 # their place.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
+. "$IKT_SOURCE/tests/support/embed.sh"
 
 python=/usr/bin/python3
 here=$IKT_SOURCE/tests/io
 $python -c 'import h5py, numpy, scipy.sparse' 2>/dev/null || { echo "skipped: needs h5py and scipy"; exit 77; }
 $python "$here/pairwise_files.py" make >out.txt 2>err.txt || fail "the matrices cannot be made"
-quick="layout.iterations=60 output.measures=none output.overwrite=yes run.checkpoint=none layout.init=random --verbose"
+divergence() { sed -n 's/^KL divergence *//p' out.txt; }
+common="layout.iterations=60 output.measures=none output.overwrite=yes run.checkpoint=none layout.init=random --verbose"
 
-# embed RANKS ARGUMENTS...: the hash of the embedding, in `hash`, and the divergence, in `value`.
-embed() {
-    local ranks=$1 launch=()
-    shift
-    [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout 60 "${launch[@]}" "$IKT_PROGRAM" embed output.file=run.h5 $quick "$@" >out.txt 2>err.txt ||
-        fail "embed $* on $ranks ranks"
-    hash=$(sed -n 's/^embedding hash *//p' out.txt)
-    value=$(sed -n 's/^KL divergence *//p' out.txt)
-}
-gives() { # HASH RANKS ARGUMENTS...
-    local wanted=$1
-    shift
-    embed "$@"
-    [ "$hash" = "$wanted" ] || fail "$* gives $hash instead of $wanted"
-}
 near() { # VALUE WHAT: as the last divergence, but for rounding
-    $python -c "assert abs($1 - $value) <= 2e-5 * abs($1)" || fail "$2: $value instead of $1"
+    $python -c "assert abs($1 - $(divergence)) <= 2e-5 * abs($1)" || fail "$2: $(divergence) instead of $1"
 }
 
 # --- distances: the bits that the rows give ---
@@ -49,7 +35,7 @@ for ranks in 2 4 7; do gives "$wanted" $ranks input.graph=pairs.h5:D gaussian.pe
 gives "$wanted" 1 input.graph=pairs.h5:D $kind output.graph=kept.h5
 gives "$wanted" 3 input.graph=kept.h5
 embed 1 $rows $kind layout.iterations=10
-wanted=$value
+wanted=$(divergence)
 embed 2 input.graph=float32.npy graph.values=distances gaussian.perplexity=10 layout.iterations=10
 near "$wanted" "distances rounded to float32"
 embed 1 $rows affinity.kind=knn affinity.neighbours=30
@@ -67,7 +53,7 @@ $python "$here/pairwise_files.py" weights similarities.kept.h5 2>err.txt || fail
 for ranks in 1 3 7; do gives "$hash_of_similarities" $ranks input.graph=pairs.h5:similarities; done
 # After two iterations: later ones multiply what rounding has left.
 embed 1 input.graph=pairs.h5:similarities affinity.neighbours=239 layout.iterations=2
-all=$value
+all=$(divergence)
 embed 3 input.graph=pairs.h5:similarities affinity.support=dense layout.iterations=2
 near "$all" "dense similarities"
 embed 2 input.graph=pairs.h5:probabilities affinity.support=dense layout.iterations=2
