@@ -52,32 +52,42 @@ static ikt_status find(ikt_context *ctx, const char *name, place *p) {
     return IKT_OK;
 }
 
-/* One column of integers in a file of one array. */
-static ikt_status read_array(ikt_context *ctx, const char *path, int64_t n, int64_t first,
-                             int64_t count, int64_t *labels) {
+/* COLLECTIVE. The numbers of a file of one column, values[count] from row `first` on. */
+static ikt_status read_array(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                             int64_t first, int64_t count, double *values) {
     ikt_source *source = NULL;
-    void *values = NULL;
-    IKT_TRY(ikt_source_open(ctx, path, "X", 0, &source));
+    void *stored = NULL;
+    IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
     ikt_status st = IKT_OK;
     if (source->d != 1)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld", source->name,
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld columns, where one is needed", source->name,
                       (long long)source->d);
     else if (source->n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows",
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows",
                       source->name, (long long)source->n, (long long)n);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &values, count, sizeof(double), "labels"));
-    if (st == IKT_OK) st = ikt_source_read(source, first, count, values);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
-        const double value = ikt_number_at(source->type, values, i);
-        if (!(fabs(value) < 9e15) || value != floor(value))
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: %g is not an integer", source->name,
-                          (long long)(first + i), value);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, count, sizeof(double), "column"));
+    if (st == IKT_OK) st = ikt_source_read(source, first, count, stored);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        values[i] = ikt_number_at(source->type, stored, i);
+    ikt_free(&stored);
+    ikt_source_close(&source);
+    return st;
+}
+
+/* COLLECTIVE. The same as labels, which are integers. */
+static ikt_status read_integers(ikt_context *ctx, const char *path, int64_t n, int64_t first,
+                                int64_t count, int64_t *labels) {
+    double *values;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &values, count, sizeof *values, "labels")));
+    ikt_status st = read_array(ctx, path, "X", n, first, count, values);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i]))
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: %g is not an integer", path,
+                          (long long)(first + i), values[i]);
         else
-            labels[i] = (int64_t)value;
-    }
+            labels[i] = (int64_t)values[i];
     st = ikt_agree(ctx, st);
     ikt_free(&values);
-    ikt_source_close(&source);
     return st;
 }
 
@@ -152,7 +162,7 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
     if (p.is_csv) return read_csv(ctx, &p, n, first, count, labels, names);
     if (!p.is_hdf5) {
         ikt_free(names);
-        return read_array(ctx, p.file, n, first, count, labels);
+        return read_integers(ctx, p.file, n, first, count, labels);
     }
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
     ikt_status st =
@@ -179,27 +189,11 @@ ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *na
 ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                 int64_t count, double *values) {
     place p;
-    ikt_source *source = NULL;
-    void *stored = NULL;
     IKT_TRY(find(ctx, name, &p));
     if (!p.file[0])
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: there is no such file", name);
     if (p.is_hdf5) return ikt_source_read_column(ctx, p.file, p.dataset, n, first, count, values);
-    IKT_TRY(ikt_source_open(ctx, p.file, p.is_named ? p.dataset : "X", 0, &source));
-    ikt_status st = IKT_OK;
-    if (source->d != 1)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld columns, where one is needed", source->name,
-                      (long long)source->d);
-    else if (source->n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows",
-                      source->name, (long long)source->n, (long long)n);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, count, sizeof(double), "column"));
-    if (st == IKT_OK) st = ikt_source_read(source, first, count, stored);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        values[i] = ikt_number_at(source->type, stored, i);
-    ikt_free(&stored);
-    ikt_source_close(&source);
-    return st;
+    return read_array(ctx, p.file, p.is_named ? p.dataset : "X", n, first, count, values);
 }
 
 /* --- of a source ------------------------------------------------------------------------------ */
