@@ -334,7 +334,8 @@ void ikt_measure_hint(const char *name, char *text, size_t size) {
     ikt_nearest nearest = ikt_nearest_begin(name);
     for (int i = 0; i < NAMES; i++)
         ikt_nearest_offer(&nearest, names[i].pattern);
-    snprintf(text, size, "%s", ikt_nearest_say(&nearest));
+    snprintf(text, size, "%s%s", ikt_nearest_say(&nearest),
+             strchr(nearest.name, '#') ? " (# stands for a number)" : "");
 }
 
 /* The numbers of the name stand where the words have a #, one after the other. */

@@ -276,9 +276,10 @@ static void wrong_assignments(void **state) {
         {"isolation.unheard=1", "unknown key 'isolation.unheard'"},
         {"unheard.of=1", "unknown section 'unheard'"},
         {"max_iter=5", "'max_iter=5' is no setting, which is section.key=value; the number of "
-                       "iterations is layout.iterations"},
+                       "iterations is layout.iterations, those of the early exaggeration "
+                       "included"},
         {"tsne.max-iter=5", "unknown section 'tsne'; the number of iterations is "
-                            "layout.iterations"},
+                            "layout.iterations, those of the early exaggeration included"},
         {"isolation.psi=", "isolation.psi: '' is not an integer from 2 to 65536"},
         {"isolation.pis=5", "unknown key 'isolation.pis'; did you mean 'isolation.psi'?"},
         {"iso.psi=5", "unknown section 'iso'; did you mean 'isolation.psi'?"},

@@ -166,6 +166,8 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
     }
     refused(ctx, "measures: [Davis-Bouldin]\nmethods: [{name: A}]\ndata: [{name: x, file: x}]\n",
             "line 1: there is no measure 'Davis-Bouldin'; did you mean 'Davies-Bouldin'?");
+    refused(ctx, "measures: [trustworthiness]\nmethods: [{name: A}]\ndata: [{name: x, file: x}]\n",
+            "did you mean 'trustworthiness (k #)'? (# stands for a number)");
     refused(ctx, "measures: [KL]\ndata: [{name: x, file: x}]\n", "`methods` is a list");
     refused(ctx, "methods: [{name: A}, {name: A}]\nmeasures: [KL]\ndata: [{name: x, file: x}]\n",
             "two methods called 'A'");
