@@ -1,5 +1,7 @@
 """Measures of the quality of a map, of any program."""
 
+import re
+
 import numpy as np
 
 from . import _core
@@ -21,7 +23,8 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
     measures: names such as "trustworthiness" or "10-NN accuracy", or families such as "clusters", in a
         list or separated by commas; None: all that X and labels allow. docs/measures.md defines them.
     metric: how rows of X are compared, as in TSNE.
-    n_neighbors, trust_k: neighbours of the label accuracy; of trustworthiness and continuity.
+    n_neighbors, trust_k: neighbours of the label accuracy, where its name in measures has no number; of
+        trustworthiness and continuity.
     exact_limit, sample: up to so many rows each is compared with all others; beyond that so many are.
     random_state: seed of the sample, of triplets and of k-means; as in TSNE.
     n_jobs, verbose, settings, comm: as in TSNE.
@@ -43,12 +46,21 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
             measures = ""
         elif not isinstance(measures, str):
             measures = ",".join(measures)
+        n_neighbors = _neighbours_of(measures, n_neighbors)
         seed = seed_of(random_state)
     if comm is not None:
         seed = comm.bcast(seed)
     found = _core.evaluate(made, text, data, Y, measures, int(n_neighbors), int(trust_k),
                            int(exact_limit), int(sample), seed)
     return {name: value for name, value, _ in found}
+
+
+def _neighbours_of(measures, usual):
+    """The neighbours that "5-NN accuracy" names; the usual ones where no name has a number."""
+    named = {int(number) for number in re.findall(r"(\d+)-nn accuracy", measures.lower())}
+    if len(named) > 1:
+        raise ValueError(f"label accuracies of {sorted(named)} neighbours are as many calls of evaluate")
+    return named.pop() if named else usual
 
 
 def _given(X, Y, labels):

@@ -1,5 +1,6 @@
 """The estimator TSNE: scikit-learn's conventions on the C library."""
 
+import copy
 import os
 import re
 import tempfile
@@ -353,6 +354,14 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return out["positions"]
 
     # --- scikit-learn -----------------------------------------------------------------------------
+
+    def __sklearn_clone__(self):
+        """As of every estimator; but a communicator cannot be copied, and is the same one."""
+        alone = copy.copy(self)
+        alone.comm = None
+        cloned = super(TSNE, alone).__sklearn_clone__()
+        cloned.comm = self.comm
+        return cloned
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -32,6 +32,33 @@ static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters
         "the watcher is not the same on all ranks: each has one, with the same `every`");
 }
 
+/* SAME-ARGS. Refuses keys that say how the rows of a file are read, which would have no effect on
+ * rows in memory. Labels and a graph may come from files of their own. */
+static ikt_status check_file_keys(ikt_context *ctx, const ikt_settings *settings) {
+    static const char *const kept[] = {"file", "graph", "labels", "rows"};
+    ikt_settings own = *settings, usual;
+    ikt_config_part of_own[IKT_SETTINGS_PARTS], of_usual[IKT_SETTINGS_PARTS];
+    memset(&usual, 0, sizeof usual);
+    ikt_settings_parts(&own, of_own);
+    ikt_settings_parts(&usual, of_usual);
+    IKT_TRY(ikt_config_defaults(ctx, of_usual, IKT_SETTINGS_PARTS));
+    for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
+        const ikt_section *section = of_own[p].section;
+        for (size_t k = 0; strcmp(section->name, "input") == 0 && k < section->n_keys; k++) {
+            bool is_kept = false;
+            for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+                is_kept |= strcmp(section->keys[k].name, kept[i]) == 0;
+            if (is_kept || ikt_settings_has_equal(&section->keys[k], &of_own[p], &of_usual[p]))
+                continue;
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "the rows come from memory, and input.%s says how those of a file are "
+                            "read: leave it as it is by default",
+                            section->keys[k].name);
+        }
+    }
+    return IKT_OK;
+}
+
 /* Keys of a file do not go with rows in memory, and none is ignored. */
 static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_data_sources *given) {
@@ -52,6 +79,7 @@ static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
                         "the rows come from memory, but input.rows is %lld: leave it auto and give "
                         "fewer rows",
                         (long long)input->rows);
+    IKT_TRY(check_file_keys(ctx, settings));
     if (given->lent.start &&
         (settings->layout.init_file[0] ||
          (settings->layout.init != IKT_INIT_AUTO && settings->layout.init != IKT_INIT_FILE)))

@@ -35,6 +35,9 @@ def test_measures_by_name(blobs):
     X, labels = blobs
     names = np.array(list("abcde"))[labels]
     assert list(iktsne.evaluate(X, X[:, :2], names, ["Trustworthiness"])) == ["trustworthiness (k 12)"]
+    assert list(iktsne.evaluate(None, X[:, :2], names, "5-NN accuracy")) == ["5-NN accuracy"]
+    with pytest.raises(ValueError, match=r"\[5, 10\]"):
+        iktsne.evaluate(None, X[:, :2], names, ["5-NN accuracy", "10-NN accuracy"])
     assert "Davies-Bouldin" in iktsne.evaluate(None, X[:, :2], names, "clusters")
     with pytest.raises(ValueError, match="no measure"):
         iktsne.evaluate(X, X[:, :2], names, "trustwortiness")
@@ -192,6 +195,25 @@ def run_ranks(count, script, folder):
                          env=environment, capture_output=True, text=True, timeout=120)
     assert out.returncode == 0, out.stderr
     return out.stdout
+
+
+def test_ranks_are_started_from_a_process_that_uses_iktsne(blobs):
+    """MPI that was begun here leaves nothing in the environment that mpirun would stumble over."""
+    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
+    if not shutil.which(launcher[0]):
+        pytest.skip("there is no mpirun")
+    script = """
+import subprocess, sys
+import numpy as np, iktsne
+iktsne.view(np.eye(3))
+out = subprocess.run(sys.argv[1:] + ["2", "echo", "here"], capture_output=True, text=True)
+print(out.stdout.split(), out.stderr)
+"""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    out = subprocess.run([sys.executable, "-c", script, *launcher], env=environment, capture_output=True,
+                         text=True, timeout=60)
+    assert out.stdout.split("]")[0] == "['here', 'here'", out.stdout + out.stderr
 
 
 def test_what_one_rank_refuses_all_refuse(tmp_path):

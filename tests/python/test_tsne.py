@@ -228,6 +228,8 @@ def test_sparse_rows_are_known_again():
     ({"callbacks": print, "callbacks_every_iters": 0}, "callbacks_every_iters=0"),
     ({"exaggeration": 0.0}, "final_exaggeration"),
     ({"dof": -1.0}, "degrees_of_freedom"),
+    ({"settings": {"input.transposed": "yes"}}, "input.transposed"),
+    ({"settings": {"input.dataset": "rows"}}, "input.dataset"),
 ])
 def test_what_is_refused(blobs, parameters, words):
     with pytest.raises(ValueError, match=words):
@@ -355,3 +357,16 @@ def test_clone_and_grid():
     base = pytest.importorskip("sklearn.base")
     model = iktsne.TSNE(psi=32, settings={"layout.momentum": 0.5})
     assert base.clone(model).get_params() == model.get_params()
+
+
+def test_clones_share_a_communicator():
+    base = pytest.importorskip("sklearn.base")
+    MPI = pytest.importorskip("mpi4py.MPI")
+    comm = MPI.COMM_SELF.Dup()
+    model = iktsne.TSNE(psi=32, settings={"layout.momentum": 0.5}, comm=comm)
+    cloned = base.clone(model)
+    assert cloned.comm is comm and model.comm is comm and cloned.settings is not model.settings
+    assert cloned.psi == 32
+    comm.Free()
+    with pytest.raises(ValueError, match="COMM_NULL"):
+        cloned.fit(np.eye(5))
