@@ -73,6 +73,10 @@ with h5py.File("cells.h5ad", "w") as f:
     f["X"] = x
 with open("names.csv", "w") as f:  # no header: a number between two texts is no name of a column
     f.writelines(f"cell-{i},{i + 5},kind-{i % 3}\n" for i in range(n))
+with open("remarks.csv", "w") as f:  # nor is a text above a cell that is empty
+    f.writelines(f"{a!s},{b!s},{'' if i % 2 else 'good'}\n" for i, (a, b) in enumerate(y))
+with open("years.csv", "w") as f:
+    f.writelines(["land,2019,2020,2021\n"] + [f"land-{i},{i},{i + 1},{i + 2}\n" for i in range(n)])
 with open("mixed.csv", "w") as f:  # begins with numbers, and has a word among them, and a gap
     f.write("x,y,cluster,kind\n")
     f.writelines(f"{a!s},{b!s},{'none of them' if i == 70 else i % 3},{'' if i == 5 else f'k{kind[i]}'}\n"
@@ -246,6 +250,10 @@ PYTHON
 columns() { # what columns of CSV are
     run info names.csv
     grep -q '300 rows x 1 columns' out.txt || fail "the first row of names.csv is lost"
+    run info remarks.csv
+    grep -q '300 rows x 2 columns' out.txt || fail "the first row of remarks.csv is lost"
+    run info years.csv
+    grep -q '300 rows x 3 columns' out.txt || fail "years are no names of columns"
     run plot own-map.csv x.png # neither labels nor a column that is asked for
     run plot mixed.csv x.png --overwrite --colour-by cluster
     run view mixed.csv x.html --colour-by cluster,kind

@@ -167,14 +167,14 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
         if (is_number(own)) {
             (void)ikt_decimal_whole(own, &value);
-            counts_on &= numbers > 0 ? value == last + 1 : value == 0 || value == 1;
+            counts_on &= value == floor(value) && (numbers == 0 || value == last + 1);
             last = value;
             numbers++;
         }
         if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
         if (options->keeps_text && ikt_csv_is_missing(own)) continue;
         has_text = true;
-        is_above_number |= second && !ikt_csv_is_text(second[k]);
+        is_above_number |= second && is_number(second[k]);
     }
     if (!options->keeps_text) return has_text;
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||

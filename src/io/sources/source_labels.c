@@ -111,7 +111,7 @@ static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t 
                       "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
                       (long long)csv.columns.columns, p->file);
     if (st == IKT_OK && n >= 0 && csv.n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows", p->file,
                       (long long)csv.n, (long long)n);
     csv.takes_missing = true;
     if (st == IKT_OK) st = ikt_csv_file_learn(&csv, column, false);
