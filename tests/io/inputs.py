@@ -130,7 +130,7 @@ def label_files(rng):
     case("labels-half", "idx-u1", labels="half-labels.npy", error=(3, "row 0: .* is not an integer"))
     np.save("few-labels.npy", labels[:9])
     case("labels-few", "idx-u1", labels="few-labels.npy", error=(3, f"9 entries, but there are {N} rows"))
-    case("labels-wide", "idx-u1", labels="wide.npy", error=(3, "must be one column, it has 40"))
+    case("labels-wide", "idx-u1", labels="wide.npy", error=(3, "has 40 columns, where one is needed"))
     case("labels-none", "idx-u1", labels="nothing.npy", error=(3, "has no labels 'nothing.npy'"))
     with h5py.File("labels.h5", "w") as f:
         f["labels"] = labels
