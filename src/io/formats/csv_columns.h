@@ -4,12 +4,12 @@
  * Method: the first records tell. A column is one of text where the first of its cells that is not
  * missing is no number, so that a text that turns up among numbers is an error with its line, and
  * no column is lost because of it. The first line is a header where it has a text above a number,
- * where it is all text, or where its numbers, two at least, count on (0, 1, 2, as pandas names
- * columns without names, or years); a label or a column that is asked for by its name makes it one, too. A
- * column without a heading before all others, as R and pandas write them, holds the names of the
- * rows; so does the first one where the header has one cell less than the rows. Advantage: tables
- * as other programs write them are read as they are. Disadvantage: a file whose first thousand rows
- * miss a text is refused at the first one, and the column has to be named.
+ * where it is all text, or where its numbers, two at least, count on (years, or 0, 1, 2, as pandas
+ * names columns without names); a label or a column asked for by its name makes it one, too.
+ * A column without a heading before all others, as R and pandas write them, holds the names of the
+ * rows; so does the first one where the header has one cell less than the rows.
+ * Advantage: tables as other programs write them are read as they are. Disadvantage: a file whose
+ * first thousand rows miss a text is refused at the first one, and the column has to be named.
  */
 #ifndef IKT_IO_FORMATS_CSV_COLUMNS_H
 #define IKT_IO_FORMATS_CSV_COLUMNS_H
