@@ -25,7 +25,7 @@ static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_help_verbatim(
         &help, "Where DATA alone is given, the result is DATA.embedding.h5 and the picture is\n"
                "DATA.png, both in the current folder. The picture is always named after the\n"
-               "result: with OUT.h5 it is OUT.png; output.picture= without a name draws none.\n");
+               "result: with OUT.h5 it is OUT.png; output.picture=none draws none.\n");
     ikt_help_heading(&help, "presets", "and the settings that they begin with");
     if (presets.status == IKT_OK) ikt_help_verbatim(&help, presets.data);
     ikt_free(&presets.data);

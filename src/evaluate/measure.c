@@ -186,10 +186,13 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
                 snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before,
                          families[other]->name);
             }
+            char word[64], hint[200];
+            snprintf(word, sizeof word, "%.*s", (int)length, name);
+            ikt_measure_hint(word, hint, sizeof hint);
             return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.*s' is no measure; there are the families %s, and single measures "
-                            "such as trustworthiness, accuracy and silhouette",
-                            (int)length, name, known);
+                            "'%s' is no measure; there are the families %s, and single measures "
+                            "such as trustworthiness, accuracy and silhouette%s",
+                            word, known, hint);
         }
         const char *missing = lacking(families[f], has);
         if (missing)
@@ -330,10 +333,37 @@ bool ikt_measure_is_asked(const ikt_measure_name *name, const char *word) {
     return name->asked && holds_name(name->asked, word, strlen(word));
 }
 
+bool ikt_measure_named(const char *word, char *text, size_t size) {
+    const ikt_measure_settings usual = ikt_measure_defaults();
+    int i = 0;
+    if (ikt_measure_find(word)) return snprintf(text, size, "%s", word) > 0;
+    while (i < NAMES && !ikt_measure_is_asked(&names[i], word))
+        i++;
+    if (i == NAMES) return false;
+    const char *pattern = names[i].pattern, *number = strchr(pattern, '#');
+    if (!number) return snprintf(text, size, "%s", pattern) > 0;
+    const int64_t k = number == pattern ? usual.k : usual.trust_k; /* "#-NN", "(k #)" */
+    snprintf(text, size, "%.*s%lld%s", (int)(number - pattern), pattern, (long long)k, number + 1);
+    return true;
+}
+
+/* The nearest of the words "a b c", for as long as they last. */
+static void offer_words(ikt_nearest *nearest, const char *words) {
+    char word[64];
+    while (words && *words) {
+        const size_t length = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        ikt_nearest_offer(nearest, word);
+        words += length + (words[length] == ' ');
+    }
+}
+
 void ikt_measure_hint(const char *name, char *text, size_t size) {
     ikt_nearest nearest = ikt_nearest_begin(name);
-    for (int i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES; i++) {
         ikt_nearest_offer(&nearest, names[i].pattern);
+        offer_words(&nearest, names[i].asked);
+    }
     snprintf(text, size, "%s%s", ikt_nearest_say(&nearest),
              strchr(nearest.name, '#') ? " (# stands for a number)" : "");
 }

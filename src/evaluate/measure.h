@@ -95,7 +95,13 @@ const ikt_measure_name *ikt_measure_pattern(int i);
 /* Whether a measure may be asked for by a word, in letters of any case: "trust". */
 bool ikt_measure_is_asked(const ikt_measure_name *name, const char *word);
 
-/* "; did you mean ...?" with the pattern nearest to a name that is none; "" where none is near.
+/* The first measure that a word asks for, by the name that it has with the numbers of
+ * ikt_measure_defaults: "trustworthiness (k 12)" for "trust"; a name that is one as it is.
+ *   text   [size] receives it
+ * Returns whether there is one. */
+bool ikt_measure_named(const char *word, char *text, size_t size);
+
+/* "; did you mean ...?" with the pattern or the word that measures are asked for by nearest to a name that is none; "" where none is near.
  *   text   [size] receives it */
 void ikt_measure_hint(const char *name, char *text, size_t size);
 

@@ -85,7 +85,7 @@ static const ikt_key output_keys[] = {
     TEXT(
         output, picture, "",
         "The file for a picture of the embedding: PNG, or SVG or PDF where the name ends so; empty "
-        "for none"),
+        "or none for no picture"),
     TEXT(
         output, model, "",
         "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, the "

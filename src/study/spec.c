@@ -422,12 +422,11 @@ static ikt_status read_measures(reader *r, int node) {
     study->n_measures = count;
     for (int m = 0; m < count; m++) {
         const int item = ikt_yaml_item(r->yaml, node, m);
-        IKT_TRY(read_text(r, item, "a measure", study->measure[m], sizeof *study->measure));
-        char hint[200];
-        ikt_measure_hint(study->measure[m], hint, sizeof hint);
-        if (!ikt_measure_find(study->measure[m]))
-            return ikt_yaml_fail(r->ctx, r->yaml, item, "there is no measure '%s'%s",
-                                 study->measure[m], hint);
+        char said[sizeof *study->measure], hint[200];
+        IKT_TRY(read_text(r, item, "a measure", said, sizeof said));
+        ikt_measure_hint(said, hint, sizeof hint);
+        if (!ikt_measure_named(said, study->measure[m], sizeof *study->measure))
+            return ikt_yaml_fail(r->ctx, r->yaml, item, "there is no measure '%s'%s", said, hint);
     }
     return IKT_OK;
 }

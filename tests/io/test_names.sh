@@ -60,6 +60,7 @@ inherited() {
     verb transform model.h5 plain.h5 p2.h5 input.dataset=X --picture none || fail "another name, and no labels"
     grep -q 'the class is' out.txt && fail "labels of nowhere"
     [ ! -e p2.png ] || fail "a picture that nobody wants"
+    verb embed plain.h5 p4.h5 output.picture=none $short && [ ! -e p4.png ] && [ ! -e none ] || fail "no picture of a run"
     cmp -s <("$python" -c 'import h5py; print(h5py.File("placed.h5")["embedding"][:].tobytes())') \
         <("$python" -c 'import h5py; print(h5py.File("p2.h5")["embedding"][:].tobytes())') || fail "other places by another name"
     verb transform model.h5 plain.h5 p3.h5 input.dataset=X input.labels=labels output.picture=p3.svg || fail "settings in transform"
@@ -109,7 +110,8 @@ measures() {
     done
     verb evaluate run.h5 --input named.h5 --measures ranks,trust || fail "a family and one of it"
     [ "$(wc -l <out.txt)" -eq 4 ] || fail "a whole family was asked for"
-    refused 2 "'trustiness' is no measure; there are the families" evaluate run.h5 --measures trustiness
+    refused 2 "'nonsense' is no measure; there are the families" evaluate run.h5 --measures nonsense
+    refused 2 "'trustworthines' is no measure; .*; did you mean 'trustworthiness'?$" evaluate run.h5 --measures trustworthines
     refused 2 "the measures 'ranks' need the input data" evaluate run.h5 --measures trustworthiness
     refused 2 "'' is no measure" evaluate run.h5 --measures knn,,auc
 }

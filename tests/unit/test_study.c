@@ -166,8 +166,8 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
     }
     refused(ctx, "measures: [Davis-Bouldin]\nmethods: [{name: A}]\ndata: [{name: x, file: x}]\n",
             "line 1: there is no measure 'Davis-Bouldin'; did you mean 'Davies-Bouldin'?");
-    refused(ctx, "measures: [trustworthiness]\nmethods: [{name: A}]\ndata: [{name: x, file: x}]\n",
-            "did you mean 'trustworthiness (k #)'? (# stands for a number)");
+    refused(ctx, "measures: [trustworthy]\nmethods: [{name: A}]\ndata: [{name: x, file: x}]\n",
+            "there is no measure 'trustworthy'; did you mean 'trustworthiness'?");
     refused(ctx, "measures: [KL]\ndata: [{name: x, file: x}]\n", "`methods` is a list");
     refused(ctx, "methods: [{name: A}, {name: A}]\nmeasures: [KL]\ndata: [{name: x, file: x}]\n",
             "two methods called 'A'");
@@ -195,6 +195,18 @@ static void measures_are_found_with_any_number_in_their_names(void **state) {
     assert_null(ikt_measure_find("row x to class 3"));
     assert_null(ikt_measure_find("row 1 to class 3 and 4"));
     assert_null(ikt_measure_find(""));
+    /* Words stand for the measure with the numbers that evaluate has when nobody says any. */
+    static const char *const asked[][2] = {{"trustworthiness", "trustworthiness (k 12)"},
+                                           {"KNN", "10-NN accuracy"},
+                                           {"ch", "Calinski-Harabasz"},
+                                           {"7-NN accuracy", "7-NN accuracy"}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char name[80] = "";
+        assert_true(ikt_measure_named(asked[i][0], name, sizeof name));
+        assert_string_equal(name, asked[i][1]);
+    }
+    char name[80];
+    assert_false(ikt_measure_named("beauty", name, sizeof name));
 }
 
 static int64_t occurrences(const char *text, const char *word) {

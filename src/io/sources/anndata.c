@@ -343,7 +343,7 @@ ikt_status ikt_anndata_colours(ikt_context *ctx, const char *name, int64_t *coun
     if (ikt_h5_has(file, place.list)) dataset = H5Dopen2(file, place.list, H5P_DEFAULT);
     const int64_t length = ikt_h5_length(dataset);
     if (length > 0 && ikt_h5_is_text(dataset)) {
-        st = ikt_alloc(ctx, colour, length, sizeof **colour, "colours");
+        st = ikt_agree(ctx, ikt_alloc(ctx, colour, length, sizeof **colour, "colours"));
         if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, 0, length, take_colour, *colour);
         if (st == IKT_OK) *count = length;
     }

@@ -13,7 +13,7 @@ static const double of_larger = 1e-4, of_largest = 1e-6;
 
 /* Numbers of a window of columns, and of its mirror image: of the windows of all ranks together,
  * and of one rank at least. Larger ones need more memory and fewer passes. */
-enum { WINDOWS_NUMBERS = 1 << 24, WINDOW_NUMBERS = 1 << 21 };
+enum { WINDOWS_NUMBERS = 1 << 22, WINDOW_NUMBERS = 1 << 21 };
 
 static const char purpose[] = "pairs";
 
