@@ -101,7 +101,8 @@ bool ikt_measure_is_asked(const ikt_measure_name *name, const char *word);
  * Returns whether there is one. */
 bool ikt_measure_named(const char *word, char *text, size_t size);
 
-/* "; did you mean ...?" with the pattern or the word that measures are asked for by nearest to a name that is none; "" where none is near.
+/* "; did you mean ...?" with what is nearest to a name that is none, a pattern or a word that
+ * measures are asked for by; "" where none is near.
  *   text   [size] receives it */
 void ikt_measure_hint(const char *name, char *text, size_t size);
 

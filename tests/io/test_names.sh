@@ -60,7 +60,7 @@ inherited() {
     verb transform model.h5 plain.h5 p2.h5 input.dataset=X --picture none || fail "another name, and no labels"
     grep -q 'the class is' out.txt && fail "labels of nowhere"
     [ ! -e p2.png ] || fail "a picture that nobody wants"
-    verb embed plain.h5 p4.h5 output.picture=none $short && [ ! -e p4.png ] && [ ! -e none ] || fail "no picture of a run"
+    verb embed plain.h5 bare-p.h5 output.picture=none $short && [ ! -e bare-p.png ] && [ ! -e none ] || fail "no picture of a run"
     cmp -s <("$python" -c 'import h5py; print(h5py.File("placed.h5")["embedding"][:].tobytes())') \
         <("$python" -c 'import h5py; print(h5py.File("p2.h5")["embedding"][:].tobytes())') || fail "other places by another name"
     verb transform model.h5 plain.h5 p3.h5 input.dataset=X input.labels=labels output.picture=p3.svg || fail "settings in transform"

@@ -107,6 +107,8 @@ refuse 3 'has 1000 rows, but the map has 5' new.html --genes CD3D --genes-from c
 refuse 3 'has 1000 texts, but there are 5 rows' new.html --hover table.csv:note
 refuse 3 '1000 texts, but there are 5 rows' new.html --hover texts.h5:note
 refuse 2 "no column 'tail'" new.html --hover table.csv:tail
+ln -s table.csv table.of-text # known by its content, not by its name
+refuse 3 'has 1000 texts, but there are 5 rows' new.html --hover table.of-text:note
 refuse 2 'has 1000 rows, but few.h5 has 5' new.html --beside full.h5
 refuse 2 'need each other' new.html --images few.h5:colours
 for shape in 5x 5x4x2 5x4x3x1 0x5; do

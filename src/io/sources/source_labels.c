@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/row_blocks.h"
@@ -14,42 +12,14 @@
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"
+#include "io/sources/place.h"
 #include "io/sources/source_ops.h"
-
-enum { NAME_SIZE = 1024 };
 
 /* --- a file of their own ---------------------------------------------------------------------- */
 
-typedef struct {
-    char file[NAME_SIZE], dataset[NAME_SIZE]; /* "" where there is none */
-    bool is_hdf5, is_csv, is_named;           /* is_named: a data set or column is */
-} place;
-
-/* "FILE:DATASET" as rank 0 sees it: other nodes need not see the same names. What is there and no
- * regular file is an error. */
-static ikt_status find(ikt_context *ctx, const char *name, place *p) {
-    struct stat about;
-    ikt_status st = IKT_OK;
-    *p = (place){.file = ""};
-    if (ikt_rank(ctx) == 0 && strlen(name) < NAME_SIZE) {
-        const size_t length = ikt_file_name_length(name);
-        snprintf(p->file, NAME_SIZE, "%.*s", (int)length, name);
-        p->is_named = name[length] && name[length + 1];
-        snprintf(p->dataset, NAME_SIZE, "%s", p->is_named ? name + length + 1 : "labels");
-        if (stat(p->file, &about) == 0)
-            st = ikt_input_check(ctx, p->file);
-        else
-            p->file[0] = '\0';
-        p->is_hdf5 = st == IKT_OK && p->file[0] && ikt_source_is_hdf5(p->file);
-        if (st == IKT_OK && p->file[0] && !p->is_hdf5) {
-            ikt_reader_content content;
-            st = ikt_reader_guess(ctx, p->file, &content);
-            p->is_csv = st == IKT_OK && content.format == &ikt_reader_csv;
-        }
-    }
-    IKT_TRY(ikt_agree(ctx, st));
-    ikt_broadcast(ctx, p, sizeof *p, 0);
-    return IKT_OK;
+/* The part that is labels where no other is named. */
+static const char *label_part(const ikt_place *p) {
+    return p->part[0] ? p->part : "labels";
 }
 
 /* COLLECTIVE. The numbers of a file of one column, values[count] from row `first` on. */
@@ -95,10 +65,10 @@ static ikt_status read_integers(ikt_context *ctx, const char *path, int64_t n, i
  * of one column that one need not be named.
  *   labels   [count] of the rows from `first` on
  *   names    receives those of text, NULL of integers */
-static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t first,
+static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int64_t first,
                            int64_t count, int64_t *labels, char **names) {
-    const ikt_reader_options options = {.label_column = p->dataset,
-                                        .label_may_lack = !p->is_named,
+    const ikt_reader_options options = {.label_column = label_part(p),
+                                        .label_may_lack = !p->part[0],
                                         .keeps_text = true,
                                         .keeps_missing = true};
     ikt_csv_file csv;
@@ -140,11 +110,12 @@ static ikt_status read_csv(ikt_context *ctx, const place *p, int64_t n, int64_t 
 }
 
 /* COLLECTIVE. Whether a column of CSV has text in any row. */
-static ikt_status look_at_csv(ikt_context *ctx, const place *p, bool *is_text) {
+static ikt_status look_at_csv(ikt_context *ctx, const ikt_place *p, bool *is_text) {
     const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
     ikt_csv_file csv;
     ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
-    int64_t column = st == IKT_OK ? ikt_csv_find(&csv.columns, p->dataset, strlen(p->dataset)) : -1;
+    int64_t column =
+        st == IKT_OK ? ikt_csv_find(&csv.columns, label_part(p), strlen(label_part(p))) : -1;
     if (st == IKT_OK && csv.columns.columns == 1) column = 0;
     if (column >= 0) st = ikt_csv_file_has_text(&csv, column, is_text);
     ikt_csv_file_close(&csv);
@@ -153,10 +124,10 @@ static ikt_status look_at_csv(ikt_context *ctx, const place *p, bool *is_text) {
 
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names) {
-    place p;
+    ikt_place p;
     bool is_there;
     hid_t file;
-    IKT_TRY(find(ctx, name, &p));
+    IKT_TRY(ikt_place_find(ctx, name, &p));
     *present = p.file[0] != '\0';
     if (!*present) return IKT_OK;
     if (p.is_csv) return read_csv(ctx, &p, n, first, count, labels, names);
@@ -165,35 +136,36 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
         return read_integers(ctx, p.file, n, first, count, labels);
     }
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
-    ikt_status st =
-        ikt_labels_read(ctx, file, p.file, p.dataset, n, first, count, labels, &is_there, names);
+    ikt_status st = ikt_labels_read(ctx, file, p.file, label_part(&p), n, first, count, labels,
+                                    &is_there, names);
     if (st == IKT_OK && !is_there)
-        st = ikt_agree(ctx, ikt_h5_missing(ctx, file, p.file, p.dataset));
+        st = ikt_agree(ctx, ikt_h5_missing(ctx, file, p.file, label_part(&p)));
     ikt_h5_close(file);
     return st;
 }
 
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named) {
-    place p;
+    ikt_place p;
     hid_t file;
     *named = false;
-    IKT_TRY(find(ctx, name, &p));
+    IKT_TRY(ikt_place_find(ctx, name, &p));
     if (p.is_csv) return look_at_csv(ctx, &p, named);
     if (!p.is_hdf5) return IKT_OK;
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
-    ikt_status st = ikt_labels_have_names(ctx, file, p.file, p.dataset, named);
+    ikt_status st = ikt_labels_have_names(ctx, file, p.file, label_part(&p), named);
     ikt_h5_close(file);
     return st;
 }
 
 ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                 int64_t count, double *values) {
-    place p;
-    IKT_TRY(find(ctx, name, &p));
+    ikt_place p;
+    IKT_TRY(ikt_place_find(ctx, name, &p));
     if (!p.file[0])
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: there is no such file", name);
-    if (p.is_hdf5) return ikt_source_read_column(ctx, p.file, p.dataset, n, first, count, values);
-    return read_array(ctx, p.file, p.is_named ? p.dataset : "X", n, first, count, values);
+    if (p.is_hdf5)
+        return ikt_source_read_column(ctx, p.file, label_part(&p), n, first, count, values);
+    return read_array(ctx, p.file, p.part[0] ? p.part : "X", n, first, count, values);
 }
 
 /* --- of a source ------------------------------------------------------------------------------ */

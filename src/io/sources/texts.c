@@ -3,53 +3,22 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "io/formats/csv_texts.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
+#include "io/sources/place.h"
 #include "io/sources/source.h"
 
 static const char purpose[] = "texts";
 
-/* FILE:COLUMN as rank 0 sees it: other nodes need not see the same names. */
-typedef struct {
-    char file[IKT_PATH_MAX], column[IKT_PATH_MAX];
-    bool is_hdf5, is_csv;
-} place;
-
-/* Whether the name of a file says that it is a table of text. */
-static bool is_table(const char *file) {
-    static const char *const endings[] = {".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"};
-    const size_t length = strlen(file);
-    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
-        const size_t own = strlen(endings[e]);
-        if (length > own && strcasecmp(file + length - own, endings[e]) == 0) return true;
-    }
-    return false;
-}
-
-/* COLLECTIVE. */
-static void find(ikt_context *ctx, const char *name, place *p) {
-    *p = (place){.file = ""};
-    if (ikt_rank(ctx) == 0 && strlen(name) < IKT_PATH_MAX) {
-        const size_t length = ikt_file_name_length(name);
-        snprintf(p->file, IKT_PATH_MAX, "%.*s", (int)length, name);
-        snprintf(p->column, IKT_PATH_MAX, "%s", name[length] ? name + length + 1 : "");
-        p->is_hdf5 = ikt_source_is_hdf5(p->file);
-        p->is_csv = !p->is_hdf5 && is_table(p->file) && p->column[0];
-    }
-    ikt_broadcast(ctx, p, sizeof *p, 0);
-}
-
 /* COLLECTIVE. Opens the strings; *dataset is negative where there are none. */
-static ikt_status open_strings(ikt_context *ctx, const place *p, hid_t *file, hid_t *dataset) {
+static ikt_status open_strings(ikt_context *ctx, const ikt_place *p, hid_t *file, hid_t *dataset) {
     char path[IKT_PATH_MAX + 8];
-    const char *column = p->column + (p->column[0] == '/');
+    const char *column = p->part + (p->part[0] == '/');
     *dataset = -1;
     IKT_TRY(ikt_h5_open(ctx, p->file, file));
     for (int in_obs = 0; in_obs < 2 && *dataset < 0; in_obs++) {
@@ -65,10 +34,10 @@ static ikt_status open_strings(ikt_context *ctx, const place *p, hid_t *file, hi
 }
 
 ikt_status ikt_texts_look(ikt_context *ctx, const char *name, ikt_texts_kind *kind) {
-    place p;
+    ikt_place p;
     hid_t file = -1, dataset = -1;
-    find(ctx, name, &p);
-    *kind = p.is_csv ? IKT_TEXTS_CELLS : IKT_TEXTS_NONE;
+    IKT_TRY(ikt_place_find(ctx, name, &p));
+    *kind = p.is_csv && p.part[0] ? IKT_TEXTS_CELLS : IKT_TEXTS_NONE;
     if (!p.is_hdf5) return IKT_OK;
     ikt_status st = open_strings(ctx, &p, &file, &dataset);
     if (dataset >= 0) *kind = IKT_TEXTS_STRINGS;
@@ -104,10 +73,10 @@ static ikt_status gather(void *self, int64_t row, const char *text) {
 }
 
 /* COLLECTIVE. The strings of an HDF5 file. */
-static ikt_status read_strings(const place *p, int64_t n, gathering *g) {
+static ikt_status read_strings(const ikt_place *p, int64_t n, gathering *g) {
     hid_t file = -1, dataset = -1;
     ikt_status st = open_strings(g->ctx, p, &file, &dataset);
-    if (st == IKT_OK && dataset < 0) st = ikt_h5_missing(g->ctx, file, p->file, p->column);
+    if (st == IKT_OK && dataset < 0) st = ikt_h5_missing(g->ctx, file, p->file, p->part);
     const int64_t length = ikt_h5_length(dataset);
     if (st == IKT_OK && length == n)
         st = ikt_h5_visit_whole_texts(g->ctx, dataset, g->first, g->count, gather, g);
@@ -117,14 +86,14 @@ static ikt_status read_strings(const place *p, int64_t n, gathering *g) {
     return st;
 }
 
-static ikt_status read(const place *p, int64_t n, gathering *g) {
+static ikt_status read(const ikt_place *p, int64_t n, gathering *g) {
     IKT_TRY(
         ikt_agree(g->ctx, ikt_alloc(g->ctx, &g->start, g->count + 1, sizeof *g->start, purpose)));
     ikt_status st = p->is_hdf5 ? read_strings(p, n, g)
-                               : ikt_csv_visit_column(g->ctx, p->file, p->column, gather, g);
+                               : ikt_csv_visit_column(g->ctx, p->file, p->part, gather, g);
     if (st == IKT_OK && g->rows != n)
         st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s: '%s' has %lld texts, but there are %lld rows",
-                      p->file, p->column, (long long)g->rows, (long long)n);
+                      p->file, p->part, (long long)g->rows, (long long)n);
     if (st == IKT_OK && !g->is_utf8 && !p->is_hdf5) ikt_h5_warn_latin1(g->ctx, p->file);
     return ikt_agree(g->ctx, st);
 }
@@ -132,9 +101,9 @@ static ikt_status read(const place *p, int64_t n, gathering *g) {
 ikt_status ikt_texts_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                           int64_t count, ikt_texts *out) {
     gathering g = {.ctx = ctx, .first = first, .count = count, .is_utf8 = true};
-    place p;
+    ikt_place p;
     *out = (ikt_texts){.count = count};
-    find(ctx, name, &p);
+    IKT_TRY(ikt_place_find(ctx, name, &p));
     ikt_status st = read(&p, n, &g);
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_alloc(ctx, &out->text, count, sizeof *out->text, purpose));
