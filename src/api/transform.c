@@ -1,9 +1,11 @@
 /* New rows into a finished embedding: the verb `transform` as a function. */
 #include <math.h>
+#include <string.h>
 
 #include "api/api.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "io/hdf5/h5.h"
@@ -43,6 +45,24 @@ static ikt_status place_rows(ikt_embedding *embedding, ikt_transform_request *re
     return st;
 }
 
+/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+static ikt_status check_request(ikt_context *ctx, const char *model, int64_t neighbours,
+                                int64_t iterations, bool is_watched) {
+    const int64_t number[] = {neighbours, iterations, is_watched};
+    const uint64_t named = ikt_hash_bytes(model, strlen(model), 0);
+    const int64_t hash = (int64_t)(ikt_hash_bytes(number, sizeof number, named) >> 1);
+    int64_t most[] = {hash, -hash};
+    ikt_max_i64(ctx, most, 2);
+    if (most[0] != -most[1])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the model, the numbers of neighbours and iterations, or whether there is "
+                        "a watcher, are not the same on all ranks");
+    if (neighbours < 0 || iterations < 0 || iterations == 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "new rows need at least 1 neighbour and 2 iterations (0: as usual)");
+    return IKT_OK;
+}
+
 ikt_status ikt_transform(ikt_context *ctx, const char *model, const ikt_data *data,
                          int64_t neighbours, int64_t iterations, const ikt_watcher *watcher,
                          ikt_embedding **out) {
@@ -55,9 +75,7 @@ ikt_status ikt_transform(ikt_context *ctx, const char *model, const ikt_data *da
                                      .trials = iterations == 0 ? ITERATIONS : iterations};
     *out = NULL;
     ikt_clear(ctx);
-    if (neighbours < 0 || iterations < 0 || iterations == 1)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "new rows need at least 1 neighbour and 2 iterations (0: as usual)");
+    IKT_TRY(check_request(ctx, model, neighbours, iterations, watcher != NULL));
     IKT_TRY(ikt_embedding_create(ctx, out));
     ikt_watcher_set((*out)->ctx, watcher);
     ikt_status st = place_rows(*out, &request, data);

@@ -404,6 +404,9 @@ static void new_rows(void **state) {
         assert_in_range(ikt_embedding_nearest(placed)[i], 0, N - 1);
     }
     ikt_embedding_destroy(&placed);
+    if (ikt_size(ctx) > 1)
+        refuse(ctx, ikt_transform(ctx, model, data, 3 + ikt_rank(ctx), 0, NULL, &placed),
+               IKT_ERR_USAGE, "are not the same on all ranks");
     refuse(ctx, ikt_transform(ctx, model, data, N + 1, 0, NULL, &placed), IKT_ERR_USAGE,
            "holds only");
     ikt_data_destroy(&data);
