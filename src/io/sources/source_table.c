@@ -60,10 +60,11 @@ static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, i
                         "%s is not an HDF5 file, and its name is one of settings: those are given "
                         "without input.file=",
                         path);
-    if (is_named(path, ".h5") || is_named(path, ".hdf5") || is_named(path, ".h5ad"))
+    const bool is_text = content.format == &ikt_reader_csv;
+    if (is_text && (is_named(path, ".h5") || is_named(path, ".hdf5") || is_named(path, ".h5ad")))
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is not an HDF5 file, though its name says so: is it damaged?", path);
-    if (content.format == &ikt_reader_csv)
+    if (is_text)
         *format = CSV;
     else if (is_map && content.format)
         *format = PACKED;
