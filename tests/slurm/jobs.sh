@@ -85,7 +85,7 @@ on_two_nodes() {
     submit node srun several-nodes --nodes=1 --ntasks-per-node=2 -- run.yaml $hasty output.file=node.h5
     for launcher in srun mpirun; do
         ends "nodes-$launcher" COMPLETED 60
-        says "nodes-$launcher" "; 2 ranks x 1 threads"
+        says "nodes-$launcher" "; 2 ranks x 1 thread"
         says "nodes-$launcher" "seconds are left for the run" # of the job's time, asked of Slurm
         says "nodes-$launcher" "embedding hash   $hasty_hash"
     done
