@@ -214,6 +214,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .iterations = layout->iterations,
         .neighbours = &p->neighbours,
         .codes = &p->codes,
+        .features = p->features.tile ? &p->features : NULL,
         .labels = *labels};
     if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
