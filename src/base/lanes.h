@@ -137,10 +137,11 @@ LANES_INLINE void vector_exp(vector *value) {
 
 /* --- one register: what each instruction set has of its own ----------------------------------- */
 
-/* Fused: a * b + c, rounded once on every instruction set. Root: the square root. Minus product: c - a * b, rounded once
- * or twice, for sums that are certified with a bound. Select: yes where a < b, elsewhere no. At
- * most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs: sum + products of the
- * two 16-bit halves of each lane. Gaps: sum + absolute differences of the four bytes of each lane.
+/* Fused: a * b + c, rounded once on every instruction set. Root: the square root. Minus product: c
+ * - a * b, rounded once or twice, for sums that are certified with a bound. Select: yes where a <
+ * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs:
+ * sum + products of the two 16-bit halves of each lane. Gaps: sum + absolute differences of the
+ * four bytes of each lane.
  */
 #if LANE_WIDTH == 16
 #include <immintrin.h>

@@ -26,9 +26,9 @@ typedef struct {
     float *d;      /* [tiles * m * 16] D of the edges */
     float *c; /* [tiles * m * 16 + cut.received] coefficients of own edges, by tiles, then those
                  of other ranks' edges that end at own rows */
-    ikt_graph ends;    /* `reverse`: by own rows the edges that end there, columns where they begin,
-                          values their coefficients; `forward` is empty. Its ghosts are those of `near`
-                          and of these columns */
+    ikt_graph ends;    /* `reverse`: by own rows the edges that end there; columns are where they
+                          begin, values their coefficients. `forward` is empty. Its ghosts are those
+                          of `near` and of these columns */
     uint32_t *of_end;  /* [edges of ends.reverse] where in c */
     ikt_shuffle cut;   /* own edges that end at rows of other ranks, to these */
     uint32_t *leaving; /* [cut.sent] where in c */
