@@ -1,7 +1,7 @@
 /* TriMap: a map in which rows that are more alike lie nearer (Amid & Warmuth, TriMap: Large-scale
  * dimensionality reduction using triplets).
  *
- * The loss of a triplet is in sampled/triplet.h, D of a pair in sampled/similarity.h. A triplet
+ * The loss of a triplet is in sampled/triplet.h, D of a pair in sampled/far_similarity.h. A triplet
  * (i, j, k) has a weight that grows with L = D_ik - D_ij, and none where L <= 0. There are, for
  * each row i, m near rows j with m' far rows k each, and s pairs of random rows. What is minimised
  * is the sum over all of them, what is reported its mean. There are two ways of drawing them: once
@@ -11,7 +11,7 @@
 #define IKT_OBJECTIVE_TRIMAP_H
 
 #include "objective/objective.h"
-#include "sampled/similarity.h"
+#include "sampled/far_similarity.h"
 
 /* One of the two ways. Both are made of the same: D of the rows, lists of near rows by it. */
 typedef struct ikt_trimap_way ikt_trimap_way;

@@ -6,10 +6,11 @@
  *     + sum_b c_ib (y_i - y_j_b),   c_ib = z sum_a c_j(i, j_b, a)                  (the same)
  *     + sum over edges (i', b) that end at i of c_i'b (y_i - y_i')             (near_edges.h)
  * whose expectation is the gradient of sum_i sum_b m' mean_k of the loss of (i, j_b(i), k), k being
- * any other row. Random triplets are those of i and two far rows; what they do to these is left
- * out. Advantage: time and memory of an iteration are linear in n, whatever the triplets' number;
- * an epoch's draws differ from the last one's, so that no row is tied to few far ones.
- * Disadvantage: the map never comes to rest by itself, so that steps fall over the last iterations.
+ * any other row. Random triplets are those of i and two far rows, s n / (n - 2) for each such pair;
+ * what they do to these two is left out. Advantage: time and memory of an iteration are linear in
+ * n, whatever the triplets' number; an epoch's draws differ from the last one's, so that no row is
+ * tied to few far ones. Disadvantage: the map never comes to rest by itself, so that steps fall
+ * over the last iterations.
  */
 #include <math.h>
 #include <omp.h>
@@ -162,6 +163,7 @@ static int64_t near_of(const ikt_near_edges *e, int64_t i) {
 static void gather_inputs(const state *t) {
     const size_t bytes = t->similarity.bytes;
     const int64_t m = t->edges.m;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t a = 0; a < t->pool.count; a++) {
         const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
         const int64_t near = near_of(&t->edges, i);
@@ -189,6 +191,7 @@ static void meet_far(const state *t) {
 /* COLLECTIVE. Where the rows of the pool are, and how far from their near rows. */
 static void gather_places(const state *t) {
     const int64_t q = t->inputs.q, m = t->edges.m;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t a = 0; a < t->pool.count; a++) {
         const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
         const int32_t *near = t->edges.near + near_of(&t->edges, i);
@@ -247,7 +250,7 @@ static void add_tiles(const state *t) {
         .m = s->neighbours,
         .f = s->far_rows,
         .share = (float)((double)s->outliers * n / ((n - 1) * (double)s->far_rows)),
-        .random_share = s->random > 0 ? (float)((double)s->random / pairs) : 0,
+        .random_share = s->random > 0 ? (float)((double)s->random * n / ((n - 2) * pairs)) : 0,
         .y = t->y,
         .pool = t->pool_at,
         .pool_d = t->pool_d,

@@ -9,9 +9,9 @@
 #ifndef IKT_OBJECTIVE_TRIMAP_VALUE_H
 #define IKT_OBJECTIVE_TRIMAP_VALUE_H
 
+#include "sampled/far_similarity.h"
 #include "sampled/near_edges.h"
 #include "sampled/pool.h"
-#include "sampled/similarity.h"
 #include "sampled/trimap_settings.h"
 
 enum { IKT_TRIMAP_VALUE_FAR = 4 };

@@ -11,7 +11,7 @@
 #ifndef IKT_SAMPLED_FIXED_TRIPLETS_H
 #define IKT_SAMPLED_FIXED_TRIPLETS_H
 
-#include "sampled/similarity.h"
+#include "sampled/far_similarity.h"
 #include "sampled/trimap_settings.h"
 
 /* A triplet as one of its rows has it, which is left out. */

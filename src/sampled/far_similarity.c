@@ -1,5 +1,5 @@
-/* D of pairs of rows. See similarity.h. */
-#include "sampled/similarity.h"
+/* D of pairs of rows. See far_similarity.h. */
+#include "sampled/far_similarity.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  * partitionings in which both share a cell: no scale and no limit, and D is at most log(1 + t).
  * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale.
  */
-#ifndef IKT_SAMPLED_SIMILARITY_H
-#define IKT_SAMPLED_SIMILARITY_H
+#ifndef IKT_SAMPLED_FAR_SIMILARITY_H
+#define IKT_SAMPLED_FAR_SIMILARITY_H
 
 #include <stddef.h>
 #include <stdint.h>
