@@ -395,9 +395,9 @@ static bool needs_codes(const job *j) {
 /* COLLECTIVE. The rows in the order of the loop, for objectives that compare any two of them. */
 static ikt_status read_features(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     const int64_t d = ikt_dataset_columns(j->data), bytes = d * (int64_t)sizeof(float);
+    const ikt_metric *metric = ikt_dataset_pairs(j->data) ? NULL : ikt_metric_of(j->data);
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st =
-        ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, ikt_metric_of(j->data), &p->features));
+    ikt_status st = ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features));
     float *x = ikt_features_rows(&p->features);
     if (st == IKT_OK) st = ikt_scorer_read(ctx, j->data, &p->rows, x);
     if (st == IKT_OK && p->is_ordered)
@@ -538,12 +538,11 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
                         "layout.objective works on the codes of the Isolation kernel, but "
                         "affinity.kind is %s; take affinity.kind=isolation",
                         kind->name);
-    if ((options->needs & IKT_NEEDS_FEATURES) &&
-        settings->preprocess.metric == IKT_METRIC_PRECOMPUTED && kind->scores != IKT_SCORES_CODES)
+    if ((options->needs & IKT_NEEDS_FEATURES) && settings->input.graph[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s compares rows by their coordinates, which "
-                        "preprocess.metric=precomputed does not have; take "
-                        "affinity.kind=isolation, whose cells need distances only",
+                        "layout.objective=%s compares any two rows, which input.graph does not "
+                        "tell of; give the distances of all pairs as input.file with "
+                        "preprocess.metric=precomputed, or the rows",
                         name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
     if (settings->affinity.support != IKT_SUPPORT_SPARSE || has_sparse_graph)

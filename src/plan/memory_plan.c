@@ -182,9 +182,12 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t lists = w->is_whole   ? 0
                           : w->is_dense ? (needs_p ? p : 0)
                                         : ikt_neighbours_memory(rows, w->k);
+    /* Codes or rows that an objective keeps; of a matrix of all distances its own rows. */
+    const int64_t kept =
+        w->is_pairs && !w->is_isolation ? rows * n * (int64_t)sizeof(float) : searched;
     const int64_t of_objective = (needs_p ? p : 0) +
                                  (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
-                                 (needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? searched : 0);
+                                 (needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0);
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 

@@ -60,6 +60,11 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_codes *codes, int64_t from, int64_t to,
                                  ikt_similarity *out) {
     *out = (ikt_similarity){.rows = *rows, .features = features};
+    if (features && !features->metric) {
+        out->row_bytes = sizeof(uint32_t);
+        out->bytes = out->row_bytes + sizeof *out->scale;
+        return find_scales(ctx, lists, from, to, out);
+    }
     if (features) {
         out->scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows);
         out->row_bytes = (size_t)out->scorer.row_bytes;
@@ -88,7 +93,11 @@ void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
         memcpy(to, (const char *)s->codes->code + row * s->codes->stride, s->row_bytes);
         return;
     }
-    ikt_features_copy(s->features, row, to);
+    const uint32_t number = (uint32_t)(s->rows.first + row);
+    if (s->features->metric)
+        ikt_features_copy(s->features, row, to);
+    else
+        memcpy(to, &number, sizeof number);
     memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
 }
 
@@ -96,6 +105,13 @@ static float scale_in(const ikt_similarity *s, const char *payload) {
     float scale = 1;
     if (s->scale) memcpy(&scale, payload + s->row_bytes, sizeof scale);
     return scale;
+}
+
+/* The row of a payload, where the rows are those of a matrix. */
+static int64_t number_in(const char *payload) {
+    uint32_t number;
+    memcpy(&number, payload, sizeof number);
+    return number;
 }
 
 static float d_of(const ikt_similarity *s, float score, float scale_i, float scale_j) {
@@ -187,7 +203,7 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
     int64_t begin, end;
     ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
     const int64_t first_tile = s->rows.first / IKT_TILE, lane = (s->rows.first + begin) % IKT_TILE;
-    for (int64_t a = 0; a < f; a++)
+    for (int64_t a = 0; a < f && (s->codes || s->features->metric); a++)
         memcpy((char *)scratch + (size_t)a * s->row_bytes, payload + (size_t)place[a] * stride,
                s->row_bytes);
     if (s->codes) { /* own rows only, from their first one on */
@@ -205,7 +221,13 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
     const float *own = s->features->tile + (tile - first_tile) * s->features->d * IKT_TILE;
     float scale[IKT_TILE] = {0};
     memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
-    s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);
+    if (s->features->metric)
+        s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);
+    else
+        for (int64_t a = 0; a < f; a++)
+            memcpy(d + a * IKT_TILE,
+                   own + number_in(payload + (size_t)place[a] * stride) * IKT_TILE,
+                   IKT_TILE * sizeof *d);
     for (int64_t a = 0; a < f; a++) {
         const float far = scale_in(s, payload + (size_t)place[a] * stride);
         for (int l = 0; l < IKT_TILE; l++)
@@ -220,7 +242,12 @@ int64_t ikt_similarity_scratch(const ikt_similarity *s) {
 void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *const *other,
                          int64_t count, void *scratch, float *d) {
     const float own = scale_in(s, row);
-    s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    if (s->codes || s->features->metric)
+        s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    else
+        for (int64_t e = 0; e < count; e++)
+            d[e] = ikt_features_number(s->features, number_in(row) - s->rows.first,
+                                       number_in(other[e]));
     for (int64_t e = 0; e < count; e++)
         d[e] = d_of(s, d[e], own, scale_in(s, other[e]));
 }

@@ -5,7 +5,8 @@
  * get neighbours of the same similarity. Of the Isolation kernel K, whose cells are small where
  * rows are dense as they are, D_ij = -log((1 + t K_ij) / (1 + t)), t K_ij being the number of
  * partitionings in which both share a cell: no scale and no limit, and D is at most log(1 + t).
- * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale.
+ * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale,
+ * or, where the rows are those of a matrix of all distances, its number and scale.
  */
 #ifndef IKT_SAMPLED_FAR_SIMILARITY_H
 #define IKT_SAMPLED_FAR_SIMILARITY_H

@@ -16,7 +16,8 @@
 
 typedef struct {
     ikt_rows rows;
-    const ikt_metric *metric; /* by which they are compared */
+    const ikt_metric *metric; /* by which they are compared; NULL: column j holds the square of the
+                                 distance to row j, as a matrix of all distances does */
     int64_t d;                /* columns */
     int64_t lane;             /* of the first own row */
     float *tile;              /* [tiles * d * 16] */
@@ -38,6 +39,12 @@ ikt_status ikt_features_turn(ikt_context *ctx, const ikt_features *features);
  *   row   local number
  *   to    [d] receives them */
 void ikt_features_copy(const ikt_features *features, int64_t row, float *to);
+
+/* LOCAL. One number of an own row. */
+static inline float ikt_features_number(const ikt_features *features, int64_t row, int64_t column) {
+    const int64_t at = row + features->lane;
+    return features->tile[(at / 16 * features->d + column) * 16 + at % 16];
+}
 
 /* LOCAL, pure. Bytes. */
 int64_t ikt_features_memory(const ikt_rows *rows, int64_t d);

@@ -417,6 +417,18 @@ static void similarities_are_those_of_the_definition(void **state) {
     succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, &w.features, NULL, 3, 5, &s));
     expect_similarities(&w.rows, &s, plain_of_rows, &w);
     ikt_similarity_destroy(&s);
+    /* The same distances as a matrix. */
+    ikt_features matrix;
+    succeed(ctx, ikt_features_create(ctx, &w.rows, N, NULL, &matrix));
+    for (int64_t i = 0; i < w.rows.count; i++)
+        for (int64_t j = 0; j < N; j++)
+            ikt_features_rows(&matrix)[i * N + j] =
+                square_between(w.x + (w.rows.first + i) * D, w.x + j * D);
+    succeed(ctx, ikt_features_turn(ctx, &matrix));
+    succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, &matrix, NULL, 3, 5, &s));
+    expect_similarities(&w.rows, &s, plain_of_rows, &w);
+    ikt_similarity_destroy(&s);
+    ikt_features_destroy(&matrix);
     const int widths[] = {1, 2, 4};
     for (int k = 0; k < 3; k++) {
         ikt_codes codes = {.n_local = w.rows.count, .t = CODES, .stride = 192, .width = widths[k]};
@@ -707,6 +719,7 @@ static void settings_that_make_no_sense_are_refused(void **state) {
                 "the pool has 3 rows"},
                {{"trimap.triplets=pool", "trimap.far_rows=1"}, "needs pairs of far rows"},
                {{"layout.repulsion=exact"}, "sum over all pairs"},
+               {{"layout.trade_off=0.5"}, "nothing to trade off"},
                {{"affinity.neighbours=7"}, "chooses among them"},
                {{"affinity.support=dense"}, "lists of neighbours"},
                {{"layout.final_exaggeration=4"}, "no attraction that could be exaggerated"},
