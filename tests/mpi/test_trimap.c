@@ -749,9 +749,15 @@ static void rows_that_make_no_map_are_refused(void **state) {
     ikt_context *ctx = *state;
     setting s = make_setting(ctx, ROWS);
     ikt_run run;
-    set(ctx, &s.settings, "affinity.kind=knn");
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
-    assert_int_equal(ikt_memory_now(ctx), 0);
+    static const char *const kinds[] = {"affinity.kind=knn", "affinity.kind=isolation"};
+    static const char *const ways[] = {"trimap.triplets=fixed", "trimap.triplets=pool"};
+    for (int k = 0; k < 4; k++) {
+        set(ctx, &s.settings, kinds[k % 2]);
+        set(ctx, &s.settings, ways[k / 2]);
+        assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
+        io_expect(ctx, k % 2 == 0 ? "remove copies" : "are all rows equal");
+        assert_int_equal(ikt_memory_now(ctx), 0);
+    }
     io_remove(ctx, s.input);
     /* All in one place: nothing would ever move. */
     static world w;
