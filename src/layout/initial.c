@@ -29,8 +29,8 @@ static void scale_to(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t see
 }
 
 void ikt_initial_from_scores(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
-                             const double *scores, float *y) {
-    scale_to(ctx, rows, q, seed, scores, start_deviation, y);
+                             double target, const double *scores, float *y) {
+    scale_to(ctx, rows, q, seed, scores, target > 0 ? target : start_deviation, y);
 }
 
 void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,

@@ -84,6 +84,10 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs isolation.form = voronoi: the file holds centres of "
                         "cells, not trees");
+    if (settings->layout.objective == IKT_OBJECTIVE_TRIMAP)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with layout.objective = trimap: new rows are "
+                        "placed by the kernel of t-SNE");
     if (settings->layout.objective == IKT_OBJECTIVE_SNE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model does not go with layout.objective = sne: new rows are placed "

@@ -29,6 +29,11 @@ typedef enum {
     APPROXIMATION,
     GRID,
     LATE_EXAGGERATION,
+    EXAGGERATION,
+    KERNEL_SUMS,
+    TRIMAP,
+    TRIMAP_POOL,
+    TRIMAP_SCALES,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -62,6 +67,17 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
         layout->repulsion != IKT_REPULSION_EXACT && layout->objective != IKT_OBJECTIVE_SNE;
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
+    const ikt_objective_kind *objective = ikt_layout_objective(layout);
+    const bool is_trimap = objective == &ikt_objective_trimap;
+    has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
+    has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
+    has[KERNEL_SUMS] = !is_trimap;
+    has[APPROXIMATION] = has[APPROXIMATION] && !is_trimap;
+    has[GRID] = has[GRID] && !is_trimap;
+    has[EXAGGERATION] = objective->has_exaggeration;
+    has[TRIMAP] = is_trimap;
+    has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
+    has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
@@ -98,6 +114,15 @@ static const struct {
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
+             {"layout", "exaggeration", EXAGGERATION, "an objective other than trimap"},
+             {"layout", "exaggeration_iterations", EXAGGERATION, "an objective other than trimap"},
+             {"layout", "degrees_of_freedom", KERNEL_SUMS, "an objective other than trimap"},
+             {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
+             {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "far_rows", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "scale_from", TRIMAP_SCALES, "an affinity.kind other than isolation"},
+             {"trimap", "scale_to", TRIMAP_SCALES, "an affinity.kind other than isolation"},
              {"layout", "landmarks", LANDMARKS, "layout.init=landmark"},
              {"layout", "accuracy", APPROXIMATION, "layout.repulsion=fft or barnes_hut"},
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},

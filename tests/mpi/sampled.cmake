@@ -1,0 +1,2 @@
+ikt_add_mpi_test(NAME mpi_pool LABEL mpi SOURCES mpi/test_pool.c)
+ikt_add_mpi_test(NAME mpi_trimap LABEL mpi SOURCES mpi/test_trimap.c THREADS 1 2)
