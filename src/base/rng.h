@@ -33,7 +33,11 @@ typedef enum {
     IKT_RNG_AXES = 23,     /* sparse rows whose principal axes make a start */
     IKT_RNG_WHOLE = 30,    /* order of the partitionings in an epoch; row = epoch */
     IKT_RNG_BLOCKS = 31,   /* order of a cell's rows; row = iteration */
-    IKT_RNG_PAIRS = 32     /* pairs of rows that estimate a divergence; row = pair */
+    IKT_RNG_PAIRS = 32,    /* pairs of rows that estimate a divergence; row = pair */
+    IKT_RNG_SAMPLED = 40,  /* rows of the pool of a sampled objective; row = epoch */
+    IKT_RNG_FAR = 41,      /* which of them are far rows of a tile; row = tile, draw = epoch */
+    IKT_RNG_VALUE = 42,    /* the pool that a sampled objective's value is taken from */
+    IKT_RNG_TRIPLETS = 43  /* triplets of TriMap that are drawn once; row = row */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */
