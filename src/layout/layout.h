@@ -40,12 +40,14 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
-    double init_scale;    /* of what is in it; 0: as it is; auto: see pipeline/start.h */
-    int64_t landmarks;    /* rows embedded first (init: landmark) */
-    int repulsion;        /* ikt_repulsion */
-    int accuracy;         /* ikt_accuracy of FFT and tree */
-    int grid;             /* ikt_fft_sharing */
-    int64_t report_every; /* iterations between values of the trace */
+    double init_scale;      /* of what is in it; 0: as it is; auto: see pipeline/start.h */
+    int64_t landmarks;      /* rows embedded first (init: landmark) */
+    int repulsion;          /* ikt_repulsion */
+    int accuracy;           /* ikt_accuracy of FFT and tree */
+    int grid;               /* ikt_fft_sharing */
+    int64_t report_every;   /* iterations between values of the trace */
+    ikt_umap_settings umap; /* of single objectives, in sections of their own */
+    ikt_largevis_settings largevis;
 } ikt_layout_settings;
 
 extern const ikt_section ikt_layout_section;
@@ -89,12 +91,12 @@ double ikt_trace_last_error(const ikt_trace *trace);
 const char *ikt_trace_key(const ikt_trace *trace);
 
 /* COLLECTIVE. Initial positions from q given scores a row (leading principal components), scaled
- * so that the first has standard deviation 1e-4, plus a keyed jitter of 1 % of that, so that
- * identical rows do not stay together (methods, section 3).
+ * so that the first has standard deviation `target`, or 1e-4 where that is not positive, plus a
+ * keyed jitter of 1 % of that, so that identical rows do not stay together (methods, section 3).
  *   scores  [n_local * q]
  *   y       [n_local * q], receives the positions */
 void ikt_initial_from_scores(ikt_context *ctx, const ikt_rows *distribution, int q, uint64_t seed,
-                             const double *scores, float *y);
+                             double target, const double *scores, float *y);
 
 /* COLLECTIVE. The same from places of any spread and anywhere, as other programs leave them:
  * centred, and scaled to the deviation `target`, or 1e-4 where that is not positive.
@@ -107,8 +109,10 @@ void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint
  *   y   [n_local * q] the places in, positions out */
 void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
 
-/* LOCAL. Initial positions y[n_local * q] drawn from N(0, 1e-4^2). */
-void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
+/* LOCAL. Initial positions y[n_local * q] drawn from N(0, target^2), 1e-4 where that is not
+ * positive. */
+void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, double target,
+                        float *y);
 
 /* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
 double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);

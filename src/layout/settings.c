@@ -13,11 +13,12 @@
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne", "",
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|umap|largevis", "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
-        "in the map (docs/objectives.md)"),
+        "in the map (docs/objectives.md); umap and largevis attract along P and repel from rows "
+        "drawn at random (docs/umap.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -121,10 +122,15 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .repulsion = settings->repulsion,
                                    .accuracy = settings->accuracy,
                                    .sharing = settings->grid,
-                                   .seed = seed};
+                                   .seed = seed,
+                                   .umap = settings->umap,
+                                   .largevis = settings->largevis};
 }
 
 /* --- "auto" ----------------------------------------------------------------------------------- */
+
+/* Rows from which on some objectives make fewer iterations. */
+static const double many_rows = 10000;
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -135,14 +141,18 @@ static int64_t smaller(int64_t a, int64_t b) {
 static void resolve_schedule(ikt_layout_settings *s, double n) {
     const schedule *preset = &schedules[s->preset];
     const bool stops = s->stop == IKT_STOP_AUTO;
-    if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : preset->iterations;
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    const bool is_many = n >= many_rows && kind->iterations_of_many > 0;
+    const int64_t own_usual = is_many ? kind->iterations_of_many : kind->iterations;
+    const int64_t usual = own_usual > 0 ? own_usual : preset->iterations;
+    if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
         s->exaggeration_iterations =
             smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL) s->momentum = preset->momentum;
 
-    const double own = ikt_layout_objective(s)->learning_rate;
+    const double own = kind->learning_rate;
     const double rate = own > 0 ? own : preset->learning_rate;
     const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
     if (!given) s->learning_rate = by_n ? fmax(200, n / s->exaggeration) : rate;
@@ -189,10 +199,18 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     ikt_objective_options options = ikt_layout_options(settings, 0);
     IKT_TRY(check_final_exaggeration(ctx, settings));
+    if (kind->is_annealed && settings->stop == IKT_STOP_AUTO)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.stop=auto does not go with layout.objective=%s, whose steps fall to "
+            "0 at the last iteration: give layout.iterations, or leave both out",
+            kind->name);
     resolve_schedule(settings, (double)n);
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
+    settings->umap = options.umap;
+    settings->largevis = options.largevis;
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : schedules[settings->preset].init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

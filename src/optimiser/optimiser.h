@@ -53,6 +53,10 @@ typedef struct {
  *   velocity = momentum velocity - rate gain gradient,  y += velocity. */
 extern const ikt_optimiser_kind ikt_optimiser_momentum;
 
+/* y -= rate gradient, which remembers nothing: for objectives whose gradient is sampled and whose
+ * rate falls. */
+extern const ikt_optimiser_kind ikt_optimiser_descent;
+
 typedef struct {
     const ikt_optimiser_kind *kind;
     int64_t coordinates; /* q n_local */

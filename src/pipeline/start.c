@@ -174,6 +174,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
                                  const ikt_rows *rows, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
     const uint64_t seed = (uint64_t)settings->run.seed;
+    const double deviation = ikt_layout_objective(&settings->layout)->start_deviation;
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
@@ -195,7 +196,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     }
     if (st == IKT_OK && from->graph_writer)
         st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
-    if (st == IKT_OK) ikt_initial_from_scores(ctx, rows, q, seed, scores, y);
+    if (st == IKT_OK) ikt_initial_from_scores(ctx, rows, q, seed, deviation, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
@@ -260,7 +261,9 @@ static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings
         y[e] = (float)places[e];
     if (st == IKT_OK && !is_kept)
         ikt_initial_from_places(ctx, rows, q, (uint64_t)settings->run.seed,
-                                is_auto ? 0 : layout->init_scale, places, y);
+                                is_auto ? ikt_layout_objective(layout)->start_deviation
+                                        : layout->init_scale,
+                                places, y);
     ikt_free(&places);
     return st;
 }
@@ -287,7 +290,8 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     case IKT_INIT_FILE:
         return start_from_file(ctx, settings, rows, *y);
     default:
-        ikt_initial_random(ctx, rows, q, seed, *y);
+        ikt_initial_random(ctx, rows, q, seed,
+                           ikt_layout_objective(&settings->layout)->start_deviation, *y);
         return IKT_OK;
     }
 }

@@ -157,6 +157,8 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     p += IKT_AFFINITY_PARTS;
     parts[p++] = (ikt_config_part){&ikt_whole_section, &settings->affinity.whole};
     parts[p++] = (ikt_config_part){&ikt_layout_section, &settings->layout};
+    parts[p++] = (ikt_config_part){&ikt_umap_section, &settings->layout.umap};
+    parts[p++] = (ikt_config_part){&ikt_largevis_section, &settings->layout.largevis};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
     parts[p++] = (ikt_config_part){&run_section, &settings->run};
     assert(p == IKT_SETTINGS_PARTS);
@@ -194,6 +196,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
+    s.layout.umap.sample.pool = s.layout.largevis.sample.pool = IKT_AUTO_INT;
     return s;
 }
 

@@ -28,7 +28,11 @@ typedef enum {
     LANDMARKS,
     APPROXIMATION,
     GRID,
+    EARLY_EXAGGERATION,
     LATE_EXAGGERATION,
+    MOMENTUM,
+    UMAP,
+    LARGEVIS,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -62,9 +66,15 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
         layout->repulsion != IKT_REPULSION_EXACT && layout->objective != IKT_OBJECTIVE_SNE;
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
+    has[EARLY_EXAGGERATION] = ikt_layout_objective(layout)->has_exaggeration;
+    has[MOMENTUM] = ikt_layout_objective(layout)->optimiser != &ikt_optimiser_descent;
+    has[UMAP] = ikt_layout_objective(layout) == &ikt_objective_umap;
+    has[LARGEVIS] = ikt_layout_objective(layout) == &ikt_objective_largevis;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
+
+static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
  * What other checks refuse with the reason (layout.trade_off, layout.init_file, numbers of raw
@@ -98,6 +108,13 @@ static const struct {
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
+             {"umap", NULL, UMAP, "layout.objective=umap"},
+             {"largevis", NULL, LARGEVIS, "layout.objective=largevis"},
+             {"layout", "exaggeration", EARLY_EXAGGERATION, exaggerating},
+             {"layout", "exaggeration_iterations", EARLY_EXAGGERATION, exaggerating},
+             {"layout", "momentum", MOMENTUM, exaggerating},
+             {"layout", "final_momentum", MOMENTUM, exaggerating},
+             {"layout", "momentum_switch", MOMENTUM, exaggerating},
              {"layout", "landmarks", LANDMARKS, "layout.init=landmark"},
              {"layout", "accuracy", APPROXIMATION, "layout.repulsion=fft or barnes_hut"},
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},

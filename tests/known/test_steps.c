@@ -453,7 +453,7 @@ static void scores_off_the_origin_have_the_same_spread(void **state) {
     (void)state;
     for (int e = 0; e < 2 * N; e++)
         score[e] = 5 + plain_normal(1, 9, e, 0) * (e % 2 ? 3 : 1);
-    ikt_initial_from_scores(alone, &rows, 2, SEED, score, y);
+    ikt_initial_from_scores(alone, &rows, 2, SEED, 0, score, y);
     for (int i = 0; i < N; i++) {
         y[2 * i] -= (float)(1e-6 * plain_normal(SEED, JITTER, i, 0));
         mean += (double)y[2 * i] / N;

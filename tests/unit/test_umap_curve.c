@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sampled/curve.h"
+#include "sampled/umap_curve.h"
 
 static const struct {
     double min_dist, spread, a, b;
@@ -25,7 +25,7 @@ static const struct {
 static void the_curve_is_that_of_umap_learn(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        const ikt_curve curve = ikt_curve_fit(known[k].min_dist, known[k].spread);
+        const ikt_umap_curve curve = ikt_umap_curve_fit(known[k].min_dist, known[k].spread);
         assert_true(fabs(curve.a - known[k].a) <= 2e-5 * curve.a);
         assert_true(fabs(curve.b - known[k].b) <= 2e-5 * curve.b);
     }
@@ -48,7 +48,7 @@ static void it_has_the_least_sum_of_squares(void **state) {
     for (double spread = 0.01; spread < 1e3; spread *= 7)
         for (int part = 0; part <= 10; part++) {
             const double min_dist = spread * part / 10;
-            const ikt_curve c = ikt_curve_fit(min_dist, spread);
+            const ikt_umap_curve c = ikt_umap_curve_fit(min_dist, spread);
             const double least = squares_of(min_dist, spread, c.a, c.b);
             assert_true(c.a > 0 && c.b > 0);
             for (int k = 0; k < 8; k++) {

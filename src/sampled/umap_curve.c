@@ -1,10 +1,10 @@
-/* The fit of UMAP's curve. See curve.h.
+/* The fit of UMAP's curve. See umap_curve.h.
  *
  * Method: Levenberg and Marquardt's damped Gauss-Newton steps on (log a, log b), which keep both
  * above 0, with distances in units of the spread, as a scale of d changes nothing but a.
  * Advantage: two unknowns, some ten steps to the last digits. Disadvantage: none that matters here;
  * the sum of squares has one valley. */
-#include "sampled/curve.h"
+#include "sampled/umap_curve.h"
 
 #include <math.h>
 
@@ -34,7 +34,7 @@ static normal look(double min_dist, double log_a, double log_b) {
     return sum;
 }
 
-ikt_curve ikt_curve_fit(double min_dist, double spread) {
+ikt_umap_curve ikt_umap_curve_fit(double min_dist, double spread) {
     const double least = min_dist / spread;
     double log_a = 0, log_b = 0, damping = 1e-3;
     normal at = look(least, log_a, log_b);
@@ -55,5 +55,5 @@ ikt_curve ikt_curve_fit(double min_dist, double spread) {
         }
     }
     const double b = exp(log_b);
-    return (ikt_curve){exp(log_a) / pow(spread, 2 * b), b};
+    return (ikt_umap_curve){exp(log_a) / pow(spread, 2 * b), b};
 }
