@@ -60,8 +60,13 @@ typedef struct {
     float *all;     /* [pool.size * (q + 1)] */
 } state;
 
+/* A copy of a kind, as a program may pass, has its name. */
+static bool is_largevis(const ikt_objective_kind *kind) {
+    return kind->name == ikt_objective_largevis.name;
+}
+
 static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options *options) {
-    if (kind == &ikt_objective_largevis)
+    if (is_largevis(kind))
         return (rule){.a = 1,
                       .b = 1,
                       .gamma = options->largevis.repulsion,
@@ -93,14 +98,14 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                         "layout.degrees_of_freedom = %g, but the similarity in the map of "
                         "layout.objective=%s has no tail to choose; leave it at 1%s",
                         options->degrees, kind->name,
-                        kind == &ikt_objective_umap ? ", or give umap.a and umap.b" : "");
+                        is_largevis(kind) ? "" : ", or give umap.a and umap.b");
     if (options->repulsion != IKT_REPULSION_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion is how the sum over all pairs is made, but "
                         "layout.objective=%s takes repulsion from rows drawn at random; leave it "
                         "at auto",
                         kind->name);
-    if (kind == &ikt_objective_umap) return ikt_umap_resolve(ctx, n, &options->umap);
+    if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->umap);
     return ikt_negative_resolve(ctx, "largevis", n, &options->largevis.sample);
 }
 

@@ -68,8 +68,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
     has[EARLY_EXAGGERATION] = ikt_layout_objective(layout)->has_exaggeration;
     has[MOMENTUM] = ikt_layout_objective(layout)->optimiser != &ikt_optimiser_descent;
-    has[UMAP] = ikt_layout_objective(layout) == &ikt_objective_umap;
-    has[LARGEVIS] = ikt_layout_objective(layout) == &ikt_objective_largevis;
+    has[UMAP] = ikt_layout_objective(layout)->name == ikt_objective_umap.name;
+    has[LARGEVIS] = ikt_layout_objective(layout)->name == ikt_objective_largevis.name;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
