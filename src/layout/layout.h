@@ -57,6 +57,9 @@ extern const ikt_section ikt_layout_section;
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
 
+/* LOCAL, pure. Where the objective takes its negative samples from; NULL: it has none. */
+const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings);
+
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
  * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits
  * objective, dimensions and n.

@@ -17,8 +17,8 @@ static const ikt_key layout_keys[] = {
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
-        "in the map (docs/objectives.md); umap and largevis attract along P and repel from rows "
-        "drawn at random (docs/umap.md)"),
+        "in the map (docs/objectives.md); umap and largevis attract along P and take repulsion "
+        "from a random draw of rows (docs/umap.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -33,7 +33,8 @@ static const ikt_key layout_keys[] = {
         "(exaggeration 4 for 100 of 1000 iterations, learning rate 500 on the full gradient, "
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "The number of iterations in all; with stop: auto the most that there may be"),
+        "The number of iterations in all; with stop: auto the most that there may be. auto is that "
+        "of the preset, and 500 for the objectives umap and largevis"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -56,7 +57,8 @@ static const ikt_key layout_keys[] = {
         "but at least 200"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length after the first phase; auto is learning_rate where that is given, and "
-        "otherwise n, or n / final_exaggeration where that is less, but at least 200"),
+        "otherwise n, or n / final_exaggeration where that is less, but at least 200. With the "
+        "objectives umap and largevis auto is 1, and the rate falls to 0 in the end"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
@@ -127,10 +129,14 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .largevis = settings->largevis};
 }
 
-/* --- "auto" ----------------------------------------------------------------------------------- */
+const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings) {
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    return kind->name == ikt_objective_umap.name       ? &settings->umap.sample
+           : kind->name == ikt_objective_largevis.name ? &settings->largevis.sample
+                                                       : NULL;
+}
 
-/* Rows from which on some objectives make fewer iterations. */
-static const double many_rows = 10000;
+/* --- "auto" ----------------------------------------------------------------------------------- */
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -142,9 +148,7 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     const schedule *preset = &schedules[s->preset];
     const bool stops = s->stop == IKT_STOP_AUTO;
     const ikt_objective_kind *kind = ikt_layout_objective(s);
-    const bool is_many = n >= many_rows && kind->iterations_of_many > 0;
-    const int64_t own_usual = is_many ? kind->iterations_of_many : kind->iterations;
-    const int64_t usual = own_usual > 0 ? own_usual : preset->iterations;
+    const int64_t usual = kind->iterations > 0 ? kind->iterations : preset->iterations;
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
         s->exaggeration_iterations =

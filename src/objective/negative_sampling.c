@@ -4,10 +4,11 @@
  * With w_ij = 1 / (1 + a d_ij^(2 b)) the similarity in the map, p_i = sum_j p_ij, and M negative
  * samples an edge,
  *     E = sum_ij p_ij (-log w_ij) + m sum_i p_i mean_{k != i} (-gamma log(1 - w_ik)).
- * LargeVis (Tang, Liu, Zhang & Mei 2016, equation 6): a = b = 1, gamma = 7, m = M = 5. UMAP (McInnes, Healy & Melville
- * 2018, section 3.2): a and b of min_dist and spread, gamma = 1, M = 5 and m = M / 2, as its
- * program moves a row away from its negative samples but not these from the row (Damrich &
- * Hamprecht 2021). Forces, with u = y_i - y_j and the softening e that the programs have:
+ * LargeVis (Tang, Liu, Zhang & Mei 2016, equation 6): a = b = 1, gamma = 7, m = M = 5. UMAP
+ * (McInnes, Healy & Melville 2018, section 3.2): a and b of min_dist and spread, gamma = 1, M = 5
+ * and m = M / 2, as its program moves a row away from its negative samples but not these from the
+ * row (Damrich & Hamprecht 2021). Forces, with u = y_i - y_j and the softening e that the programs
+ * have:
  *     attraction of i  2 sum_j p_ij clip(2 b (1 - w_ij) / d^2 u)
  *     repulsion of i   -m mean_k (p_i + p_k) clip(2 b gamma w_ik / (e + d^2) u)
  * The second holds i as a row and i as the sample of others, in one sum: nothing is scattered.
@@ -404,7 +405,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 #define NEGATIVE_SAMPLING_KIND                                                                     \
     .value_name = "cost", .needs = IKT_NEEDS_P, .needs_sparse = true, .learning_rate = 1,          \
-    .iterations = 500, .iterations_of_many = 200, .start_deviation = 2.5, .is_annealed = true,     \
+    .iterations = 500, .start_deviation = 2.5, .is_annealed = true,                                \
     .optimiser = &ikt_optimiser_descent, .resolve = resolve, .create = create, .destroy = destroy, \
     .evaluate = evaluate, .describe = describe, .memory = memory
 

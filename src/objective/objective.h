@@ -124,10 +124,9 @@ struct ikt_objective_kind {
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
-    double learning_rate;       /* on a quarter of the gradient, as layout.learning_rate */
-    int64_t iterations;         /* with layout.stop=fixed, */
-    int64_t iterations_of_many; /* and those from 10,000 rows on; 0: the same */
-    double start_deviation;     /* of the first coordinate of a start */
+    double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */
+    int64_t iterations;     /* with layout.stop=fixed */
+    double start_deviation; /* of the first coordinate of a start */
     const ikt_optimiser_kind *optimiser;
     const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
 

@@ -24,6 +24,7 @@ static const double coded_coordinate = 1.14, /* of a row of float32 against that
     covariance_product = 3.63,               /* of the upper triangle, of a row */
     kernel_pair = 12.4,                      /* of the exact repulsion */
     block_pair = 6.7,                        /* of the whole kernel */
+    negative_pair = 36,                      /* of a row and a far row */
     divergence_entry = 33.3,                 /* of P, beyond what attraction takes */
     read_value = 48,                         /* of the file, brought to scale */
     moved_coordinate = 53,                   /* of a point, by the optimiser */
@@ -358,12 +359,26 @@ static void plan_grid(const task *t, double times, double span) {
     concatenate(t, IKT_STAGE_FFT, times, number * nodes);
 }
 
+/* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where
+ * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
+static void plan_negatives(const task *t, const ikt_negative_settings *sample) {
+    const double evaluations = t->early + t->late, in_doubles = 8 * 10;
+    const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
+    concatenate(t, IKT_STAGE_REPULSION, evaluations + t->reports, bytes);
+    arithmetic(t, IKT_STAGE_REPULSION,
+               t->rows * (evaluations * (double)sample->far_rows + t->reports * in_doubles),
+               negative_pair);
+}
+
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
  * size of the map. Exact: m n pairs, and everyone's position. By a tree: positions, and results. */
 static void plan_repulsion(const task *t) {
     const double evaluations = t->kernels * (t->early + t->late), positions = 4 * t->axes * t->n;
     const ikt_stage repulsion = IKT_STAGE_REPULSION;
-    if (t->w->is_exact) {
+    const ikt_negative_settings *sample = ikt_layout_negatives(&t->w->settings.layout);
+    if (sample) {
+        plan_negatives(t, sample);
+    } else if (t->w->is_exact) {
         concatenate(t, repulsion, evaluations, positions);
         arithmetic(t, repulsion, evaluations * t->rows * t->n, kernel_pair);
     } else if (t->w->settings.layout.repulsion == IKT_REPULSION_FFT) {

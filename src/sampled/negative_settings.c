@@ -48,7 +48,7 @@ static const ikt_key umap_keys[] = {
          "The weight of the repulsion by negative samples (called repulsion_strength elsewhere)"),
     SAMPLE(ikt_umap_settings, negatives, "5", 1, 10000, 0, "rows", NEGATIVES_HELP),
     SAMPLE(ikt_umap_settings, pool, "auto", 1, 1e9, 1, "rows", POOL_HELP),
-    SAMPLE(ikt_umap_settings, far_rows, "8", 1, 65536, 0, "rows", FAR_HELP),
+    SAMPLE(ikt_umap_settings, far_rows, "32", 1, 65536, 0, "rows", FAR_HELP),
     SAMPLE(ikt_umap_settings, redraw, "1", 1, 1e7, 0, "iterations", REDRAW_HELP)};
 
 const ikt_section ikt_umap_section = {"umap", "The objective of UMAP (layout.objective: umap)",
@@ -59,7 +59,7 @@ static const ikt_key largevis_keys[] = {
      "", "The weight gamma of the repulsion by negative samples"},
     SAMPLE(ikt_largevis_settings, negatives, "5", 1, 10000, 0, "rows", NEGATIVES_HELP),
     SAMPLE(ikt_largevis_settings, pool, "auto", 1, 1e9, 1, "rows", POOL_HELP),
-    SAMPLE(ikt_largevis_settings, far_rows, "8", 1, 65536, 0, "rows", FAR_HELP),
+    SAMPLE(ikt_largevis_settings, far_rows, "64", 1, 65536, 0, "rows", FAR_HELP),
     SAMPLE(ikt_largevis_settings, redraw, "1", 1, 1e7, 0, "iterations", REDRAW_HELP)};
 
 const ikt_section ikt_largevis_section = {

@@ -109,7 +109,8 @@ static const ikt_key run_keys[] = {
     CHOICE(
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
-        "paper does, large for millions of rows. Every setting that is given wins over the preset. "
+        "paper does, large for millions of rows, umap and largevis for the methods of these names. "
+        "Every setting that is given wins over the preset. "
         "(layout.preset is the schedule of the iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
