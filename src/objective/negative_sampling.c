@@ -107,7 +107,7 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                         "at auto",
                         kind->name);
     if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->umap);
-    return ikt_negative_resolve(ctx, "largevis", n, &options->largevis.sample);
+    return ikt_largevis_resolve(ctx, n, &options->largevis);
 }
 
 /* --- making and destroying -------------------------------------------------------------------- */

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-#include "sampled/umap_curve.h"
 #include "sampled/pool.h"
+#include "sampled/umap_curve.h"
 
-enum { USUAL_POOL = 4096 };
+enum { USUAL_POOL = 4096, USUAL_FAR = 32, USUAL_FAR_OF_LARGEVIS = 64 };
 
 #define NEGATIVES_HELP                                                                             \
     "The negative samples of an edge, M: how many rows drawn at random a row is repelled by for "  \
@@ -16,7 +16,8 @@ enum { USUAL_POOL = 4096 };
     "auto is 4096, or all rows where there are fewer"
 #define FAR_HELP                                                                                   \
     "The rows of the pool that each sixteen consecutive rows meet in an iteration. Their force "   \
-    "stands for that of all negative samples: more rows make it less noisy and take longer"
+    "stands for that of all negative samples: more rows make it less noisy and take longer. auto " \
+    "is 32 for umap and 64 for largevis, whose repulsion is stronger, or all of a smaller pool"
 #define REDRAW_HELP                                                                                \
     "The iterations after which the pool is drawn anew. A pool that is kept for long shapes the "  \
     "map"
@@ -48,7 +49,7 @@ static const ikt_key umap_keys[] = {
          "The weight of the repulsion by negative samples (called repulsion_strength elsewhere)"),
     SAMPLE(ikt_umap_settings, negatives, "5", 1, 10000, 0, "rows", NEGATIVES_HELP),
     SAMPLE(ikt_umap_settings, pool, "auto", 1, 1e9, 1, "rows", POOL_HELP),
-    SAMPLE(ikt_umap_settings, far_rows, "32", 1, 65536, 0, "rows", FAR_HELP),
+    SAMPLE(ikt_umap_settings, far_rows, "auto", 1, 65536, 1, "rows", FAR_HELP),
     SAMPLE(ikt_umap_settings, redraw, "1", 1, 1e7, 0, "iterations", REDRAW_HELP)};
 
 const ikt_section ikt_umap_section = {"umap", "The objective of UMAP (layout.objective: umap)",
@@ -59,29 +60,27 @@ static const ikt_key largevis_keys[] = {
      "", "The weight gamma of the repulsion by negative samples"},
     SAMPLE(ikt_largevis_settings, negatives, "5", 1, 10000, 0, "rows", NEGATIVES_HELP),
     SAMPLE(ikt_largevis_settings, pool, "auto", 1, 1e9, 1, "rows", POOL_HELP),
-    SAMPLE(ikt_largevis_settings, far_rows, "64", 1, 65536, 0, "rows", FAR_HELP),
+    SAMPLE(ikt_largevis_settings, far_rows, "auto", 1, 65536, 1, "rows", FAR_HELP),
     SAMPLE(ikt_largevis_settings, redraw, "1", 1, 1e7, 0, "iterations", REDRAW_HELP)};
 
 const ikt_section ikt_largevis_section = {
     "largevis", "The objective of LargeVis (layout.objective: largevis)", largevis_keys,
     sizeof largevis_keys / sizeof *largevis_keys};
 
-ikt_status ikt_negative_resolve(ikt_context *ctx, const char *section, int64_t n,
-                                ikt_negative_settings *sample) {
+static ikt_status resolve_sample(ikt_context *ctx, const char *section, int64_t n,
+                                 int64_t usual_far, ikt_negative_settings *sample) {
     if (sample->pool == IKT_AUTO_INT) sample->pool = n < USUAL_POOL ? n : USUAL_POOL;
     if (sample->pool > n)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s.pool = %lld, but there are only %lld rows to draw: choose at most "
                         "that, or auto",
                         section, (long long)sample->pool, (long long)n);
-    if (sample->far_rows > sample->pool) {
-        if (sample->pool < n)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "%s.far_rows = %lld, but %s.pool has only %lld rows: choose at most "
-                            "that",
-                            section, (long long)sample->far_rows, section, (long long)sample->pool);
-        sample->far_rows = sample->pool; /* every row meets all */
-    }
+    if (sample->far_rows == IKT_AUTO_INT)
+        sample->far_rows = usual_far < sample->pool ? usual_far : sample->pool;
+    if (sample->far_rows > sample->pool)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s.far_rows = %lld, but the pool has only %lld rows: choose at most that",
+                        section, (long long)sample->far_rows, (long long)sample->pool);
     return IKT_OK;
 }
 
@@ -101,5 +100,9 @@ ikt_status ikt_umap_resolve(ikt_context *ctx, int64_t n, ikt_umap_settings *sett
         settings->a = curve.a;
         settings->b = curve.b;
     }
-    return ikt_negative_resolve(ctx, "umap", n, &settings->sample);
+    return resolve_sample(ctx, "umap", n, USUAL_FAR, &settings->sample);
+}
+
+ikt_status ikt_largevis_resolve(ikt_context *ctx, int64_t n, ikt_largevis_settings *settings) {
+    return resolve_sample(ctx, "largevis", n, USUAL_FAR_OF_LARGEVIS, &settings->sample);
 }

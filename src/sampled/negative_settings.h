@@ -29,11 +29,9 @@ typedef struct {
 
 extern const ikt_section ikt_umap_section, ikt_largevis_section;
 
-/* SAME-ARGS. Replaces what is auto by what suits n rows.
- *   section   for messages
+/* SAME-ARGS. Replace what is auto by what suits n rows.
  * Errors: IKT_ERR_USAGE where numbers contradict each other. */
-ikt_status ikt_negative_resolve(ikt_context *ctx, const char *section, int64_t n,
-                                ikt_negative_settings *sample);
 ikt_status ikt_umap_resolve(ikt_context *ctx, int64_t n, ikt_umap_settings *settings);
+ikt_status ikt_largevis_resolve(ikt_context *ctx, int64_t n, ikt_largevis_settings *settings);
 
 #endif

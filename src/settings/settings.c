@@ -198,6 +198,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     s.layout.umap.sample.pool = s.layout.largevis.sample.pool = IKT_AUTO_INT;
+    s.layout.umap.sample.far_rows = s.layout.largevis.sample.far_rows = IKT_AUTO_INT;
     return s;
 }
 

@@ -156,6 +156,22 @@ static void it_is_stopped_and_goes_on(void **state) {
     io_remove(ctx, f.input);
 }
 
+/* UMAP's weights keep their union on the way through a file. */
+static void a_kept_graph_gives_the_same_map(void **state) {
+    ikt_context *ctx = *state;
+    const files f = make_files(ctx);
+    char kept[IO_NAME_MAX], text[2 * IO_NAME_MAX];
+    io_name(ctx, "kept.h5", kept);
+    snprintf(text, sizeof text, "affinity.kind=fuzzy layout.objective=umap output.graph=%s", kept);
+    ikt_settings settings = make_settings(ctx, &f, text);
+    const uint64_t hash = embed(ctx, &settings);
+    snprintf(text, sizeof text, "layout.objective=umap input.file= input.graph=%s", kept);
+    settings = make_settings(ctx, &f, text);
+    assert_true(embed(ctx, &settings) == hash);
+    io_remove(ctx, kept);
+    io_remove(ctx, f.input);
+}
+
 static void it_is_planned(void **state) {
     ikt_context *ctx = *state;
     const files f = make_files(ctx);
@@ -178,7 +194,7 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
         {"umap.min_dist=2 layout.objective=umap", "must not be larger than umap.spread"},
         {"umap.a=2 layout.objective=umap", "are given together"},
         {"umap.pool=151 layout.objective=umap", "there are only 150 rows"},
-        {"umap.pool=10 umap.far_rows=11 layout.objective=umap", "has only 10 rows"},
+        {"umap.pool=10 umap.far_rows=11 layout.objective=umap", "the pool has only 10 rows"},
         {"umap.min_dist=0.5", "layout.objective=umap"},
         {"largevis.repulsion=2 layout.objective=umap", "layout.objective=largevis"},
         {"layout.objective=umap layout.exaggeration=4", "would have no effect"},
@@ -207,5 +223,5 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(it_gives_the_same_bits_on_any_ranks_and_threads),
-              ikt_test(it_is_stopped_and_goes_on), ikt_test(it_is_planned),
-              ikt_test(what_makes_no_sense_is_refused_with_the_reason))
+              ikt_test(it_is_stopped_and_goes_on), ikt_test(a_kept_graph_gives_the_same_map),
+              ikt_test(it_is_planned), ikt_test(what_makes_no_sense_is_refused_with_the_reason))
