@@ -137,10 +137,11 @@ LANES_INLINE void vector_exp(vector *value) {
 
 /* --- one register: what each instruction set has of its own ----------------------------------- */
 
-/* Fused: a * b + c, rounded once on every instruction set. Minus product: c - a * b, rounded once
- * or twice, for sums that are certified with a bound. Select: yes where a < b, elsewhere no. At
- * most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs: sum + products of the
- * two 16-bit halves of each lane. Gaps: sum + absolute differences of the four bytes of each lane.
+/* Fused: a * b + c, rounded once on every instruction set. Root: the square root. Minus product: c
+ * - a * b, rounded once or twice, for sums that are certified with a bound. Select: yes where a <
+ * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs:
+ * sum + products of the two 16-bit halves of each lane. Gaps: sum + absolute differences of the
+ * four bytes of each lane.
  */
 #if LANE_WIDTH == 16
 #include <immintrin.h>
@@ -156,6 +157,7 @@ LANES_INLINE void vector_exp(vector *value) {
 #define vector_minus_product _mm512_fnmadd_ps
 #define vector_min           _mm512_min_ps
 #define vector_max           _mm512_max_ps
+#define vector_root          _mm512_sqrt_ps
 
 LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
     const __mmask16 less = _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
@@ -214,6 +216,7 @@ LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bi
 #define vector_minus_product _mm256_fnmadd_ps
 #define vector_min           _mm256_min_ps
 #define vector_max           _mm256_max_ps
+#define vector_root          _mm256_sqrt_ps
 
 LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
     const __m256i less = _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
@@ -274,6 +277,10 @@ LANES_KERNEL vector vector_min(vector a, vector b) {
 }
 LANES_KERNEL vector vector_max(vector a, vector b) {
     EACH_LANE a[l] = a[l] > b[l] ? a[l] : b[l];
+    return a;
+}
+LANES_KERNEL vector vector_root(vector a) {
+    EACH_LANE a[l] = sqrtf(a[l]);
     return a;
 }
 LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
@@ -352,6 +359,18 @@ LANES_KERNEL floats floats_add(floats a, floats b) {
 }
 LANES_KERNEL floats floats_sub(floats a, floats b) {
     EACH_PART a.part[p] -= b.part[p];
+    return a;
+}
+LANES_KERNEL floats floats_mul(floats a, floats b) {
+    EACH_PART a.part[p] *= b.part[p];
+    return a;
+}
+LANES_KERNEL floats floats_div(floats a, floats b) {
+    EACH_PART a.part[p] /= b.part[p];
+    return a;
+}
+LANES_KERNEL floats floats_root(floats a) {
+    EACH_PART a.part[p] = vector_root(a.part[p]);
     return a;
 }
 LANES_KERNEL floats floats_min(floats a, floats b) {

@@ -43,7 +43,7 @@ DISTINCT_OF(i32, int32_t)
 enum {
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
-    FEW = 2 * DIGITS /* numbers for which counting digits does not pay */
+    FEW = DIGITS / 2 /* numbers for which counting digits does not pay */
 };
 
 void ikt_sort_below(int64_t *number, int64_t count, int64_t end, int64_t *scratch) {

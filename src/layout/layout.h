@@ -40,13 +40,14 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
-    double init_scale;      /* of what is in it; 0: as it is; auto: see pipeline/start.h */
-    int64_t landmarks;      /* rows embedded first (init: landmark) */
-    int repulsion;          /* ikt_repulsion */
-    int accuracy;           /* ikt_accuracy of FFT and tree */
-    int grid;               /* ikt_fft_sharing */
-    int64_t report_every;   /* iterations between values of the trace */
-    ikt_umap_settings umap; /* of single objectives, in sections of their own */
+    double init_scale;          /* of what is in it; 0: as it is; auto: see pipeline/start.h */
+    int64_t landmarks;          /* rows embedded first (init: landmark) */
+    int repulsion;              /* ikt_repulsion */
+    int accuracy;               /* ikt_accuracy of FFT and tree */
+    int grid;                   /* ikt_fft_sharing */
+    int64_t report_every;       /* iterations between values of the trace */
+    ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
+    ikt_umap_settings umap;
     ikt_largevis_settings largevis;
 } ikt_layout_settings;
 

@@ -244,6 +244,10 @@ static double exaggeration_at(const loop *l, int64_t iteration) {
     return iteration >= s->final_exaggeration_from ? s->final_exaggeration : 1;
 }
 
+static double momentum_at(const ikt_layout_settings *s, int64_t iteration) {
+    return iteration < s->momentum_switch ? s->momentum : s->final_momentum;
+}
+
 static ikt_status iterate(loop *l, int64_t first) {
     const ikt_layout_settings *s = l->settings;
     ikt_objective *objective = l->objective;
@@ -279,7 +283,8 @@ static ikt_status iterate(loop *l, int64_t first) {
             l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
         const ikt_optimiser_step step = {
             .iteration = iteration,
-            .momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum,
+            .momentum = momentum_at(s, iteration),
+            .next_momentum = momentum_at(s, iteration + 1),
             .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
         is_finite = ikt_optimiser_take_step(l->ctx, &l->optimiser, &step, &gradient, objective->y);

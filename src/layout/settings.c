@@ -13,11 +13,12 @@
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|umap|largevis", "",
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap|umap|largevis", "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
-        "in the map (docs/objectives.md); umap and largevis attract along P and take repulsion "
+        "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
+        "umap and largevis attract along P and take repulsion "
         "from a random draw of rows (docs/umap.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
@@ -125,6 +126,7 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .accuracy = settings->accuracy,
                                    .sharing = settings->grid,
                                    .seed = seed,
+                                   .trimap = settings->trimap,
                                    .umap = settings->umap,
                                    .largevis = settings->largevis};
 }
@@ -154,7 +156,8 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
         s->exaggeration_iterations =
             smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
-    if (s->momentum <= IKT_AUTO_REAL) s->momentum = preset->momentum;
+    if (s->momentum <= IKT_AUTO_REAL)
+        s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
 
     const double own = kind->learning_rate;
     const double rate = own > 0 ? own : preset->learning_rate;
@@ -213,6 +216,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
+    settings->trimap = options.trimap;
     settings->umap = options.umap;
     settings->largevis = options.largevis;
     if (settings->init == IKT_INIT_AUTO)

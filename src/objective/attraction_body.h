@@ -202,8 +202,10 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
             rows(p, job, (variant){q, IKT_PAIR_NERV, true, is_dense});                             \
         else if (job->pair->kind == IKT_PAIR_JSE)                                                  \
             rows(p, job, (variant){q, IKT_PAIR_JSE, true, is_dense});                              \
-        else if (job->pair->kind == IKT_PAIR_SNE)                                                  \
+        else if (job->pair->kind == IKT_PAIR_SNE && job->value)                                    \
             rows(p, job, (variant){q, IKT_PAIR_SNE, true, is_dense});                              \
+        else if (job->pair->kind == IKT_PAIR_SNE)                                                  \
+            rows(p, job, (variant){q, IKT_PAIR_SNE, false, is_dense});                             \
         else if (job->pair->kind == IKT_PAIR_TAILED && job->value)                                 \
             rows(p, job, (variant){q, IKT_PAIR_TAILED, true, is_dense});                           \
         else if (job->pair->kind == IKT_PAIR_TAILED)                                               \

@@ -21,14 +21,18 @@
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
 #include "optimiser/optimiser.h"
+#include "sampled/features.h"
 #include "sampled/negative_settings.h"
+#include "sampled/trimap_settings.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
 typedef enum {
     IKT_NEEDS_P = 1,          /* the symmetric P, sparse, dense or whole */
     IKT_NEEDS_NEIGHBOURS = 2, /* each row's most similar rows with similarities or distances */
     IKT_NEEDS_CODES = 4,      /* the cell codes of the own rows */
-    IKT_NEEDS_LABELS = 8      /* the labels of the own rows */
+    IKT_NEEDS_LABELS = 8,     /* the labels of the own rows */
+    IKT_NEEDS_FEATURES = 16   /* what the similarity of any two rows is made of: codes where the
+                                 kernel of affinity.kind compares them, else the rows themselves */
 } ikt_objective_need;
 
 /* How sums over all pairs of rows are made. */
@@ -49,6 +53,7 @@ typedef struct {
     int sharing;         /* ikt_fft_sharing */
     ikt_fft_rates rates; /* of the machine, where the sharing is left to them */
     uint64_t seed;       /* for draws */
+    ikt_trimap_settings trimap;
     ikt_umap_settings umap;
     ikt_largevis_settings largevis;
 } ikt_objective_options;
@@ -66,6 +71,8 @@ typedef struct {
     int64_t boundary; /* rows of other ranks that own rows are attracted to, as predicted */
     double span;      /* side of the box round the map in the end, as predicted */
     int threads;
+    int64_t columns; /* of the rows, where features are these; 0: they are codes */
+    int64_t k;       /* rows of a list of neighbours */
 } ikt_objective_shape;
 
 /* What an objective is made from. Everything that is pointed to is lent until it is destroyed, and
@@ -82,7 +89,8 @@ typedef struct {
     int64_t iterations;               /* of the run in all, by which the last ones are known */
     const ikt_neighbours *neighbours; /* with scores: the most similar rows first */
     const ikt_codes *codes;
-    const int64_t *labels; /* [rows.count] */
+    const ikt_features *features; /* rows, unless codes are what rows are compared by */
+    const int64_t *labels;        /* [rows.count] */
 } ikt_objective_inputs;
 
 /* An array of an objective's state: spread over the ranks by rows, or the same on all of them. */
@@ -126,6 +134,7 @@ struct ikt_objective_kind {
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */
     int64_t iterations;     /* with layout.stop=fixed */
+    double momentum;        /* before layout.momentum_switch */
     double start_deviation; /* of the first coordinate of a start */
     const ikt_optimiser_kind *optimiser;
     const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
@@ -135,6 +144,10 @@ struct ikt_objective_kind {
      * contradict each other. */
     ikt_status (*resolve)(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options);
+    /* LOCAL, pure. How long the lists of neighbours are where affinity.neighbours is auto, and how
+     * long they must be at least. NULL: as long as the kernel asks for.
+     *   has_distances   rows are compared by distances, not by codes */
+    int64_t (*lists)(const ikt_objective_options *options, bool has_distances, int64_t *least);
     /* COLLECTIVE. Makes out->self and out->y; destroy frees them, also after a failure.
      * Errors: IKT_ERR_RESOURCE; the same status on every rank. */
     ikt_status (*create)(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out);
@@ -173,13 +186,14 @@ typedef enum {
     IKT_OBJECTIVE_NERV,
     IKT_OBJECTIVE_JSE,
     IKT_OBJECTIVE_SNE,
+    IKT_OBJECTIVE_TRIMAP,
     IKT_OBJECTIVE_UMAP,
     IKT_OBJECTIVE_LARGEVIS,
     IKT_OBJECTIVES
 } ikt_objective_name;
 
 extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_objective_jse,
-    ikt_objective_sne, ikt_objective_umap, ikt_objective_largevis;
+    ikt_objective_sne, ikt_objective_trimap, ikt_objective_umap, ikt_objective_largevis;
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);

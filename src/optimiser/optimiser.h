@@ -25,7 +25,8 @@ typedef struct {
 typedef struct {
     int64_t iteration; /* steps done before this one */
     double momentum;
-    double rate; /* multiplies the gradient */
+    double next_momentum; /* that of the step after this one */
+    double rate;          /* multiplies the gradient */
 } ikt_optimiser_step;
 
 enum { IKT_OPTIMISER_ARRAYS_MOST = 3 };
@@ -52,6 +53,10 @@ typedef struct {
  * turned, to at least 0.01; then
  *   velocity = momentum velocity - rate gain gradient,  y += velocity. */
 extern const ikt_optimiser_kind ikt_optimiser_momentum;
+
+/* The same with the gradient at the point ahead where the momentum would carry the rows, as TriMap
+ * takes it; the map is that point. */
+extern const ikt_optimiser_kind ikt_optimiser_delta_bar_delta;
 
 /* y -= rate gradient, which remembers nothing: for objectives whose gradient is sampled and whose
  * rate falls. */

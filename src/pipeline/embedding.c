@@ -126,6 +126,11 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
                         "rows, in %.1f s",
                         (long long)p->whole.t, (long long)p->whole.psi, (long long)p->whole.largest,
                         seconds);
+    else if (p->entries == 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_INT("k", p->k), IKT_LOG_REAL("seconds", seconds), {0}},
+            "lists of %lld neighbours a row, in %.1f s", (long long)p->k, seconds);
     else
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", p->entries),
@@ -214,6 +219,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .iterations = layout->iterations,
         .neighbours = &p->neighbours,
         .codes = &p->codes,
+        .features = p->features.tile ? &p->features : NULL,
         .labels = *labels};
     if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
@@ -228,7 +234,8 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
     }
     IKT_TRY(ikt_objective_create(ctx, kind, &inputs, objective));
     objective->kind->describe(objective, text, sizeof text); /* `create` may choose another */
-    ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; repulsion: %s", kind->name, inputs.q, text);
+    ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; %s%s", kind->name, inputs.q,
+            kind->needs & IKT_NEEDS_P ? "repulsion: " : "", text);
     return IKT_OK;
 }
 
@@ -255,6 +262,12 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
         ikt_log(ctx, IKT_LOG_WARN,
                 "the last iterations of a run with the whole kernel draw from more partitionings "
                 "and take shorter steps: the embedding will not be that of one longer run");
+    const bool has_pool = ikt_layout_objective(layout) == &ikt_objective_trimap &&
+                          layout->trimap.triplets == IKT_TRIPLETS_POOL;
+    if (has_pool && options->from)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "the last iterations of a run of trimap with a pool take shorter steps: the "
+                "embedding will not be that of one longer run");
     if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
     /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
     const ikt_loop_state *from = options->from;

@@ -385,6 +385,28 @@ static ikt_status take_whole(ikt_context *ctx, const job *j, coded *c, ikt_proba
     return st;
 }
 
+/* Whether rows are compared by codes, and these have to be kept. */
+static bool needs_codes(const job *j) {
+    const bool has_codes = j->kind->scores == IKT_SCORES_CODES;
+    return (j->options->needs & IKT_NEEDS_CODES) ||
+           (has_codes && (j->options->needs & IKT_NEEDS_FEATURES));
+}
+
+/* COLLECTIVE. The rows in the order of the loop, for objectives that compare any two of them. */
+static ikt_status read_features(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const int64_t d = ikt_dataset_columns(j->data), bytes = d * (int64_t)sizeof(float);
+    const ikt_metric *metric = ikt_dataset_pairs(j->data) ? NULL : ikt_metric_of(j->data);
+    ikt_stage_begin(ctx, IKT_STAGE_READ);
+    ikt_status st = ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features));
+    float *x = ikt_features_rows(&p->features);
+    if (st == IKT_OK) st = ikt_scorer_read(ctx, j->data, &p->rows, x);
+    if (st == IKT_OK && p->is_ordered)
+        st = ikt_order_apply(ctx, &p->order, x, bytes, x, bytes, bytes);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_features_turn(ctx, &p->features));
+    ikt_stage_end(ctx, IKT_STAGE_READ);
+    return st;
+}
+
 static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     const ikt_landmarks *landmarks = j->options->landmarks;
     const bool needs_lists = j->options->needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS);
@@ -408,7 +430,7 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
         const ikt_scorer scorer = ikt_scorer_codes(&c.codes, &p->rows);
         st = compare_all(ctx, j, &scorer, p);
     }
-    if (st == IKT_OK && (j->options->needs & IKT_NEEDS_CODES)) {
+    if (st == IKT_OK && needs_codes(j)) {
         p->codes = c.codes;
         c.codes = (ikt_codes){0};
     }
@@ -517,6 +539,12 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
                         "layout.objective works on the codes of the Isolation kernel, but "
                         "affinity.kind is %s; take affinity.kind=isolation",
                         kind->name);
+    if ((options->needs & IKT_NEEDS_FEATURES) && settings->input.graph[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s compares any two rows, which input.graph does not "
+                        "tell of; give the distances of all pairs as input.file with "
+                        "preprocess.metric=precomputed, or the rows",
+                        name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
     if (settings->affinity.support != IKT_SUPPORT_SPARSE || has_sparse_graph)
         return ikt_fail(
@@ -544,7 +572,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     p->is_whole = settings->affinity.support == IKT_SUPPORT_WHOLE;
     ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
-    if (st == IKT_OK) st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
+    if (st == IKT_OK) st = ikt_settings_lists(ctx, settings, p->rows.n, &p->k);
     if (st == IKT_OK && has_sparse_graph) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
@@ -552,7 +580,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     } else if (st == IKT_OK) {
         /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
          * checkpoint has had the lists, codes alone are made, for those who need them. */
-        if (p->is_found && !(options->needs & IKT_NEEDS_CODES) && !options->model_writer)
+        if (p->is_found && !needs_codes(&j) && !options->model_writer)
             st = IKT_OK;
         else if (j.pairs)
             st = find_in_matrix(ctx, &j, p);
@@ -560,6 +588,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
             st = j.kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, &j, p)
                                                     : find_by_distances(ctx, &j, p);
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
+        if (st == IKT_OK && (options->needs & IKT_NEEDS_FEATURES) && !needs_codes(&j))
+            st = read_features(ctx, &j, p);
     }
     ikt_pairwise_close(&pairs);
     const bool is_sparse = !p->is_dense && (!p->is_whole || p->zero_similarity > 0);
@@ -574,6 +604,7 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_neighbours_destroy(&p->lists);
     ikt_neighbours_destroy(&p->neighbours);
     ikt_codes_destroy(&p->codes);
+    ikt_features_destroy(&p->features);
     ikt_directed_destroy(&p->weights);
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);

@@ -41,6 +41,7 @@ typedef struct {
     ikt_directed weights;      /* the same of a graph from a file, and of lists with weights */
     ikt_neighbours neighbours; /* lists with their scores, where they are needed */
     ikt_codes codes;           /* where they are needed */
+    ikt_features features;     /* the rows, where features are needed and those are not codes */
     bool is_dense;
     bool is_whole;
     ikt_graph graph; /* sparse P; */

@@ -67,7 +67,9 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .cut = w->ranks > 1 ? ikt_workload_cut(w) : 0,
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
-                                       .threads = w->threads};
+                                       .threads = w->threads,
+                                       .columns = w->is_isolation ? 0 : w->columns,
+                                       .k = w->k};
     const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
     const int64_t arrays = 1 + copied + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
@@ -162,7 +164,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t q = settings->layout.dimensions, entries = rows * w->k;
     const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
     const bool needs_p = needs & IKT_NEEDS_P;
-    const bool needs_lists = needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES);
+    const bool needs_lists =
+        needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
     const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
@@ -179,9 +182,12 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t lists = w->is_whole   ? 0
                           : w->is_dense ? (needs_p ? p : 0)
                                         : ikt_neighbours_memory(rows, w->k);
+    /* Codes or rows that an objective keeps; of a matrix of all distances its own rows. */
+    const int64_t kept =
+        w->is_pairs && !w->is_isolation ? rows * n * (int64_t)sizeof(float) : searched;
     const int64_t of_objective = (needs_p ? p : 0) +
                                  (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
-                                 (needs & IKT_NEEDS_CODES ? searched : 0);
+                                 (needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0);
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 

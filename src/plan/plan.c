@@ -28,6 +28,8 @@ static const double coded_coordinate = 1.14, /* of a row of float32 against that
     divergence_entry = 33.3,                 /* of P, beyond what attraction takes */
     read_value = 48,                         /* of the file, brought to scale */
     moved_coordinate = 53,                   /* of a point, by the optimiser */
+    met_pair = 45,                           /* of TriMap: a far row and a near one of a row */
+    met_triplet = 180,                       /* of those that are drawn once, for one of its rows */
     summed_point = 297;                      /* for the bounds of the map and Z */
 /* In gathers: */
 static const double searched_coordinate = 0.207, /* of a pair, and the best kept */
@@ -418,6 +420,37 @@ static bool has_one_pass(const ikt_workload *w) {
            layout->degrees_of_freedom == 1;
 }
 
+/* TriMap: m near rows of each row with f far ones, both ways, or triplets that are held three
+ * times; the columns or codes of far rows, and where edges end, which are entries as those of P.
+ * Then the pool, and a coefficient of each edge that is cut. */
+static void plan_triplets(const task *t) {
+    const ikt_workload *w = t->w;
+    const ikt_trimap_settings *s = &w->settings.layout.trimap;
+    const double iterations = t->early + t->late, m = (double)s->neighbours;
+    const double f = (double)s->far_rows, draws = ceil(iterations / (double)s->redraw);
+    const double size = (double)s->pool_rows, numbers = t->axes + m;
+    if (s->triplets == IKT_TRIPLETS_FIXED) {
+        const double triplets = m * (double)s->outliers + (double)s->random;
+        arithmetic(t, IKT_STAGE_REPULSION, iterations * t->rows * 3 * triplets, met_triplet);
+        concatenate(t, IKT_STAGE_HALO, iterations, 4 * t->axes * t->n);
+        return;
+    }
+    arithmetic(t, IKT_STAGE_REPULSION, iterations * t->rows * 2 * m * f, met_pair);
+    if (w->is_isolation)
+        pairs(t, IKT_STAGE_REPULSION, draws * t->rows * f);
+    else
+        arithmetic(t, IKT_STAGE_REPULSION, draws * t->rows * f * (double)w->columns,
+                   block_coordinate);
+    gathering(t, IKT_STAGE_ATTRACTION, iterations * t->rows * m, 2 * attraction_far);
+    concatenate(t, IKT_STAGE_HALO, iterations, 4 * numbers * size);
+    concatenate(t, IKT_STAGE_HALO, draws,
+                (double)ikt_workload_searched_bytes(w) * size + 4 * m * size);
+    send(t, IKT_STAGE_HALO, iterations, ikt_workload_partners(w),
+         4 * t->axes * ikt_workload_boundary(w));
+    send(t, IKT_STAGE_HALO, iterations, ikt_workload_partners(w),
+         4 * (w->ranks > 1 ? ikt_workload_cut(w) : 0) * t->rows * m);
+}
+
 /* Attraction: entries of P on the rank, m symmetric_share k or m n. The more rows, the farther away
  * their positions lie: between the two sizes at which it was measured, and some way beyond, the
  * rate is a power of the rows. The pass over P computes the divergence, too, where that is
@@ -430,17 +463,20 @@ static void plan_loop(const task *t) {
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
-    if (w->is_whole) {
+    if (ikt_layout_objective(&w->settings.layout) == &ikt_objective_trimap) {
+        plan_triplets(t);
+    } else if (w->is_whole) {
         plan_whole_attraction(t);
     } else if (!has_one_pass(w)) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
     }
-    plan_repulsion(t);
-    if (w->is_dense)
+    if (t->kernels > 0) plan_repulsion(t);
+    const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
+    if (has_p && w->is_dense)
         concatenate(t, IKT_STAGE_HALO, iterations, bytes * t->n);
-    else if (!w->is_whole)
+    else if (has_p && !w->is_whole)
         send(t, IKT_STAGE_HALO, iterations, ikt_workload_partners(w),
              bytes * ikt_workload_boundary(w));
     arithmetic(t, IKT_STAGE_STEP, iterations * t->rows * t->axes, moved_coordinate);
@@ -497,7 +533,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
         plan_near_cells(&t);
     else if (!w->is_dense && !w->is_whole && !w->is_given)
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
-    plan_p(&t);
+    if (ikt_layout_objective(l)->needs & IKT_NEEDS_P) plan_p(&t);
     plan_loop(&t);
     plan_outcome(&t);
     if (subset)

@@ -102,7 +102,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                         "isolation.form: forest needs dense rows, and these are sparse; take "
                         "isolation.form=voronoi");
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
-    IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
+    IKT_TRY(ikt_settings_lists(ctx, s, data->n, &out->k));
     out->model = (ikt_model_spec){.n = drawn, .psi = 1};
     if (out->is_isolation) {
         IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->rows, &out->model));

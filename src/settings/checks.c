@@ -85,7 +85,7 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
                         "output.model needs isolation.form = voronoi: the file holds centres of "
                         "cells, not trees");
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
-    if (objective == &ikt_objective_sne || objective->needs_sparse)
+    if (objective == &ikt_objective_sne || !objective->divergence)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model does not go with layout.objective = %s: new rows are placed "
                         "by the kernel of t-SNE",

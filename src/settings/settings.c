@@ -158,6 +158,7 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     p += IKT_AFFINITY_PARTS;
     parts[p++] = (ikt_config_part){&ikt_whole_section, &settings->affinity.whole};
     parts[p++] = (ikt_config_part){&ikt_layout_section, &settings->layout};
+    parts[p++] = (ikt_config_part){&ikt_trimap_section, &settings->layout.trimap};
     parts[p++] = (ikt_config_part){&ikt_umap_section, &settings->layout.umap};
     parts[p++] = (ikt_config_part){&ikt_largevis_section, &settings->layout.largevis};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
@@ -197,6 +198,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
+    if (s.layout.trimap.pool_rows > count) s.layout.trimap.pool_rows = IKT_AUTO_INT;
     s.layout.umap.sample.pool = s.layout.largevis.sample.pool = IKT_AUTO_INT;
     s.layout.umap.sample.far_rows = s.layout.largevis.sample.far_rows = IKT_AUTO_INT;
     return s;
@@ -318,6 +320,25 @@ static ikt_status check_key(ikt_context *ctx, const ikt_key *key, const ikt_conf
                     "%s was made with %s.%s = %.80s, and this run asks for %.80s: leave the key "
                     "out, or make another graph (without input.graph)",
                     name, own->section->name, key->name, there, asked);
+}
+
+ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                              int64_t *k) {
+    const ikt_layout_settings *layout = &settings->layout;
+    const ikt_objective_kind *objective = ikt_layout_objective(layout);
+    const ikt_affinity_settings *affinity = &settings->affinity;
+    const bool has_distances = ikt_affinity_of(affinity)->scores == IKT_SCORES_DISTANCES;
+    if (!objective->lists) return ikt_affinity_resolve(ctx, affinity, n, k);
+    const ikt_objective_options options = ikt_layout_options(layout, 0);
+    int64_t least = 0;
+    const int64_t usual = objective->lists(&options, has_distances, &least);
+    *k = usual < n - 1 ? usual : n - 1;
+    if (affinity->neighbours != IKT_AUTO_INT) *k = affinity->neighbours;
+    if (*k >= least && *k < n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "affinity.neighbours = %lld, but layout.objective=%s chooses among them: it "
+                    "must be from %lld to %lld, or auto",
+                    (long long)*k, objective->name, (long long)least, (long long)(n - 1));
 }
 
 ikt_status ikt_graph_settings_adopt(ikt_context *ctx, ikt_settings *settings, const char *text,

@@ -62,7 +62,7 @@ typedef struct {
     ikt_run_settings run;
 } ikt_settings;
 
-enum { IKT_SETTINGS_PARTS = 10 + IKT_AFFINITY_PARTS };
+enum { IKT_SETTINGS_PARTS = 11 + IKT_AFFINITY_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
@@ -112,6 +112,12 @@ bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n
  * Errors: IKT_ERR_USAGE for psi or pool that do not suit the rows. */
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out);
+
+/* SAME-ARGS. As ikt_affinity_resolve: how many most similar rows each row has in the lists that are
+ * made for the objective. One that needs no P has its own number for "auto", and no use for what a
+ * kernel makes weights by. Errors: IKT_ERR_USAGE with key, value and what is possible. */
+ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                              int64_t *k);
 
 /* COLLECTIVE. Opens the rows of input.file. Errors: those of ikt_source_open_with; IKT_ERR_USAGE
  * (input.file is missing, the description of raw numbers is incomplete). */

@@ -28,8 +28,12 @@ typedef enum {
     LANDMARKS,
     APPROXIMATION,
     GRID,
-    EARLY_EXAGGERATION,
     LATE_EXAGGERATION,
+    EXAGGERATION,
+    KERNEL_SUMS,
+    TRIMAP,
+    TRIMAP_POOL,
+    TRIMAP_SCALES,
     MOMENTUM,
     UMAP,
     LARGEVIS,
@@ -66,15 +70,26 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
         layout->repulsion != IKT_REPULSION_EXACT && layout->objective != IKT_OBJECTIVE_SNE;
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
-    has[EARLY_EXAGGERATION] = ikt_layout_objective(layout)->has_exaggeration;
-    has[MOMENTUM] = ikt_layout_objective(layout)->optimiser != &ikt_optimiser_descent;
-    has[UMAP] = ikt_layout_objective(layout)->name == ikt_objective_umap.name;
-    has[LARGEVIS] = ikt_layout_objective(layout)->name == ikt_objective_largevis.name;
+    const ikt_objective_kind *objective = ikt_layout_objective(layout);
+    const bool is_trimap = objective == &ikt_objective_trimap;
+    has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
+    has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
+    has[KERNEL_SUMS] = !is_trimap;
+    has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
+    has[GRID] = has[GRID] && objective->divergence;
+    has[EXAGGERATION] = objective->has_exaggeration;
+    has[TRIMAP] = is_trimap;
+    has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
+    has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
+    has[MOMENTUM] = objective->optimiser != &ikt_optimiser_descent;
+    has[UMAP] = objective->name == ikt_objective_umap.name;
+    has[LARGEVIS] = objective->name == ikt_objective_largevis.name;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
 
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
+static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
  * What other checks refuse with the reason (layout.trade_off, layout.init_file, numbers of raw
@@ -108,13 +123,20 @@ static const struct {
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
+             {"layout", "exaggeration", EXAGGERATION, exaggerating},
+             {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
+             {"layout", "degrees_of_freedom", KERNEL_SUMS, "an objective other than trimap"},
+             {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
+             {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "far_rows", TRIMAP_POOL, "trimap.triplets=pool"},
+             {"trimap", "scale_from", TRIMAP_SCALES, "an affinity.kind other than isolation"},
+             {"trimap", "scale_to", TRIMAP_SCALES, "an affinity.kind other than isolation"},
              {"umap", NULL, UMAP, "layout.objective=umap"},
              {"largevis", NULL, LARGEVIS, "layout.objective=largevis"},
-             {"layout", "exaggeration", EARLY_EXAGGERATION, exaggerating},
-             {"layout", "exaggeration_iterations", EARLY_EXAGGERATION, exaggerating},
-             {"layout", "momentum", MOMENTUM, exaggerating},
-             {"layout", "final_momentum", MOMENTUM, exaggerating},
-             {"layout", "momentum_switch", MOMENTUM, exaggerating},
+             {"layout", "momentum", MOMENTUM, remembering},
+             {"layout", "final_momentum", MOMENTUM, remembering},
+             {"layout", "momentum_switch", MOMENTUM, remembering},
              {"layout", "landmarks", LANDMARKS, "layout.init=landmark"},
              {"layout", "accuracy", APPROXIMATION, "layout.repulsion=fft or barnes_hut"},
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},

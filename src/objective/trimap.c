@@ -1,0 +1,113 @@
+/* TriMap as an objective. See trimap.h. */
+#include "objective/trimap.h"
+
+#include <math.h>
+
+#include "base/comm.h"
+#include "kernelsum/replica.h"
+
+/* Steps of 0.05 on the whole gradient: the published program writes 0.1 and takes half of it. The
+ * learning rate is defined on a quarter. */
+static const double learning_rate = 0.2;
+
+static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
+                          ikt_objective_options *options) {
+    (void)kind;
+    (void)q;
+    if (options->repulsion != IKT_REPULSION_AUTO)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.repulsion is for objectives that sum over all pairs of rows, which "
+                        "layout.objective=trimap does not: leave it out");
+    if (options->trade_off > 0) /* auto is negative */
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.trade_off = %g, but layout.objective=trimap has nothing to trade "
+                        "off; leave it at auto, or take objective nerv or jse",
+                        options->trade_off);
+    return ikt_trimap_resolve(ctx, &options->trimap, n);
+}
+
+static int64_t lists(const ikt_objective_options *options, bool has_distances, int64_t *least) {
+    const ikt_trimap_settings *s = &options->trimap;
+    *least = s->neighbours;
+    if (has_distances && s->scale_to > *least) *least = s->scale_to;
+    return ikt_trimap_lists(s, has_distances);
+}
+
+static const ikt_trimap_way *way_of(const ikt_objective_options *options) {
+    return options->trimap.triplets == IKT_TRIPLETS_FIXED ? &ikt_trimap_fixed : &ikt_trimap_pool;
+}
+
+/* The objective of one of the ways knows it by its kind. */
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+    const ikt_trimap_settings *s = &inputs->options.trimap;
+    ikt_similarity similarity = {.codes = NULL};
+    ikt_neighbours near = {0};
+    ikt_status st = ikt_similarity_create(ctx, &inputs->rows, inputs->neighbours, inputs->features,
+                                          inputs->codes, s->scale_from, s->scale_to, &similarity);
+    if (st == IKT_OK)
+        st = ikt_similarity_nearest(ctx, &similarity, inputs->neighbours, s->neighbours, &near);
+    if (st == IKT_OK) st = way_of(&inputs->options)->create(ctx, inputs, &similarity, &near, out);
+    ikt_neighbours_destroy(&near);
+    ikt_similarity_destroy(&similarity);
+    return st;
+}
+
+/* What both ways begin with. */
+typedef struct {
+    const ikt_trimap_way *way;
+} state;
+
+static void destroy(ikt_objective *objective) {
+    const state *s = objective->self;
+    if (s) s->way->destroy(objective);
+}
+
+static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+    const state *s = objective->self;
+    return s->way->evaluate(objective, iteration, want_value, gradient, terms);
+}
+
+static void describe(const ikt_objective *objective, char *text, size_t size) {
+    const state *s = objective->self;
+    s->way->describe(objective, text, size);
+}
+
+static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+    (void)kind;
+    return way_of(&shape->options)->memory(shape);
+}
+
+ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q, const float *y) {
+    double most[2 * IKT_DIMENSIONS_MOST];
+    bool has_extent = false;
+    for (int c = 0; c < 2 * q; c++)
+        most[c] = -INFINITY;
+    for (int64_t e = 0; e < q * rows->count; e++) {
+        most[2 * (e % q)] = fmax(most[2 * (e % q)], (double)y[e]);
+        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -(double)y[e]);
+    }
+    ikt_max_f64(ctx, most, 2 * q);
+    for (int c = 0; c < q; c++)
+        has_extent = has_extent || most[2 * c] + most[2 * c + 1] > 0;
+    if (has_extent) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "all rows start in one place, where the gradient of TriMap is zero: choose "
+                    "another layout.init");
+}
+
+const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
+                                                 .value_name = "cost",
+                                                 .needs = IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_FEATURES,
+                                                 .learning_rate = learning_rate,
+                                                 .iterations = 400,
+                                                 .momentum = 0.5,
+                                                 .start_deviation = 0.01,
+                                                 .optimiser = &ikt_optimiser_delta_bar_delta,
+                                                 .resolve = resolve,
+                                                 .lists = lists,
+                                                 .create = create,
+                                                 .destroy = destroy,
+                                                 .evaluate = evaluate,
+                                                 .describe = describe,
+                                                 .memory = memory};

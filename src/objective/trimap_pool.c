@@ -1,0 +1,332 @@
+/* TriMap with far rows from a pool that is drawn anew (sampled/pool.h).
+ *
+ * With z = m' n / ((n - 1) f), f far rows a of a tile, and c_j, c_k of sampled/triplet.h, the
+ * gradient of row i is estimated by
+ *     - z sum_a sum_b (c_k(i, j_b(i), a) + c_k(a, j_b(a), i)) (y_i - y_a)       (tile_forces.h)
+ *     + sum_b c_ib (y_i - y_j_b),   c_ib = z sum_a c_j(i, j_b, a)                  (the same)
+ *     + sum over edges (i', b) that end at i of c_i'b (y_i - y_i')             (near_edges.h)
+ * whose expectation is the gradient of sum_i sum_b m' mean_k of the loss of (i, j_b(i), k), k being
+ * any other row. Random triplets are those of i and two far rows, s n / (n - 2) for each such pair;
+ * what they do to these two is left out. Advantage: time and memory of an iteration are linear in
+ * n, whatever the triplets' number; an epoch's draws differ from the last one's, so that no row is
+ * tied to few far ones. Disadvantage: the map never comes to rest by itself, so that steps fall
+ * over the last iterations.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "dist/halo.h"
+#include "objective/attraction.h"
+#include "objective/trimap.h"
+#include "objective/trimap_value.h"
+#include "sampled/near_edges.h"
+#include "sampled/pool.h"
+#include "sampled/tile_forces.h"
+
+/* The last iterations, over which steps fall in a line to a fiftieth. */
+enum { FALLING = 150 };
+static const double last_step = 0.02;
+
+/* Tiles that a thread takes at a time. */
+enum { SOME_TILES = 16 };
+
+static const char purpose[] = "triplets";
+
+typedef struct {
+    const ikt_trimap_way *way;
+    ikt_context *ctx;
+    ikt_objective_inputs inputs;
+    ikt_similarity similarity;
+    ikt_near_edges edges;
+    ikt_trimap_value value;
+    ikt_pool pool;
+    int64_t met;             /* epoch of far and far_d */
+    ikt_halo *halo;          /* positions of the ghosts of `edges` */
+    char *own, *payload;     /* [own rows of a pool], [pool_rows]: of the similarity */
+    float *own_d, *pool_d;   /* the same of m numbers: D of near rows */
+    float *own_at, *pool_at; /* the same of q + m: positions and squares */
+    int32_t *far;            /* [tiles * f] places of far rows in the pool */
+    float *far_d;            /* [tiles * f * 16] */
+    char *space;             /* [threads * space_bytes] */
+    int64_t space_bytes;
+    float *y;     /* [(own rows + ghosts) * q] */
+    float *force; /* [own rows * q]: of far rows and of edges that begin there */
+    float *ends;  /* the same: of edges that end there */
+} state;
+
+/* --- making and destroying -------------------------------------------------------------------- */
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Work space of a thread, in whole lines of the cache. */
+static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) {
+    const int64_t of_forces = s->neighbours * IKT_TILE * (q + 2) * (int64_t)sizeof(float);
+    const int64_t of_rows = s->far_rows * row_bytes;
+    return (larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 * 64;
+}
+
+static ikt_status allocate(state *t) {
+    ikt_context *ctx = t->ctx;
+    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const int64_t n_local = t->inputs.rows.count, q = t->inputs.q, m = s->neighbours;
+    const int64_t rows = n_local + t->edges.ends.n_ghost, far = t->edges.tiles * s->far_rows;
+    const int64_t own = s->pool_rows < n_local ? s->pool_rows : n_local;
+    const size_t number = sizeof(float);
+    if (q * rows > INT32_MAX)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%lld own and boundary rows in %d dimensions are too many for a rank: use "
+                        "more ranks",
+                        (long long)rows, t->inputs.q);
+    t->space_bytes = space_of(s, t->inputs.q, (int64_t)t->similarity.row_bytes);
+    IKT_TRY(ikt_alloc(ctx, &t->own, own, t->similarity.bytes, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->payload, s->pool_rows, t->similarity.bytes, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->own_d, own * m, number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->pool_d, s->pool_rows * m, number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->own_at, own * (q + m), number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->pool_at, s->pool_rows * (q + m), number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->far, far, sizeof *t->far, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->far_d, far * IKT_TILE, number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->space, ikt_threads(ctx) * t->space_bytes, 1, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, number, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->force, q * n_local, number, "layout"));
+    return ikt_alloc(ctx, &t->ends, q * n_local, number, "layout");
+}
+
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                         ikt_similarity *similarity, ikt_neighbours *lists, ikt_objective *out) {
+    const ikt_trimap_settings *s = &inputs->options.trimap;
+    const uint64_t seed = inputs->options.seed;
+    state *t = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &t, 1, sizeof *t, purpose)));
+    out->self = t;
+    *t = (state){.way = &ikt_trimap_pool,
+                 .ctx = ctx,
+                 .inputs = *inputs,
+                 .similarity = *similarity,
+                 .met = -1};
+    *similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
+    ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, lists, &t->edges);
+    ikt_neighbours_destroy(lists);
+    if (st == IKT_OK)
+        st = ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
+                                     &t->edges, &t->value);
+    if (st == IKT_OK) {
+        st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
+                             &t->pool);
+        if (st == IKT_OK) st = allocate(t);
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK)
+        st = ikt_halo_create(ctx, &inputs->rows, t->edges.ends.ghost_row, t->edges.ends.n_ghost,
+                             inputs->q, &t->halo);
+    out->y = t->y;
+    return st;
+}
+
+static void destroy(ikt_objective *objective) {
+    state *t = objective->self;
+    ikt_similarity_destroy(&t->similarity);
+    ikt_near_edges_destroy(&t->edges);
+    ikt_trimap_value_destroy(&t->value);
+    ikt_pool_destroy(&t->pool);
+    ikt_halo_destroy(&t->halo);
+    ikt_free(&t->own);
+    ikt_free(&t->payload);
+    ikt_free(&t->own_d);
+    ikt_free(&t->pool_d);
+    ikt_free(&t->own_at);
+    ikt_free(&t->pool_at);
+    ikt_free(&t->far);
+    ikt_free(&t->far_d);
+    ikt_free(&t->space);
+    ikt_free(&t->y);
+    ikt_free(&t->force);
+    ikt_free(&t->ends);
+    ikt_free(&t);
+}
+
+/* --- the pool --------------------------------------------------------------------------------- */
+
+/* Where the near rows of an own row stand in tiles: every 16 numbers from here on. */
+static int64_t near_of(const ikt_near_edges *e, int64_t i) {
+    const int64_t slot = i + e->rows.first % IKT_TILE;
+    return slot / IKT_TILE * e->m * IKT_TILE + slot % IKT_TILE;
+}
+
+/* COLLECTIVE. What does not change while a pool lasts. */
+static void gather_inputs(const state *t) {
+    const size_t bytes = t->similarity.bytes;
+    const int64_t m = t->edges.m;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
+    for (int64_t a = 0; a < t->pool.count; a++) {
+        const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
+        const int64_t near = near_of(&t->edges, i);
+        ikt_similarity_payload(&t->similarity, i, t->own + (size_t)a * bytes);
+        for (int64_t b = 0; b < m; b++)
+            t->own_d[a * m + b] = t->edges.d[near + b * IKT_TILE];
+    }
+    ikt_pool_gather(&t->pool, t->own, bytes, t->payload);
+    ikt_pool_gather(&t->pool, t->own_d, (size_t)m * sizeof *t->own_d, t->pool_d);
+}
+
+/* LOCAL. The far rows of all tiles, and their D. */
+static void meet_far(const state *t) {
+    const int64_t f = t->inputs.options.trimap.far_rows;
+    const int64_t first = t->inputs.rows.first / IKT_TILE;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
+    for (int64_t k = 0; k < t->edges.tiles; k++) {
+        char *scratch = t->space + omp_get_thread_num() * t->space_bytes;
+        ikt_pool_far(&t->pool, first + k, f, t->far + k * f);
+        ikt_similarity_tile(&t->similarity, first + k, t->payload, t->similarity.bytes,
+                            t->far + k * f, f, scratch, t->far_d + k * f * IKT_TILE);
+    }
+}
+
+/* COLLECTIVE. Where the rows of the pool are, and how far from their near rows. */
+static void gather_places(const state *t) {
+    const int64_t q = t->inputs.q, m = t->edges.m;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
+    for (int64_t a = 0; a < t->pool.count; a++) {
+        const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
+        const int32_t *near = t->edges.near + near_of(&t->edges, i);
+        float *at = t->own_at + a * (q + m);
+        for (int64_t c = 0; c < q; c++)
+            at[c] = t->y[q * i + c];
+        for (int64_t b = 0; b < m; b++) {
+            float square = 0;
+            for (int64_t c = 0; c < q; c++) {
+                const float u = at[c] - t->y[q * near[b * IKT_TILE] + c];
+                square += u * u;
+            }
+            at[q + b] = square;
+        }
+    }
+    ikt_pool_gather(&t->pool, t->own_at, (size_t)(q + m) * sizeof *t->own_at, t->pool_at);
+}
+
+/* --- forces ----------------------------------------------------------------------------------- */
+
+/* LOCAL. One tile. */
+static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_tile_job *common,
+                     int64_t k, char *space) {
+    const ikt_rows *rows = &t->inputs.rows;
+    const int64_t f = common->f, m = common->m, tile = rows->first / IKT_TILE + k;
+    int32_t *far_lane = (int32_t *)(void *)space;
+    ikt_tile_job job = *common;
+    int64_t end;
+    ikt_pool_tile_rows(rows, tile, &job.first, &end);
+    job.count = end - job.first;
+    job.lane = (int)((rows->first + job.first) % IKT_TILE);
+    job.near = t->edges.near + k * m * IKT_TILE;
+    job.near_d = t->edges.d + k * m * IKT_TILE;
+    job.near_c = t->edges.c + k * m * IKT_TILE;
+    job.far = t->far + k * f;
+    job.far_d = t->far_d + k * f * IKT_TILE;
+    for (int64_t e = 0; e < f; e++) {
+        const int64_t row = t->pool.row[job.far[e]];
+        far_lane[e] = row / IKT_TILE == tile ? (int32_t)(row % IKT_TILE) : -1;
+    }
+    job.far_lane = far_lane;
+    job.space = (float *)(void *)(space + (f * (int64_t)sizeof *far_lane + 63) / 64 * 64);
+    kernel->forces(&job);
+}
+
+/* LOCAL. The forces of far rows and along own edges; coefficients of these. */
+static void add_tiles(const state *t) {
+    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_tile_kernel *kernel = ikt_tile_kernel_for(ikt_cpu_isa());
+    const double n = (double)t->inputs.rows.n, pairs = (double)(s->far_rows / 2);
+    const ikt_tile_job common = {
+        .q = t->inputs.q,
+        .rule = {s->t, s->t_prime},
+        .weighing = (ikt_triplet_weighing)s->weights,
+        .most = (float)t->value.most,
+        .m = s->neighbours,
+        .f = s->far_rows,
+        .share = (float)((double)s->outliers * n / ((n - 1) * (double)s->far_rows)),
+        .random_share = s->random > 0 ? (float)((double)s->random * n / ((n - 2) * pairs)) : 0,
+        .y = t->y,
+        .pool = t->pool_at,
+        .pool_d = t->pool_d,
+        .force = t->force};
+#pragma omp parallel num_threads(ikt_threads(t->ctx))
+    {
+        char *space = t->space + omp_get_thread_num() * t->space_bytes;
+#pragma omp for schedule(dynamic, SOME_TILES)
+        for (int64_t k = 0; k < t->edges.tiles; k++)
+            add_tile(t, kernel, &common, k, space);
+    }
+}
+
+static double step_of(const state *t, int64_t iteration) {
+    const int64_t all = t->inputs.iterations, falling = all < FALLING ? all : FALLING;
+    const int64_t since = iteration - (all - falling);
+    if (since <= 0) return 1;
+    if (since >= falling) return last_step;
+    return 1 - (1 - last_step) * (double)since / (double)falling;
+}
+
+static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+    state *t = objective->self;
+    ikt_context *ctx = t->ctx;
+    const int q = t->inputs.q;
+    const ikt_pair_weight plain = {.kind = IKT_PAIR_SNE}; /* the coefficient itself */
+    if (iteration == 0) IKT_TRY(ikt_trimap_check_start(ctx, &t->inputs.rows, q, t->y));
+    ikt_halo_begin(t->halo, t->y, t->y + q * t->inputs.rows.count);
+    ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
+    if (ikt_pool_draw(&t->pool, iteration)) gather_inputs(t);
+    if (t->met != t->pool.epoch) meet_far(t);
+    t->met = t->pool.epoch;
+    ikt_stage_end(ctx, IKT_STAGE_REPULSION);
+    ikt_stage_begin(ctx, IKT_STAGE_HALO);
+    ikt_halo_end(t->halo);
+    gather_places(t);
+    ikt_stage_end(ctx, IKT_STAGE_HALO);
+    ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
+    add_tiles(t);
+    ikt_stage_end(ctx, IKT_STAGE_REPULSION);
+    ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
+    ikt_near_edges_collect(ctx, &t->edges);
+    ikt_attraction(ctx, &t->edges.ends, q, &plain, t->y, t->ends, NULL);
+    ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
+    const double value = want_value ? ikt_trimap_value_of(ctx, &t->value, &t->edges, q, t->y) : NAN;
+    *gradient = (ikt_gradient){t->force, t->ends, 1, 1};
+    *terms = (ikt_objective_terms){.value = value, .step = step_of(t, iteration)};
+    return IKT_OK;
+}
+
+static void describe(const ikt_objective *objective, char *text, size_t size) {
+    const state *t = objective->self;
+    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    snprintf(text, size,
+             "%lld near rows a row; %lld far rows for 16 rows, from a pool of %lld that lasts %lld "
+             "iterations",
+             (long long)s->neighbours, (long long)s->far_rows, (long long)s->pool_rows,
+             (long long)s->redraw);
+}
+
+static int64_t memory(const ikt_objective_shape *shape) {
+    const ikt_trimap_settings *s = &shape->options.trimap;
+    const ikt_rows *rows = &shape->rows;
+    const int64_t q = shape->q, m = s->neighbours, number = sizeof(float);
+    const int64_t tiles = rows->count / IKT_TILE + 2;
+    const int64_t row_bytes =
+        shape->columns > 0 ? number * shape->columns : ikt_codes_memory(1, shape->psi, shape->t);
+    const int64_t own = s->pool_rows < rows->count ? s->pool_rows : rows->count;
+    const int64_t cut = (int64_t)(shape->cut * (double)(rows->count * m));
+    const int64_t of_pool = row_bytes + number * (1 + q + 2 * m);
+    return ikt_near_edges_memory(rows, m, shape->boundary, cut) +
+           ikt_trimap_value_memory(rows, shape->q, m) + ikt_pool_memory(s->pool_rows, rows->ranks) +
+           (own + s->pool_rows) * of_pool + tiles * s->far_rows * number * (1 + IKT_TILE) +
+           shape->threads * space_of(s, shape->q, row_bytes) + number * rows->count * (1 + 2 * q) +
+           (12 + 12 * q) * shape->boundary;
+}
+
+const ikt_trimap_way ikt_trimap_pool = {create, destroy, evaluate, describe, memory};

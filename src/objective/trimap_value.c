@@ -1,0 +1,152 @@
+/* The value of TriMap by a sample. See trimap_value.h. */
+#include "objective/trimap_value.h"
+
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "kernelsum/replica.h"
+
+enum { SAMPLE = 4096, FAR = IKT_TRIMAP_VALUE_FAR, PAIRS = FAR / 2 };
+
+static const char purpose[] = "triplets";
+
+static int64_t sample_of(const ikt_rows *rows) {
+    return rows->n < SAMPLE ? rows->n : SAMPLE;
+}
+
+/* Where edge b of own row i stands in tiles. */
+static int64_t place_of(const ikt_near_edges *e, int64_t i, int64_t b) {
+    const int64_t slot = i + e->rows.first % IKT_TILE;
+    return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
+}
+
+/* A far row that is the row itself makes no triplet: its L is 0. */
+static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const char *payload,
+                   void *scratch, ikt_trimap_value *v) {
+    const int64_t m = v->settings.neighbours;
+    for (int64_t a = 0; a < v->pool.count; a++) {
+        const int64_t place = v->pool.first + a, i = v->pool.row[place] - v->pool.rows.first;
+        const int32_t *far = v->far + a * FAR;
+        const char *other[FAR];
+        float d[FAR];
+        for (int k = 0; k < FAR; k++)
+            other[k] = payload + (size_t)far[k] * s->bytes;
+        ikt_similarity_some(s, payload + (size_t)place * s->bytes, other, FAR, scratch, d);
+        for (int k = 0; k < FAR; k++)
+            for (int64_t b = 0; b < m; b++) {
+                const float l = d[k] - edges->d[place_of(edges, i, b)];
+                v->l[(a * FAR + k) * m + b] = far[k] == place ? 0 : l;
+                v->most = fmax(v->most, far[k] == place ? 0 : (double)l);
+            }
+        for (int p = 0; p < PAIRS; p++) {
+            const bool is_own = far[2 * p] == place || far[2 * p + 1] == place;
+            v->l_random[a * PAIRS + p] = is_own ? 0 : d[2 * p + 1] - d[2 * p];
+        }
+    }
+}
+
+ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
+                                   const ikt_trimap_settings *settings, const ikt_similarity *s,
+                                   const ikt_near_edges *edges, ikt_trimap_value *out) {
+    const int64_t size = sample_of(rows), m = settings->neighbours;
+    char *own = NULL, *payload = NULL;
+    void *scratch = NULL;
+    *out = (ikt_trimap_value){.settings = *settings};
+    ikt_status st = ikt_pool_create(ctx, rows, size, 1, seed, IKT_RNG_VALUE, &out->pool);
+    if (st == IKT_OK) ikt_pool_draw(&out->pool, 0);
+    const int64_t count = st == IKT_OK ? out->pool.count : 0;
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->far, count * FAR, sizeof *out->far, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->l, count * FAR * m, sizeof *out->l, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->l_random, count * PAIRS, sizeof *out->l_random, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->own, count * q, sizeof *out->own, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->y, size * q, sizeof *out->y, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, count, s->bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &payload, size, s->bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &scratch, ikt_similarity_scratch(s), 1, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t a = 0; a < count; a++) {
+            const int64_t place = out->pool.first + a;
+            ikt_similarity_payload(s, out->pool.row[place] - rows->first,
+                                   own + (size_t)a * s->bytes);
+            ikt_pool_far(&out->pool, place, FAR, out->far + a * FAR);
+        }
+        ikt_pool_gather(&out->pool, own, s->bytes, payload);
+        find_l(s, edges, payload, scratch, out);
+        ikt_max_f64(ctx, &out->most, 1);
+    }
+    ikt_free(&own);
+    ikt_free(&payload);
+    ikt_free(&scratch);
+    return st;
+}
+
+void ikt_trimap_value_destroy(ikt_trimap_value *v) {
+    ikt_pool_destroy(&v->pool);
+    ikt_free(&v->far);
+    ikt_free(&v->l);
+    ikt_free(&v->l_random);
+    ikt_free(&v->own);
+    ikt_free(&v->y);
+}
+
+int64_t ikt_trimap_value_memory(const ikt_rows *rows, int q, int64_t m) {
+    const int64_t size = sample_of(rows), own = rows->count < size ? rows->count : size;
+    return ikt_pool_memory(size, rows->ranks) + 4 * (own * (FAR + FAR * m + PAIRS + q) + size * q);
+}
+
+static double square_between(int q, const float *a, const float *b) {
+    double sum = 0;
+    for (int c = 0; c < q; c++)
+        sum += ((double)a[c] - (double)b[c]) * ((double)a[c] - (double)b[c]);
+    return sum;
+}
+
+/* The loss of one row's triplets: that of near ones and that of random ones. */
+static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, int q,
+                       const float *y, int64_t a, ikt_exact_sum sum[2]) {
+    const ikt_trimap_settings *s = &v->settings;
+    const ikt_triplet_rule rule = {s->t, s->t_prime};
+    const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
+    const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
+    const float *own = v->own + a * q;
+    const int64_t i = v->pool.row[v->pool.first + a] - v->pool.rows.first;
+    double square[FAR], near = 0, random = 0;
+    for (int k = 0; k < FAR; k++)
+        square[k] = square_between(q, own, v->y + (int64_t)q * v->far[a * FAR + k]);
+    for (int64_t b = 0; b < s->neighbours; b++) {
+        const float *other = y + (int64_t)q * edges->near[place_of(edges, i, b)];
+        const double u = square_between(q, own, other);
+        for (int k = 0; k < FAR; k++) {
+            const double l = (double)v->l[(a * FAR + k) * s->neighbours + b];
+            const double w = ikt_triplet_weight(weighing, l, v->most);
+            if (w > 0) near += w * ikt_triplet(&rule, u, square[k]).loss;
+        }
+    }
+    for (int p = 0; p < PAIRS; p++) {
+        const double l = random_share * (double)v->l_random[a * PAIRS + p];
+        const double w = ikt_triplet_weight(weighing, fabs(l), v->most);
+        const int nearer = l > 0 ? 2 * p : 2 * p + 1, farther = 4 * p + 1 - nearer;
+        if (w > 0) random += w * ikt_triplet(&rule, square[nearer], square[farther]).loss;
+    }
+    ikt_exact_sum_add(&sum[0], near);
+    ikt_exact_sum_add(&sum[1], random);
+}
+
+double ikt_trimap_value_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
+                           int q, const float *y) {
+    const ikt_trimap_settings *s = &v->settings;
+    const double rows = (double)v->pool.size, m = (double)s->neighbours;
+    const double of_near = m * (double)s->outliers, of_random = (double)s->random;
+    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+    ikt_pool_gather_rows(&v->pool, y, (size_t)q * sizeof *y, (size_t)q * sizeof *y, v->own, v->y);
+    for (int64_t a = 0; a < v->pool.count; a++)
+        add_losses(v, edges, q, y, a, sum);
+    ikt_exact_sum_reduce(ctx, sum, 2);
+    const double near = ikt_exact_sum_value(&sum[0]) / (rows * FAR * m);
+    const double random = ikt_exact_sum_value(&sum[1]) / (rows * PAIRS);
+    return (of_near * near + of_random * random) / (of_near + of_random);
+}

@@ -1,0 +1,253 @@
+/* D of pairs of rows. See far_similarity.h. */
+#include "sampled/far_similarity.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "dist/shuffle.h"
+#include "sampled/pool.h"
+
+static const char purpose[] = "triplets";
+
+/* A scale below this share of the mean is that of copies with some noise: D would be without limit.
+ */
+static const double least_scale = 1e-3;
+
+/* --- scales ----------------------------------------------------------------------------------- */
+
+static double scale_of(const float *score, int64_t k, int64_t from, int64_t to) {
+    double sum = 0, last = 0;
+    int64_t rank = 0, taken = 0;
+    for (int64_t e = 0; e < k && rank < to; e++) {
+        if (!(score[e] > 0)) continue;
+        last = sqrt((double)score[e]);
+        if (++rank < from) continue;
+        sum += last;
+        taken++;
+    }
+    return taken > 0 ? sum / (double)taken : last;
+}
+
+/* COLLECTIVE. */
+static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int64_t from,
+                              int64_t to, ikt_similarity *s) {
+    ikt_exact_sum sum = {{0}, 0, 0};
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->scale, s->rows.count, sizeof *s->scale, purpose)));
+    for (int64_t i = 0; i < s->rows.count; i++) {
+        const double scale = scale_of(lists->score + i * lists->k, lists->k, from, to);
+        s->scale[i] = (float)scale;
+        ikt_exact_sum_add(&sum, scale);
+    }
+    ikt_exact_sum_reduce(ctx, &sum, 1);
+    const double mean = ikt_exact_sum_value(&sum) / (double)s->rows.n;
+    if (!(mean > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "every row is equal to all of its %lld nearest rows: there are no triplets "
+                        "of rows to lay out; remove copies, or take fewer of them",
+                        (long long)lists->k);
+    const float least = (float)(least_scale * mean);
+    for (int64_t i = 0; i < s->rows.count; i++)
+        s->scale[i] = fmaxf(s->scale[i], least);
+    return IKT_OK;
+}
+
+ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
+                                 const ikt_neighbours *lists, const ikt_features *features,
+                                 const ikt_codes *codes, int64_t from, int64_t to,
+                                 ikt_similarity *out) {
+    *out = (ikt_similarity){.rows = *rows, .features = features};
+    if (features && !features->metric) {
+        out->row_bytes = sizeof(uint32_t);
+        out->bytes = out->row_bytes + sizeof *out->scale;
+        return find_scales(ctx, lists, from, to, out);
+    }
+    if (features) {
+        out->scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows);
+        out->row_bytes = (size_t)out->scorer.row_bytes;
+        out->bytes = out->row_bytes + sizeof *out->scale;
+        return find_scales(ctx, lists, from, to, out);
+    }
+    out->codes = codes;
+    out->scorer = ikt_scorer_codes(codes, rows);
+    out->row_bytes = out->bytes = (size_t)out->scorer.row_bytes;
+    const int64_t t = codes->t;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->of_score, t + 1, sizeof *out->of_score, purpose)));
+    for (int64_t differing = 0; differing <= t; differing++)
+        out->of_score[differing] = (float)log((double)(1 + t) / (double)(1 + t - differing));
+    return IKT_OK;
+}
+
+void ikt_similarity_destroy(ikt_similarity *s) {
+    ikt_free(&s->scale);
+    ikt_free(&s->of_score);
+}
+
+/* --- payloads --------------------------------------------------------------------------------- */
+
+void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
+    if (s->codes) {
+        memcpy(to, (const char *)s->codes->code + row * s->codes->stride, s->row_bytes);
+        return;
+    }
+    const uint32_t number = (uint32_t)(s->rows.first + row);
+    if (s->features->metric)
+        ikt_features_copy(s->features, row, to);
+    else
+        memcpy(to, &number, sizeof number);
+    memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
+}
+
+static float scale_in(const ikt_similarity *s, const char *payload) {
+    float scale = 1;
+    if (s->scale) memcpy(&scale, payload + s->row_bytes, sizeof scale);
+    return scale;
+}
+
+/* The row of a payload, where the rows are those of a matrix. */
+static int64_t number_in(const char *payload) {
+    uint32_t number;
+    memcpy(&number, payload, sizeof number);
+    return number;
+}
+
+static float d_of(const ikt_similarity *s, float score, float scale_i, float scale_j) {
+    return s->codes ? s->of_score[(int64_t)score] : score / (scale_i * scale_j);
+}
+
+/* --- neighbours ------------------------------------------------------------------------------- */
+
+/* The m least of k by (D, row), by insertion: lists are nearly sorted as they are. */
+static void take_least(const uint32_t *row, const float *d, int64_t k, int64_t m, uint32_t *to_row,
+                       float *to_d) {
+    int64_t count = 0;
+    for (int64_t e = 0; e < k; e++) {
+        int64_t at = count < m ? count : m;
+        while (at > 0 && (d[e] < to_d[at - 1] || (d[e] == to_d[at - 1] && row[e] < to_row[at - 1])))
+            at--;
+        if (at == m) continue;
+        const int64_t end = count < m ? count++ : m - 1;
+        memmove(to_row + at + 1, to_row + at, (size_t)(end - at) * sizeof *to_row);
+        memmove(to_d + at + 1, to_d + at, (size_t)(end - at) * sizeof *to_d);
+        to_row[at] = row[e];
+        to_d[at] = d[e];
+    }
+}
+
+/* COLLECTIVE. The scales of the rows of other ranks that occur in lists.
+ *   set     receives these rows
+ *   scale   receives theirs, by their numbers in the set */
+static ikt_status fetch_scales(ikt_context *ctx, const ikt_similarity *s,
+                               const ikt_neighbours *lists, ikt_row_set *set, float **scale) {
+    const int64_t first = s->rows.first, end = first + s->rows.count;
+    uint32_t *row = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_row_set_create(ctx, s->rows.n, set)));
+    for (int64_t e = 0; e < s->rows.count * lists->k; e++)
+        if (lists->row[e] < first || lists->row[e] >= end) ikt_row_set_add(set, lists->row[e]);
+    ikt_row_set_number(set);
+    ikt_status st = ikt_alloc(ctx, scale, set->count, sizeof **scale, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &row, set->count, sizeof *row, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_row_set_list(set, row);
+        st = ikt_gather_rows(ctx, &s->rows, row, set->count, s->scale, sizeof **scale, *scale);
+    }
+    ikt_free(&row);
+    return st;
+}
+
+ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
+                                  const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
+    const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
+    ikt_row_set set = {0};
+    float *scale = NULL, *d = NULL;
+    int64_t near = 0; /* rows that have any similarity to another */
+    *out = (ikt_neighbours){0};
+    ikt_status st = s->scale ? fetch_scales(ctx, s, lists, &set, &scale) : IKT_OK;
+    if (st == IKT_OK) {
+        st = ikt_neighbours_create(ctx, &s->rows, m, out);
+        if (st == IKT_OK) st = ikt_alloc(ctx, &d, k, sizeof *d, purpose);
+        st = ikt_agree(ctx, st);
+    }
+    for (int64_t i = 0; i < n_local && st == IKT_OK; i++) {
+        for (int64_t e = 0; e < k; e++) {
+            const uint32_t row = lists->row[i * k + e];
+            const int64_t own = (int64_t)row - first;
+            const bool is_own = own >= 0 && own < n_local;
+            const float other = !s->scale ? 1
+                                : is_own  ? s->scale[own]
+                                          : scale[ikt_row_set_place(&set, row)];
+            d[e] = d_of(s, lists->score[i * k + e], s->scale ? s->scale[i] : 1, other);
+        }
+        take_least(lists->row + i * k, d, k, m, out->row + i * m, out->score + i * m);
+        near += s->scale || out->score[i * m] < s->of_score[s->codes->t];
+    }
+    ikt_free(&d);
+    ikt_free(&scale);
+    ikt_row_set_destroy(&set);
+    if (st == IKT_OK && ikt_sum_one(ctx, near) == 0)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "no row shares a cell of the Isolation kernel with any other, so that all "
+                      "triplets have weight 0: choose a smaller isolation.psi");
+    if (st != IKT_OK) ikt_neighbours_destroy(out);
+    return st;
+}
+
+/* --- far rows --------------------------------------------------------------------------------- */
+
+void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
+                         const int32_t *place, int64_t f, void *scratch, float *d) {
+    int64_t begin, end;
+    ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
+    const int64_t first_tile = s->rows.first / IKT_TILE, lane = (s->rows.first + begin) % IKT_TILE;
+    for (int64_t a = 0; a < f && (s->codes || s->features->metric); a++)
+        memcpy((char *)scratch + (size_t)a * s->row_bytes, payload + (size_t)place[a] * stride,
+               s->row_bytes);
+    if (s->codes) { /* own rows only, from their first one on */
+        const char *own = (const char *)s->codes->code + begin * s->codes->stride;
+        s->scorer.score(&s->scorer, scratch, f, own, end - begin, d);
+        for (int64_t a = 0; a < f; a++) {
+            float score[IKT_TILE];
+            memcpy(score, d + a * IKT_TILE, sizeof score);
+            memset(d + a * IKT_TILE, 0, sizeof score);
+            for (int64_t i = 0; i < end - begin; i++)
+                d[a * IKT_TILE + lane + i] = d_of(s, score[i], 1, 1);
+        }
+        return;
+    }
+    const float *own = s->features->tile + (tile - first_tile) * s->features->d * IKT_TILE;
+    float scale[IKT_TILE] = {0};
+    memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
+    if (s->features->metric)
+        s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);
+    else
+        for (int64_t a = 0; a < f; a++)
+            memcpy(d + a * IKT_TILE,
+                   own + number_in(payload + (size_t)place[a] * stride) * IKT_TILE,
+                   IKT_TILE * sizeof *d);
+    for (int64_t a = 0; a < f; a++) {
+        const float far = scale_in(s, payload + (size_t)place[a] * stride);
+        for (int l = 0; l < IKT_TILE; l++)
+            d[a * IKT_TILE + l] = scale[l] > 0 ? d[a * IKT_TILE + l] / (scale[l] * far) : 0;
+    }
+}
+
+int64_t ikt_similarity_scratch(const ikt_similarity *s) {
+    return s->scorer.some_bytes;
+}
+
+void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *const *other,
+                         int64_t count, void *scratch, float *d) {
+    const float own = scale_in(s, row);
+    if (s->codes || s->features->metric)
+        s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    else
+        for (int64_t e = 0; e < count; e++)
+            d[e] = ikt_features_number(s->features, number_in(row) - s->rows.first,
+                                       number_in(other[e]));
+    for (int64_t e = 0; e < count; e++)
+        d[e] = d_of(s, d[e], own, scale_in(s, other[e]));
+}

@@ -1,0 +1,71 @@
+/* How far apart two rows are in the input, as TriMap compares pairs: D = -log similarity.
+ *
+ * Of distances, D_ij = d_ij^2 / (s_i s_j), s_i being the mean distance of row i to some of its
+ * nearest rows (Zelnik-Manor & Perona 2004; TriMap, section 4): rows in dense and in thin regions
+ * get neighbours of the same similarity. Of the Isolation kernel K, whose cells are small where
+ * rows are dense as they are, D_ij = -log((1 + t K_ij) / (1 + t)), t K_ij being the number of
+ * partitionings in which both share a cell: no scale and no limit, and D is at most log(1 + t).
+ * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale,
+ * or, where the rows are those of a matrix of all distances, its number and scale.
+ */
+#ifndef IKT_SAMPLED_FAR_SIMILARITY_H
+#define IKT_SAMPLED_FAR_SIMILARITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isolation/codes.h"
+#include "neighbours/neighbours.h"
+#include "neighbours/scorer.h"
+#include "sampled/features.h"
+
+typedef struct {
+    ikt_rows rows;
+    ikt_scorer scorer;            /* of codes or rows */
+    const ikt_codes *codes;       /* lent; or NULL */
+    const ikt_features *features; /* lent; or NULL */
+    float *scale;                 /* [rows.count] s_i; NULL for codes */
+    float *of_score;              /* codes: [t + 1] D of a number of differing entries */
+    size_t row_bytes;             /* codes or numbers of a row, */
+    size_t bytes;                 /* and a payload: with s_i behind them */
+} ikt_similarity;
+
+/* COLLECTIVE. Scales of the rows, or the table of D.
+ *   lists      of the own rows, with scores, nearest first
+ *   features   the rows; NULL: they are compared by codes
+ *   from, to   the nearest rows whose mean distance is s_i, counted from 1 among those that are not
+ *              at distance 0; where the list has fewer, the last of them. No s_i is below a
+ *              thousandth of their mean.
+ * Errors: IKT_ERR_DATA where all rows are equal; IKT_ERR_RESOURCE. Destroy it in any case. */
+ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
+                                 const ikt_neighbours *lists, const ikt_features *features,
+                                 const ikt_codes *codes, int64_t from, int64_t to,
+                                 ikt_similarity *out);
+void ikt_similarity_destroy(ikt_similarity *similarity);
+
+/* LOCAL. The payload of an own row (local number): [bytes]. */
+void ikt_similarity_payload(const ikt_similarity *similarity, int64_t row, void *to);
+
+/* COLLECTIVE. The m rows with the least D of each list, by ascending (D, row).
+ *   out   lists with D in place of scores
+ * Errors: IKT_ERR_DATA where no row has any similarity to another; IKT_ERR_RESOURCE. */
+ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *similarity,
+                                  const ikt_neighbours *lists, int64_t m, ikt_neighbours *out);
+
+/* LOCAL, from several threads. D of all own rows of a tile and some other rows.
+ *   tile      global number
+ *   payload   payloads of rows, `stride` bytes apart
+ *   place     [f] which of them
+ *   scratch   [f * row_bytes] aligned to 64
+ *   d         [f * 16] receives them by lanes; lanes without own rows hold 0 */
+void ikt_similarity_tile(const ikt_similarity *similarity, int64_t tile, const char *payload,
+                         size_t stride, const int32_t *place, int64_t f, void *scratch, float *d);
+
+/* LOCAL, from several threads. D of one row and others, given by their payloads.
+ *   scratch   [ikt_similarity_scratch] bytes
+ *   d         [count], receives them: the bits of the above */
+void ikt_similarity_some(const ikt_similarity *similarity, const char *row,
+                         const char *const *other, int64_t count, void *scratch, float *d);
+int64_t ikt_similarity_scratch(const ikt_similarity *similarity);
+
+#endif

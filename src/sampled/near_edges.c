@@ -1,0 +1,195 @@
+/* Edges to near rows, by both ends. See near_edges.h. */
+#include "sampled/near_edges.h"
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "sampled/pool.h"
+
+static const char purpose[] = "triplets";
+
+/* Edges from which on a second thread is worth waking. */
+static const int64_t parallel_edges = 1 << 16;
+
+/* Where both ends of an edge are, as global rows. */
+typedef struct {
+    uint32_t to, from;
+} ends;
+
+static int64_t place_of(const ikt_near_edges *e, int64_t i, int64_t b) {
+    const int64_t slot = i + e->rows.first % IKT_TILE;
+    return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
+}
+
+static bool is_own(const ikt_rows *rows, uint32_t row) {
+    return (int64_t)row >= rows->first && (int64_t)row < rows->first + rows->count;
+}
+
+/* COLLECTIVE. Tells the owners of the rows where cut edges end.
+ *   arrived   receives the edges that end at own rows, by ascending row where they begin */
+static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
+                               ends **arrived) {
+    const ikt_rows *rows = &e->rows;
+    ends *sent = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, purpose, &e->cut)));
+    for (int64_t x = 0; x < rows->count * e->m; x++)
+        if (!is_own(rows, lists->row[x]))
+            ikt_shuffle_count(&e->cut, ikt_rows_owner(rows, lists->row[x]));
+    ikt_shuffle_group(ctx, &e->cut);
+    ikt_shuffle_meet(ctx, &e->cut);
+    ikt_status st = ikt_alloc(ctx, &sent, e->cut.sent, sizeof *sent, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, arrived, e->cut.received, sizeof **arrived, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &e->leaving, e->cut.sent, sizeof *e->leaving, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &e->packed, e->cut.sent, sizeof *e->packed, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t x = 0; x < rows->count * e->m && st == IKT_OK; x++) {
+        if (is_own(rows, lists->row[x])) continue;
+        const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
+        sent[at] = (ends){lists->row[x], (uint32_t)(rows->first + x / e->m)};
+        e->leaving[at] = (uint32_t)place_of(e, x / e->m, x % e->m);
+    }
+    if (st == IKT_OK) ikt_shuffle_send(ctx, &e->cut, sent, *arrived, sizeof *sent);
+    ikt_free(&sent);
+    return st;
+}
+
+/* LOCAL. Numbers the rows of other ranks that edges have an end at.
+ *   set   receives them */
+static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, const ends *arrived,
+                              ikt_near_edges *e, ikt_row_set *set) {
+    uint32_t *row = NULL;
+    IKT_TRY(ikt_row_set_create(ctx, e->rows.n, set));
+    for (int64_t x = 0; x < e->rows.count * e->m; x++)
+        if (!is_own(&e->rows, lists->row[x])) ikt_row_set_add(set, lists->row[x]);
+    for (int64_t x = 0; x < e->cut.received; x++)
+        ikt_row_set_add(set, arrived[x].from);
+    ikt_row_set_number(set);
+    e->ends.n_ghost = set->count;
+    IKT_TRY(ikt_alloc(ctx, &row, set->count, sizeof *row, purpose));
+    ikt_status st =
+        ikt_alloc(ctx, &e->ends.ghost_row, set->count, sizeof *e->ends.ghost_row, purpose);
+    if (st == IKT_OK) {
+        ikt_row_set_list(set, row);
+        for (int64_t g = 0; g < set->count; g++)
+            e->ends.ghost_row[g] = row[g];
+    }
+    ikt_free(&row);
+    return st;
+}
+
+static int32_t local_number(const ikt_rows *rows, const ikt_row_set *set, uint32_t row) {
+    return (int32_t)(is_own(rows, row) ? (int64_t)row - rows->first
+                                       : rows->count + ikt_row_set_place(set, row));
+}
+
+/* Adds an edge to the list of the row where it ends; `next` counts what is there. */
+static void add_end(ikt_near_edges *e, int64_t *next, const ikt_row_set *set, ends edge,
+                    int64_t place) {
+    const int64_t at = next[(int64_t)edge.to - e->rows.first]++;
+    e->ends.reverse.column[at] = local_number(&e->rows, set, edge.from);
+    e->of_end[at] = (uint32_t)place;
+}
+
+/* LOCAL. The lists of ends. Ranks own ascending rows: edges from lower ranks, own ones, and those
+ * from higher ranks are in the order of the rows where they begin. */
+static ikt_status list_ends(ikt_context *ctx, const ikt_neighbours *lists, const ends *arrived,
+                            const ikt_row_set *set, ikt_near_edges *e) {
+    const ikt_rows *rows = &e->rows;
+    const int64_t own = e->tiles * e->m * IKT_TILE, rank = ikt_rank(ctx);
+    ikt_csr *ends_of = &e->ends.reverse;
+    int64_t *next = NULL, taken = 0;
+    IKT_TRY(ikt_alloc(ctx, &ends_of->start, rows->count + 1, sizeof *ends_of->start, purpose));
+    IKT_TRY(
+        ikt_alloc(ctx, &e->ends.forward.start, rows->count + 1, sizeof *ends_of->start, purpose));
+    for (int64_t x = 0; x < rows->count * e->m; x++)
+        if (is_own(rows, lists->row[x])) ends_of->start[lists->row[x] - rows->first + 1]++;
+    for (int64_t x = 0; x < e->cut.received; x++)
+        ends_of->start[arrived[x].to - rows->first + 1]++;
+    for (int64_t i = 0; i < rows->count; i++)
+        ends_of->start[i + 1] += ends_of->start[i];
+    const int64_t edges = ends_of->start[rows->count];
+    IKT_TRY(ikt_alloc(ctx, &ends_of->column, edges, sizeof *ends_of->column, purpose));
+    IKT_TRY(ikt_alloc(ctx, &ends_of->value, edges, sizeof *ends_of->value, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->of_end, edges, sizeof *e->of_end, purpose));
+    IKT_TRY(ikt_alloc(ctx, &next, rows->count, sizeof *next, purpose));
+    for (int64_t i = 0; i < rows->count; i++)
+        next[i] = ends_of->start[i];
+    for (int64_t r = 0; r < rows->ranks; r++) {
+        for (int64_t x = 0; r == rank && x < rows->count * e->m; x++)
+            if (is_own(rows, lists->row[x]))
+                add_end(e, next, set, (ends){lists->row[x], (uint32_t)(rows->first + x / e->m)},
+                        place_of(e, x / e->m, x % e->m));
+        for (int64_t end = taken + e->cut.recv_counts[r]; taken < end; taken++)
+            add_end(e, next, set, arrived[taken], own + taken);
+    }
+    ikt_free(&next);
+    return IKT_OK;
+}
+
+/* LOCAL. What tiles read: near rows by lanes, and D. */
+static ikt_status fill_tiles(ikt_context *ctx, const ikt_neighbours *lists, const ikt_row_set *set,
+                             ikt_near_edges *e) {
+    const int64_t own = e->tiles * e->m * IKT_TILE;
+    IKT_TRY(ikt_alloc(ctx, &e->near, own, sizeof *e->near, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->d, own, sizeof *e->d, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->c, own + e->cut.received, sizeof *e->c, purpose));
+    for (int64_t x = 0; x < e->rows.count * e->m; x++) {
+        const int64_t at = place_of(e, x / e->m, x % e->m);
+        e->near[at] = local_number(&e->rows, set, lists->row[x]);
+        e->d[at] = lists->score[x];
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
+                                 const ikt_neighbours *lists, ikt_near_edges *out) {
+    const ikt_tiles_span tiles = ikt_pool_tiles(rows);
+    ikt_row_set set = {0};
+    ends *arrived = NULL;
+    *out = (ikt_near_edges){
+        .rows = *rows, .m = lists->k, .tiles = tiles.last - tiles.first, .ends = {.rows = *rows}};
+    ikt_status st = exchange_cut(ctx, lists, out, &arrived);
+    if (st == IKT_OK) {
+        const int64_t places = out->tiles * out->m * IKT_TILE + out->cut.received;
+        if (places > UINT32_MAX)
+            st = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                          "%lld rows with %lld neighbours each are too many for one rank, which "
+                          "has room for 2^32 edges: use more ranks",
+                          (long long)rows->count, (long long)out->m);
+        if (st == IKT_OK) st = find_ghosts(ctx, lists, arrived, out, &set);
+        if (st == IKT_OK) st = list_ends(ctx, lists, arrived, &set, out);
+        if (st == IKT_OK) st = fill_tiles(ctx, lists, &set, out);
+        st = ikt_agree(ctx, st);
+    }
+    ikt_row_set_destroy(&set);
+    ikt_free(&arrived);
+    return st;
+}
+
+void ikt_near_edges_destroy(ikt_near_edges *e) {
+    ikt_free(&e->near);
+    ikt_free(&e->d);
+    ikt_free(&e->c);
+    ikt_graph_destroy(&e->ends);
+    ikt_free(&e->of_end);
+    ikt_shuffle_destroy(&e->cut);
+    ikt_free(&e->leaving);
+    ikt_free(&e->packed);
+}
+
+void ikt_near_edges_collect(ikt_context *ctx, const ikt_near_edges *e) {
+    const int64_t edges = e->ends.reverse.start[e->rows.count];
+    float *value = e->ends.reverse.value;
+    if (e->rows.ranks > 1) {
+        for (int64_t x = 0; x < e->cut.sent; x++)
+            e->packed[x] = e->c[e->leaving[x]];
+        ikt_shuffle_send(ctx, &e->cut, e->packed, e->c + e->tiles * e->m * IKT_TILE, sizeof *e->c);
+    }
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (edges >= parallel_edges)
+    for (int64_t x = 0; x < edges; x++)
+        value[x] = e->c[e->of_end[x]];
+}
+
+int64_t ikt_near_edges_memory(const ikt_rows *rows, int64_t m, int64_t ghosts, int64_t cut) {
+    const int64_t own = (rows->count / IKT_TILE + 2) * IKT_TILE * m;
+    return 12 * own + 12 * rows->count * m + 16 * (rows->count + 1) + 8 * ghosts + 12 * cut;
+}

@@ -1,0 +1,52 @@
+/* The edges from rows to their near rows, for forces that have both ends: coefficients are computed
+ * by tiles where an edge begins, and added up by rows where it ends.
+ *
+ * Method: coefficient c of edge b of row i stands in the tile of i (pool.h), by lanes. Each row has
+ * the list of the edges that end at it, by ascending global number of where they begin. Where the
+ * ends have different owners, the coefficient travels: four bytes an edge that is cut, in one
+ * exchange. Advantage: no addition of two threads or ranks to one number, one order of additions
+ * whatever the ranks. Disadvantage: 12 bytes an edge, and a read of four bytes anywhere.
+ */
+#ifndef IKT_SAMPLED_NEAR_EDGES_H
+#define IKT_SAMPLED_NEAR_EDGES_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/shuffle.h"
+#include "graph/graph.h"
+#include "neighbours/neighbours.h"
+
+typedef struct {
+    ikt_rows rows;
+    int64_t m;     /* edges of a row */
+    int64_t tiles; /* with own rows */
+    int32_t *near; /* [tiles * m * 16] local numbers of where edges end: own rows, then ghosts; of
+                      lanes without own rows 0 */
+    float *d;      /* [tiles * m * 16] D of the edges */
+    float *c; /* [tiles * m * 16 + cut.received] coefficients of own edges, by tiles, then those
+                 of other ranks' edges that end at own rows */
+    ikt_graph ends;    /* `reverse`: by own rows the edges that end there; columns are where they
+                          begin, values their coefficients. `forward` is empty. Its ghosts are those
+                          of `near` and of these columns */
+    uint32_t *of_end;  /* [edges of ends.reverse] where in c */
+    ikt_shuffle cut;   /* own edges that end at rows of other ranks, to these */
+    uint32_t *leaving; /* [cut.sent] where in c */
+    float *packed;     /* [cut.sent] */
+} ikt_near_edges;
+
+/* COLLECTIVE.
+ *   lists   of the own rows with D in place of scores
+ * Errors: IKT_ERR_RESOURCE (memory; 2^32 edges on a rank). Destroy it in any case. */
+ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
+                                 const ikt_neighbours *lists, ikt_near_edges *out);
+void ikt_near_edges_destroy(ikt_near_edges *edges);
+
+/* COLLECTIVE. Brings the coefficients of c to `ends`. */
+void ikt_near_edges_collect(ikt_context *ctx, const ikt_near_edges *edges);
+
+/* LOCAL, pure. Bytes, as predicted.
+ *   ghosts   rows of other ranks, about; cut: edges between ranks, about */
+int64_t ikt_near_edges_memory(const ikt_rows *rows, int64_t m, int64_t ghosts, int64_t cut);
+
+#endif

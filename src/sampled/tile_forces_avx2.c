@@ -1,0 +1,10 @@
+/* The forces on a tile on AVX2. */
+#include "sampled/tile_forces.h"
+
+#if defined(__x86_64__)
+#define LANE_WIDTH 8
+#include "base/lanes.h"
+#include "sampled/tile_forces_body.h"
+
+const ikt_tile_kernel ikt_tile_kernel_avx2 = {forces};
+#endif

@@ -1,0 +1,260 @@
+/* Body of tile_forces_portable.c, tile_forces_avx2.c and tile_forces_avx512.c, which define
+ * LANE_WIDTH. See tile_forces.h.
+ *
+ * Dimensions, and whether the rule is the usual one, are constants of each instance. */
+#include <stddef.h>
+
+#include "sampled/pool.h"
+#include "sampled/tile_forces.h"
+
+enum { MOST_DIMENSIONS = 3 };
+
+/* The usual rule: t = t' = 2, weights of logarithms. */
+typedef struct {
+    int q;
+    bool is_usual;
+} variant;
+
+/* --- the terms of a triplet ------------------------------------------------------------------- */
+
+/* A side of a triplet: A = 1 + (t' - 1) square, and -log q, which the usual rule does without. */
+typedef struct {
+    floats a, log_of;
+} side;
+
+LANES_KERNEL floats log_floats(floats x) {
+    EACH_PART vector_log(&x.part[p]);
+    return x;
+}
+
+/* exp(x) for any x; infinite where floats end. */
+LANES_KERNEL floats exp_floats(floats x) {
+    EACH_PART {
+        vector low = x.part[p], high = -x.part[p];
+        const vector one = (vector){0} + 1.0f;
+        const vector_bits is_positive = low > 0.0f;
+        vector power, inverse;
+        vector_select(&is_positive, &high, &low, &power);
+        vector_exp(&power);
+        inverse = one / power;
+        vector_select(&is_positive, &inverse, &power, &x.part[p]);
+    }
+    return x;
+}
+
+LANES_KERNEL side side_of(variant is, const ikt_triplet_rule *rule, floats square) {
+    const float bend = (float)(rule->t_prime - 1);
+    side s = {floats_add(floats_set(1), square), square};
+    if (is.is_usual) return s;
+    s.a = floats_add(floats_set(1), floats_mul(floats_set(bend), square));
+    if (bend > 0) s.log_of = floats_div(log_floats(s.a), floats_set(bend));
+    return s;
+}
+
+/* The weight of L over 2 for the usual rule, whole otherwise. */
+LANES_KERNEL floats weigh(variant is, const ikt_tile_job *job, floats l) {
+    const floats zero = floats_set(0), one = floats_set(1), above = floats_max(l, zero);
+    if (is.is_usual || job->weighing == IKT_TRIPLET_LOG) {
+        const floats w = floats_sub(floats_root(floats_add(one, above)), one);
+        return is.is_usual ? w : floats_add(w, w);
+    }
+    floats w = one;
+    if (job->weighing == IKT_TRIPLET_RATIO) {
+        w = exp_floats(floats_min(floats_sub(l, floats_set(job->most)), zero));
+        w = floats_add(w, floats_set((float)IKT_TRIPLET_RATIO_LEAST));
+    }
+    EACH_PART {
+        const vector_bits is_above = l.part[p] > 0.0f;
+        vector_select(&is_above, &w.part[p], &zero.part[p], &w.part[p]);
+    }
+    return w;
+}
+
+/* h = r (1 + r)^-t of l = log r. */
+LANES_KERNEL floats ratio_term(float t, floats l) {
+    const floats below = floats_min(l, floats_set(0)), above = floats_max(l, floats_set(0));
+    floats rest = exp_floats(floats_sub(below, above)), power; /* log(1 + r) = above + rest */
+    EACH_PART vector_log1p(&rest.part[p]);
+    power = floats_sub(below, floats_mul(floats_set(t - 1), above));
+    return exp_floats(floats_sub(power, floats_mul(floats_set(t), rest)));
+}
+
+/* Adds what w c_j and w c_k are but for a factor, 4 for the usual rule and 2 otherwise, to *c_j,
+ * where that is wanted, and *c_k. */
+LANES_KERNEL void add_triplet(variant is, const ikt_tile_job *job, floats w, side j, side k,
+                              floats *c_j, floats *c_k) {
+    if (is.is_usual) { /* h / A = B / (A + B)^2 */
+        const floats both = floats_add(j.a, k.a), each = floats_div(w, floats_mul(both, both));
+        if (c_j) *c_j = floats_add(*c_j, floats_mul(each, k.a));
+        *c_k = floats_add(*c_k, floats_mul(each, j.a));
+        return;
+    }
+    const floats l = floats_sub(j.log_of, k.log_of);
+    const floats each = floats_mul(w, ratio_term((float)job->rule.t, l));
+    if (c_j) *c_j = floats_add(*c_j, floats_div(each, j.a));
+    *c_k = floats_add(*c_k, floats_div(each, k.a));
+}
+
+/* --- a tile ----------------------------------------------------------------------------------- */
+
+/* Where the rows of the tile are; lanes without own rows are at the place of the first. */
+LANES_KERNEL void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
+    float at[MOST_DIMENSIONS][IKT_TILE];
+    for (int l = 0; l < IKT_TILE; l++) {
+        const int64_t i = l - job->lane;
+        const float *y = job->y + is.q * (job->first + (i >= 0 && i < job->count ? i : 0));
+        for (int c = 0; c < is.q; c++)
+            at[c][l] = y[c];
+    }
+    for (int c = 0; c < is.q; c++)
+        own[c] = floats_load(at[c]);
+}
+
+/* Differences to near rows and their sides: (q + 2) vectors for each b. */
+LANES_KERNEL void meet_near(const ikt_tile_job *job, variant is,
+                            const floats own[MOST_DIMENSIONS]) {
+    for (int64_t b = 0; b < job->m; b++) {
+        const int32_t *near = job->near + b * IKT_TILE;
+        float at[MOST_DIMENSIONS][IKT_TILE], *to = job->space + b * IKT_TILE * (is.q + 2);
+        floats square = floats_set(0);
+        for (int l = 0; l < IKT_TILE; l++)
+            for (int c = 0; c < is.q; c++)
+                at[c][l] = job->y[(int64_t)is.q * near[l] + c];
+        for (int c = 0; c < is.q; c++) {
+            const floats u = floats_sub(own[c], floats_load(at[c]));
+            square = floats_add(square, floats_mul(u, u));
+            floats_store(to + c * IKT_TILE, u);
+        }
+        const side s = side_of(is, &job->rule, square);
+        floats_store(to + is.q * IKT_TILE, s.a);
+        floats_store(to + (is.q + 1) * IKT_TILE, s.log_of);
+    }
+}
+
+/* A far row as the rows of the tile see it. */
+typedef struct {
+    floats v[MOST_DIMENSIONS], d, is_other; /* 0 in the lane of the row itself, else 1 */
+    side side;
+} far_row;
+
+LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
+                              const floats own[MOST_DIMENSIONS]) {
+    const float *pool = job->pool + job->far[e] * (is.q + job->m);
+    far_row r = {.d = floats_load(job->far_d + e * IKT_TILE)};
+    floats square = floats_set(0);
+    float is_other[IKT_TILE];
+    for (int l = 0; l < IKT_TILE; l++)
+        is_other[l] = l != job->far_lane[e];
+    for (int c = 0; c < is.q; c++) {
+        r.v[c] = floats_sub(own[c], floats_set(pool[c]));
+        square = floats_add(square, floats_mul(r.v[c], r.v[c]));
+    }
+    r.side = side_of(is, &job->rule, square);
+    r.is_other = floats_load(is_other);
+    return r;
+}
+
+/* All triplets of a far row with near rows of the tile's and its own; returns the sum of c_k. */
+LANES_KERNEL floats pass_far(const ikt_tile_job *job, variant is, int64_t e, const far_row *r) {
+    const float *squares = job->pool + job->far[e] * (is.q + job->m) + is.q;
+    const float *pool_d = job->pool_d + job->far[e] * job->m;
+    floats c_k = floats_set(0);
+    for (int64_t b = 0; b < job->m; b++) {
+        const float *near = job->space + b * IKT_TILE * (is.q + 2) + is.q * IKT_TILE;
+        const side own = {floats_load(near), floats_load(near + IKT_TILE)};
+        floats c_j = floats_load(job->near_c + b * IKT_TILE), w;
+        w = weigh(is, job, floats_sub(r->d, floats_load(job->near_d + b * IKT_TILE)));
+        add_triplet(is, job, floats_mul(w, r->is_other), own, r->side, &c_j, &c_k);
+        floats_store(job->near_c + b * IKT_TILE, c_j);
+        w = weigh(is, job, floats_sub(r->d, floats_set(pool_d[b])));
+        add_triplet(is, job, floats_mul(w, r->is_other),
+                    side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL, &c_k);
+    }
+    return c_k;
+}
+
+/* The triplet of two far rows, of which the nearer is j: its force on the tile's rows. */
+LANES_KERNEL void pass_random(const ikt_tile_job *job, variant is, const far_row *a,
+                              const far_row *b, floats scale, floats force[MOST_DIMENSIONS]) {
+    const bool is_log = is.is_usual || job->weighing == IKT_TRIPLET_LOG;
+    const floats l = floats_sub(b->d, a->d), minus = floats_sub(a->d, b->d);
+    floats size = floats_max(l, minus), c_j = floats_set(0), c_k = floats_set(0), w;
+    side near, far;
+    ints is_near; /* a is */
+    if (is_log) size = floats_mul(size, floats_set((float)IKT_TRIPLET_RANDOM_SHARE));
+    w = floats_mul(floats_mul(weigh(is, job, size), floats_mul(a->is_other, b->is_other)), scale);
+    is_near = floats_select_less(a->d, b->d, ints_set(-1), ints_set(0));
+    EACH_PART {
+        const vector_bits *mask = &is_near.part[p];
+        vector_select(mask, &a->side.a.part[p], &b->side.a.part[p], &near.a.part[p]);
+        vector_select(mask, &b->side.a.part[p], &a->side.a.part[p], &far.a.part[p]);
+        vector_select(mask, &a->side.log_of.part[p], &b->side.log_of.part[p], &near.log_of.part[p]);
+        vector_select(mask, &b->side.log_of.part[p], &a->side.log_of.part[p], &far.log_of.part[p]);
+    }
+    add_triplet(is, job, w, near, far, &c_j, &c_k);
+    for (int c = 0; c < is.q; c++) {
+        floats u, v;
+        EACH_PART {
+            const vector_bits *mask = &is_near.part[p];
+            vector_select(mask, &a->v[c].part[p], &b->v[c].part[p], &u.part[p]);
+            vector_select(mask, &b->v[c].part[p], &a->v[c].part[p], &v.part[p]);
+        }
+        u = floats_sub(floats_mul(c_j, u), floats_mul(c_k, v));
+        force[c] = floats_add(force[c], u);
+    }
+}
+
+LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
+    const float factor = is.is_usual ? 4 : 2; /* that the terms above lack */
+    const floats share = floats_set(factor * job->share);
+    const floats random = floats_set(factor * job->random_share);
+    floats own[MOST_DIMENSIONS], force[MOST_DIMENSIONS];
+    far_row last = {.d = floats_set(0)};
+    for (int c = 0; c < is.q; c++)
+        force[c] = floats_set(0);
+    for (int64_t e = 0; e < job->m * IKT_TILE; e++)
+        job->near_c[e] = 0;
+    load_own(job, is, own);
+    meet_near(job, is, own);
+    for (int64_t e = 0; e < job->f; e++) {
+        const far_row r = meet_far(job, is, e, own);
+        const floats c_k = floats_mul(pass_far(job, is, e, &r), share);
+        for (int c = 0; c < is.q; c++)
+            force[c] = floats_sub(force[c], floats_mul(c_k, r.v[c]));
+        if (job->random_share > 0 && e % 2 == 1) pass_random(job, is, &last, &r, random, force);
+        last = r;
+    }
+    for (int64_t b = 0; b < job->m; b++) {
+        float *c_j = job->near_c + b * IKT_TILE;
+        const float *u = job->space + b * IKT_TILE * (is.q + 2);
+        const floats pull = floats_mul(floats_load(c_j), share);
+        floats_store(c_j, pull);
+        for (int c = 0; c < is.q; c++)
+            force[c] = floats_add(force[c], floats_mul(pull, floats_load(u + c * IKT_TILE)));
+    }
+    for (int c = 0; c < is.q; c++) {
+        float out[IKT_TILE];
+        floats_store(out, force[c]);
+        for (int64_t i = 0; i < job->count; i++)
+            job->force[is.q * (job->first + i) + c] = out[job->lane + i];
+    }
+}
+
+/* --- instances -------------------------------------------------------------------------------- */
+
+static TARGET void forces(const ikt_tile_job *job) {
+    const bool is_usual =
+        job->rule.t == 2 && job->rule.t_prime == 2 && job->weighing == IKT_TRIPLET_LOG;
+    if (job->q == 2 && is_usual)
+        tile_forces(job, (variant){2, true});
+    else if (job->q == 2)
+        tile_forces(job, (variant){2, false});
+    else if (job->q == 1 && is_usual)
+        tile_forces(job, (variant){1, true});
+    else if (job->q == 1)
+        tile_forces(job, (variant){1, false});
+    else if (is_usual)
+        tile_forces(job, (variant){3, true});
+    else
+        tile_forces(job, (variant){3, false});
+}

@@ -1,0 +1,64 @@
+/* The loss of a triplet and its gradient: what TriMap sums (Amid & Warmuth, TriMap, section 3).
+ *
+ * A triplet (i, j, k) says that i is more like j than like k. With u = y_i - y_j, v = y_i - y_k,
+ * exp_t'(z) = max(0, 1 + (1 - t') z)^(1 / (1 - t')) and q_ij = exp_t'(-|u|^2), its loss is
+ *     w log_t(1 + r),   r = q_ik / q_ij,   log_t(z) = (z^(1 - t) - 1) / (1 - t),
+ * both functions becoming exp and log at 1. With a = t' - 1, A = 1 + a |u|^2, B = 1 + a |v|^2 and
+ * l = log r = (log A - log B) / a (|u|^2 - |v|^2 for a = 0),
+ *     h = r (1 + r)^-t,   c_j = 2 w h / A,   c_k = 2 w h / B,
+ *     gradient at y_i: c_j u - c_k v,   at y_j: -c_j u,   at y_k: c_k v.
+ * All of it is computed from l, so that nothing overflows before the result does. For t = t' = 2
+ * the loss is w A / (A + B), and no force is longer than w / 4.
+ *
+ * t-STE with alpha degrees of freedom (van der Maaten & Weinberger 2012) is t = 1,
+ * t' = (3 + alpha) / (1 + alpha), w = 1, of a map whose squared distances are multiplied by
+ * (1 + alpha) / (2 alpha); the paper of TriMap prints (1 + alpha) / 2, which is right for alpha = 1
+ * only. STE is t = t' = 1, w = 1.
+ *
+ * Method: closed forms in double precision. Advantage: exact to some 1e-15 for all 0 <= t and
+ * t' >= 1. Disadvantage: three elementary functions a triplet; the case t = t' = 2 needs none and
+ * is taken apart.
+ */
+#ifndef IKT_SAMPLED_TRIPLET_H
+#define IKT_SAMPLED_TRIPLET_H
+
+#include <stdbool.h>
+
+typedef struct {
+    double t;       /* 0 .. 10 */
+    double t_prime; /* 1 .. 10 */
+} ikt_triplet_rule;
+
+/* How a triplet is weighed by L = D_ik - D_ij, the logarithm of the ratio of its similarities. */
+typedef enum {
+    IKT_TRIPLET_LOG,   /* log_{1/2}(1 + L) = 2 (sqrt(1 + L) - 1) */
+    IKT_TRIPLET_RATIO, /* exp(L - most) + 0.001: the paper's ratio of similarities */
+    IKT_TRIPLET_UNIT   /* 1 */
+} ikt_triplet_weighing;
+
+/* Of weight 1; times w. */
+typedef struct {
+    double loss;     /* log_t(1 + r) */
+    double c_j, c_k; /* coefficients of u and of v in the gradient */
+} ikt_triplet_terms;
+
+/* LOCAL, pure. log_t(1 + x) for x >= 0, of log(1 + x). */
+double ikt_log_t(double t, double log_of);
+
+/* LOCAL, pure. log exp_t'(-square) = -log(1 + (t' - 1) square) / (t' - 1), for square >= 0. */
+double ikt_log_exp_t(double t_prime, double square);
+
+/* LOCAL, pure. Loss and coefficients, of |u|^2 and |v|^2. */
+ikt_triplet_terms ikt_triplet(const ikt_triplet_rule *rule, double u_square, double v_square);
+
+/* LOCAL, pure. The weight of a triplet; 0 where L <= 0, that is where k is not farther than j.
+ *   most   for `ratio`: what is subtracted from L, which counts as no larger than that */
+double ikt_triplet_weight(ikt_triplet_weighing weighing, double l, double most);
+
+/* What the weights by ratios have at least. */
+#define IKT_TRIPLET_RATIO_LEAST 0.001
+
+/* What L of random triplets is multiplied by. */
+#define IKT_TRIPLET_RANDOM_SHARE 0.1
+
+#endif
