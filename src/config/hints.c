@@ -132,10 +132,13 @@ static const peer peers[] = {
      "the number of centres of a partitioning is isolation.psi"},
     {"n_landmarks", "the number of landmarks is layout.landmarks, for layout.init=landmark"},
     {"dof df degrees_of_freedom degree_of_freedom",
-     "the kernel of the map has one degree of freedom, as t-SNE defines it"},
-    {"min_dist spread local_connectivity set_op_mix_ratio negative_sample_rate repulsion_strength",
-     "that belongs to UMAP, and t-SNE has nothing like it: how tight clusters are follows from "
-     "the data and isolation.psi"},
+     "the tail of the map's kernel is layout.degrees_of_freedom, 1 for t-SNE"},
+    {"min_dist spread repulsion_strength gamma negative_sample_rate",
+     "UMAP has umap.min_dist, umap.spread, umap.repulsion and umap.negatives, for --preset umap or "
+     "layout.objective=umap; in t-SNE how tight clusters are follows from the data and "
+     "isolation.psi"},
+    {"local_connectivity set_op_mix_ratio",
+     "UMAP's weights, affinity.kind=fuzzy, have the local connectivity 1 and are united wholly"},
     {"gpu device use_gpu cuda backend",
      "the program runs on processors only, so there is no device to choose"},
 };
