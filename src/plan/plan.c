@@ -24,13 +24,14 @@ static const double coded_coordinate = 1.14, /* of a row of float32 against that
     covariance_product = 3.63,               /* of the upper triangle, of a row */
     kernel_pair = 12.4,                      /* of the exact repulsion */
     block_pair = 6.7,                        /* of the whole kernel */
-    negative_pair = 36,                      /* of a row and a far row */
-    divergence_entry = 33.3,                 /* of P, beyond what attraction takes */
-    read_value = 48,                         /* of the file, brought to scale */
-    moved_coordinate = 53,                   /* of a point, by the optimiser */
-    met_pair = 45,                           /* of TriMap: a far row and a near one of a row */
-    met_triplet = 180,                       /* of those that are drawn once, for one of its rows */
-    summed_point = 297;                      /* for the bounds of the map and Z */
+    negative_pair = 83,                      /* of a row and a far row */
+    curve_entry = 60,        /* of P by UMAP's curve, beyond what attraction takes */
+    divergence_entry = 33.3, /* of P, beyond what attraction takes */
+    read_value = 48,         /* of the file, brought to scale */
+    moved_coordinate = 53,   /* of a point, by the optimiser */
+    met_pair = 45,           /* of TriMap: a far row and a near one of a row */
+    met_triplet = 180,       /* of those that are drawn once, for one of its rows */
+    summed_point = 297;      /* for the bounds of the map and Z */
 /* In gathers: */
 static const double searched_coordinate = 0.207, /* of a pair, and the best kept */
     eigen_cube = 0.432,                          /* of d^3, on one thread */
@@ -364,7 +365,7 @@ static void plan_grid(const task *t, double times, double span) {
 /* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where
  * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
 static void plan_negatives(const task *t, const ikt_negative_settings *sample) {
-    const double evaluations = t->early + t->late, in_doubles = 8 * 10;
+    const double evaluations = t->early + t->late, in_doubles = 8 * 40;
     const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
     concatenate(t, IKT_STAGE_REPULSION, evaluations + t->reports, bytes);
     arithmetic(t, IKT_STAGE_REPULSION,
@@ -471,6 +472,8 @@ static void plan_loop(const task *t) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
+        if (ikt_layout_negatives(&w->settings.layout))
+            arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
     }
     if (t->kernels > 0) plan_repulsion(t);
     const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
