@@ -378,10 +378,7 @@ static void plan_negatives(const task *t, const ikt_negative_settings *sample) {
 static void plan_repulsion(const task *t) {
     const double evaluations = t->kernels * (t->early + t->late), positions = 4 * t->axes * t->n;
     const ikt_stage repulsion = IKT_STAGE_REPULSION;
-    const ikt_negative_settings *sample = ikt_layout_negatives(&t->w->settings.layout);
-    if (sample) {
-        plan_negatives(t, sample);
-    } else if (t->w->is_exact) {
+    if (t->w->is_exact) {
         concatenate(t, repulsion, evaluations, positions);
         arithmetic(t, repulsion, evaluations * t->rows * t->n, kernel_pair);
     } else if (t->w->settings.layout.repulsion == IKT_REPULSION_FFT) {
@@ -464,6 +461,7 @@ static void plan_loop(const task *t) {
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
+    const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
     if (ikt_layout_objective(&w->settings.layout) == &ikt_objective_trimap) {
         plan_triplets(t);
     } else if (w->is_whole) {
@@ -472,10 +470,12 @@ static void plan_loop(const task *t) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
-        if (ikt_layout_negatives(&w->settings.layout))
-            arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
+        if (sample) arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
     }
-    if (t->kernels > 0) plan_repulsion(t);
+    if (sample)
+        plan_negatives(t, sample);
+    else if (t->kernels > 0)
+        plan_repulsion(t);
     const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
     if (has_p && w->is_dense)
         concatenate(t, IKT_STAGE_HALO, iterations, bytes * t->n);

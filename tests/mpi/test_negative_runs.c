@@ -183,6 +183,14 @@ static void it_is_planned(void **state) {
         const ikt_memory_plan plan = ikt_memory_plan_make(&work, 0);
         assert_true(plan.stage[IKT_STAGE_LAYOUT] > 50000 * 4 * 3);
         assert_true(plan.stage[IKT_STAGE_GRAPH] > 0);
+        if (work.landmarks > 0) continue;
+        ikt_machine machine;
+        const ikt_config_part part = ikt_machine_part(&machine);
+        succeed(ctx, ikt_config_defaults(ctx, &part, 1));
+        const ikt_time_plan time = ikt_time_plan_make(&work, NULL, &machine);
+        assert_true(time.stage[IKT_STAGE_REPULSION].seconds > 0);
+        assert_true(time.stage[IKT_STAGE_REPULSION].collectives >= 41);
+        assert_true(time.stage[IKT_STAGE_ATTRACTION].seconds > 0);
     }
     io_remove(ctx, f.input);
 }
