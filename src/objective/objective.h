@@ -72,7 +72,6 @@ typedef struct {
     double span;      /* side of the box round the map in the end, as predicted */
     int threads;
     int64_t columns; /* of the rows, where features are these; 0: they are codes */
-    int64_t k;       /* rows of a list of neighbours */
 } ikt_objective_shape;
 
 /* What an objective is made from. Everything that is pointed to is lent until it is destroyed, and

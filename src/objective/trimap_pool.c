@@ -116,6 +116,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
     if (st == IKT_OK)
         st = ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
                                      &t->edges, &t->value);
+    if (st == IKT_OK) st = ikt_similarity_check(ctx, t->value.most);
     if (st == IKT_OK) {
         st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
                              &t->pool);
@@ -305,11 +306,12 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 static void describe(const ikt_objective *objective, char *text, size_t size) {
     const state *t = objective->self;
     const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    char every[32] = "iteration";
+    if (s->redraw > 1) snprintf(every, sizeof every, "%lld iterations", (long long)s->redraw);
     snprintf(text, size,
-             "%lld near rows a row; %lld far rows for 16 rows, from a pool of %lld that lasts %lld "
-             "iterations",
-             (long long)s->neighbours, (long long)s->far_rows, (long long)s->pool_rows,
-             (long long)s->redraw);
+             "%lld near rows a row; %lld far rows for 16 rows, from a pool of %lld that is drawn "
+             "anew every %s",
+             (long long)s->neighbours, (long long)s->far_rows, (long long)s->pool_rows, every);
 }
 
 static int64_t memory(const ikt_objective_shape *shape) {

@@ -68,8 +68,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads,
-                                       .columns = w->is_isolation ? 0 : w->columns,
-                                       .k = w->k};
+                                       .columns = w->is_isolation ? 0 : w->columns};
     const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
     const int64_t arrays = 1 + copied + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +

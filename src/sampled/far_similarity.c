@@ -251,3 +251,10 @@ void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *c
     for (int64_t e = 0; e < count; e++)
         d[e] = d_of(s, d[e], own, scale_in(s, other[e]));
 }
+
+ikt_status ikt_similarity_check(ikt_context *ctx, double most) {
+    if (most > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "every row is as similar to all other rows as to its nearest ones, so that no "
+                    "triplet of rows has a weight: are all rows equal?");
+}

@@ -68,4 +68,9 @@ void ikt_similarity_some(const ikt_similarity *similarity, const char *row,
                          const char *const *other, int64_t count, void *scratch, float *d);
 int64_t ikt_similarity_scratch(const ikt_similarity *similarity);
 
+/* SAME-ARGS. Refuses rows of which no triplet has a weight.
+ *   most   the greatest L of all triplets that were looked at
+ * Errors: IKT_ERR_DATA. */
+ikt_status ikt_similarity_check(ikt_context *ctx, double most);
+
 #endif

@@ -198,18 +198,20 @@ static ikt_status draw_all(const drawing *d) {
 }
 
 /* COLLECTIVE. L becomes the weight; the paper's ratios are divided by the greatest of all ranks. */
-static void weigh(const drawing *d) {
+static ikt_status weigh(const drawing *d) {
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)d->settings->weights;
     const int64_t count = d->similarity->rows.count * d->places;
     double most = 0;
     for (int64_t e = 0; e < count; e++)
         most = fmax(most, (double)d->triplet[e].l);
     ikt_max_f64(d->ctx, &most, 1);
+    IKT_TRY(ikt_similarity_check(d->ctx, most));
     for (int64_t e = 0; e < count; e++) {
         const bool is_reduced = e % d->places >= d->near && weighing == IKT_TRIPLET_LOG;
         const double l = (double)d->triplet[e].l * (is_reduced ? IKT_TRIPLET_RANDOM_SHARE : 1);
         d->triplet[e].l = (float)ikt_triplet_weight(weighing, l, most);
     }
+    return IKT_OK;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -293,7 +295,7 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
         st = draw_all(&d);
     }
     ikt_free(&d.own);
-    if (st == IKT_OK) weigh(&d);
+    if (st == IKT_OK) st = weigh(&d);
     for (int role = 0; role < IKT_TRIPLET_ROLES && st == IKT_OK; role++)
         st = list_role(&d, (ikt_triplet_role)role, &out->as[role]);
     ikt_free(&d.triplet);

@@ -35,7 +35,7 @@ typedef struct {
 
 /* COLLECTIVE.
  *   lists   of the own rows' near rows, with D in place of scores
- * Errors: IKT_ERR_RESOURCE. Destroy it in any case. */
+ * Errors: IKT_ERR_DATA where no triplet has a weight; IKT_ERR_RESOURCE. Destroy it in any case. */
 ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *similarity,
                                    const ikt_neighbours *lists, const ikt_trimap_settings *settings,
                                    uint64_t seed, ikt_fixed_triplets *out);

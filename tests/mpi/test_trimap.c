@@ -548,6 +548,36 @@ static void the_fixed_gradient_is_that_of_the_value(void **state) {
     destroy_world(&w);
 }
 
+/* What the plan says of an objective is what it takes, where every other row is a boundary row and
+ * every edge is cut; and not twice as much. */
+static void memory_is_as_planned(void **state) {
+    ikt_context *ctx = *state;
+    static world w;
+    make_world(ctx, &w);
+    const bool is_alone = ikt_size(ctx) == 1;
+    for (int way = 0; way < 2; way++) {
+        ikt_trimap_settings s = usual(N, 4);
+        s.triplets = way == 0 ? IKT_TRIPLETS_FIXED : IKT_TRIPLETS_POOL;
+        s.random = 3;
+        const int64_t before = ikt_memory_now(ctx);
+        ikt_objective objective = make_objective(ctx, &w, 2, &s);
+        const int64_t taken = ikt_memory_now(ctx) - before;
+        const ikt_objective_shape shape = {.rows = w.rows,
+                                           .q = 2,
+                                           .options = {.trimap = s},
+                                           .cut = is_alone ? 0 : 1,
+                                           .boundary = N - w.rows.count,
+                                           .threads = ikt_threads(ctx),
+                                           .columns = D};
+        const int64_t planned = ikt_objective_trimap.memory(&ikt_objective_trimap, &shape);
+        if (taken > planned || (is_alone && way == 1 && planned > 2 * taken))
+            fail_msg("way %d: %lld bytes were planned, %lld taken", way, (long long)planned,
+                     (long long)taken);
+        ikt_objective_destroy(&objective);
+    }
+    destroy_world(&w);
+}
+
 /* --- runs ------------------------------------------------------------------------------------- */
 
 enum { ROWS = 333, COLUMNS = 6, CLASSES = 4, ITERATIONS = 45, STOP_AT = 17 };
@@ -749,9 +779,15 @@ static void rows_that_make_no_map_are_refused(void **state) {
     ikt_context *ctx = *state;
     setting s = make_setting(ctx, ROWS);
     ikt_run run;
-    set(ctx, &s.settings, "affinity.kind=knn");
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
-    assert_int_equal(ikt_memory_now(ctx), 0);
+    static const char *const kinds[] = {"affinity.kind=knn", "affinity.kind=isolation"};
+    static const char *const ways[] = {"trimap.triplets=fixed", "trimap.triplets=pool"};
+    for (int k = 0; k < 4; k++) {
+        set(ctx, &s.settings, kinds[k % 2]);
+        set(ctx, &s.settings, ways[k / 2]);
+        assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
+        io_expect(ctx, k % 2 == 0 ? "remove copies" : "are all rows equal");
+        assert_int_equal(ikt_memory_now(ctx), 0);
+    }
     io_remove(ctx, s.input);
     /* All in one place: nothing would ever move. */
     static world w;
@@ -776,7 +812,7 @@ IKT_MPI_TESTS(ikt_test(all_far_rows_give_the_gradient_itself),
               ikt_test(random_triplets_are_unbiased),
               ikt_test(similarities_are_those_of_the_definition),
               ikt_test(fixed_triplets_are_what_they_should_be),
-              ikt_test(the_fixed_gradient_is_that_of_the_value),
+              ikt_test(the_fixed_gradient_is_that_of_the_value), ikt_test(memory_is_as_planned),
               ikt_test(it_gives_the_same_bits_on_any_ranks_and_threads),
               ikt_test(it_is_stopped_in_an_epoch_and_goes_on), ikt_test(copies_do_no_harm),
               ikt_test(settings_that_make_no_sense_are_refused),
