@@ -25,6 +25,7 @@ typedef enum {
     IKT_AFFINITY_GAUSSIAN,
     IKT_AFFINITY_KNN,
     IKT_AFFINITY_ADAPTIVE,
+    IKT_AFFINITY_FUZZY,
     IKT_AFFINITY_GRAPH, /* no kernel: input.graph */
     IKT_AFFINITIES
 } ikt_affinity_name;
@@ -106,6 +107,13 @@ typedef enum {
     IKT_SCORES_DISTANCES /* squared Euclidean distances of the preprocessed rows */
 } ikt_affinity_scores;
 
+/* How both directions of a pair become one entry of P. */
+typedef enum {
+    IKT_SYMMETRY_MEAN, /* p_ij = (p_j|i + p_i|j) / (2 n), where rows sum to 1 */
+    IKT_SYMMETRY_UNION /* w_j|i + w_i|j - w_j|i w_i|j of weights from 0 to 1, the probability that
+                          one of two independent events happens; P is that divided by its total */
+} ikt_symmetry;
+
 /* What there is to know when weights are made. All of it is lent. */
 typedef struct {
     const ikt_affinity_settings *settings;
@@ -119,6 +127,7 @@ typedef struct {
 typedef struct {
     const char *name; /* as affinity.kind has it */
     ikt_affinity_scores scores;
+    ikt_symmetry symmetry;
     const ikt_section *section; /* its own keys, or NULL */
     size_t keys;                /* where their struct is in ikt_affinity_settings */
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
@@ -128,13 +137,15 @@ typedef struct {
     ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed);
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
     void (*shrink)(ikt_affinity_settings *settings, int64_t n);
-    /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists.
+    /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists; or weights of
+     * a union.
      *   zero_similarity   receives how many rows have no similarity to any other, over all ranks
      * Errors: IKT_ERR_RESOURCE, those of reading. */
     ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *zero_similarity);
     /* COLLECTIVE. Puts the dense symmetric P in place of the scores of all pairs, which are
-     * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then. */
+     * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then.
+     * NULL: there is none, which `check` refuses. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
                         int64_t *zero_similarity);
     bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
@@ -143,7 +154,7 @@ typedef struct {
 } ikt_affinity;
 
 extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
-    ikt_affinity_adaptive, ikt_affinity_graph;
+    ikt_affinity_adaptive, ikt_affinity_fuzzy, ikt_affinity_graph;
 
 /* LOCAL, pure. The kind that the settings name. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
@@ -192,6 +203,13 @@ void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double 
  * exp(-beta (d^2 - least)) in *total; `skip` is an index to leave out, or -1. */
 double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
                          double *least, double *total);
+
+/* LOCAL, pure. UMAP's rho and sigma of a row (fuzzy.c): the sum over its k squared distances of
+ * exp(-max(0, d - rho) / sigma) is `target`, as far as sigma's lower bound allows. */
+typedef struct {
+    double rho, sigma;
+} ikt_fuzzy_row;
+ikt_fuzzy_row ikt_fuzzy_fit(const float *squared, int64_t k, double target);
 
 /* LOCAL, pure. |x - y|^2 / (sigma_x sigma_y) from the squares of all three, by the rule of
  * adaptive.c: infinite where K is 0. */

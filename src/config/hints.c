@@ -149,9 +149,12 @@ static const peer peers[] = {
     {"n_landmarks", "the number of landmarks is layout.landmarks, for layout.init=landmark"},
     {"dof df degrees_of_freedom degree_of_freedom",
      "the degrees of freedom of the map's kernel are layout.degrees_of_freedom (1 is t-SNE)"},
-    {"min_dist spread local_connectivity set_op_mix_ratio negative_sample_rate repulsion_strength",
-     "that belongs to UMAP; how tight clusters lie in a map of t-SNE is set by "
+    {"min_dist spread repulsion_strength gamma negative_sample_rate",
+     "UMAP has umap.min_dist, umap.spread, umap.repulsion and umap.negatives, for --preset umap or "
+     "layout.objective=umap; how tight clusters lie in a map of t-SNE is set by "
      "layout.final_exaggeration and layout.degrees_of_freedom"},
+    {"local_connectivity set_op_mix_ratio",
+     "UMAP's weights, affinity.kind=fuzzy, have the local connectivity 1 and are united wholly"},
     {"gpu device use_gpu cuda backend",
      "the program runs on processors only, so there is no device to choose"},
 };

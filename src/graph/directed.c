@@ -12,7 +12,7 @@
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {
     const int64_t k = lists->k;
     int64_t kept = 0;
-    *out = (ikt_directed){lists->n_local, NULL, lists->row, lists->score};
+    *out = (ikt_directed){.n_local = lists->n_local, .column = lists->row, .value = lists->score};
     lists->row = NULL;
     lists->score = NULL;
     ikt_status st = ikt_alloc(ctx, &out->start, out->n_local + 1, sizeof *out->start, "graph");

@@ -1,12 +1,13 @@
 /* The sparse symmetric matrix P of t-SNE, distributed by rows.
  *
- * p_ij = (p_j|i + p_i|j) / (2 n), sum over all i and j = 1 (Zhu & Ting 2021, equation 3). A rank
- * holds whole rows, each in two parts: forward, the entries to the row's own neighbours, which stay
- * where the neighbour lists were; and reverse, those to rows that have it among their neighbours
- * but are not among its own. Two parts because nothing then has to be copied to make space.
- * Columns are local numbers: 0 .. n_local - 1 are the rank's own rows, n_local + g is its g-th
- * ghost, a row of another rank. Within a part of a row the columns are ordered by GLOBAL number,
- * whatever the ranks: sums along a row have one order everywhere.
+ * p_ij = (p_j|i + p_i|j) / (2 n), sum over all i and j = 1 (Zhu & Ting 2021, equation 3); UMAP's
+ * weights are united instead (ikt_symmetry) and divided by their total, so that every P is
+ * symmetric and sums to 1. A rank holds whole rows, each in two parts: forward, the entries to the
+ * row's own neighbours, which stay where the neighbour lists were; and reverse, those to rows that
+ * have it among their neighbours but are not among its own. Two parts because nothing then has to
+ * be copied to make space. Columns are local numbers: 0 .. n_local - 1 are the rank's own rows,
+ * n_local + g is its g-th ghost, a row of another rank. Within a part of a row the columns are
+ * ordered by GLOBAL number, whatever the ranks: sums along a row have one order everywhere.
  */
 #ifndef IKT_GRAPH_GRAPH_H
 #define IKT_GRAPH_GRAPH_H
@@ -26,6 +27,7 @@ typedef struct {
     int64_t *start;   /* [n_local + 1] where the entries of each own row begin */
     uint32_t *column; /* [start[n_local]] global rows, never the row itself, none twice in a row */
     float *value;     /* [start[n_local]] p_j|i > 0 */
+    ikt_symmetry symmetry; /* what they are made for; the mean unless the caller says otherwise */
 } ikt_directed;
 
 /* LOCAL. Weighted lists as rows: zeros are dropped, and the gaps closed.
@@ -80,8 +82,8 @@ typedef struct {
 } ikt_graph;
 
 /* COLLECTIVE. Symmetrises directed weights.
- *   rows     p_j|i, those of a row summing to 1, or all of them to n. Taken over: empty afterwards,
- *            also on failure.
+ *   rows     p_j|i, those of a row summing to 1, or all of them to n; for a union, weights from 0
+ *            to 1. Taken over: empty afterwards, also on failure.
  * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
  * Memory at the peak, beside the rows and the reverse part (8 bytes an entry): buffers of fixed
  * size, 16 bytes a row and n/5 bytes for the numbers of the ghosts. */

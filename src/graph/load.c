@@ -303,7 +303,7 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     loading l = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
     const bool is_p = rule->values == IKT_EDGES_PROBABILITIES;
-    *out = (ikt_directed){0, NULL, NULL, NULL};
+    *out = (ikt_directed){.start = NULL};
     ikt_status st = find_starts(&l);
     l.rule.scale = 1;
     if (st == IKT_OK && is_p) st = read_blocks(&l, add_probabilities);
@@ -343,7 +343,7 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     }
     if (st == IKT_OK) {
         *out = l.rows;
-        l.rows = (ikt_directed){0, NULL, NULL, NULL};
+        l.rows = (ikt_directed){.start = NULL};
     }
     loading_free(&l);
     return st;

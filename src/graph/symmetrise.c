@@ -1,7 +1,8 @@
 /* From directed weights to the symmetric P.
  *
  * Method: the weights p_j|i travel, transposed, to the owner of row j, a batch of rows at a time.
- * First round: where row j has i among its own neighbours, both weights are added in place. The sum
+ * First round: where row j has i among its own neighbours, both weights are added in place, or
+ * united (ikt_symmetry). The sum
  * is stored with a minus sign, so that when row j's turn to send comes, row i takes the sum instead
  * of adding again; pairs of one batch have both sent their weights before either adds. What finds
  * no partner is counted. Second round: what is still positive has no partner, and travels again
@@ -16,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "dist/rows.h"
@@ -31,6 +33,12 @@ typedef struct {
     float *reverse_value;
 } work;
 
+/* Both directions of a pair as one number; the same whichever comes first. */
+static float both(const work *w, float a, float b) {
+    if (w->rows.symmetry == IKT_SYMMETRY_MEAN) return a + b;
+    return (float)((double)a + (double)b - (double)a * (double)b);
+}
+
 /* --- pairs of rows of two ranks --------------------------------------------------------------- */
 
 /* Adds the weight of a pair, or counts an entry without a partner. */
@@ -44,7 +52,7 @@ static void join(void *self, const ikt_transposed_entry *from) {
     else if (from->value < 0) /* the partner has added already */
         w->rows.value[begin + found] = from->value;
     else
-        w->rows.value[begin + found] = -(w->rows.value[begin + found] + from->value);
+        w->rows.value[begin + found] = -both(w, w->rows.value[begin + found], from->value);
 }
 
 static void place_single(void *self, const ikt_transposed_entry *from) {
@@ -73,7 +81,7 @@ static void join_own(work *w) {
                 w->reverse_start[row + 1]++;
             } else if (i < row) {
                 w->rows.value[e] = w->rows.value[mirror] =
-                    -(w->rows.value[e] + w->rows.value[mirror]);
+                    -both(w, w->rows.value[e], w->rows.value[mirror]);
             }
         }
 }
@@ -170,14 +178,39 @@ static ikt_status join_all(work *w) {
     place_own(w);
     ikt_transpose_end(&w->transpose);
     ikt_free(&w->cursor);
-    const ikt_directed reverse = {count, w->reverse_start, w->reverse_column, w->reverse_value};
+    const ikt_directed reverse = {.n_local = count,
+                                  .start = w->reverse_start,
+                                  .column = w->reverse_column,
+                                  .value = w->reverse_value};
     return ikt_agree(ctx, ikt_directed_sort(ctx, &reverse));
 }
 
-/* From sums of conditional probabilities, of either sign, to p_ij. An entry stays one however small
- * it is, as Gaussian weights of far rows are. */
-static void scale_values(ikt_context *ctx, int64_t n, float *value, int64_t count) {
-    double scale = 1.0 / (2.0 * (double)n);
+/* COLLECTIVE. The total of both directions over all pairs, whose values are of either sign: 2 n by
+ * construction where the rows sum to 1, or an exact sum. */
+static double total_of(const work *w) {
+    const int64_t count = w->distribution.count;
+    const float *const value[] = {w->rows.value, w->reverse_value};
+    const int64_t entries[] = {w->rows.start[count], w->reverse_start[count]};
+    ikt_exact_sum total = {{0}, 0, 0};
+    if (w->rows.symmetry == IKT_SYMMETRY_MEAN) return 2.0 * (double)w->distribution.n;
+    for (int p = 0; p < 2; p++) {
+#pragma omp parallel num_threads(ikt_threads(w->ctx))
+        {
+            ikt_exact_sum mine = {{0}, 0, 0};
+#pragma omp for schedule(static) nowait
+            for (int64_t e = 0; e < entries[p]; e++)
+                ikt_exact_sum_add(&mine, fabs((double)value[p][e]));
+#pragma omp critical(ikt_symmetrise_total)
+            ikt_exact_sum_merge(&total, &mine);
+        }
+    }
+    ikt_exact_sum_reduce(w->ctx, &total, 1);
+    return ikt_exact_sum_value(&total);
+}
+
+/* From both directions of a pair, of either sign, to p_ij. An entry stays one however small it is,
+ * as Gaussian weights of far rows are. */
+static void scale_values(ikt_context *ctx, double scale, float *value, int64_t count) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < count; e++)
         value[e] = (float)fmax(scale * fabs((double)value[e]), FLT_MIN);
@@ -189,11 +222,12 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
     memset(out, 0, sizeof *out);
     out->rows = *distribution;
     work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
-    *rows = (ikt_directed){0, NULL, NULL, NULL};
+    *rows = (ikt_directed){.start = NULL};
     ikt_status st = join_all(&w);
     if (st == IKT_OK) {
-        scale_values(ctx, distribution->n, w.rows.value, w.rows.start[count]);
-        scale_values(ctx, distribution->n, w.reverse_value, w.reverse_start[count]);
+        const double scale = 1.0 / total_of(&w);
+        scale_values(ctx, scale, w.rows.value, w.rows.start[count]);
+        scale_values(ctx, scale, w.reverse_value, w.reverse_start[count]);
     }
     /* From here on the graph owns the arrays; columns are still global numbers. */
     out->forward = (ikt_csr){w.rows.start, (int32_t *)w.rows.column, w.rows.value};

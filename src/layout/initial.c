@@ -60,10 +60,12 @@ void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_
                         ikt_rng_normal(seed, IKT_RNG_JITTER, rows->first + i, (uint64_t)c));
 }
 
-void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y) {
+void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, double target,
+                        float *y) {
+    const double deviation = target > 0 ? target : start_deviation;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         for (int c = 0; c < q; c++)
-            y[q * i + c] = (float)(start_deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
-                                                                    rows->first + i, (uint64_t)c));
+            y[q * i + c] = (float)(deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
+                                                              rows->first + i, (uint64_t)c));
 }

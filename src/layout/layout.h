@@ -46,7 +46,9 @@ typedef struct {
     int accuracy;               /* ikt_accuracy of FFT and tree */
     int grid;                   /* ikt_fft_sharing */
     int64_t report_every;       /* iterations between values of the trace */
-    ikt_trimap_settings trimap; /* in a section of its own */
+    ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
+    ikt_umap_settings umap;
+    ikt_largevis_settings largevis;
 } ikt_layout_settings;
 
 extern const ikt_section ikt_layout_section;
@@ -55,6 +57,9 @@ extern const ikt_section ikt_layout_section;
  *   seed   of the run */
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
+
+/* LOCAL, pure. Where the objective takes its negative samples from; NULL: it has none. */
+const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings);
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
  * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits
@@ -108,8 +113,10 @@ void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint
  *   y   [n_local * q] the places in, positions out */
 void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
 
-/* LOCAL. Initial positions y[n_local * q] drawn from N(0, 1e-4^2). */
-void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
+/* LOCAL. Initial positions y[n_local * q] drawn from N(0, target^2), 1e-4 where that is not
+ * positive. */
+void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, double target,
+                        float *y);
 
 /* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
 double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);

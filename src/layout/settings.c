@@ -13,11 +13,13 @@
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap", "",
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap|umap|largevis", "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
-        "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md)"),
+        "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
+        "umap and largevis attract along P and take repulsion "
+        "from a random draw of rows (docs/umap.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -32,7 +34,8 @@ static const ikt_key layout_keys[] = {
         "(exaggeration 4 for 100 of 1000 iterations, learning rate 500 on the full gradient, "
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "The number of iterations in all; with stop: auto the most that there may be"),
+        "The number of iterations in all; with stop: auto the most that there may be. auto is that "
+        "of the preset, and 500 for the objectives umap and largevis"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -55,7 +58,8 @@ static const ikt_key layout_keys[] = {
         "but at least 200"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length after the first phase; auto is learning_rate where that is given, and "
-        "otherwise n, or n / final_exaggeration where that is less, but at least 200"),
+        "otherwise n, or n / final_exaggeration where that is less, but at least 200. With the "
+        "objectives umap and largevis auto is 1, and the rate falls to 0 in the end"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
@@ -122,7 +126,16 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .accuracy = settings->accuracy,
                                    .sharing = settings->grid,
                                    .seed = seed,
-                                   .trimap = settings->trimap};
+                                   .trimap = settings->trimap,
+                                   .umap = settings->umap,
+                                   .largevis = settings->largevis};
+}
+
+const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings) {
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    return kind->name == ikt_objective_umap.name       ? &settings->umap.sample
+           : kind->name == ikt_objective_largevis.name ? &settings->largevis.sample
+                                                       : NULL;
 }
 
 /* --- "auto" ----------------------------------------------------------------------------------- */
@@ -193,11 +206,19 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     ikt_objective_options options = ikt_layout_options(settings, 0);
     IKT_TRY(check_final_exaggeration(ctx, settings));
+    if (kind->is_annealed && settings->stop == IKT_STOP_AUTO)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.stop=auto does not go with layout.objective=%s, whose steps fall to "
+            "0 at the last iteration: give layout.iterations, or leave both out",
+            kind->name);
     resolve_schedule(settings, (double)n);
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
     settings->trimap = options.trimap;
+    settings->umap = options.umap;
+    settings->largevis = options.largevis;
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : schedules[settings->preset].init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

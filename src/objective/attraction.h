@@ -9,6 +9,8 @@
  *   nerv   a p w + b l w^2,  l = log max(c p, 1)          l w        p log(p / w)
  *   jse    l w^2,  l = log(1 + a p / w)                   l w        p (log(c p / w) - l)
  *   sne    p                                              -          p (log p + r^2)
+ *   curve  p 2 b (1 - w) / r^2,  w = 1 / (1 + e^a r^(2b)) -         -p log w
+ * The forces of curve are cut to a magnitude of c along an axis, before they are multiplied by p.
  *
  * Where the constants come from: docs/objectives.md, objective.c. */
 /* clang-format on */
@@ -25,7 +27,8 @@ typedef enum {
     IKT_PAIR_NERV,
     IKT_PAIR_JSE,
     IKT_PAIR_SNE,
-    IKT_PAIR_TAILED
+    IKT_PAIR_TAILED,
+    IKT_PAIR_CURVE
 } ikt_pair_kind;
 
 typedef struct {

@@ -9,6 +9,7 @@
  * columns are those of the rows that follow, which are wanted next anyway.
  * Dimensions, kind of pair and whether the value is wanted are constants of each instance. */
 #include "kernelsum/replica.h"
+#include "objective/curve_lanes.h"
 
 #define BODY LANES_INLINE TARGET
 
@@ -27,11 +28,40 @@ typedef struct {
     vector along[IKT_DIMENSIONS_MOST][VECTORS], value[VECTORS], balance[VECTORS];
 } row_sums;
 
+/* The same for pairs of UMAP's curve, whose force is cut along each axis. */
+BODY void add_curve(const ikt_pair_weight *pair, variant is, row_sums *sums, int v, const vector *p,
+                    const vector *other, const float *own) {
+    vector d[IKT_DIMENSIONS_MOST], square = (vector){0}, w, rest;
+    curve_lanes curve;
+    for (int c = 0; c < is.q; c++) {
+        d[c] = own[c] - other[c];
+        square += d[c] * d[c];
+    }
+    vector_cap(&square, farthest);
+    vector_floor(&square, curve_least);
+    curve_look(&square, pair->a, pair->b, &curve);
+    curve_similarity(&curve, &w, &rest);
+    const vector slope = 2 * pair->b * rest / square;
+    for (int c = 0; c < is.q; c++) {
+        vector along = slope * d[c];
+        curve_clip(&along, pair->c);
+        sums->along[c][v] += *p * along;
+    }
+    if (!is.want_value) return;
+    vector_log1p(&curve.e); /* -log w = log(1 + e^l) */
+    vector_floor(&curve.l, 0);
+    sums->value[v] += *p * (curve.l + curve.e);
+}
+
 /* Adds the entries of one vector of a block to its sums: own - other along each axis, weight and
  * other terms of the pair. */
 BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
                       const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], weight, ratio;
+    if (is.kind == IKT_PAIR_CURVE) {
+        add_curve(pair, is, sums, v, p, other, own);
+        return;
+    }
     const bool is_square = is.kind == IKT_PAIR_SNE || is.kind == IKT_PAIR_TAILED;
     vector far = (vector){0} + (is_square ? 0.0f : 1.0f); /* 1 + r^2, or r^2 */
     for (int c = 0; c < is.q; c++) {
@@ -180,6 +210,10 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
             rows(p, job, (variant){q, IKT_PAIR_TAILED, true, is_dense});                           \
         else if (job->pair->kind == IKT_PAIR_TAILED)                                               \
             rows(p, job, (variant){q, IKT_PAIR_TAILED, false, is_dense});                          \
+        else if (job->pair->kind == IKT_PAIR_CURVE && job->value)                                  \
+            rows(p, job, (variant){q, IKT_PAIR_CURVE, true, is_dense});                            \
+        else if (job->pair->kind == IKT_PAIR_CURVE)                                                \
+            rows(p, job, (variant){q, IKT_PAIR_CURVE, false, is_dense});                           \
         else if (job->value)                                                                       \
             rows(p, job, (variant){q, IKT_PAIR_TSNE, true, is_dense});                             \
         else                                                                                       \

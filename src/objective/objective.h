@@ -22,6 +22,7 @@
 #include "neighbours/neighbours.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
+#include "sampled/negative_settings.h"
 #include "sampled/trimap_settings.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
@@ -53,6 +54,8 @@ typedef struct {
     ikt_fft_rates rates; /* of the machine, where the sharing is left to them */
     uint64_t seed;       /* for draws */
     ikt_trimap_settings trimap;
+    ikt_umap_settings umap;
+    ikt_largevis_settings largevis;
 } ikt_objective_options;
 
 /* What is known of an objective before it is made: enough for its memory and its state. */
@@ -124,12 +127,14 @@ struct ikt_objective_kind {
     const char *name;       /* as layout.objective names it */
     const char *value_name; /* "KL" where the value is KL(P || Q), else "cost" */
     unsigned needs;         /* ikt_objective_need */
+    bool needs_sparse;      /* of P, no other form will do */
     bool has_exaggeration;  /* early exaggeration makes sense */
+    bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */
     int64_t iterations;     /* with layout.stop=fixed */
     double momentum;        /* before layout.momentum_switch */
-    double start_deviation; /* of the first coordinate of a start from components */
+    double start_deviation; /* of the first coordinate of a start */
     const ikt_optimiser_kind *optimiser;
     const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
 
@@ -181,11 +186,13 @@ typedef enum {
     IKT_OBJECTIVE_JSE,
     IKT_OBJECTIVE_SNE,
     IKT_OBJECTIVE_TRIMAP,
+    IKT_OBJECTIVE_UMAP,
+    IKT_OBJECTIVE_LARGEVIS,
     IKT_OBJECTIVES
 } ikt_objective_name;
 
 extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_objective_jse,
-    ikt_objective_sne, ikt_objective_trimap;
+    ikt_objective_sne, ikt_objective_trimap, ikt_objective_umap, ikt_objective_largevis;
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);

@@ -58,6 +58,10 @@ extern const ikt_optimiser_kind ikt_optimiser_momentum;
  * takes it; the map is that point. */
 extern const ikt_optimiser_kind ikt_optimiser_delta_bar_delta;
 
+/* y -= rate gradient, which remembers nothing: for objectives whose gradient is sampled and whose
+ * rate falls. */
+extern const ikt_optimiser_kind ikt_optimiser_descent;
+
 typedef struct {
     const ikt_optimiser_kind *kind;
     int64_t coordinates; /* q n_local */

@@ -282,6 +282,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
         if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
     }
     IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
+    IKT_TRY(ikt_check_objective(ctx, settings));
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));

@@ -512,6 +512,7 @@ static ikt_status symmetrise(ikt_context *ctx, const job *j, ikt_probabilities *
     ikt_status st = IKT_OK;
     if (!p->weights.start)
         st = ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->weights));
+    p->weights.symmetry = j->kind->symmetry;
     if (st == IKT_OK && j->options->graph_writer)
         st = ikt_run_graph_rows(ctx, j->settings, j->options, p);
     if (st == IKT_OK) st = ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph);

@@ -290,7 +290,8 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     case IKT_INIT_FILE:
         return start_from_file(ctx, settings, rows, *y);
     default:
-        ikt_initial_random(ctx, rows, q, seed, *y);
+        ikt_initial_random(ctx, rows, q, seed,
+                           ikt_layout_objective(&settings->layout)->start_deviation, *y);
         return IKT_OK;
     }
 }

@@ -24,12 +24,14 @@ static const double coded_coordinate = 1.14, /* of a row of float32 against that
     covariance_product = 3.63,               /* of the upper triangle, of a row */
     kernel_pair = 12.4,                      /* of the exact repulsion */
     block_pair = 6.7,                        /* of the whole kernel */
-    divergence_entry = 33.3,                 /* of P, beyond what attraction takes */
-    read_value = 48,                         /* of the file, brought to scale */
-    moved_coordinate = 53,                   /* of a point, by the optimiser */
-    met_pair = 45,                           /* of TriMap: a far row and a near one of a row */
-    met_triplet = 180,                       /* of those that are drawn once, for one of its rows */
-    summed_point = 297;                      /* for the bounds of the map and Z */
+    negative_pair = 83,                      /* of a row and a far row */
+    curve_entry = 60,        /* of P by UMAP's curve, beyond what attraction takes */
+    divergence_entry = 33.3, /* of P, beyond what attraction takes */
+    read_value = 48,         /* of the file, brought to scale */
+    moved_coordinate = 53,   /* of a point, by the optimiser */
+    met_pair = 45,           /* of TriMap: a far row and a near one of a row */
+    met_triplet = 180,       /* of those that are drawn once, for one of its rows */
+    summed_point = 297;      /* for the bounds of the map and Z */
 /* In gathers: */
 static const double searched_coordinate = 0.207, /* of a pair, and the best kept */
     eigen_cube = 0.432,                          /* of d^3, on one thread */
@@ -360,6 +362,17 @@ static void plan_grid(const task *t, double times, double span) {
     concatenate(t, IKT_STAGE_FFT, times, number * nodes);
 }
 
+/* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where
+ * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
+static void plan_negatives(const task *t, const ikt_negative_settings *sample) {
+    const double evaluations = t->early + t->late, in_doubles = 8 * 40;
+    const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
+    concatenate(t, IKT_STAGE_REPULSION, evaluations + t->reports, bytes);
+    arithmetic(t, IKT_STAGE_REPULSION,
+               t->rows * (evaluations * (double)sample->far_rows + t->reports * in_doubles),
+               negative_pair);
+}
+
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
  * size of the map. Exact: m n pairs, and everyone's position. By a tree: positions, and results. */
 static void plan_repulsion(const task *t) {
@@ -448,6 +461,7 @@ static void plan_loop(const task *t) {
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
+    const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
     if (ikt_layout_objective(&w->settings.layout) == &ikt_objective_trimap) {
         plan_triplets(t);
     } else if (w->is_whole) {
@@ -456,8 +470,12 @@ static void plan_loop(const task *t) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
+        if (sample) arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
     }
-    if (t->kernels > 0) plan_repulsion(t);
+    if (sample)
+        plan_negatives(t, sample);
+    else if (t->kernels > 0)
+        plan_repulsion(t);
     const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
     if (has_p && w->is_dense)
         concatenate(t, IKT_STAGE_HALO, iterations, bytes * t->n);

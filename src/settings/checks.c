@@ -84,14 +84,12 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs isolation.form = voronoi: the file holds centres of "
                         "cells, not trees");
-    if (settings->layout.objective == IKT_OBJECTIVE_TRIMAP)
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    if (objective == &ikt_objective_sne || !objective->divergence)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with layout.objective = trimap: new rows are "
-                        "placed by the kernel of t-SNE");
-    if (settings->layout.objective == IKT_OBJECTIVE_SNE)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with layout.objective = sne: new rows are placed "
-                        "by the kernel of t-SNE");
+                        "output.model does not go with layout.objective = %s: new rows are placed "
+                        "by the kernel of t-SNE",
+                        objective->name);
     if (strcmp(output->model, output->file) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
                         output->file);
@@ -124,6 +122,16 @@ ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings) {
                         "affinity.support = whole needs layout.stop = fixed: the last iterations "
                         "draw from more partitionings, and so have to be known beforehand");
     return IKT_OK;
+}
+
+ikt_status ikt_check_objective(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    if (!objective->needs_sparse || settings->affinity.support == IKT_SUPPORT_SPARSE) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "affinity.support = %s does not go with layout.objective=%s, which goes along "
+                    "the entries of a sparse P: take affinity.support=sparse",
+                    settings->affinity.support == IKT_SUPPORT_DENSE ? "dense" : "whole",
+                    objective->name);
 }
 
 ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {

@@ -26,6 +26,10 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings);
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings);
 
+/* SAME-ARGS. Whether the objective can work on the form of P that is asked for.
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_objective(ikt_context *ctx, const ikt_settings *settings);
+
 /* SAME-ARGS. Whether the other settings allow preprocess.metric = precomputed, where that is asked
  * for, and what follows from it: the searches are exact. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings);

@@ -21,6 +21,15 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
                               "Millions of rows. The neighbours are better and there are the "
                               "iterations that large maps need to settle, at about twice the time",
                               {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+    [IKT_RUN_PRESET_UMAP] = {"umap",
+                             "UMAP as its users know it: its weights of 15 neighbours, and its "
+                             "objective (docs/umap.md)",
+                             {"affinity.kind=fuzzy", "layout.objective=umap", NULL}},
+    [IKT_RUN_PRESET_LARGEVIS] = {"largevis",
+                                 "LargeVis as its paper has it: Gaussian weights of perplexity 50 "
+                                 "over 150 neighbours, and its objective (docs/umap.md)",
+                                 {"affinity.kind=gaussian", "gaussian.perplexity=50",
+                                  "affinity.neighbours=150", "layout.objective=largevis", NULL}},
 };
 
 ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size_t n, int preset) {

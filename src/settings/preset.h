@@ -20,10 +20,12 @@ typedef enum {
     IKT_RUN_PRESET_QUICK,
     IKT_RUN_PRESET_PAPER,
     IKT_RUN_PRESET_LARGE,
+    IKT_RUN_PRESET_UMAP,
+    IKT_RUN_PRESET_LARGEVIS,
     IKT_RUN_PRESETS
 } ikt_run_preset;
 
-#define IKT_PRESET_NAMES "none|quick|paper|large"
+#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis"
 
 typedef struct {
     const char *name;                                  /* "quick" */

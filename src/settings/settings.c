@@ -109,7 +109,8 @@ static const ikt_key run_keys[] = {
     CHOICE(
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
-        "paper does, large for millions of rows. Every setting that is given wins over the preset. "
+        "paper does, large for millions of rows, umap and largevis for the methods of these names. "
+        "Every setting that is given wins over the preset. "
         "(layout.preset is the schedule of the iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
@@ -158,6 +159,8 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     parts[p++] = (ikt_config_part){&ikt_whole_section, &settings->affinity.whole};
     parts[p++] = (ikt_config_part){&ikt_layout_section, &settings->layout};
     parts[p++] = (ikt_config_part){&ikt_trimap_section, &settings->layout.trimap};
+    parts[p++] = (ikt_config_part){&ikt_umap_section, &settings->layout.umap};
+    parts[p++] = (ikt_config_part){&ikt_largevis_section, &settings->layout.largevis};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
     parts[p++] = (ikt_config_part){&run_section, &settings->run};
     assert(p == IKT_SETTINGS_PARTS);
@@ -196,6 +199,8 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     if (s.layout.trimap.pool_rows > count) s.layout.trimap.pool_rows = IKT_AUTO_INT;
+    s.layout.umap.sample.pool = s.layout.largevis.sample.pool = IKT_AUTO_INT;
+    s.layout.umap.sample.far_rows = s.layout.largevis.sample.far_rows = IKT_AUTO_INT;
     return s;
 }
 

@@ -62,7 +62,7 @@ typedef struct {
     ikt_run_settings run;
 } ikt_settings;
 
-enum { IKT_SETTINGS_PARTS = 9 + IKT_AFFINITY_PARTS };
+enum { IKT_SETTINGS_PARTS = 11 + IKT_AFFINITY_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);

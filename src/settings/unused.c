@@ -34,6 +34,9 @@ typedef enum {
     TRIMAP,
     TRIMAP_POOL,
     TRIMAP_SCALES,
+    MOMENTUM,
+    UMAP,
+    LARGEVIS,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -72,15 +75,21 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
     has[KERNEL_SUMS] = !is_trimap;
-    has[APPROXIMATION] = has[APPROXIMATION] && !is_trimap;
-    has[GRID] = has[GRID] && !is_trimap;
+    has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
+    has[GRID] = has[GRID] && objective->divergence;
     has[EXAGGERATION] = objective->has_exaggeration;
     has[TRIMAP] = is_trimap;
     has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
     has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
+    has[MOMENTUM] = objective->optimiser != &ikt_optimiser_descent;
+    has[UMAP] = objective->name == ikt_objective_umap.name;
+    has[LARGEVIS] = objective->name == ikt_objective_largevis.name;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
+
+static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
+static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
  * What other checks refuse with the reason (layout.trade_off, layout.init_file, numbers of raw
@@ -114,8 +123,8 @@ static const struct {
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
-             {"layout", "exaggeration", EXAGGERATION, "an objective other than trimap"},
-             {"layout", "exaggeration_iterations", EXAGGERATION, "an objective other than trimap"},
+             {"layout", "exaggeration", EXAGGERATION, exaggerating},
+             {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
              {"layout", "degrees_of_freedom", KERNEL_SUMS, "an objective other than trimap"},
              {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
              {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
@@ -123,6 +132,11 @@ static const struct {
              {"trimap", "far_rows", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "scale_from", TRIMAP_SCALES, "an affinity.kind other than isolation"},
              {"trimap", "scale_to", TRIMAP_SCALES, "an affinity.kind other than isolation"},
+             {"umap", NULL, UMAP, "layout.objective=umap"},
+             {"largevis", NULL, LARGEVIS, "layout.objective=largevis"},
+             {"layout", "momentum", MOMENTUM, remembering},
+             {"layout", "final_momentum", MOMENTUM, remembering},
+             {"layout", "momentum_switch", MOMENTUM, remembering},
              {"layout", "landmarks", LANDMARKS, "layout.init=landmark"},
              {"layout", "accuracy", APPROXIMATION, "layout.repulsion=fft or barnes_hut"},
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},

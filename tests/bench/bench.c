@@ -33,6 +33,7 @@ static const path paths[] = {
     {"fft", "FFTW's best plans for the same grid", bench_path_fft},
     {"gather", "copying what is written; reading the windows", bench_path_gather},
     {"attraction", "reading P; loading the neighbours' positions", bench_path_attraction},
+    {"negatives", "as many operations as multiply-adds", bench_path_negatives},
     {"triplets", "reading rows and neighbour lists", bench_path_triplets},
     {"step", "reading and writing the same arrays", bench_path_step},
     {"z", "reading the values", bench_path_z},

@@ -15,6 +15,7 @@ bench_path bench_path_similarity, bench_path_distance;          /* path_pairs.c 
 bench_path bench_path_selection;                                /* path_pairs.c */
 bench_path bench_path_graph, bench_path_attraction;             /* path_graph.c */
 bench_path bench_path_triplets;                                 /* path_triplets.c */
+bench_path bench_path_negatives;                                /* path_negatives.c */
 bench_path bench_path_spread, bench_path_fft;                   /* path_map.c */
 bench_path bench_path_gather;                                   /* path_map.c */
 bench_path bench_path_step, bench_path_z, bench_path_sum;       /* path_rows.c */

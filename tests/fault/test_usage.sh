@@ -75,7 +75,7 @@ refused "$both" 2 "'n_components=3' is no setting.*; the dimensions of the map a
 refused "$one" 2 "unknown key 'layout.n_iter'; the number of iterations is layout.iterations" embed layout.n_iter=9
 refused "$one" 2 "unknown section 'tsne'; the perplexity is gaussian.perplexity" embed tsne.perplexity=9
 refused "$one" 2 "has no option --random-state; the seed of all random draws is run.seed" embed --random-state 1
-refused "$one" 2 "has no option --min_dist; that belongs to UMAP" plan --min_dist=.1
+refused "$one" 2 "has no option --min_dist; UMAP has umap.min_dist" plan --min_dist=.1
 refused "$one" 2 "has no option --iterations; settings are written without dashes: layout.iterations=VALUE" \
     embed --iterations 9
 refused "$one" 2 "unknown section 'zzzz'$" embed zzzz.qqqq=1

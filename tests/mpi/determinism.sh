@@ -47,6 +47,9 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "layout.objective=nerv isolation.psi=64 layout.repulsion=fft layout.iterations=40"
     "layout.objective=jse layout.trade_off=0.3 isolation.psi=64 layout.repulsion=exact layout.iterations=40"
     "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40"
+    # UMAP and LargeVis: epochs of a small pool, rows in slots.
+    "layout.exaggeration_iterations=auto affinity.kind=fuzzy layout.objective=umap umap.pool=64 umap.far_rows=5 umap.redraw=7"
+    "layout.exaggeration_iterations=auto affinity.search=approximate affinity.candidates=90 isolation.psi=64 layout.objective=largevis layout.dimensions=3"
     # The whole kernel: small and large cells, the last iterations; rows without similarity; no cell but one; rows in
     # the order of coarse cells, or of near centres; a volume, of all pairs.
     "affinity.support=whole isolation.psi=32 whole.partitionings=8 whole.block=5 whole.last_iterations=7 whole.last_partitionings=30"

@@ -23,7 +23,7 @@ static double weight(int64_t row, int64_t column) {
 
 static ikt_directed make_rows(ikt_context *ctx, const ikt_rows *distribution,
                               double (*of)(int64_t row, int64_t column)) {
-    ikt_directed rows = {distribution->count, NULL, NULL, NULL};
+    ikt_directed rows = {.n_local = distribution->count};
     int64_t used = 0;
     assert_int_equal(ikt_alloc(ctx, &rows.start, distribution->count + 1, sizeof *rows.start, "t"),
                      IKT_OK);

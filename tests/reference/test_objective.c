@@ -198,7 +198,7 @@ static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, doubl
     float *y;
     make_p(ctx, &rows, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &rows, 2, 3, y);
+    ikt_initial_random(ctx, &rows, 2, 3, 0, y);
     objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, repulsion);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.count, 4);
@@ -246,7 +246,7 @@ static stopped descend_until_settled(ikt_context *ctx) {
     float *y;
     make_p_of(ctx, &rows, in_its_cluster, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &rows, 2, 3, y);
+    ikt_initial_random(ctx, &rows, 2, 3, 0, y);
     objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     const ikt_trace_point *last = &trace.point[trace.count - 1];
@@ -303,7 +303,7 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
     float *y;
     make_p(ctx, &rows, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &rows, 2, 3, y);
+    ikt_initial_random(ctx, &rows, 2, 3, 0, y);
     objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace),
                      IKT_ERR_DATA);

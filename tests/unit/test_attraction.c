@@ -116,9 +116,14 @@ static sums run_pair(const example *x, ikt_isa isa, bool is_dense, int64_t cut, 
     return s;
 }
 
-static const ikt_pair_weight weights[] = {
-    {IKT_PAIR_TSNE, 0, 0, 0}, {IKT_PAIR_NERV, 0.75f, 2e-3f, 1e8f}, {IKT_PAIR_JSE, 3e3f, 0, 9e3f},
-    {IKT_PAIR_SNE, 0, 0, 0},  {IKT_PAIR_TAILED, 0.5f, 2, 0},       {IKT_PAIR_TAILED, 8, 0.125f, 0}};
+static const ikt_pair_weight weights[] = {{IKT_PAIR_TSNE, 0, 0, 0},
+                                          {IKT_PAIR_NERV, 0.75f, 2e-3f, 1e8f},
+                                          {IKT_PAIR_JSE, 3e3f, 0, 9e3f},
+                                          {IKT_PAIR_SNE, 0, 0, 0},
+                                          {IKT_PAIR_TAILED, 0.5f, 2, 0},
+                                          {IKT_PAIR_TAILED, 8, 0.125f, 0},
+                                          {IKT_PAIR_CURVE, 0.4555f, 0.8951f, 4},
+                                          {IKT_PAIR_CURVE, 5, 0.3f, 0.5f}};
 enum { WEIGHTS = sizeof weights / sizeof *weights };
 
 static void every_instruction_set_gives_the_same_bits(void **state) {
@@ -185,7 +190,16 @@ static void add_term(row_reference *r, int q, const ikt_pair_weight *pair, const
         value = p * (log(p) + a * log1p(b * r2));
         value_size = p * (1 + fabs(log(p)) + a * log1p(b * r2));
     }
-    for (int k = 0; k < q; k++) {
+    const double l = a + b * log(fmax(r2, 1e-300));
+    if (pair->kind == IKT_PAIR_CURVE)
+        value = value_size = p * (l > 0 ? l + log1p(exp(-l)) : log1p(exp(l)));
+    for (int k = 0; pair->kind == IKT_PAIR_CURVE && k < q; k++) {
+        const double along =
+            r2 > 0 ? 2 * b / (1 + exp(-l)) / r2 * ((double)own[k] - (double)other[k]) : 0;
+        r->force[k] += p * fmax(-c, fmin(c, along));
+        r->force_size[k] += 20 * p * fabs(along); /* errors of a logarithm, times up to 30 */
+    }
+    for (int k = 0; pair->kind != IKT_PAIR_CURVE && k < q; k++) {
         r->force[k] += weight * ((double)own[k] - (double)other[k]);
         r->force_size[k] += fabs(weight * ((double)own[k] - (double)other[k]));
     }

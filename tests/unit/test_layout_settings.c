@@ -140,7 +140,7 @@ static void values_out_of_range_are_refused(void **state) {
                                         "layout.dimensions=4",
                                         "layout.dimensions=2.5",
                                         "layout.dimensions=auto",
-                                        "layout.objective=umap",
+                                        "layout.objective=isomap",
                                         "layout.trade_off=0",
                                         "layout.trade_off=1",
                                         "layout.trade_off=-0.5",

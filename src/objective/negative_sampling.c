@@ -1,0 +1,413 @@
+/* clang-format off */
+/* Objectives of attraction along P and repulsion from rows drawn at random: UMAP and LargeVis.
+ *
+ * With w_ij = 1 / (1 + a d_ij^(2 b)) the similarity in the map, p_i = sum_j p_ij, and M negative
+ * samples an edge,
+ *     E = sum_ij p_ij (-log w_ij) + m sum_i p_i mean_{k != i} (-gamma log(1 - w_ik)).
+ * LargeVis (Tang, Liu, Zhang & Mei 2016, equation 6): a = b = 1, gamma = 7, m = M = 5. UMAP
+ * (McInnes, Healy & Melville 2018, section 3.2): a and b of min_dist and spread, gamma = 1, M = 5
+ * and m = M / 2, as its program moves a row away from its negative samples but not these from the
+ * row (Damrich & Hamprecht 2021). Forces, with u = y_i - y_j and the softening e that the programs
+ * have:
+ *     attraction of i  2 sum_j p_ij clip(2 b (1 - w_ij) / d^2 u)
+ *     repulsion of i   -m mean_k (p_i + p_k) clip(2 b gamma w_ik / (e + d^2) u)
+ * The second holds i as a row and i as the sample of others, in one sum: nothing is scattered.
+ *
+ * Method: the mean over k is taken over far rows of a pool (sampled/pool.h), with n / (n - 1) for k
+ * = i, which adds nothing: without bias. The published programs move two rows at a time, an edge
+ * after the other, with a rate that falls from 1 to 0; here all rows move at once, each by its own
+ * gradient divided by 2 p_i, that is to about the mean of where its neighbours pull it, times a
+ * rate that falls likewise. A row goes at most `clip` along an axis at rate 1.
+ * Advantage: an order of magnitude less work for a pass over the edges, no random access but to
+ * neighbours, the same bits on any ranks and threads; the step asks nothing of the size of P or of
+ * n. Disadvantage: a batch has less noise than steps edge by edge, which help to disentangle a map
+ * in the beginning. */
+/* clang-format on */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "dist/halo.h"
+#include "objective/attraction.h"
+#include "objective/negatives.h"
+#include "objective/objective.h"
+
+enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };
+
+/* The constants of an objective. */
+typedef struct {
+    double a, b, gamma, soft, clip;
+    double samples; /* m */
+    ikt_negative_settings sample;
+} rule;
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_objective_inputs inputs;
+    rule rule;
+    float *y;      /* [(n_local + n_ghost) * q] own positions, then those of ghosts */
+    float *force;  /* [n_local * q] attraction, then the gradient */
+    float *repel;  /* [n_local * q] */
+    float *weight; /* [n_local] p_i */
+    ikt_halo *halo;
+    ikt_pool pool;  /* of the forces, */
+    ikt_pool fixed; /* and of the value: drawn once, so that values can be compared */
+    float *packed;  /* [most own rows of a pool * (q + 1)] position and p_i of each */
+    float *all;     /* [pool.size * (q + 1)] */
+} state;
+
+/* A copy of a kind, as a program may pass, has its name. */
+static bool is_largevis(const ikt_objective_kind *kind) {
+    return kind->name == ikt_objective_largevis.name;
+}
+
+static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options *options) {
+    if (is_largevis(kind))
+        return (rule){.a = 1,
+                      .b = 1,
+                      .gamma = options->largevis.repulsion,
+                      .soft = 0.1,
+                      .clip = 5,
+                      .samples = (double)options->largevis.sample.negatives,
+                      .sample = options->largevis.sample};
+    return (rule){.a = options->umap.a,
+                  .b = options->umap.b,
+                  .gamma = options->umap.repulsion,
+                  .soft = 0.001,
+                  .clip = 4,
+                  .samples = (double)options->umap.sample.negatives / 2,
+                  .sample = options->umap.sample};
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
+                          ikt_objective_options *options) {
+    (void)q;
+    if (options->trade_off > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
+                        "leave it at auto, or take objective nerv or jse",
+                        options->trade_off, kind->name);
+    if (options->degrees != 0 && options->degrees != 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.degrees_of_freedom = %g, but the similarity in the map of "
+                        "layout.objective=%s has no tail to choose; leave it at 1%s",
+                        options->degrees, kind->name,
+                        is_largevis(kind) ? "" : ", or give umap.a and umap.b");
+    if (options->repulsion != IKT_REPULSION_AUTO)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.repulsion is how the sum over all pairs is made, but "
+                        "layout.objective=%s takes repulsion from rows drawn at random; leave it "
+                        "at auto",
+                        kind->name);
+    if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->umap);
+    return ikt_largevis_resolve(ctx, n, &options->largevis);
+}
+
+/* --- making and destroying -------------------------------------------------------------------- */
+
+/* LOCAL. */
+static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs, state *t) {
+    const int64_t n_local = inputs->rows.count, rows = n_local + inputs->graph->n_ghost;
+    const int64_t size = t->rule.sample.pool, q = inputs->q;
+    if (q * rows > INT32_MAX) /* gathers of positions use 32-bit numbers */
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%lld own and boundary rows in %lld dimensions are too many for a rank: "
+                        "use more ranks",
+                        (long long)rows, (long long)q);
+    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, sizeof *t->y, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->force, q * n_local, sizeof *t->force, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->repel, q * n_local, sizeof *t->repel, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->weight, n_local, sizeof *t->weight, "layout"));
+    IKT_TRY(ikt_pool_create(ctx, &inputs->rows, size, t->rule.sample.redraw, inputs->options.seed,
+                            IKT_RNG_SAMPLED, &t->pool));
+    IKT_TRY(ikt_pool_create(ctx, &inputs->rows, size, INT64_MAX, inputs->options.seed,
+                            IKT_RNG_VALUE, &t->fixed));
+    const int64_t most = ikt_pool_own_most(&t->pool);
+    IKT_TRY(ikt_alloc(ctx, &t->packed, most * (q + 1), sizeof *t->packed, "pool"));
+    return ikt_alloc(ctx, &t->all, size * (q + 1), sizeof *t->all, "pool");
+}
+
+static double sum_row(const ikt_csr *part, int64_t i) {
+    double sum = 0;
+    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++)
+        sum += (double)part->value[e];
+    return sum;
+}
+
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+    const ikt_graph *graph = inputs->graph;
+    state *t;
+    if (!graph || inputs->whole) /* settings are checked before; a program may give any P */
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s goes along the entries of a sparse P: take "
+                        "affinity.support=sparse",
+                        out->kind->name);
+    ikt_status st = ikt_alloc(ctx, &t, 1, sizeof *t, "layout");
+    if (st == IKT_OK) {
+        out->self = t;
+        *t = (state){.ctx = ctx, .inputs = *inputs, .rule = rule_of(out->kind, &inputs->options)};
+        st = allocate(ctx, inputs, t);
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    out->y = t->y;
+    ikt_pool_draw(&t->fixed, 0);
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < inputs->rows.count; i++)
+        t->weight[i] = (float)(sum_row(&graph->forward, i) + sum_row(&graph->reverse, i));
+    return ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, inputs->q,
+                           &t->halo);
+}
+
+static void destroy(ikt_objective *objective) {
+    state *t = objective->self;
+    if (!t) return;
+    ikt_halo_destroy(&t->halo);
+    ikt_pool_destroy(&t->pool);
+    ikt_pool_destroy(&t->fixed);
+    ikt_free(&t->y);
+    ikt_free(&t->force);
+    ikt_free(&t->repel);
+    ikt_free(&t->weight);
+    ikt_free(&t->packed);
+    ikt_free(&t->all);
+    ikt_free(&t);
+}
+
+static void describe(const ikt_objective *objective, char *text, size_t size) {
+    const rule *r = &((const state *)objective->self)->rule;
+    snprintf(text, size,
+             "%lld negative samples an edge, from %lld far rows of a pool of %lld; a = %.4g, b = "
+             "%.4g",
+             (long long)r->sample.negatives, (long long)r->sample.far_rows,
+             (long long)r->sample.pool, r->a, r->b);
+}
+
+static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+    const rule r = rule_of(kind, &shape->options);
+    const int64_t rows = shape->rows.count, q = shape->q, f = sizeof(float);
+    return f * (q * (2 * rows + shape->boundary) + rows) /* forces, ghosts, weights */
+           + 2 * f * (q + 1) * r.sample.pool +
+           2 * ikt_pool_memory(r.sample.pool, shape->rows.ranks);
+}
+
+/* --- the pool --------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Position and weight of the rows of a pool, on all ranks, into t->all. */
+static void gather(state *t, const ikt_pool *pool) {
+    const int q = t->inputs.q;
+    for (int64_t a = 0; a < pool->count; a++) {
+        const int64_t i = pool->row[pool->first + a] - pool->rows.first;
+        float *to = t->packed + a * (q + 1);
+        memcpy(to, t->y + q * i, (size_t)q * sizeof *to);
+        to[q] = t->weight[i];
+    }
+    ikt_pool_gather(pool, t->packed, (size_t)(q + 1) * sizeof *t->packed, t->all);
+}
+
+/* A tile and its far rows. */
+typedef struct {
+    int64_t begin, end; /* own rows, local numbers */
+    int64_t lane;       /* of the first */
+    float at[IKT_DIMENSIONS_MOST][IKT_TILE], weight[IKT_TILE], sum[IKT_DIMENSIONS_MOST][IKT_TILE];
+} tile_rows;
+
+static void load_tile(const state *t, int64_t tile, tile_rows *out) {
+    const int q = t->inputs.q;
+    ikt_pool_tile_rows(&t->inputs.rows, tile, &out->begin, &out->end);
+    out->lane = (t->inputs.rows.first + out->begin) % IKT_TILE;
+    memset(out->at, 0, sizeof out->at); /* lanes of other ranks' rows are computed, and dropped */
+    memset(out->weight, 0, sizeof out->weight);
+    for (int64_t i = out->begin; i < out->end; i++) {
+        const int64_t l = out->lane + i - out->begin;
+        for (int c = 0; c < q; c++)
+            out->at[c][l] = t->y[q * i + c];
+        out->weight[l] = t->weight[i];
+    }
+}
+
+/* The far rows of a tile, one behind the other.
+ *   place   [f] work space
+ *   far     [f * (q + 1)] receives them */
+static void load_far(const state *t, const ikt_pool *pool, int64_t tile, int64_t f, int32_t *place,
+                     float *far) {
+    const int width = t->inputs.q + 1;
+    ikt_pool_far(pool, tile, f, place);
+    for (int64_t k = 0; k < f; k++)
+        memcpy(far + k * width, t->all + place[k] * (int64_t)width, (size_t)width * sizeof *far);
+}
+
+/* Work space of the far rows of a tile, for each thread. */
+typedef struct {
+    int32_t *place;
+    float *far;
+} far_space;
+
+static ikt_status far_space_create(const state *t, int64_t f, far_space *out) {
+    const int64_t threads = ikt_threads(t->ctx);
+    *out = (far_space){NULL, NULL};
+    IKT_TRY(ikt_alloc(t->ctx, &out->place, threads * f, sizeof *out->place, "pool"));
+    return ikt_alloc(t->ctx, &out->far, threads * f * (t->inputs.q + 1), sizeof *out->far, "pool");
+}
+
+static void far_space_destroy(far_space *space) {
+    ikt_free(&space->place);
+    ikt_free(&space->far);
+}
+
+/* --- gradient --------------------------------------------------------------------------------- */
+
+/* LOCAL. The mean over far rows of what the own rows take from them, times m n / (n - 1). */
+static void repel_all(const state *t, const far_space *space) {
+    const rule *r = &t->rule;
+    const int q = t->inputs.q;
+    const int64_t f = r->sample.far_rows, n = t->inputs.rows.n;
+    const float scale = (float)(r->samples * (double)n / ((double)(n - 1) * (double)f));
+    const ikt_tiles_span tiles = ikt_pool_tiles(&t->inputs.rows);
+    ikt_negatives_kernel *kernel = ikt_negatives_kernel_for(ikt_cpu_isa());
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(t->ctx))
+    for (int64_t tile = tiles.first; tile < tiles.last; tile++) {
+        const int64_t thread = omp_get_thread_num();
+        float *far = space->far + thread * f * (q + 1);
+        tile_rows rows;
+        load_tile(t, tile, &rows);
+        load_far(t, &t->pool, tile, f, space->place + thread * f, far);
+        const ikt_negatives_job job = {.q = q,
+                                       .force = {.log_a = (float)log(r->a),
+                                                 .b = (float)r->b,
+                                                 .strength = (float)(2 * r->b * r->gamma),
+                                                 .soft = (float)r->soft,
+                                                 .clip = (float)r->clip},
+                                       .at = {rows.at[0], rows.at[1], rows.at[2]},
+                                       .weight = rows.weight,
+                                       .far = f,
+                                       .far_at = far,
+                                       .sum = {rows.sum[0], rows.sum[1], rows.sum[2]}};
+        kernel(&job);
+        for (int64_t i = rows.begin; i < rows.end; i++)
+            for (int c = 0; c < q; c++)
+                t->repel[q * i + c] = scale * rows.sum[c][rows.lane + i - rows.begin];
+    }
+}
+
+/* LOCAL. From both forces to the gradient: divided by 2 p_i, and no more than `clip` along an axis;
+ * four times that, as a learning rate is defined on a quarter of it. */
+static void combine(const state *t) {
+    const int q = t->inputs.q;
+    const float most = (float)t->rule.clip;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
+    for (int64_t i = 0; i < t->inputs.rows.count; i++) {
+        const float whole = 2 * t->weight[i];
+        for (int64_t e = q * i; e < q * (i + 1); e++) {
+            const float along = (2 * t->force[e] + t->repel[e]) / whole;
+            t->force[e] = fmaxf(-most, fminf(most, along));
+        }
+    }
+}
+
+/* --- value ------------------------------------------------------------------------------------ */
+
+/* -log(1 - w) at the distance that the softened force has. */
+static double repulsion_value(const rule *r, double square) {
+    const double l = r->b * log(square + r->soft) + log(r->a);
+    return l > 0 ? log1p(exp(-l)) : log1p(exp(l)) - l;
+}
+
+/* COLLECTIVE. m gamma sum_i p_i mean over far rows of -log(1 - w_ik), from the pool that is never
+ * drawn anew. */
+static double value_of_repulsion(state *t, int64_t f, const far_space *space) {
+    const rule *r = &t->rule;
+    const int q = t->inputs.q;
+    const ikt_tiles_span tiles = ikt_pool_tiles(&t->inputs.rows);
+    ikt_exact_sum sum = {{0}, 0, 0};
+    gather(t, &t->fixed);
+#pragma omp parallel num_threads(ikt_threads(t->ctx))
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+        int32_t *place = space->place + omp_get_thread_num() * f;
+        float *far = space->far + omp_get_thread_num() * f * (q + 1);
+#pragma omp for schedule(dynamic, 64) nowait
+        for (int64_t tile = tiles.first; tile < tiles.last; tile++) {
+            int64_t begin, end;
+            ikt_pool_tile_rows(&t->inputs.rows, tile, &begin, &end);
+            load_far(t, &t->fixed, tile, f, place, far);
+            for (int64_t i = begin; i < end; i++) {
+                double of_row = 0;
+                for (int64_t k = 0; k < f; k++) {
+                    double square = 0;
+                    if (t->fixed.row[place[k]] == t->inputs.rows.first + i) continue;
+                    for (int c = 0; c < q; c++) {
+                        const double d = (double)t->y[q * i + c] - (double)far[k * (q + 1) + c];
+                        square += d * d;
+                    }
+                    of_row += repulsion_value(r, square);
+                }
+                ikt_exact_sum_add(&mine, (double)t->weight[i] * of_row);
+            }
+        }
+#pragma omp critical(ikt_negative_value)
+        ikt_exact_sum_merge(&sum, &mine);
+    }
+    ikt_exact_sum_reduce(t->ctx, &sum, 1);
+    const double n = (double)t->inputs.rows.n;
+    return r->samples * r->gamma * n / ((n - 1) * (double)f) * ikt_exact_sum_value(&sum);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+    state *t = objective->self;
+    ikt_context *ctx = t->ctx;
+    const rule *r = &t->rule;
+    const int64_t n_local = t->inputs.rows.count, f = r->sample.far_rows, size = r->sample.pool;
+    const int64_t of_value = size < VALUE_FAR ? size : VALUE_FAR;
+    const ikt_pair_weight pair = {IKT_PAIR_CURVE, (float)log(r->a), (float)r->b, (float)r->clip};
+    ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
+    double value = NAN;
+    far_space space;
+    ikt_status st = far_space_create(t, f > of_value ? f : of_value, &space);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_halo_begin(t->halo, t->y, t->y + t->inputs.q * n_local);
+        ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
+        ikt_pool_draw(&t->pool, iteration);
+        gather(t, &t->pool);
+        repel_all(t, &space);
+        if (want_value) value = value_of_repulsion(t, of_value, &space);
+        ikt_stage_end(ctx, IKT_STAGE_REPULSION);
+        ikt_stage_begin(ctx, IKT_STAGE_HALO);
+        ikt_halo_end(t->halo);
+        ikt_stage_end(ctx, IKT_STAGE_HALO);
+        ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
+        ikt_attraction(ctx, t->inputs.graph, t->inputs.q, &pair, t->y, t->force,
+                       want_value ? &totals : NULL);
+        combine(t);
+        ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
+    }
+    far_space_destroy(&space);
+    IKT_TRY(st);
+    if (want_value) {
+        ikt_exact_sum_reduce(ctx, &totals.value, 1);
+        value += ikt_exact_sum_value(&totals.value);
+    }
+    const double all = (double)t->inputs.iterations, done = (double)iteration;
+    *gradient = (ikt_gradient){t->force, t->force, 4, 0};
+    *terms = (ikt_objective_terms){.value = value, .step = done < all ? 1 - done / all : 1};
+    return IKT_OK;
+}
+
+#define NEGATIVE_SAMPLING_KIND                                                                     \
+    .value_name = "cost", .needs = IKT_NEEDS_P, .needs_sparse = true, .learning_rate = 1,          \
+    .iterations = 500, .start_deviation = 2.5, .is_annealed = true,                                \
+    .optimiser = &ikt_optimiser_descent, .resolve = resolve, .create = create, .destroy = destroy, \
+    .evaluate = evaluate, .describe = describe, .memory = memory
+
+const ikt_objective_kind ikt_objective_umap = {.name = "umap", NEGATIVE_SAMPLING_KIND};
+const ikt_objective_kind ikt_objective_largevis = {.name = "largevis", NEGATIVE_SAMPLING_KIND};

@@ -1,0 +1,11 @@
+/* Repulsion from far rows on AVX2. */
+#include "objective/negatives.h"
+
+#if defined(__x86_64__)
+#define LANE_WIDTH 8
+#include "objective/negatives_body.h"
+
+void ikt_negatives_avx2(const ikt_negatives_job *job) {
+    repel(job);
+}
+#endif
