@@ -68,7 +68,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
     const ikt_objective_kind *objective = ikt_layout_objective(layout);
-    const bool is_trimap = objective == &ikt_objective_trimap;
+    const bool is_trimap = objective->resolve == ikt_objective_trimap.resolve;
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
     has[KERNEL_SUMS] = !is_trimap;
