@@ -256,7 +256,7 @@ static void weights_by_ratios_are_those_of_the_sample(void **state) {
 /* The mean over many epochs, in units of its own standard error: as normal numbers are. */
 static void a_pool_is_unbiased(void **state) {
     ikt_context *ctx = *state;
-    enum { EPOCHS = 3000 };
+    enum { EPOCHS = 800 };
     static world w;
     static double plain[N * 3], found[N * 3], sum[N * 3], squares[N * 3];
     make_world(ctx, &w);
@@ -317,7 +317,7 @@ static void plain_random(const world *w, const ikt_trimap_settings *s, double g[
  * with the same draws. */
 static void random_triplets_are_unbiased(void **state) {
     ikt_context *ctx = *state;
-    enum { EPOCHS = 6000 };
+    enum { EPOCHS = 1500 };
     static world w;
     static double plain[N * 3], with[N * 3], without[N * 3], sum[N * 3], squares[N * 3];
     make_world(ctx, &w);
@@ -362,15 +362,17 @@ static void expect_similarities(const ikt_rows *rows, const ikt_similarity *s,
     const size_t stride = s->bytes;
     const int64_t count = rows->count < MOST ? rows->count : MOST;
     char *payload = calloc((size_t)count + 1, stride), *row = malloc(stride);
-    void *scratch = aligned_alloc(64, 1 << 16), *some = malloc((size_t)ikt_similarity_scratch(s));
+    void *scratch = aligned_alloc(64, 1 << 16), *some = aligned_alloc(64, 1 << 16);
     int32_t place[MOST];
     for (int64_t a = 0; a < count; a++) {
         ikt_similarity_payload(s, count - 1 - a, payload + (size_t)a * stride);
         place[a] = (int32_t)a;
     }
     const ikt_tiles_span tiles = ikt_pool_tiles(rows);
+    assert_true(ikt_similarity_scratch(s) <= 1 << 16);
     for (int64_t tile = tiles.first; tile < tiles.last; tile++) {
-        float d[MOST * IKT_TILE], one;
+        _Alignas(64) float d[MOST * IKT_TILE];
+        float one;
         int64_t begin, end;
         ikt_pool_tile_rows(rows, tile, &begin, &end);
         ikt_similarity_tile(s, tile, payload, stride, place, count, scratch, d);
