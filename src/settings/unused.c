@@ -74,7 +74,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[KERNEL_SUMS] = !is_trimap;
     has[APPROXIMATION] = has[APPROXIMATION] && !is_trimap;
     has[GRID] = has[GRID] && !is_trimap;
-    has[EXAGGERATION] = objective->has_exaggeration;
+    has[EXAGGERATION] = objective->has_exaggeration || layout->custom;
     has[TRIMAP] = is_trimap;
     has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
     has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
