@@ -71,13 +71,13 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[GRID] =
         has[APPROXIMATION] && layout->dimensions == 2 && layout->repulsion != IKT_REPULSION_TREE;
     const ikt_objective_kind *objective = ikt_layout_objective(layout);
-    const bool is_trimap = objective == &ikt_objective_trimap;
+    const bool is_trimap = objective->resolve == ikt_objective_trimap.resolve;
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
     has[KERNEL_SUMS] = !is_trimap;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
-    has[EXAGGERATION] = objective->has_exaggeration;
+    has[EXAGGERATION] = objective->has_exaggeration || layout->custom;
     has[TRIMAP] = is_trimap;
     has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
     has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
@@ -115,8 +115,8 @@ static const struct {
               "affinity.support=sparse and affinity.search=approximate"},
              {"affinity", "refinements", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
-             {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian"},
-             {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive"},
+             {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian and an objective that has P"},
+             {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive and an objective that has P"},
              {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},

@@ -214,6 +214,7 @@ static setting make_setting(ikt_context *ctx) {
     set(ctx, &s.settings, text);
     snprintf(text, sizeof text, "layout.iterations=%d", ITERATIONS);
     set(ctx, &s.settings, text);
+    set(ctx, &s.settings, "layout.exaggeration_iterations=0");
     set(ctx, &s.settings, "layout.report_every=10");
     set(ctx, &s.settings, "run.checkpoint=none");
     set(ctx, &s.settings, "output.state=no");
