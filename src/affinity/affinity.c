@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "config/value.h"
 
 static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
@@ -124,10 +125,6 @@ int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int6
     return wanted > 2 * k ? wanted : 2 * k;
 }
 
-static int64_t at_most(int64_t value, int64_t limit) {
-    return value < limit ? value : limit;
-}
-
 ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
                                 int64_t *k) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
@@ -135,7 +132,7 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
     if (n < 2)
         return ikt_fail(ctx, IKT_ERR_DATA, "an embedding needs at least 2 rows, the data has %lld",
                         (long long)n);
-    *k = settings->neighbours == IKT_AUTO_INT ? at_most(usual, n - 1) : settings->neighbours;
+    *k = settings->neighbours == IKT_AUTO_INT ? ikt_smaller(usual, n - 1) : settings->neighbours;
     if (*k >= n)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
@@ -148,6 +145,6 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
 void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n) {
     settings->candidates = IKT_AUTO_INT;
     if (settings->neighbours != IKT_AUTO_INT)
-        settings->neighbours = at_most(settings->neighbours, n - 1);
+        settings->neighbours = ikt_smaller(settings->neighbours, n - 1);
     if (ikt_affinity_of(settings)->shrink) ikt_affinity_of(settings)->shrink(settings, n);
 }

@@ -1,6 +1,7 @@
 /* What a process may use. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/memory.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,10 +11,6 @@
 #include <unistd.h>
 
 enum { PATH_LENGTH = 4096, LINE_LENGTH = 4400 };
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* The number after `key` at the beginning of a line of a small file of the kernel, 0 where
  * something else stands there ("max"); -1 where there is none. */
@@ -48,7 +45,7 @@ static int64_t group_left(const char *folder, const group_files *f) {
     if (limit <= 0 || used < 0) return INT64_MAX;
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     const int64_t reclaimable = number_after(path, f->reclaimable);
-    const int64_t taken = used - (reclaimable > 0 ? least(reclaimable, used) : 0);
+    const int64_t taken = used - (reclaimable > 0 ? ikt_smaller(reclaimable, used) : 0);
     return limit > taken ? limit - taken : 0;
 }
 
@@ -71,7 +68,7 @@ int64_t ikt_group_memory_left(const char *self, const char *root) {
         snprintf(folder + stem, sizeof folder - (size_t)stem, "%s", group);
         for (char *slash = folder; slash; slash = strrchr(folder + stem, '/')) {
             if (slash != folder) *slash = '\0';
-            left = least(left, group_left(folder, is_second ? &version_2 : &version_1));
+            left = ikt_smaller(left, group_left(folder, is_second ? &version_2 : &version_1));
         }
     }
     fclose(file);
@@ -121,7 +118,8 @@ int64_t ikt_address_space_left(void) {
     struct rlimit limit;
     int64_t left = INT64_MAX;
     if (getrlimit(RLIMIT_AS, &limit) == 0) left = limit_left(&limit, ikt_addresses_now());
-    if (getrlimit(RLIMIT_DATA, &limit) == 0) left = least(left, limit_left(&limit, own_bytes(5)));
+    if (getrlimit(RLIMIT_DATA, &limit) == 0)
+        left = ikt_smaller(left, limit_left(&limit, own_bytes(5)));
     return left;
 }
 

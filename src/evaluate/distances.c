@@ -7,6 +7,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
 #include "metric/metric.h"
@@ -15,10 +16,6 @@ enum { TILE_ROWS = 512, TILE_QUERIES = 8 }; /* of one call of the kernel */
 enum { BLOCK = 4096 }; /* own rows against which the codes of all queries go at a time */
 
 /* --- in the input ----------------------------------------------------------------------------- */
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 static int64_t tiles_of(int64_t rows) {
     return (rows + TILE_ROWS - 1) / TILE_ROWS;
@@ -29,7 +26,7 @@ enum { DISTANCE, QUERY, PART, STREAM, PACKED, TILE, ARRAYS };
 
 static void find_sizes(int64_t n, int64_t d, int64_t batch, int ranks, int threads,
                        int64_t floats[ARRAYS]) {
-    const int64_t block = least(ikt_stream_rows(d, sizeof(float)), n);
+    const int64_t block = ikt_smaller(ikt_stream_rows(d, sizeof(float)), n);
     floats[DISTANCE] = batch * ikt_packed_rows(n);
     floats[QUERY] = batch * d;
     floats[PART] = ranks > 1 ? (block + ranks - 1) / ranks * d : 0;
@@ -50,7 +47,7 @@ static ikt_status create_input(ikt_context *ctx, ikt_distances *w) {
         return ikt_alloc(ctx, &w->distance, w->batch * n, sizeof(float), "measures");
     }
     w->stride = ikt_packed_rows(n);
-    w->block = least(ikt_stream_rows(d, sizeof(float)), n);
+    w->block = ikt_smaller(ikt_stream_rows(d, sizeof(float)), n);
     find_sizes(n, d, w->batch, ikt_size(ctx), ikt_threads(ctx), floats);
     for (int a = 0; a < ARRAYS; a++)
         bytes += floats[a] * (int64_t)sizeof(float);
@@ -106,13 +103,14 @@ static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t que
 #pragma omp for
         for (int64_t t = 0; t < tiles; t++)
             ikt_pack_rows(work->stream + t * TILE_ROWS * work->d,
-                          least(TILE_ROWS, rows - t * TILE_ROWS), work->d, packed_tile(work, t));
+                          ikt_smaller(TILE_ROWS, rows - t * TILE_ROWS), work->d,
+                          packed_tile(work, t));
             /* All queries meet one tile before the next, so that it stays in the cache. */
 #pragma omp for
         for (int64_t w = 0; w < tiles * groups; w++) {
             const int64_t t = w / groups, q = w % groups * TILE_QUERIES;
-            const int64_t some = least(TILE_QUERIES, queries - q);
-            const int64_t of_tile = least(TILE_ROWS, rows - t * TILE_ROWS);
+            const int64_t some = ikt_smaller(TILE_QUERIES, queries - q);
+            const int64_t of_tile = ikt_smaller(TILE_ROWS, rows - t * TILE_ROWS);
             const int64_t width = ikt_packed_rows(of_tile);
             float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
             metric->block(ikt_cpu_isa(), work->query + q * work->d, some, packed_tile(work, t),
@@ -129,7 +127,7 @@ static ikt_status fill_input(ikt_context *ctx, ikt_distances *work, const int64_
     if (ikt_dataset_pairs(work->data)) return read_queries(ctx, work, row, count, work->distance);
     IKT_TRY(read_queries(ctx, work, row, count, work->query));
     for (int64_t first = 0; first < work->rows.n; first += work->block) {
-        const int64_t rows = least(work->block, work->rows.n - first);
+        const int64_t rows = ikt_smaller(work->block, work->rows.n - first);
         const ikt_rows share = ikt_rows_make(rows, ikt_size(ctx), ikt_rank(ctx));
         float *to = share.ranks > 1 ? work->part : work->stream;
         IKT_TRY(ikt_dataset_read(work->data, first + share.first, share.count, to));
@@ -182,7 +180,8 @@ static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *r
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t first = 0; first < w->rows.count; first += BLOCK)
         ikt_similarity_block(ikt_cpu_isa(), shape, w->code, total, own + first * shape.stride,
-                             least(BLOCK, w->rows.count - first), w->out + first, w->rows.count);
+                             ikt_smaller(BLOCK, w->rows.count - first), w->out + first,
+                             w->rows.count);
     ikt_exchange(ctx, w->out, w->leave, w->in, w->come, sizeof *w->out);
     /* What came, rank after rank, becomes one row of distances a query. */
     const int64_t n = w->rows.n, t = w->codes->t;

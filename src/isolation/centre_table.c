@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "isolation/coding.h"
 
 /* Centres of a line, its words, and where in the last word the number of members before begins. */
@@ -25,13 +26,9 @@ static int64_t lists_bytes(int64_t count, int64_t uses) {
     return 8 * (count + 1) + (4 + 2 + 4) * uses;
 }
 
-static int64_t at_most(int64_t value, int64_t limit) {
-    return value < limit ? value : limit;
-}
-
 int64_t ikt_centre_table_bytes(int64_t count, int64_t parts, int64_t uses) {
     return 8 * count + 8 * (parts + 1) +
-           at_most(bits_bytes(count, parts), lists_bytes(count, uses));
+           ikt_smaller(bits_bytes(count, parts), lists_bytes(count, uses));
 }
 
 /* --- making it -------------------------------------------------------------------------------- */
@@ -43,7 +40,7 @@ static int64_t find_behind(const int64_t *row, int64_t count, int64_t from, int6
         from += step;
         step *= 2;
     }
-    IKT_FIND_FIRST(at, from, at_most(from + step, count), row[at] >= wanted);
+    IKT_FIND_FIRST(at, from, ikt_smaller(from + step, count), row[at] >= wanted);
     return at;
 }
 

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "isolation/coding.h"
 
@@ -19,10 +20,6 @@ typedef struct {
     int64_t psi;          /* centres of each */
 } direct;
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* Partitionings to a pass. */
 static int64_t batch_of(ikt_codes_budget budget, int64_t row_bytes, const ikt_model_spec *spec) {
     return ikt_coding_batch(budget.batch_bytes, 2 * spec->psi * row_bytes, spec->t);
@@ -30,8 +27,8 @@ static int64_t batch_of(ikt_codes_budget budget, int64_t row_bytes, const ikt_mo
 
 static int64_t slab_bytes(const ikt_codes_kernel *kernel, int64_t batch, const ikt_model_spec *spec,
                           int64_t d) {
-    return larger(batch * ikt_centres_bytes(kernel, spec->psi, d),
-                  ikt_centres_bytes(kernel, spec->coarse, d));
+    return ikt_larger(batch * ikt_centres_bytes(kernel, spec->psi, d),
+                      ikt_centres_bytes(kernel, spec->coarse, d));
 }
 
 /* COLLECTIVE. Fetches and packs the run's centres. */
@@ -109,7 +106,7 @@ int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget
                                 const ikt_model_spec *spec, int64_t d, int threads) {
     const int64_t element = kernel->is_u8 ? 1 : 4;
     const int64_t batch = batch_of(budget, d * element, spec);
-    const int64_t drawn = larger(batch * spec->psi, spec->coarse);
+    const int64_t drawn = ikt_larger(batch * spec->psi, spec->coarse);
     const int64_t distinct = ikt_model_distinct_most(spec, drawn);
     return slab_bytes(kernel, batch, spec, d) + distinct * (d * element + 8) +
            ikt_draws_bytes(spec, threads) + ikt_model_distinct_bytes(spec, drawn, threads) +

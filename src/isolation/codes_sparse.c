@@ -15,6 +15,7 @@
 #include <omp.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
@@ -71,10 +72,6 @@ bool ikt_sparse_list_pays(const ikt_model_spec *spec, const ikt_codes_rows *rows
            centres_bytes(distinct, rows->d, held) <= index_most;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static int64_t tile_entries(int64_t longest) {
     return longest > TILE_ENTRIES ? longest : TILE_ENTRIES;
 }
@@ -101,9 +98,9 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
         tile_entries(rows->longest) * (4 + 8) + CHUNK * 4 +
         (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
         TILE_ROWS * (64 + 4 * parts + IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair)) +
-        4 * larger(spec->psi, spec->coarse);
-    return larger(centres_bytes(centres, rows->d, held) + threads * space,
-                  ikt_model_distinct_bytes(spec, uses, threads)) +
+        4 * ikt_larger(spec->psi, spec->coarse);
+    return ikt_larger(centres_bytes(centres, rows->d, held) + threads * space,
+                      ikt_model_distinct_bytes(spec, uses, threads)) +
            ikt_centre_table_bytes(centres, parts, uses) +
            (spec->near > 0 ? (2 * 4 + 8) * centres + 4 * rows->d : 0);
 }
@@ -337,7 +334,7 @@ static ikt_status create_spaces(coder *k) {
     const int64_t pairs = TILE_ROWS * IKT_SELECT_CAPACITY * k->length;
     const int64_t values = (k->length > 0 ? 1 : TILE_ROWS) * k->table.count;
     const ikt_model_spec *spec = &k->c->model->spec;
-    const int64_t most = larger(spec->psi, spec->coarse);
+    const int64_t most = ikt_larger(spec->psi, spec->coarse);
     IKT_TRY(ikt_alloc(ctx, &k->tile, k->c->block + 1, sizeof *k->tile, purpose));
     IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));
     for (workspace *s = k->space; s < k->space + k->c->threads; s++) {

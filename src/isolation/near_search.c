@@ -2,6 +2,7 @@
 #include "isolation/near_search.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
@@ -16,33 +17,25 @@ enum {
 
 static const char purpose[] = "lists";
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Cells that a row is compared with, and groups. */
 static int64_t cells_wanted(int64_t centres, int64_t candidates) {
     const int64_t cells = ikt_near_centres_cells(centres);
-    return smaller(ikt_divide_up(candidates * cells, centres), cells);
+    return ikt_smaller(ikt_divide_up(candidates * cells, centres), cells);
 }
 
 static int64_t groups_wanted(int64_t centres, int64_t candidates) {
     const int64_t cells = ikt_near_centres_cells(centres);
     const int64_t groups = ikt_near_centres_groups(centres);
-    const int64_t compared = larger(larger(cells / CELL_SHARE, CELLS_LEAST),
-                                    CELL_FACTOR * cells_wanted(centres, candidates));
-    return smaller(ikt_divide_up(compared * groups, cells), groups);
+    const int64_t compared = ikt_larger(ikt_larger(cells / CELL_SHARE, CELLS_LEAST),
+                                        CELL_FACTOR * cells_wanted(centres, candidates));
+    return ikt_smaller(ikt_divide_up(compared * groups, cells), groups);
 }
 
 int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
     const int64_t groups = ikt_near_centres_groups(centres);
     const int64_t cells = ikt_near_centres_cells(centres);
     return groups + groups_wanted(centres, candidates) * cells / groups +
-           smaller(candidates, centres);
+           ikt_smaller(candidates, centres);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -76,7 +69,7 @@ static ikt_status create_levels(ikt_near_search *n) {
                                    .first = near->first,
                                    .sets = near->cells,
                                    .wanted = cells_wanted(near->count, near->candidates)};
-    n->wanted_most = larger(n->level[1].wanted, n->level[2].wanted);
+    n->wanted_most = ikt_larger(n->level[1].wanted, n->level[2].wanted);
     IKT_TRY(pack_level(l, near->group_drawn, near->groups, &n->level[0]));
     return pack_level(l, near->drawn, near->cells, &n->level[1]);
 }
@@ -130,7 +123,7 @@ int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, i
     const int64_t groups = ikt_near_centres_groups(centres);
     const int64_t cells = ikt_near_centres_cells(centres);
     const int64_t wanted =
-        larger(groups_wanted(centres, candidates), cells_wanted(centres, candidates));
+        ikt_larger(groups_wanted(centres, candidates), cells_wanted(centres, candidates));
     const int64_t row = 4 * ikt_row_words(kernel, d) + 8 + 2 * 4 * wanted;
     const int64_t piece = CHUNK * 4 + (int64_t)sizeof(ikt_select) +
                           wanted * IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair);
@@ -154,7 +147,7 @@ static void offer_set(const ikt_near_search *n, ikt_near_space *w, const ikt_nea
     const int32_t *word = w->word + rows->first * level->points.words;
     for (int64_t from = level->first[set], end = level->first[set + 1], to; from < end; from = to) {
         const int64_t vector = from / IKT_LANES, skipped = from % IKT_LANES;
-        to = smaller((vector + CHUNK_VECTORS) * IKT_LANES, end);
+        to = ikt_smaller((vector + CHUNK_VECTORS) * IKT_LANES, end);
         kernel->score_chosen(word, row, count, &level->points, vector, ikt_divide_up(to, IKT_LANES),
                              w->value, CHUNK);
         for (int64_t i = 0; i < count; i++) {
@@ -188,7 +181,7 @@ static void offer_sets(const ikt_near_search *n, ikt_near_space *w, const ikt_ne
         const int64_t count = w->size[set];
         const uint32_t *row = w->member + w->start[set] - count; /* filling has moved it on */
         for (int64_t i = 0; i < count; i += PIECE)
-            offer_set(n, w, level, set, rows, row + i, smaller(count - i, PIECE));
+            offer_set(n, w, level, set, rows, row + i, ikt_smaller(count - i, PIECE));
         w->size[set] = 0;
     }
 }
@@ -223,7 +216,7 @@ static void compare(const ikt_near_search *n, ikt_near_space *w, const ikt_near_
 static void choose_sets(const ikt_near_search *n, ikt_near_space *w, int level, int64_t count) {
     const int64_t wanted = n->level[level + 1].wanted;
     for (int64_t first = 0; first < count; first += PIECE) {
-        const some_rows rows = {first, smaller(count - first, PIECE), w->near};
+        const some_rows rows = {first, ikt_smaller(count - first, PIECE), w->near};
         compare(n, w, &n->level[level], &rows, wanted, w->pair);
         for (int64_t r = 0; r < rows.count; r++) {
             const ikt_select *near = &w->near[r];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "metric/metric.h"
 
@@ -15,10 +16,6 @@ enum {
 };
 
 static const char purpose[] = "lists";
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 /* Lanes of the packed centres. */
 static int64_t lanes_of(int64_t centres) {
@@ -46,13 +43,13 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + tile * CHUNK * 4 +
                           kernel->rows * lanes_of(distinct) * 4 +
                           pairs * (int64_t)sizeof(ikt_pair) + parts * 4 +
-                          larger(spec->psi, spec->coarse) * 4;
+                          ikt_larger(spec->psi, spec->coarse) * 4;
     const int64_t kept = keeps_rows(kernel->is_u8, spec) ? gathered : 0;
     const int64_t uses = spec->t * spec->psi + spec->coarse;
     const int64_t making = ikt_model_distinct_bytes(spec, uses, threads);
     const int64_t places =
         spec->near > 0 || spec->candidates > 0 ? ikt_near_centres_bytes(distinct, d) + gathered : 0;
-    return larger(making, larger(packed + kept + threads * space, packing) + places) +
+    return ikt_larger(making, ikt_larger(packed + kept + threads * space, packing) + places) +
            ikt_centre_table_bytes(distinct, parts, uses);
 }
 
@@ -124,7 +121,7 @@ static ikt_status create_spaces(ikt_row_lists *l) {
         IKT_TRY(ikt_alloc(ctx, &s->pair, rows * list, sizeof *s->pair, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->open, l->table.words, sizeof *s->open, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->cell, l->table.parts, sizeof *s->cell, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->member, larger(spec->psi, spec->coarse), sizeof *s->member,
+        IKT_TRY(ikt_alloc(ctx, &s->member, ikt_larger(spec->psi, spec->coarse), sizeof *s->member,
                           purpose));
         IKT_TRY(ikt_alloc(ctx, &s->all, all, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->longer, list, sizeof *s->longer, purpose));

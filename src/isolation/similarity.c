@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/number.h"
+
 enum { A_ROWS = 4, B_ROWS = 32 }; /* a block of B stays in the first-level cache */
 
 /* Four rows of A against one of B: equal[4] counts all entries up to `stride` bytes, the zeros
@@ -141,24 +143,20 @@ static count_four *choose(ikt_isa isa, int width) {
 
 /* --- all pairs -------------------------------------------------------------------------------- */
 
-static int64_t at_most(int64_t value, int64_t limit) {
-    return value < limit ? value : limit;
-}
-
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
     count_four *four = choose(isa, shape.width);
     const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
     for (int64_t first = 0; first < nb; first += B_ROWS) {
-        const int64_t end = at_most(nb, first + B_ROWS);
+        const int64_t end = ikt_smaller(nb, first + B_ROWS);
         for (int64_t i = 0; i < na; i += A_ROWS) {
             const char *row[A_ROWS]; /* the last row stands in for those beyond it */
             for (int64_t r = 0; r < A_ROWS; r++)
-                row[r] = (const char *)a + at_most(i + r, na - 1) * shape.stride;
+                row[r] = (const char *)a + ikt_smaller(i + r, na - 1) * shape.stride;
             for (int64_t j = first; j < end; j++) {
                 uint32_t count[A_ROWS];
                 four(row, (const char *)b + j * shape.stride, shape.stride, count);
-                for (int64_t r = 0; r < at_most(A_ROWS, na - i); r++)
+                for (int64_t r = 0; r < ikt_smaller(A_ROWS, na - i); r++)
                     equal[(i + r) * equal_stride + j] = (uint16_t)(count[r] - padding);
             }
         }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/number.h"
 #include "layout/layout.h"
 
 #define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
@@ -140,10 +141,6 @@ const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *set
 
 /* --- "auto" ----------------------------------------------------------------------------------- */
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
  * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
 static void resolve_schedule(ikt_layout_settings *s, double n) {
@@ -154,7 +151,7 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
         s->exaggeration_iterations =
-            smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
+            ikt_smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
@@ -232,7 +229,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them
      * allows. */
     if (settings->init == IKT_INIT_LANDMARK && settings->landmarks == IKT_AUTO_INT)
-        settings->landmarks = n / 10 < 100 ? smaller(100, n - 1) : smaller(n / 10, 10000);
+        settings->landmarks = n / 10 < 100 ? ikt_smaller(100, n - 1) : ikt_smaller(n / 10, 10000);
     if (settings->init == IKT_INIT_LANDMARK &&
         (settings->landmarks < 2 || settings->landmarks >= n))
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -3,19 +3,16 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "dist/rows.h"
 
 enum { STREAM_BYTES = 16 << 20 };
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 ikt_row_range ikt_blocks_of_rank(int64_t n, int ranks, int rank) {
     int64_t blocks = n / IKT_BLOCK_ROWS + (n % IKT_BLOCK_ROWS > 0);
     ikt_rows rows = ikt_rows_make(blocks, ranks, rank);
-    int64_t first = least(rows.first * IKT_BLOCK_ROWS, n);
-    int64_t end = least((rows.first + rows.count) * IKT_BLOCK_ROWS, n);
+    int64_t first = ikt_smaller(rows.first * IKT_BLOCK_ROWS, n);
+    int64_t end = ikt_smaller((rows.first + rows.count) * IKT_BLOCK_ROWS, n);
     return (ikt_row_range){first, end - first};
 }
 
@@ -31,14 +28,14 @@ int64_t ikt_stream_steps(ikt_context *ctx, int64_t count, int64_t rows) {
 }
 
 ikt_row_range ikt_stream_step(ikt_row_range range, int64_t rows, int64_t step) {
-    int64_t done = least(step * rows, range.count);
-    return (ikt_row_range){range.first + done, least(rows, range.count - done)};
+    int64_t done = ikt_smaller(step * rows, range.count);
+    return (ikt_row_range){range.first + done, ikt_smaller(rows, range.count - done)};
 }
 
 ikt_row_range ikt_block_part(ikt_row_range range, int64_t done) {
     int64_t first = range.first + done;
-    return (ikt_row_range){first,
-                           least(range.count - done, IKT_BLOCK_ROWS - first % IKT_BLOCK_ROWS)};
+    return (ikt_row_range){
+        first, ikt_smaller(range.count - done, IKT_BLOCK_ROWS - first % IKT_BLOCK_ROWS)};
 }
 
 ikt_status ikt_blocks_read(ikt_context *ctx, const ikt_row_reader *reader, void *self,
