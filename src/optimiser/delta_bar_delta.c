@@ -9,9 +9,8 @@
  * factor 0.8 to at least 0.01. Advantage: one gradient a step, and no second table of positions.
  * Disadvantage: the map that is written is y, ahead of x by a step that has died away by then. */
 #include "base/cpu.h"
+#include "optimiser/gain.h"
 #include "optimiser/optimiser.h"
-
-static const float gain_growth = 0.2f, gain_decay = 0.8f, gain_least = 0.01f;
 
 /* Multiplications and additions one by one: every vector width gives the same bits. */
 static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gradient *gradient,
@@ -27,8 +26,7 @@ static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gr
         const float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
         const float v = velocity[e], carried = momentum * v;
         const int is_same = (slope > 0) == (v > 0) && (slope < 0) == (v < 0);
-        const float next = is_same ? gain[e] * gain_decay : gain[e] + gain_growth;
-        gain[e] = next < gain_least ? gain_least : next;
+        gain[e] = ikt_gain_next(gain[e], is_same);
         velocity[e] = carried - rate * gain[e] * slope;
         y[e] += ahead * velocity[e] - carried;
     }

@@ -1,8 +1,7 @@
 /* Gradient descent with momentum and gains. See optimiser.h. */
 #include "base/cpu.h"
+#include "optimiser/gain.h"
 #include "optimiser/optimiser.h"
-
-static const float gain_growth = 0.2f, gain_decay = 0.8f, gain_least = 0.01f;
 
 /* Multiplications and additions one by one: every vector width gives the same bits. */
 static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gradient *gradient,
@@ -17,8 +16,7 @@ static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gr
         float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
         /* The step goes against the gradient: equal signs mean that the gradient turned. */
         int turned = (slope > 0 && velocity[e] > 0) || (slope < 0 && velocity[e] < 0);
-        float next = turned ? gain[e] * gain_decay : gain[e] + gain_growth;
-        gain[e] = next < gain_least ? gain_least : next;
+        gain[e] = ikt_gain_next(gain[e], turned);
         velocity[e] = momentum * velocity[e] - rate * gain[e] * slope;
         y[e] += velocity[e];
     }
