@@ -5,6 +5,7 @@
 #include "affinity/dense.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
@@ -157,6 +158,34 @@ static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_o
            (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0);
 }
 
+/* Codes while they are computed, or while they and what they were made from are written; and, for
+ * checkpoints, how many entries of its code a row has. */
+static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
+    const int64_t rows = w->distribution.count;
+    int64_t bytes = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
+    if (w->settings.output.model[0]) bytes = ikt_larger(bytes, model_bytes(w, codes));
+    return bytes + 4 * rows;
+}
+
+/* A graph on its way from a file to lists. */
+static int64_t loading_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count;
+    if (!w->is_given) return 0;
+    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + w->distribution.n / 5 +
+           (w->is_near ? MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows) : 0);
+}
+
+/* What can be done where the largest stage does not fit. */
+static const char *advice(const ikt_workload *w, ikt_stage largest) {
+    if (w->data.is_sparse && largest == IKT_STAGE_MEASURES)
+        return "output.measures=map: measures of the input take sparse rows dense";
+    if (w->data.is_sparse && !w->is_isolation)
+        return "affinity.kind=isolation: the other kernels take sparse rows dense";
+    return w->is_dense   ? "affinity.support=sparse"
+           : w->is_whole ? "fewer isolation.partitionings"
+                         : "fewer affinity.neighbours";
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n;
@@ -190,34 +219,17 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 
-    if (w->is_isolation && needs_lists) {
-        /* Codes while they are computed, or while they and what they were made from are written;
-         * and, for checkpoints, how many entries of its code a row has. */
-        const int64_t writing = model_bytes(w, searched);
-        int64_t bytes = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
-        if (settings->output.model[0] && writing > bytes) bytes = writing;
-        stage[IKT_STAGE_CODES] = bytes + reading + 4 * rows + held;
-    }
-    if (needs_lists) { /* codes or rows, lists, blocks under way; and whether a row has its list */
-        int64_t loading = 0;
-        if (w->is_given) loading = LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + n / 5;
-        if (w->is_given && w->is_near)
-            loading += MOVED_ENTRY_BYTES * entries + ikt_order_memory(rows);
+    if (w->is_isolation && needs_lists)
+        stage[IKT_STAGE_CODES] = codes_bytes(w, searched) + reading + held;
+    if (needs_lists) /* codes or rows, lists, blocks under way; and whether a row has its list */
         stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
-                                      (w->is_isolation ? 0 : reading) + lists + loading + held;
-    }
+                                      (w->is_isolation ? 0 : reading) + lists + loading_bytes(w) +
+                                      held;
     if (needs_p) stage[IKT_STAGE_GRAPH] = graph_bytes(w, searched, of_objective) + held;
     stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);
-
-    plan.advice = w->is_dense   ? "affinity.support=sparse"
-                  : w->is_whole ? "fewer isolation.partitionings"
-                                : "fewer affinity.neighbours";
-    if (w->data.is_sparse && plan.largest == IKT_STAGE_MEASURES)
-        plan.advice = "output.measures=map: measures of the input take sparse rows dense";
-    else if (w->data.is_sparse && !w->is_isolation)
-        plan.advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
+    plan.advice = advice(w, plan.largest);
     return plan;
 }
 
