@@ -14,7 +14,7 @@
 #include "io/hdf5/h5_contents.h"
 #include "io/hdf5/h5_texts.h"
 #include "io/hdf5/sparse_group.h"
-#include "io/sources/source.h"
+#include "io/sources/place.h"
 
 enum { BLOCK_NUMBERS = 1 << 21, NAME_SIZE = 1024 };
 
@@ -322,25 +322,18 @@ static ikt_status take_colour(void *self, int64_t i, const char *text) {
 
 ikt_status ikt_anndata_colours(ikt_context *ctx, const char *name, int64_t *count,
                                int32_t **colour) {
-    struct {
-        char file[IKT_PATH_MAX], list[IKT_PATH_MAX];
-    } place = {"", ""};
+    ikt_place place;
+    char list[IKT_PATH_MAX + 16];
     hid_t file = -1, dataset = -1;
     *count = 0;
     *colour = NULL;
-    if (ikt_rank(ctx) == 0 && strlen(name) < IKT_PATH_MAX / 2) {
-        const size_t length = ikt_file_name_length(name);
-        const char *column = name[length] ? name + length + 1 : "";
-        const char *last = strrchr(column, '/');
-        snprintf(place.file, IKT_PATH_MAX, "%.*s", (int)length, name);
-        snprintf(place.list, IKT_PATH_MAX, "uns/%s_colors", last ? last + 1 : column);
-        if (!ikt_source_is_hdf5(place.file)) place.file[0] = '\0';
-    }
-    ikt_broadcast(ctx, &place, sizeof place, 0);
-    if (!place.file[0]) return IKT_OK;
+    IKT_TRY(ikt_place_find(ctx, name, &place));
+    if (!place.is_hdf5) return IKT_OK;
+    const char *last = strrchr(place.part, '/'); /* obs/NAME is the column NAME, too */
+    snprintf(list, sizeof list, "uns/%s_colors", last ? last + 1 : place.part);
     IKT_TRY(ikt_h5_open(ctx, place.file, &file));
     ikt_status st = IKT_OK;
-    if (ikt_h5_has(file, place.list)) dataset = H5Dopen2(file, place.list, H5P_DEFAULT);
+    if (ikt_h5_has(file, list)) dataset = H5Dopen2(file, list, H5P_DEFAULT);
     const int64_t length = ikt_h5_length(dataset);
     if (length > 0 && ikt_h5_is_text(dataset)) {
         st = ikt_agree(ctx, ikt_alloc(ctx, colour, length, sizeof **colour, "colours"));
