@@ -45,16 +45,18 @@ static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *
         if (first)
             ikt_text_add(text, ", and %.2f %% that of the nearest one", 100 * (1 - first->value));
         if (run->embedding.accuracy >= 0)
-            ikt_text_add(text,
-                         "; before placing, %.2f %% had it among the rows that are most "
-                         "similar to them",
-                         100 * run->embedding.accuracy);
+            ikt_text_add(
+                text,
+                "; before the first iteration, %.2f %% had it among the rows that are most "
+                "similar to them",
+                100 * run->embedding.accuracy);
         ikt_text_add(text, ". ");
     } else if (run->embedding.accuracy >= 0) {
-        ikt_text_add(text,
-                     "Before placing, %.2f %% of the rows have the class of most of the rows that "
-                     "are most similar to them. ",
-                     100 * run->embedding.accuracy);
+        ikt_text_add(
+            text,
+            "Before the first iteration, %.2f %% of the rows have the class of most of the "
+            "rows that are most similar to them. ",
+            100 * run->embedding.accuracy);
     }
     if (db && ch)
         ikt_text_add(text,

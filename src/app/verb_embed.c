@@ -62,7 +62,7 @@ static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     if (ikt_affinity_of(&run->settings.affinity)->zero_similarity_because)
         printf("rows without any similarity: %lld\n", (long long)run->embedding.zero_similarity);
     if (run->embedding.accuracy >= 0)
-        printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
+        printf("10-NN accuracy   %.4f among the most similar rows, before the first iteration\n",
                run->embedding.accuracy);
     if (run->embedding.recall.sample > 0)
         printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
