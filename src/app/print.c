@@ -235,8 +235,8 @@ static void plan_print(const ikt_plan *plan) {
     printf("%lld rows x %lld, ", (long long)w->data.n, (long long)w->data.d);
     if (w->data.is_sparse) printf("sparse, %.1f values a row, ", w->data.entries);
     ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
-    printf("%s; %d ranks x %d threads\n%s", ikt_type_name(w->data.type), w->ranks, w->threads,
-           kind);
+    printf("%s; %d rank%s x %d thread%s\n%s", ikt_type_name(w->data.type), w->ranks,
+           w->ranks == 1 ? "" : "s", w->threads, w->threads == 1 ? "" : "s", kind);
     if (w->is_isolation)
         printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
                (long long)w->t);

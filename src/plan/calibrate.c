@@ -275,8 +275,10 @@ static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
 ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out) {
     char host[256] = "an unknown host";
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "an unknown host");
-    snprintf(out->name, sizeof out->name, "measured with %d ranks x %d threads, %s, on %s",
-             ikt_size(ctx), ikt_threads(ctx), ikt_isa_name(ikt_cpu_isa()), host);
+    const int ranks = ikt_size(ctx), threads = ikt_threads(ctx);
+    snprintf(out->name, sizeof out->name, "measured with %d rank%s x %d thread%s, %s, on %s", ranks,
+             ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", ikt_isa_name(ikt_cpu_isa()),
+             host);
     ikt_broadcast(ctx, out->name, sizeof out->name, 0);
     ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: messages, files, processor");
     IKT_TRY(measure_messages(ctx, out));

@@ -25,7 +25,7 @@ for ranks in 1 2; do
     awk -F': ' '/^  [a-z]/ && $1 != "  name" && !($2 > 0) { exit 1 }' home/iktsne/machine.yaml ||
         fail "a rate is not positive"
     plan --points 100000 --columns 50
-    grep -q "^machine: measured with $ranks ranks x" out.txt || fail "the file is not read"
+    grep -q "^machine: measured with $ranks ranks* x [0-9]* threads*," out.txt || fail "the file is not read"
 done
 
 # Settings, constants and machine files of one's own; the same file that embed reads.

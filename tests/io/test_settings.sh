@@ -123,7 +123,7 @@ rehearsal() {
             rm -f r.h5 r.png
             on "$ranks" data.h5 r.h5 $short $kind --dry-run || fail "a rehearsal on $ranks ranks: $kind"
             sed -n '/^settings, as/,$p' out.txt | tail -n +2 >said.txt
-            grep -q "^300 rows x 6, float32; $ranks ranks x" out.txt && grep -q "^memory per rank" out.txt &&
+            grep -q "^300 rows x 6, float32; $ranks ranks* x" out.txt && grep -q "^memory per rank" out.txt &&
                 grep -q "^time .* s, predicted" out.txt && grep -q "^writes  *r.h5, .* MB" out.txt || fail "no plan: $kind"
             [ ! -e r.h5 ] && [ ! -e r.png ] && [ ! -e r.h5.checkpoint ] || fail "a rehearsal leaves files"
             on "$ranks" data.h5 r.h5 $short $kind || fail "the run itself: $kind"
