@@ -403,6 +403,26 @@ LANES_KERNEL float floats_least(floats a) {
     return vector_least(a.part[0]);
 }
 
+/* LOCAL. 1 / sqrt(a) of normal numbers above 0, to 8e-7 of itself. Method: half of the bits from a
+ * constant is a first guess, which two steps of Newton's method improve; the constants make the
+ * greatest error after each step the least. In place of the square root and the division of the
+ * hardware, each of which takes as long as some twenty multiplications. */
+LANES_KERNEL floats floats_inverse_root(floats a) {
+    EACH_PART {
+        const vector half = 0.5f * a.part[p], first = (vector){0} + 1.5008789f;
+        const vector second = (vector){0} + 1.5000006f;
+        vector_bits bits;
+        vector y;
+        memcpy(&bits, &a.part[p], sizeof bits);
+        bits = 0x5f376900 - (bits >> 1);
+        memcpy(&y, &bits, sizeof y);
+        y *= vector_fused(-half, y * y, first);
+        y *= vector_fused(-half, y * y, second);
+        a.part[p] = y;
+    }
+    return a;
+}
+
 LANES_KERNEL ints ints_load(const int32_t *from) {
     ints a;
     EACH_PART memcpy(&a.part[p], from + p * LANE_WIDTH, sizeof a.part[p]);

@@ -1,13 +1,11 @@
 /* Body of attraction_portable.c, attraction_avx2.c and attraction_avx512.c, which define
- * LANE_WIDTH, TARGET, and
- *
- *     gather_pairs(column, y, &x, &y): positions of LANE_WIDTH columns in two dimensions,
- *     gather_one(column, y, q, &x): numbers y[q * column] of LANE_WIDTH columns.
+ * LANE_WIDTH and TARGET.
  *
  * A part of a row whose length is not a multiple of the lanes ends in a block whose surplus values
  * are masked to zero: such lanes add +0 or -0, which changes no sum that began as +0. Its surplus
  * columns are those of the rows that follow, which are wanted next anyway.
  * Dimensions, kind of pair and whether the value is wanted are constants of each instance. */
+#include "base/gather.h"
 #include "kernelsum/replica.h"
 #include "objective/curve_lanes.h"
 

@@ -57,7 +57,6 @@ typedef struct {
     ikt_halo *halo;
     ikt_pool pool;  /* of the forces, */
     ikt_pool fixed; /* and of the value: drawn once, so that values can be compared */
-    float *packed;  /* [most own rows of a pool * (q + 1)] position and p_i of each */
     float *all;     /* [pool.size * (q + 1)] */
 } state;
 
@@ -129,8 +128,6 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
                             IKT_RNG_SAMPLED, &t->pool));
     IKT_TRY(ikt_pool_create(ctx, &inputs->rows, size, INT64_MAX, inputs->options.seed,
                             IKT_RNG_VALUE, &t->fixed));
-    const int64_t most = ikt_pool_own_most(&t->pool);
-    IKT_TRY(ikt_alloc(ctx, &t->packed, most * (q + 1), sizeof *t->packed, "pool"));
     return ikt_alloc(ctx, &t->all, size * (q + 1), sizeof *t->all, "pool");
 }
 
@@ -175,7 +172,6 @@ static void destroy(ikt_objective *objective) {
     ikt_free(&t->force);
     ikt_free(&t->repel);
     ikt_free(&t->weight);
-    ikt_free(&t->packed);
     ikt_free(&t->all);
     ikt_free(&t);
 }
@@ -193,8 +189,7 @@ static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape 
     const rule r = rule_of(kind, &shape->options);
     const int64_t rows = shape->rows.count, q = shape->q, f = sizeof(float);
     return f * (q * (2 * rows + shape->boundary) + rows) /* forces, ghosts, weights */
-           + 2 * f * (q + 1) * r.sample.pool +
-           2 * ikt_pool_memory(r.sample.pool, shape->rows.ranks);
+           + f * (q + 1) * r.sample.pool + 2 * ikt_pool_memory(r.sample.pool, shape->rows.ranks);
 }
 
 /* --- the pool --------------------------------------------------------------------------------- */
@@ -204,11 +199,11 @@ static void gather(state *t, const ikt_pool *pool) {
     const int q = t->inputs.q;
     for (int64_t a = 0; a < pool->count; a++) {
         const int64_t i = pool->row[pool->first + a] - pool->rows.first;
-        float *to = t->packed + a * (q + 1);
+        float *to = t->all + (pool->first + a) * (q + 1);
         memcpy(to, t->y + q * i, (size_t)q * sizeof *to);
         to[q] = t->weight[i];
     }
-    ikt_pool_gather(pool, t->packed, (size_t)(q + 1) * sizeof *t->packed, t->all);
+    ikt_pool_gather(pool, (size_t)(q + 1) * sizeof *t->all, t->all);
 }
 
 /* A tile and its far rows. */

@@ -18,9 +18,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/timer.h"
 #include "dist/halo.h"
-#include "objective/attraction.h"
 #include "objective/trimap.h"
 #include "objective/trimap_value.h"
 #include "sampled/near_edges.h"
@@ -31,8 +31,13 @@
 enum { FALLING = 150 };
 static const double last_step = 0.02;
 
-/* Tiles that a thread takes at a time. */
-enum { SOME_TILES = 16 };
+/* Tiles and rows that a thread takes at a time. */
+enum { SOME_TILES = 16, SOME_ROWS = 512 };
+
+/* Epochs whose far rows are compared with the own rows at a time: reading all codes or numbers from
+ * memory for one far row in sixteen would take longer than the comparisons. Draws are functions of
+ * the epoch alone, so that they can be made before their time. */
+enum { EPOCHS = 4 };
 
 static const char purpose[] = "triplets";
 
@@ -43,15 +48,16 @@ typedef struct {
     ikt_similarity similarity;
     ikt_near_edges edges;
     ikt_trimap_value value;
-    ikt_pool pool;
-    int64_t met;             /* epoch of far and far_d */
-    ikt_halo *halo;          /* positions of the ghosts of `edges` */
-    char *own, *payload;     /* [own rows of a pool], [pool_rows]: of the similarity */
-    float *own_d, *pool_d;   /* the same of m numbers: D of near rows */
-    float *own_at, *pool_at; /* the same of q + m: positions and squares */
-    int32_t *far;            /* [tiles * f] places of far rows in the pool */
-    float *far_d;            /* [tiles * f * 16] */
-    char *space;             /* [threads * space_bytes] */
+    ikt_pool pool[EPOCHS]; /* of consecutive epochs, */
+    int64_t batch;         /* the first of which is this times EPOCHS; -1: none are drawn */
+    int now;               /* the pool of this iteration */
+    ikt_halo *halo;        /* positions of the ghosts of `edges` */
+    char *payload;         /* [EPOCHS * pool_rows] of the similarity */
+    float *pool_d;         /* [EPOCHS * pool_rows * m] D of near rows */
+    float *pool_at;        /* [pool_rows * (q + m)] positions and squares, of this iteration */
+    int32_t *far;          /* [tiles * EPOCHS * f] places of far rows in their pool */
+    float *far_d;          /* [tiles * EPOCHS * f * 16] */
+    char *space;           /* [threads * space_bytes] */
     int64_t space_bytes;
     float *y;     /* [(own rows + ghosts) * q] */
     float *force; /* [own rows * q]: of far rows and of edges that begin there */
@@ -75,8 +81,7 @@ static ikt_status allocate(state *t) {
     ikt_context *ctx = t->ctx;
     const ikt_trimap_settings *s = &t->inputs.options.trimap;
     const int64_t n_local = t->inputs.rows.count, q = t->inputs.q, m = s->neighbours;
-    const int64_t rows = n_local + t->edges.ends.n_ghost, far = t->edges.tiles * s->far_rows;
-    const int64_t own = s->pool_rows < n_local ? s->pool_rows : n_local;
+    const int64_t rows = n_local + t->edges.n_ghost, far = t->edges.tiles * EPOCHS * s->far_rows;
     const size_t number = sizeof(float);
     if (q * rows > INT32_MAX)
         return ikt_fail(ctx, IKT_ERR_RESOURCE,
@@ -84,11 +89,8 @@ static ikt_status allocate(state *t) {
                         "more ranks",
                         (long long)rows, t->inputs.q);
     t->space_bytes = space_of(s, t->inputs.q, (int64_t)t->similarity.row_bytes);
-    IKT_TRY(ikt_alloc(ctx, &t->own, own, t->similarity.bytes, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->payload, s->pool_rows, t->similarity.bytes, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->own_d, own * m, number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->pool_d, s->pool_rows * m, number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->own_at, own * (q + m), number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->payload, EPOCHS * s->pool_rows, t->similarity.bytes, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->pool_d, EPOCHS * s->pool_rows * m, number, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->pool_at, s->pool_rows * (q + m), number, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->far, far, sizeof *t->far, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->far_d, far * IKT_TILE, number, purpose));
@@ -109,7 +111,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                  .ctx = ctx,
                  .inputs = *inputs,
                  .similarity = *similarity,
-                 .met = -1};
+                 .batch = -1};
     *similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
     ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, lists, &t->edges);
     ikt_neighbours_destroy(lists);
@@ -118,14 +120,15 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                                      &t->edges, &t->value);
     if (st == IKT_OK) st = ikt_similarity_check(ctx, t->value.most);
     if (st == IKT_OK) {
-        st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
-                             &t->pool);
+        for (int e = 0; e < EPOCHS && st == IKT_OK; e++)
+            st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
+                                 &t->pool[e]);
         if (st == IKT_OK) st = allocate(t);
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK)
-        st = ikt_halo_create(ctx, &inputs->rows, t->edges.ends.ghost_row, t->edges.ends.n_ghost,
-                             inputs->q, &t->halo);
+        st = ikt_halo_create(ctx, &inputs->rows, t->edges.ghost_row, t->edges.n_ghost, inputs->q,
+                             &t->halo);
     out->y = t->y;
     return st;
 }
@@ -135,13 +138,11 @@ static void destroy(ikt_objective *objective) {
     ikt_similarity_destroy(&t->similarity);
     ikt_near_edges_destroy(&t->edges);
     ikt_trimap_value_destroy(&t->value);
-    ikt_pool_destroy(&t->pool);
+    for (int e = 0; e < EPOCHS; e++)
+        ikt_pool_destroy(&t->pool[e]);
     ikt_halo_destroy(&t->halo);
-    ikt_free(&t->own);
     ikt_free(&t->payload);
-    ikt_free(&t->own_d);
     ikt_free(&t->pool_d);
-    ikt_free(&t->own_at);
     ikt_free(&t->pool_at);
     ikt_free(&t->far);
     ikt_free(&t->far_d);
@@ -160,43 +161,58 @@ static int64_t near_of(const ikt_near_edges *e, int64_t i) {
     return slot / IKT_TILE * e->m * IKT_TILE + slot % IKT_TILE;
 }
 
-/* COLLECTIVE. What does not change while a pool lasts. */
-static void gather_inputs(const state *t) {
+/* COLLECTIVE. What does not change while pool e lasts. */
+static void gather_inputs(const state *t, int e) {
+    const ikt_pool *pool = &t->pool[e];
     const size_t bytes = t->similarity.bytes;
     const int64_t m = t->edges.m;
+    char *payload = t->payload + (size_t)(e * pool->size) * bytes;
+    float *d = t->pool_d + e * pool->size * m;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
-    for (int64_t a = 0; a < t->pool.count; a++) {
-        const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
-        const int64_t near = near_of(&t->edges, i);
-        ikt_similarity_payload(&t->similarity, i, t->own + (size_t)a * bytes);
+    for (int64_t a = pool->first; a < pool->first + pool->count; a++) {
+        const int64_t i = pool->row[a] - pool->rows.first, near = near_of(&t->edges, i);
+        ikt_similarity_payload(&t->similarity, i, payload + (size_t)a * bytes);
         for (int64_t b = 0; b < m; b++)
-            t->own_d[a * m + b] = t->edges.d[near + b * IKT_TILE];
+            d[a * m + b] = t->edges.d[near + b * IKT_TILE];
     }
-    ikt_pool_gather(&t->pool, t->own, bytes, t->payload);
-    ikt_pool_gather(&t->pool, t->own_d, (size_t)m * sizeof *t->own_d, t->pool_d);
+    ikt_pool_gather(pool, bytes, payload);
+    ikt_pool_gather(pool, (size_t)m * sizeof *d, d);
 }
 
-/* LOCAL. The far rows of all tiles, and their D. */
-static void meet_far(const state *t) {
+/* COLLECTIVE. The pools of the iteration's batch of epochs; returns whether they are others than
+ * before. */
+static bool draw_pools(state *t, int64_t iteration) {
+    const int64_t redraw = t->pool[0].redraw, epoch = iteration / redraw, batch = epoch / EPOCHS;
+    t->now = (int)(epoch % EPOCHS);
+    if (batch == t->batch) return false;
+    t->batch = batch;
+    for (int e = 0; e < EPOCHS; e++)
+        if (ikt_pool_draw(&t->pool[e], (batch * EPOCHS + e) * redraw)) gather_inputs(t, e);
+    return true;
+}
+
+/* LOCAL. The far rows of a tile in all epochs of the batch, and their D. */
+static void meet_far(const state *t, int64_t k, char *scratch) {
     const int64_t f = t->inputs.options.trimap.far_rows;
-    const int64_t first = t->inputs.rows.first / IKT_TILE;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
-    for (int64_t k = 0; k < t->edges.tiles; k++) {
-        char *scratch = t->space + omp_get_thread_num() * t->space_bytes;
-        ikt_pool_far(&t->pool, first + k, f, t->far + k * f);
-        ikt_similarity_tile(&t->similarity, first + k, t->payload, t->similarity.bytes,
-                            t->far + k * f, f, scratch, t->far_d + k * f * IKT_TILE);
+    const int64_t tile = t->inputs.rows.first / IKT_TILE + k;
+    for (int e = 0; e < EPOCHS; e++) {
+        const int64_t at = (k * EPOCHS + e) * f;
+        const size_t from = (size_t)(e * t->pool[e].size) * t->similarity.bytes;
+        ikt_pool_far(&t->pool[e], tile, f, t->far + at);
+        ikt_similarity_tile(&t->similarity, tile, t->payload + from, t->similarity.bytes,
+                            t->far + at, f, scratch, t->far_d + at * IKT_TILE);
     }
 }
 
 /* COLLECTIVE. Where the rows of the pool are, and how far from their near rows. */
 static void gather_places(const state *t) {
+    const ikt_pool *pool = &t->pool[t->now];
     const int64_t q = t->inputs.q, m = t->edges.m;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
-    for (int64_t a = 0; a < t->pool.count; a++) {
-        const int64_t i = t->pool.row[t->pool.first + a] - t->pool.rows.first;
+    for (int64_t a = pool->first; a < pool->first + pool->count; a++) {
+        const int64_t i = pool->row[a] - pool->rows.first;
         const int32_t *near = t->edges.near + near_of(&t->edges, i);
-        float *at = t->own_at + a * (q + m);
+        float *at = t->pool_at + a * (q + m);
         for (int64_t c = 0; c < q; c++)
             at[c] = t->y[q * i + c];
         for (int64_t b = 0; b < m; b++) {
@@ -208,7 +224,7 @@ static void gather_places(const state *t) {
             at[q + b] = square;
         }
     }
-    ikt_pool_gather(&t->pool, t->own_at, (size_t)(q + m) * sizeof *t->own_at, t->pool_at);
+    ikt_pool_gather(pool, (size_t)(q + m) * sizeof *t->pool_at, t->pool_at);
 }
 
 /* --- forces ----------------------------------------------------------------------------------- */
@@ -218,6 +234,7 @@ static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_ti
                      int64_t k, char *space) {
     const ikt_rows *rows = &t->inputs.rows;
     const int64_t f = common->f, m = common->m, tile = rows->first / IKT_TILE + k;
+    const int64_t far = (k * EPOCHS + t->now) * f;
     int32_t *far_lane = (int32_t *)(void *)space;
     ikt_tile_job job = *common;
     int64_t end;
@@ -227,10 +244,10 @@ static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_ti
     job.near = t->edges.near + k * m * IKT_TILE;
     job.near_d = t->edges.d + k * m * IKT_TILE;
     job.near_c = t->edges.c + k * m * IKT_TILE;
-    job.far = t->far + k * f;
-    job.far_d = t->far_d + k * f * IKT_TILE;
+    job.far = t->far + far;
+    job.far_d = t->far_d + far * IKT_TILE;
     for (int64_t e = 0; e < f; e++) {
-        const int64_t row = t->pool.row[job.far[e]];
+        const int64_t row = t->pool[t->now].row[job.far[e]];
         far_lane[e] = row / IKT_TILE == tile ? (int32_t)(row % IKT_TILE) : -1;
     }
     job.far_lane = far_lane;
@@ -238,8 +255,20 @@ static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_ti
     kernel->forces(&job);
 }
 
-/* LOCAL. The forces of far rows and along own edges; coefficients of these. */
-static void add_tiles(const state *t) {
+/* LOCAL. Asks for what the forces of a tile read and write of its edges, so that it is there by
+ * then. */
+static void ask_for_tile(const ikt_near_edges *e, int64_t k) {
+    for (int64_t b = 0; b < e->m; b++) {
+        const int64_t at = (k * e->m + b) * IKT_TILE;
+        __builtin_prefetch(e->near + at, 0);
+        __builtin_prefetch(e->d + at, 0);
+        __builtin_prefetch(e->c + at, 1);
+    }
+}
+
+/* LOCAL. The forces of far rows and along own edges; coefficients of these.
+ *   is_new   whether tiles have other far rows than before */
+static void add_tiles(const state *t, bool is_new) {
     const ikt_trimap_settings *s = &t->inputs.options.trimap;
     const ikt_tile_kernel *kernel = ikt_tile_kernel_for(ikt_cpu_isa());
     const double n = (double)t->inputs.rows.n, pairs = (double)(s->far_rows / 2);
@@ -254,14 +283,38 @@ static void add_tiles(const state *t) {
         .random_share = s->random > 0 ? (float)((double)s->random * n / ((n - 2) * pairs)) : 0,
         .y = t->y,
         .pool = t->pool_at,
-        .pool_d = t->pool_d,
+        .pool_d = t->pool_d + t->now * s->pool_rows * s->neighbours,
         .force = t->force};
 #pragma omp parallel num_threads(ikt_threads(t->ctx))
     {
         char *space = t->space + omp_get_thread_num() * t->space_bytes;
-#pragma omp for schedule(dynamic, SOME_TILES)
-        for (int64_t k = 0; k < t->edges.tiles; k++)
-            add_tile(t, kernel, &common, k, space);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t first = 0; first < t->edges.tiles; first += SOME_TILES) {
+            const int64_t end = ikt_smaller(first + SOME_TILES, t->edges.tiles);
+            for (int64_t k = first; k < end; k++) {
+                if (k + 1 < end) ask_for_tile(&t->edges, k + 1);
+                if (is_new) meet_far(t, k, space);
+                add_tile(t, kernel, &common, k, space);
+            }
+        }
+    }
+}
+
+/* LOCAL. What rows get from the edges that end at them. */
+static void add_ends(const state *t) {
+    const ikt_tile_kernel *kernel = ikt_tile_kernel_for(ikt_cpu_isa());
+    const int64_t rows = t->inputs.rows.count;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(t->ctx))
+    for (int64_t first = 0; first < rows; first += SOME_ROWS) {
+        const ikt_ends_job job = {.q = t->inputs.q,
+                                  .ends = &t->edges.ends,
+                                  .edges = t->edges.ends.start[rows],
+                                  .c = t->edges.c,
+                                  .y = t->y,
+                                  .first = first,
+                                  .last = first + SOME_ROWS < rows ? first + SOME_ROWS : rows,
+                                  .force = t->ends};
+        kernel->ends(&job);
     }
 }
 
@@ -278,24 +331,21 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     state *t = objective->self;
     ikt_context *ctx = t->ctx;
     const int q = t->inputs.q;
-    const ikt_pair_weight plain = {.kind = IKT_PAIR_SNE}; /* the coefficient itself */
     if (iteration == 0) IKT_TRY(ikt_trimap_check_start(ctx, &t->inputs.rows, q, t->y));
     ikt_halo_begin(t->halo, t->y, t->y + q * t->inputs.rows.count);
     ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
-    if (ikt_pool_draw(&t->pool, iteration)) gather_inputs(t);
-    if (t->met != t->pool.epoch) meet_far(t);
-    t->met = t->pool.epoch;
+    const bool is_new = draw_pools(t, iteration);
     ikt_stage_end(ctx, IKT_STAGE_REPULSION);
     ikt_stage_begin(ctx, IKT_STAGE_HALO);
     ikt_halo_end(t->halo);
     gather_places(t);
     ikt_stage_end(ctx, IKT_STAGE_HALO);
     ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
-    add_tiles(t);
+    add_tiles(t, is_new);
     ikt_stage_end(ctx, IKT_STAGE_REPULSION);
     ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
-    ikt_near_edges_collect(ctx, &t->edges);
-    ikt_attraction(ctx, &t->edges.ends, q, &plain, t->y, t->ends, NULL);
+    ikt_near_edges_exchange(ctx, &t->edges);
+    add_ends(t);
     ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
     const double value = want_value ? ikt_trimap_value_of(ctx, &t->value, &t->edges, q, t->y) : NAN;
     *gradient = (ikt_gradient){t->force, t->ends, 1, 1};
@@ -321,12 +371,12 @@ static int64_t memory(const ikt_objective_shape *shape) {
     const int64_t tiles = rows->count / IKT_TILE + 2;
     const int64_t row_bytes =
         shape->columns > 0 ? number * shape->columns : ikt_codes_memory(1, shape->psi, shape->t);
-    const int64_t own = s->pool_rows < rows->count ? s->pool_rows : rows->count;
     const int64_t cut = (int64_t)(shape->cut * (double)(rows->count * m));
     const int64_t of_pool = row_bytes + number * (1 + q + 2 * m);
     return ikt_near_edges_memory(rows, m, shape->boundary, cut) +
-           ikt_trimap_value_memory(rows, shape->q, m) + ikt_pool_memory(s->pool_rows, rows->ranks) +
-           (own + s->pool_rows) * of_pool + tiles * s->far_rows * number * (1 + IKT_TILE) +
+           ikt_trimap_value_memory(rows, shape->q, m) +
+           EPOCHS * ikt_pool_memory(s->pool_rows, rows->ranks) + EPOCHS * s->pool_rows * of_pool +
+           EPOCHS * tiles * s->far_rows * number * (1 + IKT_TILE) +
            shape->threads * space_of(s, shape->q, row_bytes) + number * rows->count * (1 + 2 * q) +
            (12 + 12 * q) * shape->boundary;
 }

@@ -51,7 +51,7 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
                                    const ikt_trimap_settings *settings, const ikt_similarity *s,
                                    const ikt_near_edges *edges, ikt_trimap_value *out) {
     const int64_t size = sample_of(rows), m = settings->neighbours;
-    char *own = NULL, *payload = NULL;
+    char *payload = NULL;
     void *scratch = NULL;
     *out = (ikt_trimap_value){.settings = *settings};
     ikt_status st = ikt_pool_create(ctx, rows, size, 1, seed, IKT_RNG_VALUE, &out->pool);
@@ -61,9 +61,7 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->l, count * FAR * m, sizeof *out->l, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &out->l_random, count * PAIRS, sizeof *out->l_random, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->own, count * q, sizeof *out->own, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->y, size * q, sizeof *out->y, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, count, s->bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &payload, size, s->bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &scratch, ikt_similarity_scratch(s), 1, purpose);
     st = ikt_agree(ctx, st);
@@ -71,14 +69,13 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
         for (int64_t a = 0; a < count; a++) {
             const int64_t place = out->pool.first + a;
             ikt_similarity_payload(s, out->pool.row[place] - rows->first,
-                                   own + (size_t)a * s->bytes);
+                                   payload + (size_t)place * s->bytes);
             ikt_pool_far(&out->pool, place, FAR, out->far + a * FAR);
         }
-        ikt_pool_gather(&out->pool, own, s->bytes, payload);
+        ikt_pool_gather(&out->pool, s->bytes, payload);
         find_l(s, edges, payload, scratch, out);
         ikt_max_f64(ctx, &out->most, 1);
     }
-    ikt_free(&own);
     ikt_free(&payload);
     ikt_free(&scratch);
     return st;
@@ -89,13 +86,12 @@ void ikt_trimap_value_destroy(ikt_trimap_value *v) {
     ikt_free(&v->far);
     ikt_free(&v->l);
     ikt_free(&v->l_random);
-    ikt_free(&v->own);
     ikt_free(&v->y);
 }
 
 int64_t ikt_trimap_value_memory(const ikt_rows *rows, int q, int64_t m) {
     const int64_t size = sample_of(rows), own = rows->count < size ? rows->count : size;
-    return ikt_pool_memory(size, rows->ranks) + 4 * (own * (FAR + FAR * m + PAIRS + q) + size * q);
+    return ikt_pool_memory(size, rows->ranks) + 4 * (own * (FAR + FAR * m + PAIRS) + size * q);
 }
 
 static double square_between(int q, const float *a, const float *b) {
@@ -112,7 +108,7 @@ static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, i
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
     const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
-    const float *own = v->own + a * q;
+    const float *own = v->y + (v->pool.first + a) * q;
     const int64_t i = v->pool.row[v->pool.first + a] - v->pool.rows.first;
     double square[FAR], near = 0, random = 0;
     for (int k = 0; k < FAR; k++)
@@ -142,7 +138,7 @@ double ikt_trimap_value_of(ikt_context *ctx, const ikt_trimap_value *v, const ik
     const double rows = (double)v->pool.size, m = (double)s->neighbours;
     const double of_near = m * (double)s->outliers, of_random = (double)s->random;
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-    ikt_pool_gather_rows(&v->pool, y, (size_t)q * sizeof *y, (size_t)q * sizeof *y, v->own, v->y);
+    ikt_pool_gather_rows(&v->pool, y, (size_t)q * sizeof *y, (size_t)q * sizeof *y, v->y);
     for (int64_t a = 0; a < v->pool.count; a++)
         add_losses(v, edges, q, y, a, sum);
     ikt_exact_sum_reduce(ctx, sum, 2);

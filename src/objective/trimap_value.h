@@ -23,7 +23,7 @@ typedef struct {
     int32_t *far;    /* [pool.count * 4] places of far rows in the pool */
     float *l;        /* [pool.count * 4 * m] L of near triplets */
     float *l_random; /* [pool.count * 2] of random ones; below 0 where the second row is nearer */
-    float *own, *y;  /* [pool.count * q], [pool.size * q] positions of the sample */
+    float *y;        /* [pool.size * q] positions of the sample */
 } ikt_trimap_value;
 
 /* COLLECTIVE. Errors: IKT_ERR_RESOURCE; destroy it in any case. */

@@ -25,8 +25,7 @@ static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gr
     for (int64_t e = 0; e < count; e++) {
         const float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
         const float v = velocity[e], carried = momentum * v;
-        const int is_same = (slope > 0) == (v > 0) && (slope < 0) == (v < 0);
-        gain[e] = ikt_gain_next(gain[e], is_same);
+        gain[e] = ikt_gain_next(gain[e], slope, v, 1);
         velocity[e] = carried - rate * gain[e] * slope;
         y[e] += ahead * velocity[e] - carried;
     }

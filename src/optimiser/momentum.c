@@ -14,9 +14,7 @@ static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gr
     const float momentum = (float)step->momentum, rate = (float)step->rate;
     for (int64_t e = 0; e < count; e++) {
         float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
-        /* The step goes against the gradient: equal signs mean that the gradient turned. */
-        int turned = (slope > 0 && velocity[e] > 0) || (slope < 0 && velocity[e] < 0);
-        gain[e] = ikt_gain_next(gain[e], turned);
+        gain[e] = ikt_gain_next(gain[e], slope, velocity[e], 0);
         velocity[e] = momentum * velocity[e] - rate * gain[e] * slope;
         y[e] += velocity[e];
     }

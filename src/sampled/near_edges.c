@@ -7,9 +7,6 @@
 
 static const char purpose[] = "triplets";
 
-/* Edges from which on a second thread is worth waking. */
-static const int64_t parallel_edges = 1 << 16;
-
 /* Where both ends of an edge are, as global rows. */
 typedef struct {
     uint32_t to, from;
@@ -63,14 +60,13 @@ static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, con
     for (int64_t x = 0; x < e->cut.received; x++)
         ikt_row_set_add(set, arrived[x].from);
     ikt_row_set_number(set);
-    e->ends.n_ghost = set->count;
+    e->n_ghost = set->count;
     IKT_TRY(ikt_alloc(ctx, &row, set->count, sizeof *row, purpose));
-    ikt_status st =
-        ikt_alloc(ctx, &e->ends.ghost_row, set->count, sizeof *e->ends.ghost_row, purpose);
+    ikt_status st = ikt_alloc(ctx, &e->ghost_row, set->count, sizeof *e->ghost_row, purpose);
     if (st == IKT_OK) {
         ikt_row_set_list(set, row);
         for (int64_t g = 0; g < set->count; g++)
-            e->ends.ghost_row[g] = row[g];
+            e->ghost_row[g] = row[g];
     }
     ikt_free(&row);
     return st;
@@ -85,8 +81,8 @@ static int32_t local_number(const ikt_rows *rows, const ikt_row_set *set, uint32
 static void add_end(ikt_near_edges *e, int64_t *next, const ikt_row_set *set, ends edge,
                     int64_t place) {
     const int64_t at = next[(int64_t)edge.to - e->rows.first]++;
-    e->ends.reverse.column[at] = local_number(&e->rows, set, edge.from);
-    e->of_end[at] = (uint32_t)place;
+    e->ends.begin[at] = local_number(&e->rows, set, edge.from);
+    e->ends.place[at] = (int32_t)place;
 }
 
 /* LOCAL. The lists of ends. Ranks own ascending rows: edges from lower ranks, own ones, and those
@@ -95,24 +91,20 @@ static ikt_status list_ends(ikt_context *ctx, const ikt_neighbours *lists, const
                             const ikt_row_set *set, ikt_near_edges *e) {
     const ikt_rows *rows = &e->rows;
     const int64_t own = e->tiles * e->m * IKT_TILE, rank = ikt_rank(ctx);
-    ikt_csr *ends_of = &e->ends.reverse;
     int64_t *next = NULL, taken = 0;
-    IKT_TRY(ikt_alloc(ctx, &ends_of->start, rows->count + 1, sizeof *ends_of->start, purpose));
-    IKT_TRY(
-        ikt_alloc(ctx, &e->ends.forward.start, rows->count + 1, sizeof *ends_of->start, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->ends.start, rows->count + 1, sizeof *e->ends.start, purpose));
     for (int64_t x = 0; x < rows->count * e->m; x++)
-        if (is_own(rows, lists->row[x])) ends_of->start[lists->row[x] - rows->first + 1]++;
+        if (is_own(rows, lists->row[x])) e->ends.start[lists->row[x] - rows->first + 1]++;
     for (int64_t x = 0; x < e->cut.received; x++)
-        ends_of->start[arrived[x].to - rows->first + 1]++;
+        e->ends.start[arrived[x].to - rows->first + 1]++;
     for (int64_t i = 0; i < rows->count; i++)
-        ends_of->start[i + 1] += ends_of->start[i];
-    const int64_t edges = ends_of->start[rows->count];
-    IKT_TRY(ikt_alloc(ctx, &ends_of->column, edges, sizeof *ends_of->column, purpose));
-    IKT_TRY(ikt_alloc(ctx, &ends_of->value, edges, sizeof *ends_of->value, purpose));
-    IKT_TRY(ikt_alloc(ctx, &e->of_end, edges, sizeof *e->of_end, purpose));
+        e->ends.start[i + 1] += e->ends.start[i];
+    const int64_t edges = e->ends.start[rows->count];
+    IKT_TRY(ikt_alloc(ctx, &e->ends.begin, edges, sizeof *e->ends.begin, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->ends.place, edges, sizeof *e->ends.place, purpose));
     IKT_TRY(ikt_alloc(ctx, &next, rows->count, sizeof *next, purpose));
     for (int64_t i = 0; i < rows->count; i++)
-        next[i] = ends_of->start[i];
+        next[i] = e->ends.start[i];
     for (int64_t r = 0; r < rows->ranks; r++) {
         for (int64_t x = 0; r == rank && x < rows->count * e->m; x++)
             if (is_own(rows, lists->row[x]))
@@ -145,15 +137,14 @@ ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
     const ikt_tiles_span tiles = ikt_pool_tiles(rows);
     ikt_row_set set = {0};
     ends *arrived = NULL;
-    *out = (ikt_near_edges){
-        .rows = *rows, .m = lists->k, .tiles = tiles.last - tiles.first, .ends = {.rows = *rows}};
+    *out = (ikt_near_edges){.rows = *rows, .m = lists->k, .tiles = tiles.last - tiles.first};
     ikt_status st = exchange_cut(ctx, lists, out, &arrived);
     if (st == IKT_OK) {
         const int64_t places = out->tiles * out->m * IKT_TILE + out->cut.received;
-        if (places > UINT32_MAX)
+        if (places > INT32_MAX)
             st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                           "%lld rows with %lld neighbours each are too many for one rank, which "
-                          "has room for 2^32 edges: use more ranks",
+                          "has room for 2^31 edges: use more ranks",
                           (long long)rows->count, (long long)out->m);
         if (st == IKT_OK) st = find_ghosts(ctx, lists, arrived, out, &set);
         if (st == IKT_OK) st = list_ends(ctx, lists, arrived, &set, out);
@@ -169,27 +160,23 @@ void ikt_near_edges_destroy(ikt_near_edges *e) {
     ikt_free(&e->near);
     ikt_free(&e->d);
     ikt_free(&e->c);
-    ikt_graph_destroy(&e->ends);
-    ikt_free(&e->of_end);
+    ikt_free(&e->ends.start);
+    ikt_free(&e->ends.begin);
+    ikt_free(&e->ends.place);
+    ikt_free(&e->ghost_row);
     ikt_shuffle_destroy(&e->cut);
     ikt_free(&e->leaving);
     ikt_free(&e->packed);
 }
 
-void ikt_near_edges_collect(ikt_context *ctx, const ikt_near_edges *e) {
-    const int64_t edges = e->ends.reverse.start[e->rows.count];
-    float *value = e->ends.reverse.value;
-    if (e->rows.ranks > 1) {
-        for (int64_t x = 0; x < e->cut.sent; x++)
-            e->packed[x] = e->c[e->leaving[x]];
-        ikt_shuffle_send(ctx, &e->cut, e->packed, e->c + e->tiles * e->m * IKT_TILE, sizeof *e->c);
-    }
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (edges >= parallel_edges)
-    for (int64_t x = 0; x < edges; x++)
-        value[x] = e->c[e->of_end[x]];
+void ikt_near_edges_exchange(ikt_context *ctx, const ikt_near_edges *e) {
+    if (e->rows.ranks == 1) return;
+    for (int64_t x = 0; x < e->cut.sent; x++)
+        e->packed[x] = e->c[e->leaving[x]];
+    ikt_shuffle_send(ctx, &e->cut, e->packed, e->c + e->tiles * e->m * IKT_TILE, sizeof *e->c);
 }
 
 int64_t ikt_near_edges_memory(const ikt_rows *rows, int64_t m, int64_t ghosts, int64_t cut) {
     const int64_t own = (rows->count / IKT_TILE + 2) * IKT_TILE * m;
-    return 12 * own + 12 * rows->count * m + 16 * (rows->count + 1) + 8 * ghosts + 12 * cut;
+    return 12 * own + 8 * rows->count * m + 8 * (rows->count + 1) + 8 * ghosts + 12 * cut;
 }

@@ -14,8 +14,8 @@
 
 #include "base/status.h"
 #include "dist/shuffle.h"
-#include "graph/graph.h"
 #include "neighbours/neighbours.h"
+#include "sampled/tile_forces.h"
 
 typedef struct {
     ikt_rows rows;
@@ -26,24 +26,23 @@ typedef struct {
     float *d;      /* [tiles * m * 16] D of the edges */
     float *c; /* [tiles * m * 16 + cut.received] coefficients of own edges, by tiles, then those
                  of other ranks' edges that end at own rows */
-    ikt_graph ends;    /* `reverse`: by own rows the edges that end there; columns are where they
-                          begin, values their coefficients. `forward` is empty. Its ghosts are those
-                          of `near` and of these columns */
-    uint32_t *of_end;  /* [edges of ends.reverse] where in c */
-    ikt_shuffle cut;   /* own edges that end at rows of other ranks, to these */
-    uint32_t *leaving; /* [cut.sent] where in c */
-    float *packed;     /* [cut.sent] */
+    ikt_edge_ends ends; /* of each own row, by ascending row where they begin */
+    int64_t n_ghost;
+    int64_t *ghost_row; /* [n_ghost] rows of other ranks where edges end or begin, ascending */
+    ikt_shuffle cut;    /* own edges that end at rows of other ranks, to these */
+    uint32_t *leaving;  /* [cut.sent] where in c */
+    float *packed;      /* [cut.sent] */
 } ikt_near_edges;
 
 /* COLLECTIVE.
  *   lists   of the own rows with D in place of scores
- * Errors: IKT_ERR_RESOURCE (memory; 2^32 edges on a rank). Destroy it in any case. */
+ * Errors: IKT_ERR_RESOURCE (memory; 2^31 edges on a rank). Destroy it in any case. */
 ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_neighbours *lists, ikt_near_edges *out);
 void ikt_near_edges_destroy(ikt_near_edges *edges);
 
-/* COLLECTIVE. Brings the coefficients of c to `ends`. */
-void ikt_near_edges_collect(ikt_context *ctx, const ikt_near_edges *edges);
+/* COLLECTIVE. Fills in the coefficients of other ranks' edges that end at own rows. */
+void ikt_near_edges_exchange(ikt_context *ctx, const ikt_near_edges *edges);
 
 /* LOCAL, pure. Bytes, as predicted.
  *   ghosts   rows of other ranks, about; cut: edges between ranks, about */

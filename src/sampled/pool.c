@@ -65,19 +65,20 @@ bool ikt_pool_draw(ikt_pool *pool, int64_t iteration) {
     return true;
 }
 
-void ikt_pool_gather(const ikt_pool *pool, const void *own, size_t bytes, void *all) {
+void ikt_pool_gather(const ikt_pool *pool, size_t bytes, void *all) {
+    const char *own = (const char *)all + (size_t)pool->first * bytes;
     ikt_allgather(pool->ctx, own, pool->count, bytes, all, pool->counts);
 }
 
 void ikt_pool_gather_rows(const ikt_pool *pool, const void *value, size_t stride, size_t bytes,
-                          void *packed, void *all) {
+                          void *all) {
     const char *from = value;
-    char *to = packed;
+    char *to = (char *)all + (size_t)pool->first * bytes;
     for (int64_t a = 0; a < pool->count; a++) {
         const int64_t own = pool->row[pool->first + a] - pool->rows.first;
         memcpy(to + (size_t)a * bytes, from + (size_t)own * stride, bytes);
     }
-    ikt_pool_gather(pool, packed, bytes, all);
+    ikt_pool_gather(pool, bytes, all);
 }
 
 /* --- tiles ------------------------------------------------------------------------------------ */

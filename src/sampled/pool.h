@@ -60,20 +60,15 @@ void ikt_pool_destroy(ikt_pool *pool);
 bool ikt_pool_draw(ikt_pool *pool, int64_t iteration);
 
 /* COLLECTIVE. What the owners have computed of the rows of the pool, on all ranks.
- *   own   [count] payloads of `bytes` bytes for row[first], row[first + 1], ...
- *   all   [size] receives those of row[0], row[1], ... */
-void ikt_pool_gather(const ikt_pool *pool, const void *own, size_t bytes, void *all);
+ *   all   [size] payloads of `bytes` bytes, of row[0], row[1], ...: each owner has filled in those
+ *         of row[first .. first + count - 1], and receives the others */
+void ikt_pool_gather(const ikt_pool *pool, size_t bytes, void *all);
 
 /* COLLECTIVE. The same from an array that holds a payload for each own row of the loop.
  *   value    [rows.count] payloads of `bytes` bytes, `stride` bytes from one to the next
- *   packed   [count * bytes] work space, not `all` itself */
+ *   all      [size] receives those of the rows of the pool */
 void ikt_pool_gather_rows(const ikt_pool *pool, const void *value, size_t stride, size_t bytes,
-                          void *packed, void *all);
-
-/* LOCAL. The most rows of a pool that one rank may own: for buffers that last. */
-static inline int64_t ikt_pool_own_most(const ikt_pool *pool) {
-    return pool->size < pool->rows.count ? pool->size : pool->rows.count;
-}
+                          void *all);
 
 /* LOCAL, pure. Bytes that a pool holds, without payloads. */
 int64_t ikt_pool_memory(int64_t size, int ranks);

@@ -9,9 +9,12 @@
  * for who adds it up by rows j. Where random triplets are wanted, each two consecutive far rows
  * make one with i, whose force on i alone is taken. A row is no far row of itself.
  *
+ * What rows get from edges that end there is added up by these rows, by `ends`.
+ *
  * All kernels give the same bits: one row a lane, sums over far rows and near rows in order, true
- * divisions and square roots, nothing fused. t = t' = 2 with weights of logarithms is compiled
- * apart: a division and a square root a triplet.
+ * divisions, nothing fused; along the edges that end at a row sixteen lanes. t = t' = 2 with
+ * weights of logarithms is compiled apart: two triplets share a division, and square roots are made
+ * of multiplications, which are exact to 4e-7 of themselves.
  */
 #ifndef IKT_SAMPLED_TILE_FORCES_H
 #define IKT_SAMPLED_TILE_FORCES_H
@@ -46,9 +49,27 @@ typedef struct {
     float *force;            /* [rows * q] receives the forces on the own rows of the tile */
 } ikt_tile_job;
 
+/* Edges by the own row where they end. */
+typedef struct {
+    int64_t *start; /* [rows + 1] where those of each row begin */
+    int32_t *begin; /* [start[rows]] local number of the row where the edge begins */
+    int32_t *place; /* [start[rows]] where its coefficient is */
+} ikt_edge_ends;
+
+typedef struct {
+    int q;
+    const ikt_edge_ends *ends;
+    int64_t edges;       /* of all rows: entries of the lists */
+    const float *c;      /* coefficients */
+    const float *y;      /* [local numbers * q] */
+    int64_t first, last; /* own rows: local numbers first .. last - 1 */
+    float *force;        /* [rows * q] receives theirs: the sum of c (y_i - y_begin) */
+} ikt_ends_job;
+
 /* LOCAL, all of them, from several threads. */
 typedef struct {
     void (*forces)(const ikt_tile_job *job);
+    void (*ends)(const ikt_ends_job *job);
 } ikt_tile_kernel;
 
 extern const ikt_tile_kernel ikt_tile_kernel_portable;

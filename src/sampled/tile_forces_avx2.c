@@ -4,7 +4,8 @@
 #if defined(__x86_64__)
 #define LANE_WIDTH 8
 #include "base/lanes.h"
+#include "sampled/edge_ends_body.h"
 #include "sampled/tile_forces_body.h"
 
-const ikt_tile_kernel ikt_tile_kernel_avx2 = {forces};
+const ikt_tile_kernel ikt_tile_kernel_avx2 = {forces, ends};
 #endif

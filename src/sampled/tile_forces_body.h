@@ -2,12 +2,17 @@
  * LANE_WIDTH. See tile_forces.h.
  *
  * Dimensions, and whether the rule is the usual one, are constants of each instance. */
+#include <float.h>
 #include <stddef.h>
 
+#include "base/gather.h"
 #include "sampled/pool.h"
 #include "sampled/tile_forces.h"
 
 enum { MOST_DIMENSIONS = 3 };
+
+static const int32_t lane_numbers[IKT_TILE] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                               8, 9, 10, 11, 12, 13, 14, 15};
 
 /* The usual rule: t = t' = 2, weights of logarithms. */
 typedef struct {
@@ -97,17 +102,27 @@ LANES_KERNEL void add_triplet(variant is, const ikt_tile_job *job, floats w, sid
 
 /* --- a tile ----------------------------------------------------------------------------------- */
 
-/* Where the rows of the tile are; lanes without own rows are at the place of the first. */
+/* Positions of 16 rows, given by local numbers. */
+LANES_KERNEL void load_rows(const ikt_tile_job *job, variant is, const int32_t *row,
+                            floats at[MOST_DIMENSIONS]) {
+    EACH_PART {
+        const int32_t *some = row + p * LANE_WIDTH;
+        if (is.q == 2)
+            gather_pairs(some, job->y, &at[0].part[p], &at[1].part[p]);
+        else
+            for (int c = 0; c < is.q; c++)
+                gather_one(some, job->y + c, is.q, &at[c].part[p]);
+    }
+}
+
+/* Lanes without own rows are at the place of the first. */
 LANES_KERNEL void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
-    float at[MOST_DIMENSIONS][IKT_TILE];
+    int32_t row[IKT_TILE];
     for (int l = 0; l < IKT_TILE; l++) {
         const int64_t i = l - job->lane;
-        const float *y = job->y + is.q * (job->first + (i >= 0 && i < job->count ? i : 0));
-        for (int c = 0; c < is.q; c++)
-            at[c][l] = y[c];
+        row[l] = (int32_t)(job->first + (i >= 0 && i < job->count ? i : 0));
     }
-    for (int c = 0; c < is.q; c++)
-        own[c] = floats_load(at[c]);
+    load_rows(job, is, row, own);
 }
 
 /* Differences to near rows and their sides: (q + 2) vectors for each b. */
@@ -115,25 +130,25 @@ LANES_KERNEL void meet_near(const ikt_tile_job *job, variant is,
                             const floats own[MOST_DIMENSIONS]) {
     for (int64_t b = 0; b < job->m; b++) {
         const int32_t *near = job->near + b * IKT_TILE;
-        float at[MOST_DIMENSIONS][IKT_TILE], *to = job->space + b * IKT_TILE * (is.q + 2);
-        floats square = floats_set(0);
-        for (int l = 0; l < IKT_TILE; l++)
-            for (int c = 0; c < is.q; c++)
-                at[c][l] = job->y[(int64_t)is.q * near[l] + c];
+        float *to = job->space + b * IKT_TILE * (is.q + 2);
+        floats at[MOST_DIMENSIONS], square = floats_set(0);
+        load_rows(job, is, near, at);
         for (int c = 0; c < is.q; c++) {
-            const floats u = floats_sub(own[c], floats_load(at[c]));
+            const floats u = floats_sub(own[c], at[c]);
             square = floats_add(square, floats_mul(u, u));
             floats_store(to + c * IKT_TILE, u);
         }
         const side s = side_of(is, &job->rule, square);
         floats_store(to + is.q * IKT_TILE, s.a);
-        floats_store(to + (is.q + 1) * IKT_TILE, s.log_of);
+        if (!is.is_usual) floats_store(to + (is.q + 1) * IKT_TILE, s.log_of);
     }
 }
 
 /* A far row as the rows of the tile see it. */
 typedef struct {
-    floats v[MOST_DIMENSIONS], d, is_other; /* 0 in the lane of the row itself, else 1 */
+    floats v[MOST_DIMENSIONS], d;
+    floats is_other; /* 0 in the lane of the row itself, else 1 */
+    floats reach;    /* d; so low in the lane of the row itself that it has no triplets there */
     side side;
 } far_row;
 
@@ -142,16 +157,60 @@ LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
     const float *pool = job->pool + job->far[e] * (is.q + job->m);
     far_row r = {.d = floats_load(job->far_d + e * IKT_TILE)};
     floats square = floats_set(0);
-    float is_other[IKT_TILE];
-    for (int l = 0; l < IKT_TILE; l++)
-        is_other[l] = l != job->far_lane[e];
+    const ints lane = ints_load(lane_numbers), itself = ints_set(job->far_lane[e]);
+    const floats lowest = floats_set(-FLT_MAX), none = floats_set(0), one = floats_set(1);
     for (int c = 0; c < is.q; c++) {
         r.v[c] = floats_sub(own[c], floats_set(pool[c]));
         square = floats_add(square, floats_mul(r.v[c], r.v[c]));
     }
     r.side = side_of(is, &job->rule, square);
-    r.is_other = floats_load(is_other);
+    EACH_PART {
+        const vector_bits is_itself = lane.part[p] == itself.part[p];
+        vector_select(&is_itself, &none.part[p], &one.part[p], &r.is_other.part[p]);
+        vector_select(&is_itself, &lowest.part[p], &r.d.part[p], &r.reach.part[p]);
+    }
     return r;
+}
+
+/* w / (2 s^2) of two triplets by the usual rule, s = A + B. With r = 1 / sqrt(1 + L), and L no less
+ * than 0, w / 2 = sqrt(1 + L) - 1 = L r / (1 + r), which has no difference of nearly equal numbers.
+ * One division serves both: 1 / (p q) times q is 1 / p. */
+LANES_KERNEL void weigh_two(const floats l[2], const floats s[2], floats each[2]) {
+    const floats one = floats_set(1);
+    floats root[2], share[2], whole[2];
+    for (int k = 0; k < 2; k++) {
+        const floats length = floats_max(l[k], floats_set(0));
+        root[k] = floats_inverse_root(floats_add(one, length));
+        share[k] = floats_mul(length, root[k]);
+        whole[k] = floats_fused(root[k], s[k], s[k]);
+    }
+    const floats both = floats_div(one, floats_mul(whole[0], whole[1]));
+    for (int k = 0; k < 2; k++) {
+        const floats inverse = floats_mul(both, whole[1 - k]);
+        each[k] =
+            floats_mul(floats_mul(share[k], inverse), floats_fused(inverse, root[k], inverse));
+    }
+}
+
+/* The same as below by the usual rule. */
+LANES_KERNEL floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, const far_row *r) {
+    const float *squares = job->pool + job->far[e] * (q + job->m) + q;
+    const float *pool_d = job->pool_d + job->far[e] * job->m;
+    const floats far = r->side.a;
+    floats c_k = floats_set(0);
+    for (int64_t b = 0; b < job->m; b++) {
+        const floats near = floats_load(job->space + b * IKT_TILE * (q + 2) + q * IKT_TILE);
+        const floats its = floats_set(1 + squares[b]);
+        const floats l[2] = {floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE)),
+                             floats_sub(r->reach, floats_set(pool_d[b]))};
+        const floats s[2] = {floats_add(near, far), floats_add(its, far)};
+        floats each[2], c_j = floats_load(job->near_c + b * IKT_TILE);
+        weigh_two(l, s, each);
+        floats_store(job->near_c + b * IKT_TILE, floats_fused(each[0], far, c_j));
+        c_k = floats_fused(each[0], near, c_k);
+        c_k = floats_fused(each[1], its, c_k);
+    }
+    return c_k;
 }
 
 /* All triplets of a far row with near rows of the tile's and its own; returns the sum of c_k. */
@@ -159,16 +218,17 @@ LANES_KERNEL floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
     const float *squares = job->pool + job->far[e] * (is.q + job->m) + is.q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
     floats c_k = floats_set(0);
+    if (is.is_usual) return pass_far_usual(job, is.q, e, r);
     for (int64_t b = 0; b < job->m; b++) {
         const float *near = job->space + b * IKT_TILE * (is.q + 2) + is.q * IKT_TILE;
         const side own = {floats_load(near), floats_load(near + IKT_TILE)};
         floats c_j = floats_load(job->near_c + b * IKT_TILE), w;
-        w = weigh(is, job, floats_sub(r->d, floats_load(job->near_d + b * IKT_TILE)));
-        add_triplet(is, job, floats_mul(w, r->is_other), own, r->side, &c_j, &c_k);
+        w = weigh(is, job, floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE)));
+        add_triplet(is, job, w, own, r->side, &c_j, &c_k);
         floats_store(job->near_c + b * IKT_TILE, c_j);
-        w = weigh(is, job, floats_sub(r->d, floats_set(pool_d[b])));
-        add_triplet(is, job, floats_mul(w, r->is_other),
-                    side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL, &c_k);
+        w = weigh(is, job, floats_sub(r->reach, floats_set(pool_d[b])));
+        add_triplet(is, job, w, side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL,
+                    &c_k);
     }
     return c_k;
 }

@@ -3,9 +3,10 @@
 
 #define LANE_WIDTH 4
 #include "base/lanes.h"
+#include "sampled/edge_ends_body.h"
 #include "sampled/tile_forces_body.h"
 
-const ikt_tile_kernel ikt_tile_kernel_portable = {forces};
+const ikt_tile_kernel ikt_tile_kernel_portable = {forces, ends};
 
 const ikt_tile_kernel *ikt_tile_kernel_for(ikt_isa isa) {
 #if defined(__x86_64__)
