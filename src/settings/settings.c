@@ -328,7 +328,8 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_kind *objective = ikt_layout_objective(layout);
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_distances = ikt_affinity_of(affinity)->scores == IKT_SCORES_DISTANCES;
-    if (!objective->lists) return ikt_affinity_resolve(ctx, affinity, n, k);
+    const bool has_sparse_graph = settings->input.graph[0] && !affinity->graph.is_pairwise;
+    if (!objective->lists || has_sparse_graph) return ikt_affinity_resolve(ctx, affinity, n, k);
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
