@@ -135,6 +135,7 @@ struct ikt_objective_kind {
     unsigned needs;         /* ikt_objective_need */
     bool needs_sparse;      /* of P, no other form will do */
     bool has_exaggeration;  /* early exaggeration makes sense */
+    bool frees_neighbours;  /* the lists, once it is made */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */

@@ -13,6 +13,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
+#include "sampled/joined.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
@@ -68,7 +69,9 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads,
-                                       .columns = w->is_isolation ? 0 : w->columns};
+                                       .columns = w->is_isolation                 ? 0
+                                                  : w->is_joined || w->has_matrix ? 1
+                                                                                  : w->columns};
     const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
     const int64_t arrays = 1 + copied + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
@@ -157,12 +160,22 @@ static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_o
            (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0);
 }
 
+/* Both directions of the pairs of a graph (ikt_directed_unite), beside them: what is added to rows,
+ * and batches on their way. */
+static int64_t uniting_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count, entries = rows * w->k;
+    const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
+    return (int64_t)((IKT_SYMMETRIC_SHARE - 1) * (double)(ENTRY_BYTES * entries)) + 16 * rows +
+           (w->ranks > 1 ? BATCH_BYTES * batch : 0);
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n;
     const int64_t q = settings->layout.dimensions, entries = rows * w->k;
     const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
     const bool needs_p = needs & IKT_NEEDS_P;
+    const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
     const bool needs_lists =
         needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
     const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
@@ -178,15 +191,21 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
                           ? ikt_dense_memory(rows, n)
                           : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
     /* Neighbour lists; where P is dense, that takes their place. */
-    const int64_t lists = w->is_whole   ? 0
-                          : w->is_dense ? (needs_p ? p : 0)
-                                        : ikt_neighbours_memory(rows, w->k);
-    /* Codes or rows that an objective keeps; of a matrix of all distances its own rows. */
-    const int64_t kept =
-        w->is_pairs && !w->is_isolation ? rows * n * (int64_t)sizeof(float) : searched;
-    const int64_t of_objective = (needs_p ? p : 0) +
-                                 (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
-                                 (needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0);
+    const int64_t lists = w->is_whole || w->is_joined ? 0
+                          : w->is_dense               ? (needs_p ? p : 0)
+                                                      : ikt_neighbours_memory(rows, w->k);
+    /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
+     * pairs, both directions. */
+    const int64_t united = (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    const int64_t kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
+                         : w->is_joined ? ikt_joined_memory(rows, united)
+                                        : searched;
+    const int64_t compared = needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0;
+    /* While an objective is made it has the lists, and the near ones that it chooses of them. */
+    const bool has_lists = needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense;
+    const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.trimap.neighbours);
+    const int64_t making = has_lists ? compared + lists + chosen : 0;
+    const int64_t of_objective = (needs_p ? p : 0) + compared + (has_lists && !frees ? lists : 0);
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 
@@ -203,11 +222,14 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         if (w->is_given) loading = LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + n / 5;
         if (w->is_given && w->is_near)
             loading += MOVED_ENTRY_BYTES * entries + ikt_order_memory(rows);
+        if (w->is_joined) loading += kept + uniting_bytes(w);
+        if (w->is_given && w->has_matrix) loading += kept;
         stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
                                       (w->is_isolation ? 0 : reading) + lists + loading + held;
     }
     if (needs_p) stage[IKT_STAGE_GRAPH] = graph_bytes(w, searched, of_objective) + held;
-    stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
+    const int64_t looping = of_objective + loop_bytes(w);
+    stage[IKT_STAGE_LAYOUT] = (looping > making ? looping : making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);
 
