@@ -192,11 +192,11 @@ static ikt_status fetch_scales(ikt_context *ctx, const ikt_similarity *s,
 
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
+    if (s->is_joined) return take_joined(ctx, s, m, out);
     const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
     ikt_row_set set = {0};
     float *scale = NULL, *d = NULL;
     int64_t near = 0; /* rows that have any similarity to another */
-    if (s->is_joined) return take_joined(ctx, s, m, out);
     *out = (ikt_neighbours){0};
     ikt_status st = s->scale ? fetch_scales(ctx, s, lists, &set, &scale) : IKT_OK;
     if (st == IKT_OK) {

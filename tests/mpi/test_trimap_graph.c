@@ -247,39 +247,47 @@ enum { ROWS = 150, COLUMNS = 5, CLASSES = 3, NEAREST = 14, STOP_AT = 17 };
 
 typedef enum { DISTANCES, SIMILARITIES, NEAR_DISTANCES, PATTERN } content;
 
-static double row_of(int i, int c) { /* whole numbers: their squared distances are exact */
-    const double centre = i % CLASSES == c ? 60 : 0;
-    return floor(centre + 12 * ikt_rng_normal(7, IKT_RNG_TEST, i * COLUMNS + c, 0));
-}
+static double at[ROWS][COLUMNS], gap[ROWS][ROWS]; /* rows, and their distances */
 
-static double distance(int i, int j) {
-    double sum = 0;
-    for (int c = 0; c < COLUMNS; c++)
-        sum += (row_of(i, c) - row_of(j, c)) * (row_of(i, c) - row_of(j, c));
-    return sqrt(sum);
+/* Whole numbers: their squared distances are exact. */
+static void make_data(void) {
+    for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            at[i][c] = floor((i % CLASSES == c ? 60 : 0) +
+                             12 * ikt_rng_normal(7, IKT_RNG_TEST, i * COLUMNS + c, 0));
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) {
+            double sum = 0;
+            for (int c = 0; c < COLUMNS; c++)
+                sum += (at[i][c] - at[j][c]) * (at[i][c] - at[j][c]);
+            gap[i][j] = sqrt(sum);
+        }
 }
 
 /* What a file holds of rows i and j; below 0 for nothing. */
 static double entry_of(content what, int i, int j) {
     if (i == j) return -1;
-    if (what == DISTANCES) return distance(i, j);
-    if (what == SIMILARITIES) return exp(-distance(i, j) / 30);
+    if (what == DISTANCES) return gap[i][j];
+    if (what == SIMILARITIES) return exp(-gap[i][j] / 30);
     int nearer = 0; /* others that are nearer to i: ten to fourteen are named */
     for (int k = 0; k < ROWS; k++)
-        nearer += k != i &&
-                  (distance(i, k) < distance(i, j) || (distance(i, k) == distance(i, j) && k < j));
+        nearer += k != i && (gap[i][k] < gap[i][j] || (gap[i][k] == gap[i][j] && k < j));
     if (nearer >= NEAREST - i % 5) return -1;
-    return what == PATTERN ? 1 : distance(i, j);
+    return what == PATTERN ? 1 : gap[i][j];
 }
 
 typedef struct {
     char input[IO_NAME_MAX], output[IO_NAME_MAX], folder[IO_NAME_MAX], graph[IO_NAME_MAX];
 } files;
 
+/* What names the graph in its file. */
+static const char *path = "";
+
 /* A graph as text. */
 static void write_sparse(ikt_context *ctx, const files *f, content what) {
     int entries = 0;
     FILE *file = ikt_rank(ctx) == 0 ? fopen(f->graph, "w") : NULL;
+    path = "";
     static double entry[ROWS][ROWS];
     for (int i = 0; file && i < ROWS; i++)
         for (int j = 0; j < ROWS; j++) {
@@ -304,6 +312,7 @@ static void write_dense(ikt_context *ctx, const files *f, content what, int row,
                         double other) {
     static double entry[ROWS * ROWS];
     ikt_table_writer *table;
+    path = ":X";
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ROWS; j++)
             entry[i * ROWS + j] = i == row && j == column ? other
@@ -318,8 +327,9 @@ static files make_files(ikt_context *ctx) {
     static float rows[ROWS * COLUMNS];
     files f;
     ikt_table_writer *table;
+    make_data();
     for (int e = 0; e < ROWS * COLUMNS; e++)
-        rows[e] = (float)row_of(e / COLUMNS, e % COLUMNS);
+        rows[e] = (float)at[e / COLUMNS][e % COLUMNS];
     io_name(ctx, "rows.h5", f.input);
     io_name(ctx, "run.h5", f.output);
     io_name(ctx, "checkpoint", f.folder);
@@ -353,8 +363,8 @@ static ikt_settings make_settings(ikt_context *ctx, const files *f, bool is_grap
     memset(&settings, 0, sizeof settings);
     ikt_settings_parts(&settings, parts);
     succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    snprintf(named, sizeof named, "input.%s=%s output.file=%s", is_graph ? "graph" : "file",
-             is_graph ? f->graph : f->input, f->output);
+    snprintf(named, sizeof named, "input.%s=%s%s output.file=%s", is_graph ? "graph" : "file",
+             is_graph ? f->graph : f->input, is_graph ? path : "", f->output);
     set(ctx, &settings, named);
     set(ctx, &settings,
         "layout.objective=trimap layout.init=random layout.iterations=40 layout.report_every=10 "
@@ -437,7 +447,7 @@ static void a_kernel_as_input_gives_the_map_of_the_rows(void **state) {
     ikt_table_writer *table;
     for (int e = 0; e < ROWS * ROWS; e++)
         for (int c = 0; c < COLUMNS; c++)
-            kernel[e] += row_of(e / ROWS, c) * row_of(e % ROWS, c);
+            kernel[e] += at[e / ROWS][c] * at[e % ROWS][c];
     succeed(ctx, ikt_table_create(ctx, f.graph, true, ROWS, ROWS, IKT_TYPE_F64, false, &table));
     succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, kernel, NULL));
     succeed(ctx, ikt_table_close(&table, IKT_OK));
@@ -541,6 +551,7 @@ static void graphs_are_planned(void **state) {
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void write_text(ikt_context *ctx, const files *f, const char *text) {
+    path = "";
     if (ikt_rank(ctx) == 0) io_write(f->graph, text, strlen(text), false);
     ikt_barrier(ctx);
 }
@@ -606,8 +617,8 @@ static void settings_and_matrices_that_make_no_sense_are_refused(void **state) {
         const ikt_settings settings = make_settings(ctx, &f, true, bad[b].set);
         expect_refused(ctx, &settings, IKT_ERR_USAGE, bad[b].why);
     }
+    write_dense(ctx, &f, DISTANCES, 3, 7, 1 + gap[3][7]);
     ikt_settings settings = make_settings(ctx, &f, true, "graph.values=distances");
-    write_dense(ctx, &f, DISTANCES, 3, 7, 1 + distance(3, 7));
     expect_refused(ctx, &settings, IKT_ERR_DATA, "is not symmetric, as distances must be");
     write_dense(ctx, &f, DISTANCES, 3, 7, NAN);
     expect_refused(ctx, &settings, IKT_ERR_DATA, "row 3, column 7");
@@ -625,10 +636,11 @@ static void rows_without_any_similarity_are_refused(void **state) {
     const files f = make_files(ctx);
     static double entry[ROWS * ROWS];
     ikt_table_writer *table;
+    path = ":X";
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ROWS; j++) {
             const bool is_alone = i == 2 || i == 9 || j == 2 || j == 9;
-            entry[i * ROWS + j] = is_alone && i != j ? 0 : exp(-distance(i, j) / 30);
+            entry[i * ROWS + j] = is_alone && i != j ? 0 : exp(-gap[i][j] / 30);
         }
     succeed(ctx, ikt_table_create(ctx, f.graph, true, ROWS, ROWS, IKT_TYPE_F64, false, &table));
     succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, entry, NULL));
