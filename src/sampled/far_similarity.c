@@ -232,17 +232,34 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
 
 /* --- far rows --------------------------------------------------------------------------------- */
 
+/* D of the own rows begin .. end - 1, in the lanes from `lane` on, and far rows of a graph: some
+ * far rows are looked up in a row at a time, whose bisections take the same steps. */
+static void look_up_tile(const ikt_similarity *s, int64_t begin, int64_t end, int64_t lane,
+                         const char *payload, size_t stride, const int32_t *place, int64_t f,
+                         float *d) {
+    enum { SOME = 8 };
+    memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
+    for (int64_t a = 0; a < f; a += SOME) {
+        const int64_t some = f - a < SOME ? f - a : SOME;
+        uint32_t row[SOME];
+        float found[SOME];
+        for (int64_t e = 0; e < some; e++)
+            row[e] = (uint32_t)number_in(payload + (size_t)place[a + e] * stride);
+        for (int64_t i = begin; i < end; i++) {
+            ikt_joined_some(&s->joined, i, row, some, found);
+            for (int64_t e = 0; e < some; e++)
+                d[(a + e) * IKT_TILE + lane + i - begin] = found[e];
+        }
+    }
+}
+
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
     int64_t begin, end;
     ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
     const int64_t first_tile = s->rows.first / IKT_TILE, lane = (s->rows.first + begin) % IKT_TILE;
     if (s->is_joined) {
-        memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
-        for (int64_t i = begin; i < end; i++)
-            for (int64_t a = 0; a < f; a++)
-                d[a * IKT_TILE + lane + i - begin] = ikt_joined_d(
-                    &s->joined, i, (uint32_t)number_in(payload + (size_t)place[a] * stride));
+        look_up_tile(s, begin, end, lane, payload, stride, place, f, d);
         return;
     }
     for (int64_t a = 0; a < f && !is_by_number(s); a++)
@@ -286,9 +303,10 @@ void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *c
                          int64_t count, void *scratch, float *d) {
     const float own = scale_in(s, row);
     if (s->is_joined) {
-        for (int64_t e = 0; e < count; e++)
-            d[e] = ikt_joined_d(&s->joined, number_in(row) - s->rows.first,
-                                (uint32_t)number_in(other[e]));
+        for (int64_t e = 0; e < count; e++) {
+            const uint32_t number = (uint32_t)number_in(other[e]);
+            ikt_joined_some(&s->joined, number_in(row) - s->rows.first, &number, 1, &d[e]);
+        }
         return;
     }
     if (!is_by_number(s))

@@ -43,18 +43,25 @@ float ikt_joined_apart(ikt_context *ctx, double least, double most);
 /* LOCAL, pure. D of a similarity, given as its part of the largest, from FLT_MIN to 1. */
 float ikt_joined_of_similarity(float part);
 
-/* LOCAL, pure. D of an own row (local number) and any other (global number). */
-static inline float ikt_joined_d(const ikt_joined *joined, int64_t row, uint32_t other) {
+/* LOCAL, pure. D of an own row (local number) and some others (global numbers), which are looked
+ * up together: the steps of a bisection depend on the row's length alone.
+ *   other   [count] at most 8 of them
+ *   d       [count] receives them; that of a row with itself is `apart` */
+static inline void ikt_joined_some(const ikt_joined *joined, int64_t row, const uint32_t *other,
+                                   int64_t count, float *d) {
     const int64_t begin = joined->pairs.start[row];
     const uint32_t *column = joined->pairs.column + begin;
-    int64_t left = joined->pairs.start[row + 1] - begin, at = 0;
-    if (left == 0) return joined->apart;
+    int64_t left = joined->pairs.start[row + 1] - begin, at[8] = {0};
+    const bool is_empty = left == 0;
     while (left > 1) { /* column[at] <= other, or all of them are above it */
         const int64_t half = left / 2;
-        at += column[at + half] <= other ? half : 0;
+        for (int64_t e = 0; e < count; e++)
+            at[e] += column[at[e] + half] <= other[e] ? half : 0;
         left -= half;
     }
-    return column[at] == other ? joined->pairs.value[begin + at] : joined->apart;
+    for (int64_t e = 0; e < count; e++)
+        d[e] = !is_empty && column[at[e]] == other[e] ? joined->pairs.value[begin + at[e]]
+                                                      : joined->apart;
 }
 
 /* LOCAL, pure. Bytes of the pairs of n_local rows with so many entries between them. */
