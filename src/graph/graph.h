@@ -48,6 +48,17 @@ ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows);
 
 void ikt_directed_destroy(ikt_directed *rows);
 
+/* COLLECTIVE. The numbers of pairs, whichever end has them: afterwards each row has an entry for
+ * every row that it had one for or that had one for it, and both entries of a pair hold the smaller
+ * or the larger of the numbers that there were. Rows are sorted by column.
+ *   takes_larger   the larger one
+ *   rows           values of any kind, none of them NaN; empty on failure
+ * Errors: IKT_ERR_RESOURCE. Memory at the peak, beside the rows as they come out: those entries
+ * that are new, buffers of fixed size (transpose.h), 16 bytes a row. Cost: every entry that leads
+ * to another rank travels twice. */
+ikt_status ikt_directed_unite(ikt_context *ctx, const ikt_rows *distribution, bool takes_larger,
+                              ikt_directed *rows);
+
 /* COLLECTIVE. Refuses weights that are not symmetric.
  *   rows        sorted
  *   tolerance   |p_ij - p_ji| may be so large a part of the larger one

@@ -6,6 +6,8 @@
  * sum. */
 #include "graph/load.h"
 
+#include <float.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,7 @@ typedef struct {
     int64_t done, least_row; /* rows so far; the first with too few edges, or -1 */
     float *squared;          /* [threads * longest] */
     ikt_exact_sum total;     /* of probabilities */
+    double most;             /* of all numbers, over all ranks */
     uint64_t hash;
 } loading;
 
@@ -227,11 +230,10 @@ static void add_probabilities(loading *l, const block *b) {
     }
 }
 
-/* COLLECTIVE. Weights of the rows that have edges. */
-static ikt_status weigh_all(loading *l) {
+/* COLLECTIVE. The rows that `take` makes of blocks, and facts of all ranks. */
+static ikt_status read_rows(loading *l, void (*take)(loading *l, const block *b)) {
     ikt_context *ctx = l->ctx;
     const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
-    const char *name = ikt_graph_file_name(l->file);
     ikt_directed *rows = &l->rows;
     rows->n_local = count;
     ikt_status st = ikt_alloc(ctx, &rows->start, count + 1, sizeof *rows->start, "graph");
@@ -240,12 +242,22 @@ static ikt_status weigh_all(loading *l) {
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &l->squared, ikt_threads(ctx) * l->longest, sizeof(float), "graph");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(read_blocks(l, weigh_block));
+    IKT_TRY(read_blocks(l, take));
     l->facts.zero_similarity = ikt_sum_one(ctx, l->facts.zero_similarity);
     l->facts.selves = ikt_sum_one(ctx, l->facts.selves);
     l->facts.zeros = ikt_sum_one(ctx, l->facts.zeros);
-    if (l->facts.zero_similarity == l->distribution->n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s has no edges between different rows", name);
+    if (l->facts.zero_similarity < l->distribution->n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no edges between different rows",
+                    ikt_graph_file_name(l->file));
+}
+
+/* COLLECTIVE. Weights of the rows that have edges. */
+static ikt_status weigh_all(loading *l) {
+    ikt_context *ctx = l->ctx;
+    const char *name = ikt_graph_file_name(l->file);
+    ikt_directed *rows = &l->rows;
+    ikt_status st = IKT_OK;
+    IKT_TRY(read_rows(l, weigh_block));
     if (l->least_row >= 0) {
         const int64_t *start = rows->start + l->least_row;
         st = ikt_fail(
@@ -348,6 +360,69 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     loading_free(&l);
     return st;
 }
+
+/* --- the numbers of pairs --------------------------------------------------------------------- */
+
+static void find_most(loading *l, const block *b) {
+    for (int64_t i = 0; i < b->count; i++) {
+        const double *value = b->value + (b->start[i] - b->start[0]);
+        for (int64_t e = 0; e < b->edges[i]; e++)
+            l->most = fmax(l->most, value[e]);
+    }
+}
+
+/* What a number becomes. Distances are divided by a power of two, which changes no digit of what is
+ * made of them, before they are squared. */
+static float pair_value(const loading *l, double value) {
+    if (l->rule.values == IKT_EDGES_NONE) return 1;
+    if (l->rule.values != IKT_EDGES_DISTANCES) return fmaxf((float)(value / l->most), FLT_MIN);
+    const double part = value / l->rule.scale;
+    return (float)(part * part);
+}
+
+static void keep_block(loading *l, const block *b) {
+    int64_t *start = l->rows.start + l->done;
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t from = b->start[i] - b->start[0];
+        start[i + 1] = start[i] + b->edges[i];
+        l->facts.zero_similarity += b->edges[i] == 0;
+        for (int64_t e = 0; e < b->edges[i]; e++) {
+            l->rows.column[start[i] + e] = b->column[from + e];
+            l->rows.value[start[i] + e] = pair_value(l, b->value[from + e]);
+        }
+    }
+    l->done += b->count;
+}
+
+ikt_status ikt_pairs_load(ikt_context *ctx, const ikt_graph_file *file,
+                          const ikt_rows *distribution, ikt_edges values, ikt_directed *out,
+                          ikt_graph_facts *facts) {
+    int exponent = 0;
+    loading l = {
+        .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
+    *out = (ikt_directed){.start = NULL};
+    ikt_status st = find_starts(&l);
+    if (st == IKT_OK) st = read_blocks(&l, find_most);
+    if (st == IKT_OK) {
+        ikt_max_f64(ctx, &l.most, 1);
+        frexp(l.most, &exponent);
+        l.rule.scale = l.most > 0 ? ldexp(1, exponent - 1) : 1;
+        l.facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
+        st = read_rows(&l, keep_block);
+    }
+    if (st == IKT_OK && values == IKT_EDGES_PROBABILITIES)
+        st = ikt_directed_check_symmetric(ctx, distribution, &l.rows, symmetry_tolerance, l.most,
+                                          ikt_graph_file_name(file));
+    *facts = l.facts;
+    if (st == IKT_OK) {
+        *out = l.rows;
+        l.rows = (ikt_directed){.start = NULL};
+    }
+    loading_free(&l);
+    return st;
+}
+
+/* --- the checksum ----------------------------------------------------------------------------- */
 
 static void hash_block(loading *l, const block *b) {
     uint64_t sum = 0;

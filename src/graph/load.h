@@ -30,6 +30,18 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
                              ikt_graph_facts *facts);
 
+/* COLLECTIVE. Reads the own rows as numbers of pairs, not as weights.
+ *   values   what the numbers are. Distances become their squares, in a unit that is a power of
+ * two; similarities and probabilities parts of the largest of all rows, at least FLT_MIN; of
+ *            IKT_EDGES_NONE every one is 1
+ *   out      in the order of the file, ascending by column; rows may be empty; free with
+ *            ikt_directed_destroy
+ * Errors: IKT_ERR_DATA as above, but for rows without or with few edges; those of reading,
+ * IKT_ERR_RESOURCE. Memory: as above. Cost: two passes over the file. */
+ikt_status ikt_pairs_load(ikt_context *ctx, const ikt_graph_file *file,
+                          const ikt_rows *distribution, ikt_edges values, ikt_directed *out,
+                          ikt_graph_facts *facts);
+
 /* COLLECTIVE. Checksum of the edges, that is of rows, columns and numbers, the same on any ranks.
  *   values   what the numbers are, which says whether 0 is an edge
  * Errors: those of reading, IKT_ERR_RESOURCE. */

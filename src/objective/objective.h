@@ -22,6 +22,7 @@
 #include "neighbours/neighbours.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
+#include "sampled/joined.h"
 #include "sampled/negative_settings.h"
 #include "sampled/trimap_settings.h"
 
@@ -32,7 +33,8 @@ typedef enum {
     IKT_NEEDS_CODES = 4,      /* the cell codes of the own rows */
     IKT_NEEDS_LABELS = 8,     /* the labels of the own rows */
     IKT_NEEDS_FEATURES = 16   /* what the similarity of any two rows is made of: codes where the
-                                 kernel of affinity.kind compares them, else the rows themselves */
+                                 kernel of affinity.kind compares them, else the rows themselves; of
+                                 a sparse graph the pairs that it joins */
 } ikt_objective_need;
 
 /* How sums over all pairs of rows are made. */
@@ -71,7 +73,8 @@ typedef struct {
     int64_t boundary; /* rows of other ranks that own rows are attracted to, as predicted */
     double span;      /* side of the box round the map in the end, as predicted */
     int threads;
-    int64_t columns; /* of the rows, where features are these; 0: they are codes */
+    int64_t columns; /* of the rows, where features are these; 1 where a row is known by its number,
+                        as in a matrix or a graph; 0: they are codes */
 } ikt_objective_shape;
 
 /* What an objective is made from. Everything that is pointed to is lent until it is destroyed, and
@@ -80,15 +83,18 @@ typedef struct {
     ikt_rows rows;
     int q;
     ikt_objective_options options;
-    const ikt_graph *graph;           /* P, sparse; */
-    const ikt_dense *dense;           /* or dense, in row blocks; */
-    const ikt_whole *whole;           /* or whole, beside which a sparse one may stand, whose
-                                         entries are of other pairs. Else they are NULL */
-    ikt_whole_settings sampling;      /* of the whole kernel, resolved */
-    int64_t iterations;               /* of the run in all, by which the last ones are known */
-    const ikt_neighbours *neighbours; /* with scores: the most similar rows first */
+    const ikt_graph *graph;      /* P, sparse; */
+    const ikt_dense *dense;      /* or dense, in row blocks; */
+    const ikt_whole *whole;      /* or whole, beside which a sparse one may stand, whose
+                                    entries are of other pairs. Else they are NULL */
+    ikt_whole_settings sampling; /* of the whole kernel, resolved */
+    int64_t iterations;          /* of the run in all, by which the last ones are known */
+    ikt_neighbours *neighbours;  /* with scores: the most similar rows first. An objective that
+                                    has taken what it needs of them may destroy them */
     const ikt_codes *codes;
     const ikt_features *features; /* rows, unless codes are what rows are compared by */
+    ikt_joined *joined;           /* pairs of rows that a graph joins, in place of neighbours, codes
+                                     and features: the objective takes them over */
     const int64_t *labels;        /* [rows.count] */
 } ikt_objective_inputs;
 
@@ -129,6 +135,7 @@ struct ikt_objective_kind {
     unsigned needs;         /* ikt_objective_need */
     bool needs_sparse;      /* of P, no other form will do */
     bool has_exaggeration;  /* early exaggeration makes sense */
+    bool frees_neighbours;  /* the lists, once it is made */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */

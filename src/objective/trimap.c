@@ -42,10 +42,15 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     const ikt_trimap_settings *s = &inputs->options.trimap;
     ikt_similarity similarity = {.codes = NULL};
     ikt_neighbours near = {0};
-    ikt_status st = ikt_similarity_create(ctx, &inputs->rows, inputs->neighbours, inputs->features,
-                                          inputs->codes, s->scale_from, s->scale_to, &similarity);
+    ikt_status st =
+        inputs->joined
+            ? ikt_similarity_of_graph(ctx, &inputs->rows, inputs->joined, s->scale_from,
+                                      s->scale_to, &similarity)
+            : ikt_similarity_create(ctx, &inputs->rows, inputs->neighbours, inputs->features,
+                                    inputs->codes, s->scale_from, s->scale_to, &similarity);
     if (st == IKT_OK)
         st = ikt_similarity_nearest(ctx, &similarity, inputs->neighbours, s->neighbours, &near);
+    if (inputs->neighbours) ikt_neighbours_destroy(inputs->neighbours);
     if (st == IKT_OK) st = way_of(&inputs->options)->create(ctx, inputs, &similarity, &near, out);
     ikt_neighbours_destroy(&near);
     ikt_similarity_destroy(&similarity);
@@ -99,6 +104,7 @@ ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q,
 const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
                                                  .value_name = "cost",
                                                  .needs = IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_FEATURES,
+                                                 .frees_neighbours = true,
                                                  .learning_rate = learning_rate,
                                                  .iterations = 400,
                                                  .momentum = 0.5,

@@ -193,8 +193,8 @@ static ikt_status report(void *self, int64_t iteration, double value) {
 /* COLLECTIVE. The objective of the settings on what it needs.
  *   labels   receives the labels in the order of the loop, or NULL; lent by the objective */
 static ikt_status create_objective(ikt_context *ctx, const ikt_settings *settings,
-                                   const ikt_probabilities *p, const int64_t *given,
-                                   int64_t **labels, ikt_objective *objective) {
+                                   ikt_probabilities *p, const int64_t *given, int64_t **labels,
+                                   ikt_objective *objective) {
     const ikt_layout_settings *layout = &settings->layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     char text[256];
@@ -220,6 +220,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .neighbours = &p->neighbours,
         .codes = &p->codes,
         .features = p->features.tile ? &p->features : NULL,
+        .joined = p->joined.pairs.start ? &p->joined : NULL,
         .labels = *labels};
     if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;

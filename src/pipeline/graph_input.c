@@ -55,7 +55,8 @@ static ikt_status look_at_pairs(ikt_context *ctx, const ikt_pairwise *pairs, ikt
                         "graph.values = none would make all pairs of %s count the same: say what "
                         "the numbers are",
                         name);
-    if (affinity->graph.values == IKT_EDGES_PROBABILITIES && !is_dense)
+    const bool needs_p = ikt_layout_objective(&settings->layout)->needs & IKT_NEEDS_P;
+    if (affinity->graph.values == IKT_EDGES_PROBABILITIES && !is_dense && needs_p)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s holds the probabilities of all pairs, which are used as they are: give "
                         "affinity.support=dense",
@@ -239,16 +240,44 @@ static ikt_status take_start(ikt_context *ctx, const ikt_graph_file *file,
     return ikt_graph_file_read_start(file, rows, has_pca ? (void *)p->scores : p->start);
 }
 
+ikt_status ikt_graph_check_rows(ikt_context *ctx, const ikt_graph_file *file,
+                                const ikt_rows *rows) {
+    if (ikt_graph_file_rows(file) == rows->n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+                    ikt_graph_file_name(file), (long long)ikt_graph_file_rows(file),
+                    (long long)rows->n);
+}
+
+ikt_status ikt_graph_take_order(ikt_context *ctx, const ikt_graph_file *file,
+                                const ikt_settings *settings, const ikt_rows *rows,
+                                const ikt_graph_facts *facts, ikt_directed *read,
+                                ikt_probabilities *p) {
+    const char *name = ikt_graph_file_name(file);
+    uint32_t *slot;
+    if (facts->selves > 0)
+        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries of rows with themselves left out", name,
+                (long long)facts->selves);
+    if (facts->zeros > 0)
+        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
+                (long long)facts->zeros);
+    /* Rows and columns in slots, as they were in the run that kept the graph. */
+    IKT_TRY(read_slots(ctx, file, rows, &slot));
+    if (slot) {
+        ikt_status st = ikt_order_create(ctx, rows, slot, &p->order);
+        p->is_ordered = st == IKT_OK;
+        if (st == IKT_OK) st = ikt_directed_to_slots(ctx, &p->order, slot, read);
+        ikt_free(&slot);
+        IKT_TRY(st);
+    }
+    return take_start(ctx, file, &settings->layout, rows, p);
+}
+
 static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_settings *settings, ikt_dataset *data,
                                const ikt_rows *rows, ikt_probabilities *p) {
     const ikt_edge_rule rule = rule_of(file, &settings->affinity);
-    const char *name = ikt_graph_file_name(file);
     ikt_graph_facts facts;
-    uint32_t *slot;
-    if (ikt_graph_file_rows(file) != rows->n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
-                        name, (long long)ikt_graph_file_rows(file), (long long)rows->n);
+    IKT_TRY(ikt_graph_check_rows(ctx, file, rows));
     IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->weights, &facts));
     p->zero_similarity = facts.zero_similarity;
     if (ikt_graph_file_is_kept(file)) {
@@ -262,22 +291,7 @@ static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
         ikt_graph_file_int(file, "psi", &p->psi);
         ikt_graph_file_int(file, "pool", &p->pool);
     }
-    if (facts.selves > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries of rows with themselves left out", name,
-                (long long)facts.selves);
-    if (facts.zeros > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
-                (long long)facts.zeros);
-    /* Rows and columns in slots, as they were in the run that kept the graph. */
-    IKT_TRY(read_slots(ctx, file, rows, &slot));
-    if (slot) {
-        ikt_status st = ikt_order_create(ctx, rows, slot, &p->order);
-        p->is_ordered = st == IKT_OK;
-        if (st == IKT_OK) st = ikt_directed_to_slots(ctx, &p->order, slot, &p->weights);
-        ikt_free(&slot);
-        IKT_TRY(st);
-    }
-    return take_start(ctx, file, &settings->layout, rows, p);
+    return ikt_graph_take_order(ctx, file, settings, rows, &facts, &p->weights, p);
 }
 
 ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,

@@ -15,6 +15,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
+#include "pipeline/compared.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/graph_input.h"
 
@@ -392,17 +393,16 @@ static bool needs_codes(const job *j) {
            (has_codes && (j->options->needs & IKT_NEEDS_FEATURES));
 }
 
-/* COLLECTIVE. The rows in the order of the loop, for objectives that compare any two of them. */
-static ikt_status read_features(ikt_context *ctx, const job *j, ikt_probabilities *p) {
-    const int64_t d = ikt_dataset_columns(j->data), bytes = d * (int64_t)sizeof(float);
-    const ikt_metric *metric = ikt_dataset_pairs(j->data) ? NULL : ikt_metric_of(j->data);
+/* COLLECTIVE. What objectives that compare any two rows do that by, beside lists. */
+static ikt_status read_compared(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const bool has_matrix = j->pairs && !(j->data && j->pairs == ikt_dataset_pairs(j->data));
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features));
-    float *x = ikt_features_rows(&p->features);
-    if (st == IKT_OK) st = ikt_scorer_read(ctx, j->data, &p->rows, x);
-    if (st == IKT_OK && p->is_ordered)
-        st = ikt_order_apply(ctx, &p->order, x, bytes, x, bytes, bytes);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_features_turn(ctx, &p->features));
+    const ikt_status st =
+        has_matrix
+            ? ikt_compared_matrix(ctx, j->pairs, (ikt_edges)j->settings->affinity.graph.values,
+                                  &p->rows, &p->features)
+            : ikt_compared_rows(ctx, j->data, &p->rows, p->is_ordered ? &p->order : NULL,
+                                &p->features);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     return st;
 }
@@ -539,13 +539,8 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
                         "layout.objective works on the codes of the Isolation kernel, but "
                         "affinity.kind is %s; take affinity.kind=isolation",
                         kind->name);
-    if ((options->needs & IKT_NEEDS_FEATURES) && settings->input.graph[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s compares any two rows, which input.graph does not "
-                        "tell of; give the distances of all pairs as input.file with "
-                        "preprocess.metric=precomputed, or the rows",
-                        name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
+    if (has_sparse_graph && (options->needs & IKT_NEEDS_FEATURES)) return IKT_OK;
     if (settings->affinity.support != IKT_SUPPORT_SPARSE || has_sparse_graph)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
@@ -572,8 +567,13 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     p->is_whole = settings->affinity.support == IKT_SUPPORT_WHOLE;
     ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
-    if (st == IKT_OK) st = ikt_settings_lists(ctx, settings, p->rows.n, &p->k);
-    if (st == IKT_OK && has_sparse_graph) {
+    const bool is_joined = has_sparse_graph && (options->needs & IKT_NEEDS_FEATURES);
+    if (st == IKT_OK && !is_joined) st = ikt_settings_lists(ctx, settings, p->rows.n, &p->k);
+    if (st == IKT_OK && is_joined) {
+        ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
+        st = ikt_compared_graph(ctx, settings, &p->rows, p);
+        ikt_stage_end(ctx, IKT_STAGE_GRAPH);
+    } else if (st == IKT_OK && has_sparse_graph) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
@@ -589,7 +589,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
                                                     : find_by_distances(ctx, &j, p);
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
         if (st == IKT_OK && (options->needs & IKT_NEEDS_FEATURES) && !needs_codes(&j))
-            st = read_features(ctx, &j, p);
+            st = read_compared(ctx, &j, p);
     }
     ikt_pairwise_close(&pairs);
     const bool is_sparse = !p->is_dense && (!p->is_whole || p->zero_similarity > 0);
@@ -605,6 +605,7 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_neighbours_destroy(&p->neighbours);
     ikt_codes_destroy(&p->codes);
     ikt_features_destroy(&p->features);
+    ikt_joined_destroy(&p->joined);
     ikt_directed_destroy(&p->weights);
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);

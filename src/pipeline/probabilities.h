@@ -39,9 +39,11 @@ typedef struct {
     ikt_order order;
     ikt_neighbours lists;      /* while P is computed: what was found; then empty */
     ikt_directed weights;      /* the same of a graph from a file, and of lists with weights */
-    ikt_neighbours neighbours; /* lists with their scores, where they are needed */
+    ikt_neighbours neighbours; /* lists with their scores, where they are needed; an objective may
+                                  destroy them */
     ikt_codes codes;           /* where they are needed */
-    ikt_features features;     /* the rows, where features are needed and those are not codes */
+    ikt_features features;     /* the rows, where features are needed and those are not codes, */
+    ikt_joined joined;         /* or the pairs that a sparse graph joins */
     bool is_dense;
     bool is_whole;
     ikt_graph graph; /* sparse P; */

@@ -14,6 +14,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
+#include "sampled/joined.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
@@ -69,7 +70,9 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads,
-                                       .columns = w->is_isolation ? 0 : w->columns};
+                                       .columns = w->is_isolation                 ? 0
+                                                  : w->is_joined || w->has_matrix ? 1
+                                                                                  : w->columns};
     const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
     const int64_t arrays = 1 + copied + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
@@ -167,12 +170,22 @@ static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
     return bytes + 4 * rows;
 }
 
-/* A graph on its way from a file to lists. */
-static int64_t loading_bytes(const ikt_workload *w) {
+/* Both directions of the pairs of a graph (ikt_directed_unite), beside them: what is added to rows,
+ * and batches on their way. */
+static int64_t uniting_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count, entries = rows * w->k;
+    const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
+    return (int64_t)((IKT_SYMMETRIC_SHARE - 1) * (double)(ENTRY_BYTES * entries)) + 16 * rows +
+           (w->ranks > 1 ? BATCH_BYTES * batch : 0);
+}
+
+/* A graph on its way from a file to lists, or to what an objective keeps of it. */
+static int64_t loading_bytes(const ikt_workload *w, int64_t kept) {
     const int64_t rows = w->distribution.count;
     if (!w->is_given) return 0;
     return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + w->distribution.n / 5 +
-           (w->is_near ? MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows) : 0);
+           (w->is_near ? MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows) : 0) +
+           (w->is_joined ? kept + uniting_bytes(w) : 0) + (w->has_matrix ? kept : 0);
 }
 
 /* What can be done where the largest stage does not fit. */
@@ -186,17 +199,21 @@ static const char *advice(const ikt_workload *w, ikt_stage largest) {
                          : "fewer affinity.neighbours";
 }
 
-ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
+/* What the stages are made of. */
+typedef struct {
+    int64_t searched;     /* what neighbours are searched in */
+    int64_t p;            /* P in any form */
+    int64_t lists;        /* of neighbours */
+    int64_t kept;         /* what an objective that compares rows keeps of them */
+    int64_t making;       /* an objective that chooses near rows of the lists, meanwhile */
+    int64_t of_objective; /* what it is made from, as long as the loop runs */
+} parts;
+
+static parts parts_of(const ikt_workload *w, unsigned needs) {
     const ikt_settings *settings = &w->settings;
-    const int64_t rows = w->distribution.count, n = w->distribution.n;
-    const int64_t q = settings->layout.dimensions, entries = rows * w->k;
-    const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
+    const int64_t rows = w->distribution.count, n = w->distribution.n, entries = rows * w->k;
     const bool needs_p = needs & IKT_NEEDS_P;
-    const bool needs_lists =
-        needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
-    const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
-    /* The own part of the embedding and of the labels, which every stage holds. */
-    const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
+    const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
     /* Codes, or the rows themselves: what neighbours are searched in. */
     const int64_t searched = w->is_given       ? 0
                              : w->is_isolation ? ikt_codes_memory(rows, w->psi, w->t)
@@ -207,26 +224,47 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
                           ? ikt_dense_memory(rows, n)
                           : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
     /* Neighbour lists; where P is dense, that takes their place. */
-    const int64_t lists = w->is_whole   ? 0
-                          : w->is_dense ? (needs_p ? p : 0)
-                                        : ikt_neighbours_memory(rows, w->k);
-    /* Codes or rows that an objective keeps; of a matrix of all distances its own rows. */
-    const int64_t kept =
-        w->is_pairs && !w->is_isolation ? rows * n * (int64_t)sizeof(float) : searched;
-    const int64_t of_objective = (needs_p ? p : 0) +
-                                 (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
-                                 (needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0);
+    const int64_t lists = w->is_whole || w->is_joined ? 0
+                          : w->is_dense               ? (needs_p ? p : 0)
+                                                      : ikt_neighbours_memory(rows, w->k);
+    /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
+     * pairs, both directions. */
+    const int64_t united = (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    const int64_t kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
+                         : w->is_joined ? ikt_joined_memory(rows, united)
+                                        : searched;
+    const int64_t compared = needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0;
+    /* While an objective is made it has the lists, and the near ones that it chooses of them. */
+    const bool has_lists = needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense;
+    const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.trimap.neighbours);
+    const int64_t making = has_lists ? compared + lists + chosen : 0;
+    const int64_t of_objective = (needs_p ? p : 0) + compared + (has_lists && !frees ? lists : 0);
+    return (parts){searched, p, lists, kept, making, of_objective};
+}
+
+ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
+    const ikt_settings *settings = &w->settings;
+    const int64_t rows = w->distribution.count, q = settings->layout.dimensions;
+    const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
+    const bool needs_lists =
+        needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
+    const parts of = parts_of(w, needs);
+    const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
+    /* The own part of the embedding and of the labels, which every stage holds. */
+    const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 
     if (w->is_isolation && needs_lists)
-        stage[IKT_STAGE_CODES] = codes_bytes(w, searched) + reading + held;
+        stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_lists) /* codes or rows, lists, blocks under way; and whether a row has its list */
-        stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
-                                      (w->is_isolation ? 0 : reading) + lists + loading_bytes(w) +
-                                      held;
-    if (needs_p) stage[IKT_STAGE_GRAPH] = graph_bytes(w, searched, of_objective) + held;
-    stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
+        stage[IKT_STAGE_NEIGHBOURS] = rows + of.searched + search_bytes(w) +
+                                      (w->is_isolation ? 0 : reading) + of.lists +
+                                      loading_bytes(w, of.kept) + held;
+    if (needs & IKT_NEEDS_P)
+        stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
+    const int64_t looping = of.of_objective + loop_bytes(w);
+    stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);
     plan.advice = advice(w, plan.largest);

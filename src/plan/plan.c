@@ -46,6 +46,7 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     refined_pair = 46.7,                         /* a neighbour of a neighbour */
     sought_weight = 40.6,                        /* of a neighbour, by its bandwidth search */
     symmetrised_entry = 124,                     /* a neighbour brought into P */
+    looked_up = 8,                               /* two rows, whether a graph joins them */
     attraction_near = 1.27,                      /* an entry of P, 2^16 rows on a rank */
     attraction_far = 1.74,                       /* the same, 2^19 rows */
     counted_cell = 20,                           /* of the whole kernel: a row in a partitioning */
@@ -189,7 +190,8 @@ static void all_pairs(const task *t, ikt_stage stage) {
 
 /* --- from rows to P --------------------------------------------------------------------------- */
 
-/* Reading: a graph is read twice, for its checksum and for its weights, 12 bytes an entry; where it
+/* Reading: a graph is read twice, for its checksum and for its weights, 12 bytes an entry, or once
+ * more where it is read as pairs; where it
  * is ordered, its entries move to their slots. The kernels of distances hold their rows; where
  * those are ordered, the rows that change rank are sent. The first positions: some components of a
  * sample of the rows, and the scores of all, of eight lanes a component. Of sparse rows, products
@@ -201,7 +203,9 @@ static void plan_rows(const task *t) {
     const double landmarks = (double)w->landmarks;
     const ikt_stage pca = IKT_STAGE_PCA;
     if (w->is_given) {
-        t->own[IKT_STAGE_READ].seconds += 2 * t->rows * (double)w->k * 12 / (t->m->file * mega);
+        const double passes = w->is_joined ? 3 : 2; /* the largest number is found before */
+        t->own[IKT_STAGE_READ].seconds +=
+            passes * t->rows * (double)w->k * 12 / (t->m->file * mega);
         if (w->is_near) move(t, IKT_STAGE_READ, 8 * w->k);
     } else if (!w->is_isolation) {
         pass(t, IKT_STAGE_READ, 1, true);
@@ -329,6 +333,15 @@ static void plan_p(const task *t) {
          12 * entries * IKT_SYMMETRIC_SHARE * ikt_workload_cut(w));
 }
 
+/* Both directions of the pairs of a graph: all entries travel twice. */
+static void plan_joined(const task *t) {
+    const ikt_workload *w = t->w;
+    const double entries = t->rows * (double)w->k, others = w->ranks - 1;
+    gathering(t, IKT_STAGE_GRAPH, 2 * entries, symmetrised_entry);
+    send(t, IKT_STAGE_GRAPH, 1, 2 * ceil(entries / (1 << 21)) * others,
+         2 * 12 * entries * ikt_workload_cut(w));
+}
+
 /* --- the loop --------------------------------------------------------------------------------- */
 
 /* `times` sums by FFT on a map of that span: points to the grid and back; eight bytes for each node
@@ -436,6 +449,8 @@ static void plan_triplets(const task *t) {
     arithmetic(t, IKT_STAGE_REPULSION, iterations * t->rows * 2 * m * f, met_pair);
     if (w->is_isolation)
         pairs(t, IKT_STAGE_REPULSION, draws * t->rows * f);
+    else if (w->is_joined || w->has_matrix)
+        gathering(t, IKT_STAGE_REPULSION, draws * t->rows * f, looked_up);
     else
         arithmetic(t, IKT_STAGE_REPULSION, draws * t->rows * f * (double)w->columns,
                    block_coordinate);
@@ -537,6 +552,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
     else if (!w->is_dense && !w->is_whole && !w->is_given)
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
     if (ikt_layout_objective(l)->needs & IKT_NEEDS_P) plan_p(&t);
+    if (w->is_joined) plan_joined(&t);
     plan_loop(&t);
     plan_outcome(&t);
     if (subset)

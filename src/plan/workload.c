@@ -92,8 +92,13 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse && !out->is_pairs && is_as_read &&
                  s->preprocess.pca == 0;
     out->is_given = data->graph_entries > 0;
+    const unsigned needs = ikt_layout_objective(&s->layout)->needs;
+    const bool has_pairs = out->is_given && s->affinity.graph.is_pairwise;
+    out->is_joined = out->is_given && !has_pairs && (needs & IKT_NEEDS_FEATURES);
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
+    out->has_matrix =
+        (needs & IKT_NEEDS_FEATURES) && (has_pairs || (out->is_pairs && !out->is_isolation));
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     out->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
     out->rows = coded_rows(out);

@@ -1,36 +1,19 @@
 /* D of pairs of rows. See far_similarity.h. */
 #include "sampled/far_similarity.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/exact_sum.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "dist/shuffle.h"
 #include "sampled/pool.h"
 
 static const char purpose[] = "triplets";
 
-/* A scale below this share of the mean is that of copies with some noise: D would be without limit.
- */
-static const double least_scale = 1e-3;
-
 /* --- scales ----------------------------------------------------------------------------------- */
-
-static double scale_of(const float *score, int64_t k, int64_t from, int64_t to) {
-    double sum = 0, last = 0;
-    int64_t rank = 0, taken = 0;
-    for (int64_t e = 0; e < k && rank < to; e++) {
-        if (!(score[e] > 0)) continue;
-        last = sqrt((double)score[e]);
-        if (++rank < from) continue;
-        sum += last;
-        taken++;
-    }
-    return taken > 0 ? sum / (double)taken : last;
-}
 
 /* COLLECTIVE. */
 static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int64_t from,
@@ -38,21 +21,11 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int
     ikt_exact_sum sum = {{0}, 0, 0};
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->scale, s->rows.count, sizeof *s->scale, purpose)));
     for (int64_t i = 0; i < s->rows.count; i++) {
-        const double scale = scale_of(lists->score + i * lists->k, lists->k, from, to);
+        const double scale = ikt_scale_of(lists->score + i * lists->k, lists->k, from, to);
         s->scale[i] = (float)scale;
         ikt_exact_sum_add(&sum, scale);
     }
-    ikt_exact_sum_reduce(ctx, &sum, 1);
-    const double mean = ikt_exact_sum_value(&sum) / (double)s->rows.n;
-    if (!(mean > 0))
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "every row is equal to all of its %lld nearest rows: there are no triplets "
-                        "of rows to lay out; remove copies, or take fewer of them",
-                        (long long)lists->k);
-    const float least = (float)(least_scale * mean);
-    for (int64_t i = 0; i < s->rows.count; i++)
-        s->scale[i] = fmaxf(s->scale[i], least);
-    return IKT_OK;
+    return ikt_scales_settle(ctx, &s->rows, &sum, "its nearest ones", s->scale);
 }
 
 ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
@@ -60,6 +33,10 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_codes *codes, int64_t from, int64_t to,
                                  ikt_similarity *out) {
     *out = (ikt_similarity){.rows = *rows, .features = features};
+    if (features && features->are_d) {
+        out->row_bytes = out->bytes = sizeof(uint32_t);
+        return IKT_OK;
+    }
     if (features && !features->metric) {
         out->row_bytes = sizeof(uint32_t);
         out->bytes = out->row_bytes + sizeof *out->scale;
@@ -81,12 +58,26 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
     return IKT_OK;
 }
 
+ikt_status ikt_similarity_of_graph(ikt_context *ctx, const ikt_rows *rows, ikt_joined *joined,
+                                   int64_t from, int64_t to, ikt_similarity *out) {
+    *out = (ikt_similarity){.rows = *rows, .is_joined = true, .joined = *joined};
+    *joined = (ikt_joined){.apart = 0};
+    out->row_bytes = out->bytes = sizeof(uint32_t);
+    return ikt_joined_resolve(ctx, rows, from, to, &out->joined);
+}
+
 void ikt_similarity_destroy(ikt_similarity *s) {
+    ikt_joined_destroy(&s->joined);
     ikt_free(&s->scale);
     ikt_free(&s->of_score);
 }
 
 /* --- payloads --------------------------------------------------------------------------------- */
+
+/* Whether a payload is the number of a row, with its scale where it has one. */
+static bool is_by_number(const ikt_similarity *s) {
+    return s->is_joined || (s->features && !s->features->metric);
+}
 
 void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
     if (s->codes) {
@@ -94,11 +85,11 @@ void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
         return;
     }
     const uint32_t number = (uint32_t)(s->rows.first + row);
-    if (s->features->metric)
+    if (!is_by_number(s))
         ikt_features_copy(s->features, row, to);
     else
         memcpy(to, &number, sizeof number);
-    memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
+    if (s->scale) memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
 }
 
 static float scale_in(const ikt_similarity *s, const char *payload) {
@@ -107,7 +98,7 @@ static float scale_in(const ikt_similarity *s, const char *payload) {
     return scale;
 }
 
-/* The row of a payload, where the rows are those of a matrix. */
+/* The row of a payload that is its number. */
 static int64_t number_in(const char *payload) {
     uint32_t number;
     memcpy(&number, payload, sizeof number);
@@ -120,9 +111,10 @@ static float d_of(const ikt_similarity *s, float score, float scale_i, float sca
 
 /* --- neighbours ------------------------------------------------------------------------------- */
 
-/* The m least of k by (D, row), by insertion: lists are nearly sorted as they are. */
-static void take_least(const uint32_t *row, const float *d, int64_t k, int64_t m, uint32_t *to_row,
-                       float *to_d) {
+/* The m least of k by (D, row), by insertion: lists are nearly sorted as they are. Returns how many
+ * there are. */
+static int64_t take_least(const uint32_t *row, const float *d, int64_t k, int64_t m,
+                          uint32_t *to_row, float *to_d) {
     int64_t count = 0;
     for (int64_t e = 0; e < k; e++) {
         int64_t at = count < m ? count : m;
@@ -135,6 +127,45 @@ static void take_least(const uint32_t *row, const float *d, int64_t k, int64_t m
         to_row[at] = row[e];
         to_d[at] = d[e];
     }
+    return count;
+}
+
+/* COLLECTIVE. Says of how many rows the graph joins to fewer than m others, and how few. */
+static void log_short_rows(ikt_context *ctx, int64_t n, int64_t m, int64_t count, int64_t fewest) {
+    ikt_min_i64(ctx, &fewest, 1);
+    const int64_t all = ikt_sum_one(ctx, count);
+    if (all > 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_INT("rows", all), IKT_LOG_INT("fewest", fewest), {0}},
+            "%lld of %lld rows are joined to fewer than trimap.neighbours = %lld "
+            "others, at least to %lld: they have triplets with these alone",
+            (long long)all, (long long)n, (long long)m, (long long)fewest);
+}
+
+/* COLLECTIVE. Of a graph. Every row is joined to another one. */
+static ikt_status take_joined(ikt_context *ctx, const ikt_similarity *s, int64_t m,
+                              ikt_neighbours *out) {
+    const ikt_directed *pairs = &s->joined.pairs;
+    int64_t few = 0, fewest = INT64_MAX;
+    *out = (ikt_neighbours){0};
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &s->rows, m, out)));
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))                      \
+    reduction(+ : few) reduction(min : fewest)
+    for (int64_t i = 0; i < s->rows.count; i++) {
+        const int64_t begin = pairs->start[i], k = pairs->start[i + 1] - begin;
+        uint32_t *row = out->row + i * m;
+        float *d = out->score + i * m;
+        const int64_t found = take_least(pairs->column + begin, pairs->value + begin, k, m, row, d);
+        for (int64_t b = found; b < m; b++) {
+            row[b] = row[0];
+            d[b] = s->joined.apart;
+        }
+        few += found < m;
+        fewest = found < fewest ? found : fewest;
+    }
+    log_short_rows(ctx, s->rows.n, m, few, fewest);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The scales of the rows of other ranks that occur in lists.
@@ -161,6 +192,7 @@ static ikt_status fetch_scales(ikt_context *ctx, const ikt_similarity *s,
 
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
+    if (s->is_joined) return take_joined(ctx, s, m, out);
     const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
     ikt_row_set set = {0};
     float *scale = NULL, *d = NULL;
@@ -180,10 +212,12 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
             const float other = !s->scale ? 1
                                 : is_own  ? s->scale[own]
                                           : scale[ikt_row_set_place(&set, row)];
-            d[e] = d_of(s, lists->score[i * k + e], s->scale ? s->scale[i] : 1, other);
+            d[e] = s->features && s->features->are_d
+                       ? ikt_features_number(s->features, i, row)
+                       : d_of(s, lists->score[i * k + e], s->scale ? s->scale[i] : 1, other);
         }
         take_least(lists->row + i * k, d, k, m, out->row + i * m, out->score + i * m);
-        near += s->scale || out->score[i * m] < s->of_score[s->codes->t];
+        near += !s->codes || out->score[i * m] < s->of_score[s->codes->t];
     }
     ikt_free(&d);
     ikt_free(&scale);
@@ -198,12 +232,37 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
 
 /* --- far rows --------------------------------------------------------------------------------- */
 
+/* D of the own rows begin .. end - 1, in the lanes from `lane` on, and far rows of a graph: some
+ * far rows are looked up in a row at a time, whose bisections take the same steps. */
+static void look_up_tile(const ikt_similarity *s, int64_t begin, int64_t end, int64_t lane,
+                         const char *payload, size_t stride, const int32_t *place, int64_t f,
+                         float *d) {
+    enum { SOME = 8 };
+    memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
+    for (int64_t a = 0; a < f; a += SOME) {
+        const int64_t some = f - a < SOME ? f - a : SOME;
+        uint32_t row[SOME];
+        float found[SOME];
+        for (int64_t e = 0; e < some; e++)
+            row[e] = (uint32_t)number_in(payload + (size_t)place[a + e] * stride);
+        for (int64_t i = begin; i < end; i++) {
+            ikt_joined_some(&s->joined, i, row, some, found);
+            for (int64_t e = 0; e < some; e++)
+                d[(a + e) * IKT_TILE + lane + i - begin] = found[e];
+        }
+    }
+}
+
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
     int64_t begin, end;
     ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
     const int64_t first_tile = s->rows.first / IKT_TILE, lane = (s->rows.first + begin) % IKT_TILE;
-    for (int64_t a = 0; a < f && (s->codes || s->features->metric); a++)
+    if (s->is_joined) {
+        look_up_tile(s, begin, end, lane, payload, stride, place, f, d);
+        return;
+    }
+    for (int64_t a = 0; a < f && !is_by_number(s); a++)
         memcpy((char *)scratch + (size_t)a * s->row_bytes, payload + (size_t)place[a] * stride,
                s->row_bytes);
     if (s->codes) { /* own rows only, from their first one on */
@@ -219,8 +278,6 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
         return;
     }
     const float *own = s->features->tile + (tile - first_tile) * s->features->d * IKT_TILE;
-    float scale[IKT_TILE] = {0};
-    memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
     if (s->features->metric)
         s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);
     else
@@ -228,6 +285,9 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
             memcpy(d + a * IKT_TILE,
                    own + number_in(payload + (size_t)place[a] * stride) * IKT_TILE,
                    IKT_TILE * sizeof *d);
+    if (!s->scale) return;
+    float scale[IKT_TILE] = {0};
+    memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
     for (int64_t a = 0; a < f; a++) {
         const float far = scale_in(s, payload + (size_t)place[a] * stride);
         for (int l = 0; l < IKT_TILE; l++)
@@ -242,7 +302,14 @@ int64_t ikt_similarity_scratch(const ikt_similarity *s) {
 void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *const *other,
                          int64_t count, void *scratch, float *d) {
     const float own = scale_in(s, row);
-    if (s->codes || s->features->metric)
+    if (s->is_joined) {
+        for (int64_t e = 0; e < count; e++) {
+            const uint32_t number = (uint32_t)number_in(other[e]);
+            ikt_joined_some(&s->joined, number_in(row) - s->rows.first, &number, 1, &d[e]);
+        }
+        return;
+    }
+    if (!is_by_number(s))
         s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
     else
         for (int64_t e = 0; e < count; e++)

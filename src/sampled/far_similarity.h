@@ -6,7 +6,8 @@
  * rows are dense as they are, D_ij = -log((1 + t K_ij) / (1 + t)), t K_ij being the number of
  * partitionings in which both share a cell: no scale and no limit, and D is at most log(1 + t).
  * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale,
- * or, where the rows are those of a matrix of all distances, its number and scale.
+ * or, where the rows are those of a matrix of all distances, its number and scale; where D of a
+ * pair is known from a matrix of similarities or from a graph (joined.h), its number.
  */
 #ifndef IKT_SAMPLED_FAR_SIMILARITY_H
 #define IKT_SAMPLED_FAR_SIMILARITY_H
@@ -18,15 +19,19 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 #include "sampled/features.h"
+#include "sampled/joined.h"
+#include "sampled/scales.h"
 
 typedef struct {
     ikt_rows rows;
     ikt_scorer scorer;            /* of codes or rows */
     const ikt_codes *codes;       /* lent; or NULL */
     const ikt_features *features; /* lent; or NULL */
-    float *scale;                 /* [rows.count] s_i; NULL for codes */
+    bool is_joined;               /* rows are those of a graph, */
+    ikt_joined joined;            /* this one, owned */
+    float *scale;                 /* [rows.count] s_i; NULL where distances are not compared */
     float *of_score;              /* codes: [t + 1] D of a number of differing entries */
-    size_t row_bytes;             /* codes or numbers of a row, */
+    size_t row_bytes;             /* codes or numbers of a row, or its number, */
     size_t bytes;                 /* and a payload: with s_i behind them */
 } ikt_similarity;
 
@@ -41,13 +46,22 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_neighbours *lists, const ikt_features *features,
                                  const ikt_codes *codes, int64_t from, int64_t to,
                                  ikt_similarity *out);
+
+/* COLLECTIVE. The same of a graph.
+ *   joined   with distances or similarities; taken over, also on a failure
+ * Errors: those of ikt_joined_resolve. Destroy it in any case. */
+ikt_status ikt_similarity_of_graph(ikt_context *ctx, const ikt_rows *rows, ikt_joined *joined,
+                                   int64_t from, int64_t to, ikt_similarity *out);
 void ikt_similarity_destroy(ikt_similarity *similarity);
 
 /* LOCAL. The payload of an own row (local number): [bytes]. */
 void ikt_similarity_payload(const ikt_similarity *similarity, int64_t row, void *to);
 
 /* COLLECTIVE. The m rows with the least D of each list, by ascending (D, row).
- *   out   lists with D in place of scores
+ *   lists   not looked at where the rows are those of a graph: all that a row is joined to. Those
+ *           with fewer of them are counted in the log; in the places that they leave, their nearest
+ *           row has the D of rows that are not joined, which gives a triplet no weight
+ *   out     lists with D in place of scores
  * Errors: IKT_ERR_DATA where no row has any similarity to another; IKT_ERR_RESOURCE. */
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *similarity,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out);

@@ -8,6 +8,7 @@
 #ifndef IKT_SAMPLED_FEATURES_H
 #define IKT_SAMPLED_FEATURES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -17,7 +18,8 @@
 typedef struct {
     ikt_rows rows;
     const ikt_metric *metric; /* by which they are compared; NULL: column j holds the square of the
-                                 distance to row j, as a matrix of all distances does */
+                                 distance to row j, as a matrix of all distances does, */
+    bool are_d;               /* or D of the pair itself (far_similarity.h) */
     int64_t d;                /* columns */
     int64_t lane;             /* of the first own row */
     float *tile;              /* [tiles * d * 16] */

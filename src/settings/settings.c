@@ -282,7 +282,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
 /* --- what a graph depends on ------------------------------------------------------------------ */
 
 bool ikt_settings_is_of_kernel(const ikt_section *section) {
-    const char *const others[] = {"input", "layout", "output", "run"};
+    const char *const others[] = {"input", "layout", "trimap", "umap", "largevis", "output", "run"};
     for (size_t o = 0; o < sizeof others / sizeof *others; o++)
         if (strcmp(section->name, others[o]) == 0) return false;
     return true;
@@ -328,7 +328,8 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_kind *objective = ikt_layout_objective(layout);
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_distances = ikt_affinity_of(affinity)->scores == IKT_SCORES_DISTANCES;
-    if (!objective->lists) return ikt_affinity_resolve(ctx, affinity, n, k);
+    const bool has_sparse_graph = settings->input.graph[0] && !affinity->graph.is_pairwise;
+    if (!objective->lists || has_sparse_graph) return ikt_affinity_resolve(ctx, affinity, n, k);
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
@@ -344,14 +345,16 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
 ikt_status ikt_graph_settings_adopt(ikt_context *ctx, ikt_settings *settings, const char *text,
                                     const char *name) {
     ikt_config_part own[IKT_SETTINGS_PARTS], usual[IKT_SETTINGS_PARTS], made[IKT_SETTINGS_PARTS];
-    ikt_settings *both = NULL; /* the usual ones, and those of the graph */
+    ikt_config_part all[IKT_SETTINGS_PARTS]; /* which a text may have, though they do not count */
+    ikt_settings *both = NULL;               /* the usual ones, and those of the graph */
     IKT_TRY(ikt_alloc(ctx, &both, 2, sizeof *both, "settings"));
     const size_t parts = choose_parts(settings, own);
     choose_parts(&both[0], usual);
     choose_parts(&both[1], made);
+    ikt_settings_parts(&both[1], all);
     ikt_status st = ikt_config_defaults(ctx, usual, parts);
-    if (st == IKT_OK) st = ikt_config_defaults(ctx, made, parts);
-    if (st == IKT_OK) st = ikt_config_parse_text(ctx, made, parts, name, text);
+    if (st == IKT_OK) st = ikt_config_defaults(ctx, all, IKT_SETTINGS_PARTS);
+    if (st == IKT_OK) st = ikt_config_parse_text(ctx, all, IKT_SETTINGS_PARTS, name, text);
     for (size_t p = 0; p < parts; p++)
         for (size_t k = 0; k < own[p].section->n_keys && st == IKT_OK; k++)
             st = check_key(ctx, &own[p].section->keys[k], &own[p], &usual[p], &made[p], name);

@@ -22,6 +22,7 @@ typedef enum {
     GRAPH,
     WHOLE,
     DISTANCES,
+    EDGE_WEIGHTS,
     ISOLATION,
     AUTOMATIC_PSI,
     OTHER_MODEL,
@@ -80,7 +81,11 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[EXAGGERATION] = objective->has_exaggeration || layout->custom;
     has[TRIMAP] = is_trimap;
     has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
-    has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION;
+    const bool has_weights = objective->needs & IKT_NEEDS_P;
+    const bool is_kept_graph = s->input.graph[0] && !has[GRAPH];
+    has[EDGE_WEIGHTS] = has[DISTANCES] && has_weights;
+    has[TRIMAP_SCALES] = is_trimap && kind != IKT_AFFINITY_ISOLATION && !is_kept_graph &&
+                         (!has[GRAPH] || has[DISTANCES]);
     has[MOMENTUM] = objective->optimiser != &ikt_optimiser_descent;
     has[UMAP] = objective->name == ikt_objective_umap.name;
     has[LARGEVIS] = objective->name == ikt_objective_largevis.name;
@@ -89,6 +94,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
 }
 
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
+static const char comparing[] =
+    "an affinity.kind other than isolation, or input.graph with graph.values=distances";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
@@ -120,6 +127,7 @@ static const struct {
              {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
+             {"graph", "weights", EDGE_WEIGHTS, "an objective that has P"},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
@@ -130,8 +138,8 @@ static const struct {
              {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "far_rows", TRIMAP_POOL, "trimap.triplets=pool"},
-             {"trimap", "scale_from", TRIMAP_SCALES, "an affinity.kind other than isolation"},
-             {"trimap", "scale_to", TRIMAP_SCALES, "an affinity.kind other than isolation"},
+             {"trimap", "scale_from", TRIMAP_SCALES, comparing},
+             {"trimap", "scale_to", TRIMAP_SCALES, comparing},
              {"umap", NULL, UMAP, "layout.objective=umap"},
              {"largevis", NULL, LARGEVIS, "layout.objective=largevis"},
              {"layout", "momentum", MOMENTUM, remembering},

@@ -1,5 +1,8 @@
 /* An iteration of TriMap with a pool: far rows, forces on tiles, and edges by both of their ends.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
@@ -7,8 +10,6 @@
 #include "objective/objective.h"
 #include "paths.h"
 #include "report.h"
-
-#include <stdio.h>
 
 enum { NEIGHBOURS = 12, LIST = 20, COLUMNS = 50, Q = 2 };
 
@@ -68,6 +69,11 @@ static ikt_status make_rows(sampling *s) {
 }
 
 static ikt_status make_objective(sampling *s) {
+    const size_t entries = (size_t)(s->rows.count * LIST);
+    ikt_neighbours lists; /* the objective destroys them */
+    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->rows, LIST, &lists)));
+    if (entries > 0) memcpy(lists.row, s->lists.row, entries * sizeof *lists.row);
+    if (entries > 0) memcpy(lists.score, s->lists.score, entries * sizeof *lists.score);
     const int64_t pool = s->rows.n < 4096 ? s->rows.n : 4096;
     const ikt_objective_inputs inputs = {.rows = s->rows,
                                          .q = Q,
@@ -84,7 +90,7 @@ static ikt_status make_objective(sampling *s) {
                                                                 .redraw = 1,
                                                                 .far_rows = 4}},
                                          .iterations = 400,
-                                         .neighbours = &s->lists,
+                                         .neighbours = &lists,
                                          .features = &s->features};
     IKT_TRY(ikt_objective_create(s->ctx, &ikt_objective_trimap, &inputs, &s->objective));
     for (int64_t e = 0; e < Q * s->rows.count; e++)

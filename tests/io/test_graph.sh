@@ -56,6 +56,8 @@ own() { # SETTINGS of the layout: -- settings of the graph
 own -- affinity.kind=gaussian gaussian.perplexity=10
 own layout.init=random --
 own layout.learning_rate=300 -- affinity.search=approximate isolation.psi=32
+embed 1 input.graph=own.h5 layout.objective=trimap layout.iterations=20
+for ranks in 2 3; do gives "$hash" $ranks input.graph=own.h5 layout.objective=trimap layout.iterations=20; done
 "$IKT_PROGRAM" info own.h5 >out.txt 2>err.txt || fail "info of a kept graph"
 grep -q 'by coarse cells' out.txt && grep -q '  psi: 32' out.txt || fail "info says something else"
 "$IKT_PROGRAM" info own.h5 --json | $python -c 'import json, sys; assert json.load(sys.stdin)["rows"] == 1500' ||

@@ -26,6 +26,15 @@ if [ $archives -eq 1 ]; then
     gives "$wanted" 2 input.graph=columns.npz graph.values=similarities
     gives "$wanted" 2 input.graph=triplets.npz graph.values=similarities
 fi
+# TriMap compares the numbers of the same graphs.
+embed 1 input.graph=graph.h5 layout.objective=trimap
+triplets=$hash
+gives "$triplets" 3 input.graph=similarities.mtx layout.objective=trimap
+gives "$triplets" 2 input.graph=similarities.mtx.gz layout.objective=trimap
+if [ $archives -eq 1 ]; then
+    gives "$triplets" 4 input.graph=similarities.npz layout.objective=trimap
+    gives "$triplets" 2 input.graph=columns.npz graph.values=similarities layout.objective=trimap
+fi
 for name in both whole pattern; do
     embed 2 input.graph=$name.h5
     values=graph.values=similarities

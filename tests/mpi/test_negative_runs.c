@@ -168,6 +168,14 @@ static void a_kept_graph_gives_the_same_map(void **state) {
     snprintf(text, sizeof text, "layout.objective=umap input.file= input.graph=%s", kept);
     settings = make_settings(ctx, &f, text);
     assert_true(embed(ctx, &settings) == hash);
+    /* The section of the objective is no part of the graph. */
+    set(ctx, &settings, "umap.min_dist=0.3");
+    assert_true(embed(ctx, &settings) != hash);
+    set(ctx, &settings, "umap.min_dist=0.1 layout.objective=largevis largevis.repulsion=3");
+    assert_true(embed(ctx, &settings) != hash);
+    /* Nor are triplets: they compare its weights. */
+    set(ctx, &settings, "largevis.repulsion=7 layout.objective=trimap trimap.neighbours=5");
+    assert_true(embed(ctx, &settings) != hash);
     io_remove(ctx, kept);
     io_remove(ctx, f.input);
 }

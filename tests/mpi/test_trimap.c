@@ -120,16 +120,29 @@ static float place_of(int i, int c) {
     return (float)(0.7 * ikt_rng_normal(5, IKT_RNG_TEST, i, (uint64_t)c));
 }
 
+/* Copies, as objectives destroy their lists. */
+static ikt_neighbours copy_lists(ikt_context *ctx, const ikt_rows *rows,
+                                 const ikt_neighbours *lists) {
+    ikt_neighbours copy;
+    const size_t entries = (size_t)(lists->n_local * lists->k);
+    succeed(ctx, ikt_neighbours_create(ctx, rows, lists->k, &copy));
+    if (entries > 0) memcpy(copy.row, lists->row, entries * sizeof *copy.row);
+    if (entries > 0) memcpy(copy.score, lists->score, entries * sizeof *copy.score);
+    return copy;
+}
+
 static ikt_objective make_objective(ikt_context *ctx, const world *w, int q,
                                     const ikt_trimap_settings *s) {
+    ikt_neighbours lists = copy_lists(ctx, &w->rows, &w->lists);
     const ikt_objective_inputs inputs = {.rows = w->rows,
                                          .q = q,
                                          .options = {.seed = 9, .trimap = *s},
                                          .iterations = 400,
-                                         .neighbours = &w->lists,
+                                         .neighbours = &lists,
                                          .features = &w->features};
     ikt_objective objective;
     succeed(ctx, ikt_objective_create(ctx, &ikt_objective_trimap, &inputs, &objective));
+    assert_null(lists.row); /* they take no memory any more */
     for (int64_t i = 0; i < w->rows.count; i++)
         for (int c = 0; c < q; c++)
             objective.y[q * i + c] = place_of((int)(w->rows.first + i), c);

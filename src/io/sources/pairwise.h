@@ -45,6 +45,13 @@ ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kerne
  * not symmetric the worst; K that belongs to no distances; all entries 0. */
 ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs);
 
+/* COLLECTIVE. The same for similarities, of which that of a row with itself is not looked at.
+ *   largest   receives that of all pairs of different rows
+ * Errors: IKT_ERR_DATA: an entry that is negative or not finite, entries that are not symmetric,
+ * all entries 0. */
+ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise *pairs,
+                                           double *largest);
+
 /* COLLECTIVE. Closes and empties; accepts an empty one. */
 void ikt_pairwise_close(ikt_pairwise *pairs);
 

@@ -1,4 +1,4 @@
-/* Whether the numbers of all pairs are distances. See pairwise.h. */
+/* Whether the numbers of all pairs are distances, or similarities. See pairwise.h. */
 #include <float.h>
 #include <math.h>
 
@@ -22,8 +22,9 @@ static const char purpose[] = "pairs";
 typedef struct {
     ikt_context *ctx;
     const ikt_pairwise *pairs;
-    double largest;
-    uint64_t odd; /* see ikt_hash_entry */
+    bool are_distances;
+    double largest; /* of pairs of different rows */
+    uint64_t odd;   /* see ikt_hash_entry */
 } looking;
 
 static ikt_status look(void *self, int64_t first, int64_t count, const double *value) {
@@ -37,9 +38,10 @@ static ikt_status look(void *self, int64_t first, int64_t count, const double *v
     reduction(min : bad) reduction(+ : odd) reduction(max : largest)
     for (int64_t e = 0; e < count * n; e++) {
         const int64_t i = first + e / n, j = e % n;
-        largest = value[e] > largest ? value[e] : largest;
+        if (i != j) largest = value[e] > largest ? value[e] : largest;
         odd += ikt_hash_entry(i, j, (float)value[e]);
-        if ((value[e] > most || (i == j && value[e] != 0)) && e < bad) bad = e;
+        const bool is_bad = value[e] > most || (i == j && value[e] != 0);
+        if (l->are_distances && is_bad && e < bad) bad = e;
     }
     l->odd += odd;
     l->largest = largest;
@@ -144,7 +146,8 @@ static ikt_status join(ikt_context *ctx, worst_pair *worst) {
     return st;
 }
 
-static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, double tolerated) {
+static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, const char *what,
+                               double tolerated) {
     const int64_t n = pairs->n;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&rows, 0);
@@ -175,10 +178,11 @@ static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, doub
     if (st == IKT_OK) st = join(ctx, &worst);
     if (st == IKT_OK && worst.difference > 0)
         st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s is not symmetric, as distances are: row %lld, column %lld is %g, and row "
+                      "%s is not symmetric, as %s must be: row %lld, column %lld is %g, and row "
                       "%lld, column %lld is %g, the pair that differs most",
-                      ikt_source_name(pairs->source), (long long)worst.row, (long long)worst.column,
-                      worst.entry, (long long)worst.column, (long long)worst.row, worst.mirror);
+                      ikt_source_name(pairs->source), what, (long long)worst.row,
+                      (long long)worst.column, worst.entry, (long long)worst.column,
+                      (long long)worst.row, worst.mirror);
     ikt_free(&s.sent);
     ikt_free(&s.window);
     ikt_free(&mirror);
@@ -187,16 +191,34 @@ static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, doub
     return st;
 }
 
-ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
+/* COLLECTIVE. One pass, and more where it leaves doubts.
+ *   largest   receives that of all pairs of different rows */
+static ikt_status check(ikt_context *ctx, const ikt_pairwise *pairs, bool are_distances,
+                        double *largest) {
     const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    looking l = {.ctx = ctx, .pairs = pairs};
+    looking l = {.ctx = ctx, .pairs = pairs, .are_distances = are_distances};
     IKT_TRY(ikt_pairwise_read(ctx, pairs, &rows, look, &l));
     ikt_max_f64(ctx, &l.largest, 1);
-    if (!((float)(l.largest * l.largest) >= FLT_MIN))
+    *largest = l.largest;
+    if (are_distances && !((float)(l.largest * l.largest) >= FLT_MIN))
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s: the largest distance is %g, which tells no rows apart; multiply all "
                         "entries by one number if they are in too large a unit",
                         ikt_source_name(pairs->source), l.largest);
-    return ikt_hash_total(ctx, l.odd) == 0 ? IKT_OK
-                                           : check_mirror(ctx, pairs, of_largest * l.largest);
+    if (!(l.largest > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s: all similarities of different rows are 0",
+                        ikt_source_name(pairs->source));
+    if (ikt_hash_total(ctx, l.odd) == 0) return IKT_OK;
+    return check_mirror(ctx, pairs, are_distances ? "distances" : "similarities",
+                        of_largest * l.largest);
+}
+
+ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
+    double largest;
+    return check(ctx, pairs, true, &largest);
+}
+
+ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise *pairs,
+                                           double *largest) {
+    return check(ctx, pairs, false, largest);
 }

@@ -1,0 +1,34 @@
+/* Scales of distances. See scales.h. */
+#include "sampled/scales.h"
+
+#include <math.h>
+
+static const double least_scale = 1e-3;
+
+double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to) {
+    double sum = 0, last = 0;
+    int64_t rank = 0, taken = 0;
+    for (int64_t e = 0; e < k && rank < to; e++) {
+        if (!(square[e] > 0)) continue;
+        last = sqrt((double)square[e]);
+        if (++rank < from) continue;
+        sum += last;
+        taken++;
+    }
+    return taken > 0 ? sum / (double)taken : last;
+}
+
+ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
+                             const char *whom, float *scale) {
+    ikt_exact_sum_reduce(ctx, sum, 1);
+    const double mean = ikt_exact_sum_value(sum) / (double)rows->n;
+    if (!(mean > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "every row is equal to %s: there are no triplets of rows to lay out; "
+                        "remove copies, or take fewer of them",
+                        whom);
+    const float least = (float)(least_scale * mean);
+    for (int64_t i = 0; i < rows->count; i++)
+        scale[i] = fmaxf(scale[i], least);
+    return IKT_OK;
+}

@@ -1,0 +1,25 @@
+/* The scale of distances at each row: what TriMap divides them by (Zelnik-Manor & Perona 2004). */
+#ifndef IKT_SAMPLED_SCALES_H
+#define IKT_SAMPLED_SCALES_H
+
+#include <stdint.h>
+
+#include "base/exact_sum.h"
+#include "base/status.h"
+#include "dist/rows.h"
+
+/* LOCAL, pure. The mean distance of a row to its nearest rows `from` to `to`, counted from 1 among
+ * those that are not at distance 0; where there are fewer, to the last of them; 0 without any.
+ *   square   [k] squared distances, ascending */
+double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to);
+
+/* COLLECTIVE. No scale is left below a thousandth of the mean of all: it would be that of copies
+ * with some noise, and D without limit.
+ *   sum     of the scales of the own rows
+ *   whom    a row is equal to where its scale is 0, for the message
+ *   scale   [rows->count]
+ * Errors: IKT_ERR_DATA where all of them are 0. */
+ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
+                             const char *whom, float *scale);
+
+#endif
