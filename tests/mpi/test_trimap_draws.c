@@ -190,5 +190,51 @@ static void fixed_triplets_are_what_they_should_be(void **state) {
     destroy_world(&w);
 }
 
+static bool is_weight(const ikt_triplet_entry *t, double l) {
+    return fabs((double)t->weight - 2 * (sqrt(1 + l) - 1)) < 1e-5;
+}
+
+/* The logarithm of L + 1 to the base of TriMap, and of a tenth of L where both rows are random:
+ * each triplet has one of the two, and all have a weight, as L is above 0 for each. */
+static void fixed_triplets_have_their_weights(void **state) {
+    enum { NEAR = 3, OUTLIERS = 2, OF_RANDOM = 20 };
+    ikt_context *ctx = *state;
+    static world w;
+    make_world(ctx, &w);
+    ikt_trimap_settings s = usual(N, 4);
+    s.neighbours = NEAR;
+    s.outliers = OUTLIERS;
+    s.random = OF_RANDOM;
+    ikt_similarity similarity;
+    ikt_neighbours near;
+    ikt_fixed_triplets triplets;
+    int64_t count[2] = {0, 0}; /* near ones, random ones */
+    succeed(ctx,
+            ikt_similarity_create(ctx, &w.rows, &w.lists, &w.features, NULL, 3, 5, &similarity));
+    succeed(ctx, ikt_similarity_nearest(ctx, &similarity, &w.lists, NEAR, &near));
+    succeed(ctx, ikt_fixed_triplets_draw(ctx, &similarity, &near, &s, 3, &triplets));
+    const ikt_triplet_list *list = &triplets.as[IKT_AS_ANCHOR];
+    for (int64_t i = 0; i < w.rows.count; i++)
+        for (int64_t e = list->start[i]; e < list->start[i + 1]; e++) {
+            const int64_t row = w.rows.first + i;
+            const ikt_triplet_entry *t = &list->entry[e];
+            const double l = (double)(w.d[row][t->second] - w.d[row][t->first]);
+            const bool is_random = is_weight(t, 0.1 * l);
+            bool is_near = false;
+            for (int b = 0; b < NEAR; b++)
+                is_near |= (int)t->first == w.near[row][b];
+            assert_true(is_random || (is_near && is_weight(t, l)));
+            count[is_random]++;
+        }
+    ikt_sum_i64(ctx, count, 2);
+    assert_int_equal(count[0], N * NEAR * OUTLIERS);
+    assert_int_equal(count[1], N * OF_RANDOM);
+    ikt_fixed_triplets_destroy(&triplets);
+    ikt_neighbours_destroy(&near);
+    ikt_similarity_destroy(&similarity);
+    destroy_world(&w);
+}
+
 IKT_MPI_TESTS(ikt_test(similarities_are_those_of_the_definition),
-              ikt_test(fixed_triplets_are_what_they_should_be))
+              ikt_test(fixed_triplets_are_what_they_should_be),
+              ikt_test(fixed_triplets_have_their_weights))

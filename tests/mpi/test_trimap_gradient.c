@@ -4,6 +4,8 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "objective/trimap_value.h"
+#include "sampled/pool.h"
 #include "sampled/triplet.h"
 #include "support/unbiased.h"
 
@@ -195,6 +197,75 @@ static void random_triplets_are_unbiased(void **state) {
     destroy_world(&w);
 }
 
+/* The weighted loss of a triplet of known rows; 0 where it has no weight. */
+static double loss_of(const ikt_trimap_settings *s, int i, int j, int k, double l, double most) {
+    const ikt_triplet_rule rule = {s->t, s->t_prime};
+    double u = 0, v = 0;
+    for (int c = 0; c < 2; c++) {
+        u += pow((double)place_of(i, c) - (double)place_of(j, c), 2);
+        v += pow((double)place_of(i, c) - (double)place_of(k, c), 2);
+    }
+    return ikt_triplet_weight((ikt_triplet_weighing)s->weights, l, most) *
+           ikt_triplet(&rule, u, v).loss;
+}
+
+/* The mean loss over the triplets of a sample, which so few rows are all in. */
+static double plain_value(ikt_context *ctx, const world *w, const ikt_trimap_settings *s) {
+    enum { FAR = IKT_TRIMAP_VALUE_FAR, PAIRS = FAR / 2 };
+    const double share = s->weights == IKT_TRIPLET_LOG ? 0.1 : 1;
+    double near = 0, random = 0, most = 0;
+    ikt_pool pool;
+    int32_t far[N][FAR];
+    succeed(ctx, ikt_pool_create(ctx, &w->rows, N, 1, 9, IKT_RNG_VALUE, &pool));
+    ikt_pool_draw(&pool, 0);
+    for (int i = 0; i < N; i++) {
+        ikt_pool_far(&pool, i, FAR, far[i]);
+        for (int e = 0; e < FAR; e++)
+            if (far[i][e] != i)
+                most = fmax(most, (double)(w->d[i][far[i][e]] - w->d[i][w->near[i][0]]));
+    }
+    ikt_pool_destroy(&pool);
+    for (int i = 0; i < N; i++) {
+        for (int e = 0; e < FAR; e++)
+            for (int b = 0; b < M && far[i][e] != i; b++) {
+                const int j = w->near[i][b], k = far[i][e];
+                near += loss_of(s, i, j, k, (double)(w->d[i][k] - w->d[i][j]), most);
+            }
+        for (int p = 0; p < PAIRS; p++) {
+            const int a = far[i][2 * p], b = far[i][2 * p + 1];
+            const int j = w->d[i][a] < w->d[i][b] ? a : b, k = a + b - j;
+            if (a == i || b == i) continue;
+            random += loss_of(s, i, j, k, share * (double)(w->d[i][k] - w->d[i][j]), most);
+        }
+    }
+    const double of_near = M * (double)s->outliers, of_random = (double)s->random;
+    return (of_near * near / (N * FAR * M) + of_random * random / (N * PAIRS)) /
+           (of_near + of_random);
+}
+
+/* Whatever the pool is: values of different iterations can be compared. */
+static void the_value_is_that_of_its_sample(void **state) {
+    static const ikt_triplet_weighing weighings[] = {IKT_TRIPLET_LOG, IKT_TRIPLET_UNIT,
+                                                     IKT_TRIPLET_RATIO};
+    ikt_context *ctx = *state;
+    static world w;
+    static double ignored[N * 3];
+    make_world(ctx, &w);
+    for (int k = 0; k < 3; k++) {
+        ikt_trimap_settings s = usual(13, 4);
+        s.random = 3;
+        s.weights = weighings[k];
+        ikt_objective objective = make_objective(ctx, &w, 2, &s);
+        const double wanted = plain_value(ctx, &w, &s);
+        const double found = gradient_of(ctx, &objective, 0, true, w.rows.count, ignored);
+        if (!(fabs(found - wanted) <= 1e-5 * wanted)) fail_msg("%.9g is not %.9g", found, wanted);
+        assert_true(gradient_of(ctx, &objective, 5, true, w.rows.count, ignored) == found);
+        assert_true(isnan(gradient_of(ctx, &objective, 6, false, w.rows.count, ignored)));
+        ikt_objective_destroy(&objective);
+    }
+    destroy_world(&w);
+}
+
 /* --- fixed triplets, and both ----------------------------------------------------------------- */
 
 /* The value is a mean over the triplets, the gradient that of their sum: by differences. */
@@ -288,6 +359,6 @@ static void rows_in_one_place_are_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(all_far_rows_give_the_gradient_itself),
               ikt_test(weights_by_ratios_are_those_of_the_sample), ikt_test(a_pool_is_unbiased),
-              ikt_test(random_triplets_are_unbiased),
+              ikt_test(random_triplets_are_unbiased), ikt_test(the_value_is_that_of_its_sample),
               ikt_test(the_fixed_gradient_is_that_of_the_value), ikt_test(memory_is_as_planned),
               ikt_test(rows_in_one_place_are_refused))
