@@ -63,8 +63,8 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
 
 static const char *const runs[] = {
     "affinity.kind=fuzzy layout.objective=umap umap.min_dist=0.3",
-    "affinity.kind=fuzzy affinity.search=approximate layout.objective=umap umap.pool=32 "
-    "umap.far_rows=3 umap.redraw=3 layout.dimensions=3",
+    ("affinity.kind=fuzzy affinity.search=approximate layout.objective=umap umap.pool=32 "
+     "umap.far_rows=3 umap.redraw=3 layout.dimensions=3"),
     "layout.objective=umap umap.a=1 umap.b=1 layout.dimensions=1",
     "affinity.kind=gaussian gaussian.perplexity=10 layout.objective=largevis",
     "layout.objective=largevis largevis.pool=40 largevis.redraw=4 layout.init=random",
@@ -167,7 +167,8 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
         {"layout.objective=umap layout.exaggeration=4", "would have no effect"},
         {"layout.objective=umap layout.final_momentum=0.5", "would have no effect"},
         {"layout.objective=largevis layout.repulsion=fft", "rows drawn at random"},
-        {"layout.objective=largevis layout.degrees_of_freedom=2", "goes with layout.objective=tsne"},
+        {"layout.objective=largevis layout.degrees_of_freedom=2",
+         "goes with layout.objective=tsne"},
         {"layout.objective=umap layout.trade_off=0.5", "nothing to trade off"},
         {"layout.objective=umap layout.final_exaggeration=2", "leave it at 1"},
         {"layout.objective=umap layout.stop=auto layout.iterations=auto", "layout.stop=auto"},

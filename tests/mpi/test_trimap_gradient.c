@@ -64,7 +64,7 @@ static void all_far_rows_give_the_gradient_itself(void **state) {
             double size = 0;
             s.t = rules[k].t;
             s.t_prime = rules[k].t_prime;
-            s.weights = rules[k].weights;
+            s.weights = (int)rules[k].weights;
             ikt_objective objective = make_objective(ctx, &w, q, &s);
             gradient_of(ctx, &objective, 3, false, w.rows.count, found);
             plain_gradient(&w, q, &s, 0, plain);
@@ -254,7 +254,7 @@ static void the_value_is_that_of_its_sample(void **state) {
     for (int k = 0; k < 3; k++) {
         ikt_trimap_settings s = usual(13, 4);
         s.random = 3;
-        s.weights = weighings[k];
+        s.weights = (int)weighings[k];
         ikt_objective objective = make_objective(ctx, &w, 2, &s);
         const double wanted = plain_value(ctx, &w, &s);
         const double found = gradient_of(ctx, &objective, 0, true, w.rows.count, ignored);
