@@ -9,7 +9,7 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:-$source/docs/performance}
 [ $# -eq 0 ] || shift
-bench=${IKT_BENCH:-$source/build/release/tests/bench}
+bench=${IKT_BENCH:-$source/build/release/tests/bench_paths}
 read -ra launch <<<"${IKT_MPIRUN:-mpirun -n}"
 if [ "$(id -u)" -eq 0 ]; then # Open MPI asks root to say twice that it means it
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -169,7 +169,6 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 used[key] = getattr(self, name)
         if self.learning_rate != "auto":
             used["layout.learning_rate"] = self.learning_rate
-            used["layout.final_learning_rate"] = self.learning_rate
         if isinstance(self.init, str) and self.init != "auto":
             used["layout.init"] = self.init
         used["run.seed"] = seed_of(self.random_state)

@@ -93,12 +93,6 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                         "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
                         "leave it at auto, or take objective nerv or jse",
                         options->trade_off, kind->name);
-    if (options->degrees != 0 && options->degrees != 1)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.degrees_of_freedom = %g, but the similarity in the map of "
-                        "layout.objective=%s has no tail to choose; leave it at 1%s",
-                        options->degrees, kind->name,
-                        is_largevis(kind) ? "" : ", or give umap.a and umap.b");
     if (options->repulsion != IKT_REPULSION_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion is how the sum over all pairs is made, but "

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "base/watch.h"
 #include "cells/cells.h"
 #include "evaluate/accuracy.h"
 #include "isolation/model.h"
@@ -37,117 +36,6 @@ static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
                               .data = j->data,
                               .rows = &p->rows,
                               .order = p->is_ordered ? &p->order : NULL};
-}
-
-/* --- the checkpoint: lists with weights, from which P follows --------------------------------- */
-
-enum { NUMBERS = 9, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
-
-/* What is known beside the lists. */
-typedef struct {
-    int64_t number[NUMBERS];
-    double real[REALS];
-    uint32_t *slot; /* [rows.count] of the own rows, where they are ordered */
-} facts;
-
-/* LOCAL. The table of the parts, heads first; returns how many there are. */
-static int64_t name_parts(const ikt_probabilities *p, const facts *f, ikt_part part[PARTS_MOST]) {
-    const ikt_rows *rows = &p->rows;
-    const int64_t k = p->lists.k, q = p->hooks->q;
-    int64_t count = 0;
-    part[count++] = ikt_part_shared("numbers", IKT_PART_I64, NUMBERS, (void *)f->number);
-    part[count++] = ikt_part_shared("reals", IKT_PART_F64, REALS, (void *)f->real);
-    part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
-    part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
-    if (f->number[5]) part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
-    if (f->number[6]) part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
-    return count;
-}
-
-typedef struct {
-    ikt_context *ctx;
-    ikt_probabilities *p;
-} saving;
-
-static ikt_status save(void *self) {
-    ikt_context *ctx = ((const saving *)self)->ctx;
-    const ikt_probabilities *p = ((const saving *)self)->p;
-    ikt_part part[PARTS_MOST];
-    ikt_status st = IKT_OK;
-    facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
-                          p->is_ordered, p->start != NULL, p->cells.sample, p->rounds},
-               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing}};
-    if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
-    if (st == IKT_OK)
-        st = ikt_checkpoint_write(p->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
-                                  name_parts(p, &f, part));
-    ikt_free(&f.slot);
-    return st;
-}
-
-/* COLLECTIVE. Writes p->lists, and what was learned on the way, where a checkpoint is due
- * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
-static ikt_status save_where_due(ikt_context *ctx, ikt_probabilities *p) {
-    if (!p->hooks) return IKT_OK;
-    saving s = {ctx, p};
-    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
-    ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
-    return ikt_watch_stage_end(ctx, &saver);
-}
-
-ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
-                                   const ikt_rows *rows, ikt_probabilities *out) {
-    ikt_part part[PARTS_MOST];
-    ikt_stage_file *file;
-    facts f = {.slot = NULL};
-    memset(out, 0, sizeof *out);
-    out->rows = *rows;
-    out->hooks = hooks;
-    out->accuracy = -1;
-    out->rounds = -1;
-    if (!hooks) return IKT_OK;
-    IKT_TRY(ikt_checkpoint_find(hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
-    if (!file) return IKT_OK;
-    /* There is everything of it but P itself. */
-    name_parts(out, &f, part);
-    ikt_status st = ikt_stage_file_read(file, part, HEADS);
-    if (st == IKT_OK && (f.number[0] < 1 || f.number[0] >= rows->n)) {
-        st = ikt_agree(ctx, ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense"));
-    } else if (st == IKT_OK) {
-        st = ikt_neighbours_create(ctx, rows, f.number[0], &out->lists);
-        if (st == IKT_OK && f.number[5])
-            st = ikt_alloc(ctx, &f.slot, rows->count, sizeof *f.slot, "checkpoint");
-        if (st == IKT_OK && f.number[6])
-            st = ikt_alloc(ctx, &out->start, hooks->q * rows->count, sizeof *out->start,
-                           "embedding");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) {
-        const int64_t count = name_parts(out, &f, part);
-        st = ikt_stage_file_read(file, part + HEADS, count - HEADS);
-    }
-    if (st == IKT_OK) {
-        out->k = f.number[0];
-        out->psi = f.number[1];
-        out->pool = f.number[2];
-        out->zero_similarity = f.number[3];
-        out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
-        out->cells = (ikt_code_check){f.number[7], f.real[3]};
-        out->rounds = f.number[8];
-        out->is_ordered = f.number[5] != 0;
-        out->accuracy = f.real[0];
-        if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
-    }
-    ikt_free(&f.slot);
-    ikt_stage_file_close(&file);
-    out->is_found = st == IKT_OK;
-    if (out->is_found)
-        ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
-    else
-        ikt_neighbours_destroy(&out->lists);
-    return st;
 }
 
 /* --- lists of the most similar rows, or the dense P ------------------------------------------- */
@@ -487,7 +375,7 @@ static ikt_status weigh(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     ikt_status st = IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
     if (j->options->labels && !p->is_found) st = measure_accuracy(ctx, j->options->labels, p);
-    if (st == IKT_OK && needs_scores && !p->is_found) st = save_where_due(ctx, p);
+    if (st == IKT_OK && needs_scores && !p->is_found) st = ikt_probabilities_save_where_due(ctx, p);
     if (st == IKT_OK && needs_scores && needs_weights) {
         st = ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours));
         if (st == IKT_OK && entries > 0) {
@@ -501,7 +389,8 @@ static ikt_status weigh(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     if (st == IKT_OK && needs_scores) ikt_neighbours_sort(ctx, &p->neighbours);
     if (st == IKT_OK && needs_weights && (needs_scores || !p->is_found))
         st = j->kind->weigh(ctx, &weighing, &p->lists, &p->zero_similarity);
-    if (st == IKT_OK && !needs_scores && !p->is_found) st = save_where_due(ctx, p);
+    if (st == IKT_OK && !needs_scores && !p->is_found)
+        st = ikt_probabilities_save_where_due(ctx, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
 }

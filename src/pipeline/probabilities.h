@@ -71,6 +71,10 @@ typedef struct {
 ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
                                    const ikt_rows *rows, ikt_probabilities *out);
 
+/* COLLECTIVE. Writes p->lists, and what was learned on the way, where a checkpoint is due
+ * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
+ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p);
+
 /* COLLECTIVE. Computes what `options` asks for of the data set under the settings, or what is left
  * to do of it. P's total and symmetry are checked.
  *   data   NULL where there is a graph (input.graph) and nothing is taken from the rows

@@ -31,7 +31,8 @@ typedef enum {
     GRID,
     LATE_EXAGGERATION,
     EXAGGERATION,
-    KERNEL_SUMS,
+    STUDENT_KERNEL,
+    FIRST_RATE,
     TRIMAP,
     TRIMAP_POOL,
     TRIMAP_SCALES,
@@ -75,10 +76,12 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     const bool is_trimap = objective->resolve == ikt_objective_trimap.resolve;
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
-    has[KERNEL_SUMS] = !is_trimap;
+    has[STUDENT_KERNEL] = objective->divergence || layout->custom;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
     has[EXAGGERATION] = objective->has_exaggeration || layout->custom;
+    /* Without a first phase its rate is but what the later one's "auto" stands for. */
+    has[FIRST_RATE] = has[EXAGGERATION] || layout->final_learning_rate <= IKT_AUTO_REAL;
     has[TRIMAP] = is_trimap;
     has[TRIMAP_POOL] = is_trimap && layout->trimap.triplets != IKT_TRIPLETS_FIXED;
     const bool has_weights = objective->needs & IKT_NEEDS_P;
@@ -133,7 +136,10 @@ static const struct {
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
              {"layout", "exaggeration", EXAGGERATION, exaggerating},
              {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
-             {"layout", "degrees_of_freedom", KERNEL_SUMS, "an objective other than trimap"},
+             {"layout", "degrees_of_freedom", STUDENT_KERNEL,
+              "layout.objective=tsne (umap has umap.a and umap.b)"},
+             {"layout", "learning_rate", FIRST_RATE,
+              "early exaggeration, or with layout.final_learning_rate=auto"},
              {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
              {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},

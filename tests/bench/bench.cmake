@@ -7,7 +7,6 @@ if(IKT_BUILD_BENCH)
     list(TRANSFORM ikt_bench_sources APPEND .c)
     ikt_test_executable(bench_paths SOURCES bench/bench.c ${ikt_bench_sources}
         ${PROJECT_SOURCE_DIR}/src/app/json.c)
-    set_target_properties(bench_paths PROPERTIES OUTPUT_NAME bench)
     # FFTW's own transforms use as many threads as ours where its library for that is there.
     find_library(IKT_FFTW_THREADS NAMES fftw3f_omp fftw3f_threads)
     if(IKT_FFTW_THREADS)

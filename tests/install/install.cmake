@@ -7,6 +7,7 @@ ikt_add_script_test(NAME install_manual LABEL install SCRIPT install/manual.sh)
 ikt_add_script_test(NAME install_completion LABEL install SCRIPT install/completion.sh)
 ikt_add_script_test(NAME install_packaging LABEL install SCRIPT install/packaging.sh)
 ikt_add_script_test(NAME install_release LABEL install SCRIPT install/release.sh)
+ikt_add_script_test(NAME install_generators LABEL install SCRIPT install/generators.sh)
 # Installing writes into the build folder: one at a time.
 set_tests_properties(install_consumer install_module PROPERTIES RESOURCE_LOCK ikt_install)
 if(IKT_SANITIZE)

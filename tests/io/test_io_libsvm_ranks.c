@@ -85,8 +85,8 @@ static void ranges_of_every_text(void **state) {
         "1 1:1\n\n\n\n\n\r\n\r\r\n\n2 0:2\n\n\n\n\n\n\n# no row 1:2\n\n3\n\n",
         "\357\273\277wolf 1:1\nant 2:2 # first\nbear 1:1 2:3\nwolf\nant 9:1\n",
         "3 1:1\n2.5 1:1\n1 1:1\n2 1:1\n-7 1:1\n",
-        "# a comment that is longer than all of the ranges that seven ranks would make of it\n1 "
-        "1:1\n",
+        ("# a comment that is longer than all of the ranges that seven ranks would make of it\n1 "
+         "1:1\n"),
         "1 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 10:10 11:11 12:12 13:13 14:14 15:15 16:16\n2 3:4\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_text(ctx, texts[i]);

@@ -13,6 +13,7 @@
 
 #include "layout/layout.h"
 #include "optimiser/optimiser.h"
+#include "support/expect.h"
 #include "support/plain_random.h"
 
 enum { ROWS_MOST = 500, COLUMNS = 4, STEPS = 20, SEED = 3 };
@@ -37,10 +38,6 @@ static void make_data(int n) {
 typedef struct {
     const char *key, *value;
 } option;
-
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
 
 static ikt_embedding *embed(ikt_context *ctx, int n, const option *options, int iterations,
                             int exaggerated) {

@@ -50,6 +50,9 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     # UMAP and LargeVis: epochs of a small pool, rows in slots.
     "layout.exaggeration_iterations=auto affinity.kind=fuzzy layout.objective=umap umap.pool=64 umap.far_rows=5 umap.redraw=7"
     "layout.exaggeration_iterations=auto affinity.search=approximate affinity.candidates=90 isolation.psi=64 layout.objective=largevis layout.dimensions=3"
+    # TriMap: far rows from epochs of a small pool; triplets that are drawn once, rows in slots.
+    "layout.exaggeration_iterations=auto affinity.kind=knn layout.objective=trimap trimap.pool_rows=64 trimap.far_rows=5 trimap.redraw=7"
+    "layout.exaggeration_iterations=auto affinity.search=approximate affinity.candidates=90 isolation.psi=64 layout.objective=trimap trimap.triplets=fixed layout.dimensions=3"
     # The whole kernel: small and large cells, the last iterations; rows without similarity; no cell but one; rows in
     # the order of coarse cells, or of near centres; a volume, of all pairs.
     "affinity.support=whole isolation.psi=32 whole.partitionings=8 whole.block=5 whole.last_iterations=7 whole.last_partitionings=30"

@@ -1,5 +1,7 @@
 ikt_add_mpi_test(NAME mpi_pool LABEL mpi SOURCES mpi/test_pool.c)
-ikt_add_mpi_test(NAME mpi_trimap LABEL mpi SOURCES mpi/test_trimap.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_joined LABEL mpi SOURCES mpi/test_joined.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_trimap_graph LABEL mpi SOURCES mpi/test_trimap_graph.c THREADS 1 2)
+ikt_add_mpi_test(NAME mpi_trimap_gradient LABEL mpi SOURCES mpi/test_trimap_gradient.c THREADS 1 2)
+ikt_add_mpi_test(NAME mpi_trimap_draws LABEL mpi SOURCES mpi/test_trimap_draws.c THREADS 1 2)
+ikt_add_mpi_test(NAME mpi_trimap_runs LABEL mpi SOURCES mpi/test_trimap_runs.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_negative_runs LABEL mpi SOURCES mpi/test_negative_runs.c)

@@ -2,7 +2,7 @@
  * a file with these rows; several embeddings in one process, on any communicator; what goes wrong
  * comes back as a status with a sentence. Only what builds the reference looks behind the public
  * headers. */
-#include <iktsne/iktsne.h>
+#include "support/library.h"
 
 #include "io/io_files.h"
 
@@ -16,21 +16,6 @@
 #include "pipeline/pipeline.h"
 
 enum { N = 90, D = 6, Q = 2, WAYS = 5 };
-
-static const char *const settings_of[][2] = {
-    {"layout.iterations", "30"},   {"layout.exaggeration_iterations", "10"},
-    {"isolation.psi", "16"},       {"isolation.partitionings", "40"},
-    {"affinity.neighbours", "12"}, {"run.seed", "7"}};
-
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
-
-static void refuse(ikt_context *ctx, ikt_status st, ikt_status expected, const char *words) {
-    assert_int_equal(st, expected);
-    if (!strstr(ikt_message(ctx), words)) fail_msg("'%s', not '%s'", ikt_message(ctx), words);
-    ikt_clear(ctx);
-}
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -83,14 +68,6 @@ static void share_of(int way, int rank, int size, int64_t *first, int64_t *count
     if (*count < 0) *count = N - *first;
 }
 
-static ikt_parameters *parameters_for(ikt_context *ctx) {
-    ikt_parameters *parameters;
-    succeed(ctx, ikt_parameters_create(ctx, &parameters));
-    for (size_t i = 0; i < sizeof settings_of / sizeof *settings_of; i++)
-        succeed(ctx, ikt_parameters_set(parameters, settings_of[i][0], settings_of[i][1]));
-    return parameters;
-}
-
 static ikt_embedding *embed(ikt_context *ctx, const ikt_parameters *parameters, int way,
                             ikt_type type, bool labelled) {
     int64_t first, count;
@@ -133,8 +110,8 @@ static uint64_t reference(ikt_context *ctx, const char *path, float *y) {
         memset(&settings, 0, sizeof settings);
         ikt_settings_parts(&settings, parts);
         succeed(alone, ikt_config_defaults(alone, parts, IKT_SETTINGS_PARTS));
-        for (size_t i = 0; i < sizeof settings_of / sizeof *settings_of; i++)
-            set(alone, &settings, settings_of[i][0], settings_of[i][1]);
+        for (int i = 0; i < LIBRARY_SETTINGS; i++)
+            set(alone, &settings, library_settings[i][0], library_settings[i][1]);
         set(alone, &settings, "input.file", path);
         set(alone, &settings, "output.file", "never-written.h5");
         set(alone, &settings, "run.checkpoint", "none");

@@ -1,7 +1,7 @@
 /* The library on data of every kind in memory: sparse rows, graphs, all pairs, starting positions;
  * who watches, and stops; new rows; measures and pages of any positions; the table of settings.
  * What is expected is what files with the same numbers give, or the same data on one rank. */
-#include <iktsne/iktsne.h>
+#include "support/library.h"
 
 #include "io/io_files.h"
 
@@ -18,29 +18,6 @@
 #include "transform/transform.h"
 
 enum { N = 90, D = 8, Q = 2, WAYS = 3, ITERATIONS = 30 };
-
-static const char *const settings_of[][2] = {
-    {"layout.iterations", "30"},   {"layout.exaggeration_iterations", "10"},
-    {"isolation.psi", "16"},       {"isolation.partitionings", "40"},
-    {"affinity.neighbours", "12"}, {"run.seed", "7"}};
-
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
-
-static void refuse(ikt_context *ctx, ikt_status st, ikt_status expected, const char *words) {
-    assert_int_equal(st, expected);
-    if (!strstr(ikt_message(ctx), words)) fail_msg("'%s', not '%s'", ikt_message(ctx), words);
-    ikt_clear(ctx);
-}
-
-static ikt_parameters *parameters_for(ikt_context *ctx) {
-    ikt_parameters *parameters;
-    succeed(ctx, ikt_parameters_create(ctx, &parameters));
-    for (size_t i = 0; i < sizeof settings_of / sizeof *settings_of; i++)
-        succeed(ctx, ikt_parameters_set(parameters, settings_of[i][0], settings_of[i][1]));
-    return parameters;
-}
 
 /* --- the data, all of them on every rank ------------------------------------------------------ */
 

@@ -354,7 +354,8 @@ static double *make_matrix(ikt_context *ctx, matrix_kind what) {
 
 static ikt_status open_matrix(ikt_context *ctx, const double *matrix, int64_t columns,
                               ikt_matrix_kind kind, setting *s) {
-    const ikt_preprocess_settings settings = {.metric = IKT_METRIC_PRECOMPUTED, .matrix = kind};
+    const ikt_preprocess_settings settings = {.metric = IKT_METRIC_PRECOMPUTED,
+                                              .matrix = (int)kind};
     *s = (setting){.distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx))};
     assert_int_equal(ikt_source_from_memory(ctx, matrix, N, columns, IKT_TYPE_F64, &s->source),
                      IKT_OK);

@@ -1,8 +1,6 @@
 /* Whole runs of UMAP and LargeVis: the same map on any ranks and threads and after a stop, with
  * weights of several kinds; what there is a plan of; what is refused. */
-#include "support/ikt_test.h"
-
-#include "io/io_files.h"
+#include "support/run.h"
 
 #include <math.h>
 #include <signal.h>
@@ -10,7 +8,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/watch.h"
-#include "io/convert/table_writer.h"
 #include "pipeline/outcome.h"
 #include "plan/plan.h"
 
@@ -18,55 +15,19 @@ enum { ROWS = 150, COLUMNS = 5, CLASSES = 3, STOP_AT = 17 };
 
 /* --- a data set, and a run of it -------------------------------------------------------------- */
 
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
-
-typedef struct {
-    char input[IO_NAME_MAX], output[IO_NAME_MAX], folder[IO_NAME_MAX];
-} files;
-
-static files make_files(ikt_context *ctx) {
+static run_files make_files(ikt_context *ctx) {
     float rows[ROWS * COLUMNS];
     int32_t labels[ROWS];
-    files f;
-    ikt_table_writer *table;
     for (int i = 0; i < ROWS; i++)
         labels[i] = i % CLASSES;
     for (int64_t e = 0; e < ROWS * COLUMNS; e++)
         rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e, 0) +
                           (labels[e / COLUMNS] == e % COLUMNS ? 6 : 0));
-    io_name(ctx, "rows.h5", f.input);
-    io_name(ctx, "run.h5", f.output);
-    io_name(ctx, "checkpoint", f.folder);
-    succeed(ctx, ikt_table_create(ctx, f.input, true, ROWS, COLUMNS, IKT_TYPE_F32, true, &table));
-    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, rows, labels));
-    succeed(ctx, ikt_table_close(&table, IKT_OK));
-    return f;
+    return run_files_write(ctx, rows, labels, ROWS, COLUMNS);
 }
 
-static void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[512], *rest = copy;
-    ikt_settings_parts(settings, parts);
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok(rest, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
-}
-
-/* The settings of a short run, and those that `text` assigns. */
-static ikt_settings make_settings(ikt_context *ctx, const files *f, const char *text) {
-    ikt_settings settings;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char named[2 * IO_NAME_MAX + 64];
-    memset(&settings, 0, sizeof settings);
-    ikt_settings_parts(&settings, parts);
-    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    snprintf(named, sizeof named, "input.file=%s output.file=%s", f->input, f->output);
-    set(ctx, &settings, named);
-    set(ctx, &settings,
-        "layout.iterations=40 layout.report_every=10 run.checkpoint=none "
-        "output.state=no output.overwrite=yes");
+static ikt_settings make_settings(ikt_context *ctx, const run_files *f, const char *text) {
+    ikt_settings settings = run_settings(ctx, f, "layout.iterations=40");
     set(ctx, &settings, text);
     return settings;
 }
@@ -102,8 +63,8 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
 
 static const char *const runs[] = {
     "affinity.kind=fuzzy layout.objective=umap umap.min_dist=0.3",
-    "affinity.kind=fuzzy affinity.search=approximate layout.objective=umap umap.pool=32 "
-    "umap.far_rows=3 umap.redraw=3 layout.dimensions=3",
+    ("affinity.kind=fuzzy affinity.search=approximate layout.objective=umap umap.pool=32 "
+     "umap.far_rows=3 umap.redraw=3 layout.dimensions=3"),
     "layout.objective=umap umap.a=1 umap.b=1 layout.dimensions=1",
     "affinity.kind=gaussian gaussian.perplexity=10 layout.objective=largevis",
     "layout.objective=largevis largevis.pool=40 largevis.redraw=4 layout.init=random",
@@ -112,7 +73,7 @@ enum { RUNS = sizeof runs / sizeof *runs };
 
 static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     ikt_context_set_log(alone, IKT_LOG_ERROR);
     for (int r = 0; r < RUNS; r++) {
         const ikt_settings settings = make_settings(ctx, &f, runs[r]);
@@ -130,9 +91,8 @@ static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
 /* In the middle of an epoch, too: the pool follows from the iteration. */
 static void it_is_stopped_and_goes_on(void **state) {
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     for (int r = 0; r < RUNS; r++) {
-        char text[IO_NAME_MAX + 32];
         ikt_settings settings = make_settings(ctx, &f, runs[r]);
         ikt_run run;
         real = ikt_objective_kind_of((ikt_objective_name)settings.layout.objective);
@@ -140,8 +100,7 @@ static void it_is_stopped_and_goes_on(void **state) {
         const uint64_t whole = embed(ctx, &settings);
         stopping.evaluate = evaluate;
         settings.layout.custom = &stopping;
-        snprintf(text, sizeof text, "run.checkpoint=%s", f.folder);
-        set(ctx, &settings, text);
+        set_checkpoint(ctx, &settings, &f);
         stop_at = STOP_AT;
         if (strstr(runs[r], "landmark")) continue; /* those would be stopped first */
         assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_STOPPED);
@@ -159,7 +118,7 @@ static void it_is_stopped_and_goes_on(void **state) {
 /* UMAP's weights keep their union on the way through a file. */
 static void a_kept_graph_gives_the_same_map(void **state) {
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     char kept[IO_NAME_MAX], text[2 * IO_NAME_MAX];
     io_name(ctx, "kept.h5", kept);
     snprintf(text, sizeof text, "affinity.kind=fuzzy layout.objective=umap output.graph=%s", kept);
@@ -182,7 +141,7 @@ static void a_kept_graph_gives_the_same_map(void **state) {
 
 static void it_is_planned(void **state) {
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     const ikt_data_shape shape = {.n = 100000, .d = COLUMNS, .type = IKT_TYPE_F32};
     for (int r = 0; r < RUNS; r++) {
         const ikt_settings settings = make_settings(ctx, &f, runs[r]);
@@ -216,7 +175,8 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
         {"layout.objective=umap layout.exaggeration=4", "would have no effect"},
         {"layout.objective=umap layout.final_momentum=0.5", "would have no effect"},
         {"layout.objective=largevis layout.repulsion=fft", "rows drawn at random"},
-        {"layout.objective=largevis layout.degrees_of_freedom=2", "has no tail to choose"},
+        {"layout.objective=largevis layout.degrees_of_freedom=2",
+         "goes with layout.objective=tsne"},
         {"layout.objective=umap layout.trade_off=0.5", "nothing to trade off"},
         {"layout.objective=umap layout.final_exaggeration=2", "leave it at 1"},
         {"layout.objective=umap layout.stop=auto layout.iterations=auto", "layout.stop=auto"},
@@ -226,7 +186,7 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
         {"affinity.kind=fuzzy affinity.neighbours=1", "affinity.neighbours of 2 or more"},
         {"affinity.kind=fuzzy affinity.neighbours=150", "choose at most 149"}};
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const ikt_settings settings = make_settings(ctx, &f, cases[c].settings);
         ikt_run run;

@@ -2,7 +2,7 @@
  * sampled pairs, with a step and a state of its own, which uses none of P. This file is all that it
  * takes: it runs through the whole line from a file to an embedding, gives the same bits on any
  * ranks, is stopped by a signal and goes on from its checkpoint, and is planned, like any other. */
-#include "io/io_files.h"
+#include "support/run.h"
 
 #include <math.h>
 #include <signal.h>
@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "io/convert/table_writer.h"
 #include "kernelsum/replica.h"
 #include "objective/divergence.h"
 #include "pipeline/outcome.h"
@@ -143,8 +142,7 @@ static void *state_array(ikt_objective *objective, int k) {
     return k == 0 ? (void *)s->mean : &s->drawn;
 }
 
-/* --- its optimiser: plain descent whose rate falls linearly, as of stochastic gradients --------
- */
+/* --- its optimiser: plain descent whose rate falls linearly, as of stochastic gradients ------- */
 
 static void step(const ikt_optimiser_step *step, const ikt_gradient *gradient, int64_t count,
                  float *const *array, float *y) {
@@ -173,53 +171,22 @@ static const ikt_objective_kind spring_layout = {.name = "springs",
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
-
-static void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_settings_parts(settings, parts);
-    succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, text));
-}
-
-typedef struct {
-    char input[IO_NAME_MAX], output[IO_NAME_MAX], folder[IO_NAME_MAX];
-    ikt_settings settings;
-} setting;
-
-static setting make_setting(ikt_context *ctx) {
+static run_files make_files(ikt_context *ctx) {
     float rows[ROWS * COLUMNS];
     int32_t labels[ROWS];
-    char text[IO_NAME_MAX + 32];
-    setting s;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_table_writer *table;
     for (int64_t e = 0; e < ROWS * COLUMNS; e++)
         rows[e] = (float)ikt_rng_uniform(7, IKT_RNG_TEST, e, 0);
     for (int i = 0; i < ROWS; i++)
         labels[i] = i % CLASSES;
-    io_name(ctx, "rows.h5", s.input);
-    io_name(ctx, "run.h5", s.output);
-    io_name(ctx, "checkpoint", s.folder);
-    succeed(ctx, ikt_table_create(ctx, s.input, true, ROWS, COLUMNS, IKT_TYPE_F32, true, &table));
-    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, rows, labels));
-    succeed(ctx, ikt_table_close(&table, IKT_OK));
-    memset(&s.settings, 0, sizeof s.settings);
-    ikt_settings_parts(&s.settings, parts);
-    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    snprintf(text, sizeof text, "input.file=%s", s.input);
-    set(ctx, &s.settings, text);
-    snprintf(text, sizeof text, "output.file=%s", s.output);
-    set(ctx, &s.settings, text);
-    snprintf(text, sizeof text, "layout.iterations=%d", ITERATIONS);
-    set(ctx, &s.settings, text);
-    set(ctx, &s.settings, "layout.exaggeration_iterations=0");
-    set(ctx, &s.settings, "layout.report_every=10");
-    set(ctx, &s.settings, "run.checkpoint=none");
-    set(ctx, &s.settings, "output.state=no");
-    s.settings.layout.custom = &spring_layout;
-    return s;
+    return run_files_write(ctx, rows, labels, ROWS, COLUMNS);
+}
+
+static ikt_settings make_settings(ikt_context *ctx, const run_files *f) {
+    ikt_settings settings =
+        run_settings(ctx, f, "layout.iterations=40 layout.exaggeration_iterations=0");
+    assert_int_equal(settings.layout.iterations, ITERATIONS);
+    settings.layout.custom = &spring_layout;
+    return settings;
 }
 
 static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
@@ -247,60 +214,61 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
 static void it_gives_the_same_bits_on_any_ranks(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     ikt_context_set_log(alone, IKT_LOG_ERROR);
-    const setting s = make_setting(ctx);
-    assert_true(embed(ctx, &s.settings) == embed(alone, &s.settings));
+    const run_files f = make_files(ctx);
+    const ikt_settings settings = make_settings(ctx, &f);
+    assert_true(embed(ctx, &settings) == embed(alone, &settings));
     ikt_context_destroy(&alone);
-    io_remove(ctx, s.input);
+    io_remove(ctx, f.input);
 }
 
 static void it_is_stopped_and_goes_on(void **state) {
     ikt_context *ctx = *state;
-    setting s = make_setting(ctx);
+    const run_files f = make_files(ctx);
+    ikt_settings settings = make_settings(ctx, &f);
     ikt_run run;
-    char text[IO_NAME_MAX + 32];
-    const uint64_t whole = embed(ctx, &s.settings);
-    snprintf(text, sizeof text, "run.checkpoint=%s", s.folder);
-    set(ctx, &s.settings, text);
+    const uint64_t whole = embed(ctx, &settings);
+    set_checkpoint(ctx, &settings, &f);
     stop_at = STOP_AT;
     first_iteration = -1;
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_STOPPED);
+    assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_STOPPED);
     io_expect(ctx, "stopped by");
     ikt_watch_signals_end();
     /* It goes on after the iteration in which the signal came. */
-    const uint64_t resumed = embed(ctx, &s.settings);
+    const uint64_t resumed = embed(ctx, &settings);
     assert_int_equal(first_iteration, STOP_AT + 1);
     assert_true(resumed == whole);
     ikt_watch_signals_end();
-    io_remove(ctx, s.input);
+    io_remove(ctx, f.input);
 }
 
 static void it_is_planned(void **state) {
     ikt_context *ctx = *state;
-    const setting s = make_setting(ctx);
+    const run_files f = make_files(ctx);
+    const ikt_settings settings = make_settings(ctx, &f);
     const ikt_data_shape shape = {.n = ROWS, .d = COLUMNS, .type = IKT_TYPE_F32};
     ikt_workload work;
-    succeed(ctx, ikt_workload_make(ctx, &s.settings, &shape, 1, 1, &work));
+    succeed(ctx, ikt_workload_make(ctx, &settings, &shape, 1, 1, &work));
     const ikt_memory_plan plan = ikt_memory_plan_make(&work, 0);
     assert_true(plan.stage[IKT_STAGE_LAYOUT] > extra_bytes &&
                 plan.stage[IKT_STAGE_LAYOUT] < extra_bytes + 1000000);
     assert_int_equal(plan.largest, IKT_STAGE_LAYOUT);
     assert_int_equal(plan.stage[IKT_STAGE_NEIGHBOURS], 0);
     assert_int_equal(plan.stage[IKT_STAGE_GRAPH], 0);
-    io_remove(ctx, s.input);
+    io_remove(ctx, f.input);
 }
 
 static void labels_that_are_missing_are_named(void **state) {
     ikt_context *ctx = *state;
-    setting s = make_setting(ctx);
+    const run_files f = make_files(ctx);
+    ikt_settings settings = make_settings(ctx, &f);
     ikt_run run;
-    set(ctx, &s.settings, "input.labels=none-such");
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
+    set(ctx, &settings, "input.labels=none-such");
+    assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_ERR_DATA);
     io_expect(ctx, "none-such");
-    io_remove(ctx, s.input);
+    io_remove(ctx, f.input);
 }
 
-/* --- what an objective may need
- * ------------------------------------------------------------------- */
+/* --- what an objective may need --------------------------------------------------------------- */
 
 /* t-SNE that asks for everything there is, and looks at it. */
 static ikt_status create_and_look(ikt_context *ctx, const ikt_objective_inputs *inputs,
@@ -333,25 +301,26 @@ static void an_objective_gets_what_it_needs(void **state) {
     greedy.needs |= IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_LABELS;
     greedy.create = create_and_look;
     for (int a = 0; a < 2; a++) {
-        setting s = make_setting(ctx);
+        const run_files f = make_files(ctx);
+        ikt_settings settings = make_settings(ctx, &f);
         uint64_t hash[2];
-        set(ctx, &s.settings, searches[a]);
+        set(ctx, &settings, searches[a]);
         for (int k = 0; k < 2; k++) {
             ikt_run run;
-            s.settings.layout.custom = k == 0 ? NULL : &greedy;
-            succeed(ctx, ikt_pipeline_run(ctx, &s.settings, NULL, &run));
+            settings.layout.custom = k == 0 ? NULL : &greedy;
+            succeed(ctx, ikt_pipeline_run(ctx, &settings, NULL, &run));
             hash[k] = run.hash;
             ikt_run_destroy(&run);
         }
         assert_true(hash[0] == hash[1]);
         /* Distances have no codes. */
-        set(ctx, &s.settings, "affinity.kind=gaussian");
-        set(ctx, &s.settings, "gaussian.perplexity=10");
+        set(ctx, &settings, "affinity.kind=gaussian");
+        set(ctx, &settings, "gaussian.perplexity=10");
         ikt_run run;
-        assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_USAGE);
+        assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_ERR_USAGE);
         io_expect(ctx, "codes of the Isolation kernel");
         assert_int_equal(ikt_memory_now(ctx), 0);
-        io_remove(ctx, s.input);
+        io_remove(ctx, f.input);
     }
 }
 

@@ -13,48 +13,23 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "objective/divergence.h"
-#include "support/symmetrise.h"
+#include "support/random_p.h"
 
 enum { N = 61, K = 6, MOST = 3 * N };
 
 /* The objectives that compare P with Q come first. */
 enum { DIVERGENCES = IKT_OBJECTIVE_SNE + 1 };
 
-/* A symmetric sparse P: neighbours on a ring at growing distances, weights by draw. */
+/* Uneven weights by draw, for neighbours on a ring. */
 static void make_p(ikt_context *ctx, const ikt_rows *rows, ikt_graph *graph) {
-    ikt_neighbours lists = {rows->count, K, NULL, NULL};
-    ikt_alloc(ctx, &lists.row, rows->count * K, sizeof *lists.row, "test");
-    ikt_alloc(ctx, &lists.score, rows->count * K, sizeof *lists.score, "test");
-    for (int64_t i = 0; i < rows->count; i++) {
-        double draw[K], total = 0;
-        for (int e = 0; e < K; e++)
-            total += draw[e] =
-                pow(ikt_rng_uniform(2, IKT_RNG_TEST, rows->first + i, (uint64_t)e), 4);
-        for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)((rows->first + i + (e + 1) * (e + 1)) % N);
-            lists.score[i * K + e] = (float)(draw[e] / total);
-        }
-    }
-    assert_int_equal(ikt_test_symmetrise(ctx, rows, &lists, graph), IKT_OK);
-    ikt_neighbours_destroy(&lists);
+    make_random_p(ctx, rows, K, on_a_ring, 4, graph);
 }
 
 /* All of P on every rank: p[N * N]. With `dense` every pair has some. */
 static double *full_p(bool is_dense) {
-    ikt_context *alone = ikt_test_alone();
-    ikt_rows rows = ikt_rows_make(N, 1, 0);
-    ikt_graph graph;
-    double *p = calloc(N * N, sizeof *p), total = 0;
+    double *p = malloc(N * N * sizeof *p), total = 0;
     assert_non_null(p);
-    make_p(alone, &rows, &graph);
-    for (int64_t i = 0; i < N; i++)
-        for (int part = 0; part < 2; part++) {
-            const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
-            for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-                p[i * N + csr->column[e]] = (double)csr->value[e];
-        }
-    ikt_graph_destroy(&graph);
-    ikt_context_destroy(&alone);
+    fill_random_p(N, K, on_a_ring, 4, p);
     for (int64_t e = 0; e < N * N; e++) {
         int64_t i = e / N, j = e % N, low = i < j ? i : j, high = i < j ? j : i;
         if (is_dense && i != j)

@@ -8,33 +8,20 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/row_hash.h"
 #include "objective/negatives.h"
 #include "objective/objective.h"
 #include "sampled/umap_curve.h"
-#include "support/symmetrise.h"
+#include "support/random_p.h"
+#include "support/unbiased.h"
 
 enum { N = 61, K = 6, MOST = 3 * N, SEED = 5 };
 
 /* --- a problem -------------------------------------------------------------------------------- */
 
-/* A symmetric sparse P: neighbours on a ring at growing distances, weights by draw. */
+/* Weights by draw, for neighbours on a ring. */
 static void make_p(ikt_context *ctx, const ikt_rows *rows, ikt_graph *graph) {
-    ikt_neighbours lists = {rows->count, K, NULL, NULL};
-    ikt_alloc(ctx, &lists.row, rows->count * K, sizeof *lists.row, "test");
-    ikt_alloc(ctx, &lists.score, rows->count * K, sizeof *lists.score, "test");
-    for (int64_t i = 0; i < rows->count; i++) {
-        double draw[K], total = 0;
-        for (int e = 0; e < K; e++)
-            total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, rows->first + i, (uint64_t)e);
-        for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)((rows->first + i + (e + 1) * (e + 1)) % N);
-            lists.score[i * K + e] = (float)(draw[e] / total);
-        }
-    }
-    assert_int_equal(ikt_test_symmetrise(ctx, rows, &lists, graph), IKT_OK);
-    ikt_neighbours_destroy(&lists);
+    make_random_p(ctx, rows, K, on_a_ring, 1, graph);
 }
 
 typedef struct {
@@ -46,9 +33,6 @@ typedef struct {
 
 static problem make_problem(ikt_objective_name name, int q) {
     static problem x;
-    ikt_context *alone = ikt_test_alone();
-    const ikt_rows rows = ikt_rows_make(N, 1, 0);
-    ikt_graph graph;
     memset(&x, 0, sizeof x);
     x.name = name;
     x.q = q;
@@ -57,17 +41,10 @@ static problem make_problem(ikt_objective_name name, int q) {
     x.gamma = name == IKT_OBJECTIVE_UMAP ? 1.5 : 7;
     x.soft = name == IKT_OBJECTIVE_UMAP ? 0.001 : 0.1;
     x.samples = name == IKT_OBJECTIVE_UMAP ? 2.5 : 5;
-    make_p(alone, &rows, &graph);
+    fill_random_p(N, K, on_a_ring, 1, x.p[0]);
     for (int64_t i = 0; i < N; i++)
-        for (int part = 0; part < 2; part++) {
-            const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
-            for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
-                x.p[i][csr->column[e]] = (double)csr->value[e];
-                x.weight[i] += (double)csr->value[e];
-            }
-        }
-    ikt_graph_destroy(&graph);
-    ikt_context_destroy(&alone);
+        for (int64_t j = 0; j < N; j++)
+            x.weight[i] += x.p[i][j];
     return x;
 }
 
@@ -216,27 +193,23 @@ static void a_pool_has_no_bias(void **state) {
     ikt_context_set_threads(*state, 1); /* thousands of evaluations of a few rows */
     for (int k = 0; k < 2; k++) {
         const problem x = make_problem(names[k], 2);
-        double sum[2 * N] = {0}, squares[2 * N] = {0}, worst = 0;
-        float all[2 * N], found[2 * N];
+        double sum[2 * N] = {0}, squares[2 * N] = {0}, expected[2 * N], drawn[2 * N];
+        moments m = {0, sum, squares};
+        float found[2 * N];
         ours o;
         create(*state, &x, 4, N, N, &o);
-        evaluate(&o, 0, false, all);
+        evaluate(&o, 0, false, found);
+        for (int64_t e = 0; e < 2 * o.rows.count; e++)
+            expected[e] = (double)found[e];
         destroy(&o);
         create(*state, &x, 4, POOL, FAR, &o);
         for (int64_t trial = 0; trial < TRIALS; trial++) {
             evaluate(&o, trial, false, found);
-            for (int64_t e = 0; e < 2 * o.rows.count; e++) {
-                sum[e] += (double)found[e];
-                squares[e] += (double)found[e] * (double)found[e];
-            }
+            for (int64_t e = 0; e < 2 * o.rows.count; e++)
+                drawn[e] = (double)found[e];
+            moments_add(&m, drawn, 2 * o.rows.count);
         }
-        for (int64_t e = 0; e < 2 * o.rows.count; e++) {
-            const double mean = sum[e] / TRIALS, variance = squares[e] / TRIALS - mean * mean;
-            const double errors = fabs(mean - (double)all[e]) / sqrt(variance / TRIALS);
-            assert_true(variance > 0);
-            worst = fmax(worst, errors);
-        }
-        if (worst > 4) fail_msg("a mean is %.2f standard errors off", worst);
+        check_unbiased(&m, expected, 2 * o.rows.count, 4);
         destroy(&o);
     }
 }

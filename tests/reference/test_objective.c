@@ -10,63 +10,28 @@
 #include "base/row_hash.h"
 #include "layout/layout.h"
 #include "objective/divergence.h"
-#include "support/symmetrise.h"
+#include "support/random_p.h"
 
 enum { N = 137, K = 9, CLUSTER = 20 };
 
-typedef int64_t neighbour_of(int64_t row, int64_t e);
-
-static int64_t on_a_ring(int64_t row, int64_t e) {
-    return (row + (e + 1) * (e + 1)) % N;
-}
-
-static int64_t in_its_cluster(int64_t row, int64_t e) {
-    int64_t first = row / CLUSTER * CLUSTER, size = N - first < CLUSTER ? N - first : CLUSTER;
+static int64_t in_its_cluster(int64_t row, int64_t e, int64_t n) {
+    int64_t first = row / CLUSTER * CLUSTER, size = n - first < CLUSTER ? n - first : CLUSTER;
     return first + (row - first + e + 1) % size;
 }
 
-/* A symmetric sparse P that every rank can make: given neighbours with row-keyed weights. */
-static void make_p_of(ikt_context *ctx, const ikt_rows *rows, neighbour_of *neighbour,
-                      ikt_graph *graph) {
-    ikt_neighbours lists = {rows->count, K, NULL, NULL};
-    ikt_alloc(ctx, &lists.row, rows->count * K, sizeof *lists.row, "test");
-    ikt_alloc(ctx, &lists.score, rows->count * K, sizeof *lists.score, "test");
-    for (int64_t i = 0; i < rows->count; i++) {
-        double draw[K], total = 0;
-        for (int e = 0; e < K; e++)
-            total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, rows->first + i, (uint64_t)e);
-        for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)neighbour(rows->first + i, e);
-            lists.score[i * K + e] = (float)(draw[e] / total);
-        }
-    }
-    assert_int_equal(ikt_test_symmetrise(ctx, rows, &lists, graph), IKT_OK);
-    assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
-    ikt_neighbours_destroy(&lists);
-}
-
 static void make_p(ikt_context *ctx, const ikt_rows *rows, ikt_graph *graph) {
-    make_p_of(ctx, rows, on_a_ring, graph);
+    make_random_p(ctx, rows, K, on_a_ring, 1, graph);
 }
 
 static float position(int64_t row, int64_t c) {
     return (float)(3 * ikt_rng_normal(7, IKT_RNG_TEST, row, (uint64_t)c));
 }
 
-/* All of P as a full matrix on every rank, from the graph of one rank alone. */
-static double *full_p(ikt_context *alone) {
-    ikt_rows rows = ikt_rows_make(N, 1, 0);
-    ikt_graph graph;
-    make_p(alone, &rows, &graph);
-    double *p = calloc(N * N, sizeof *p);
+/* All of P as a full matrix on every rank. */
+static double *full_p(void) {
+    double *p = malloc(N * N * sizeof *p);
     assert_non_null(p);
-    for (int64_t i = 0; i < N; i++)
-        for (int part = 0; part < 2; part++) {
-            const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
-            for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-                p[i * N + csr->column[e]] = (double)csr->value[e];
-        }
-    ikt_graph_destroy(&graph);
+    fill_random_p(N, K, on_a_ring, 1, p);
     return p;
 }
 
@@ -133,8 +98,8 @@ static ikt_objective make_objective(ikt_context *ctx, const ikt_objective_kind *
 }
 
 static void sparse_gradient_and_divergence_are_exact(void **state) {
-    ikt_context *ctx = *state, *alone = ikt_test_alone();
-    double *p = full_p(alone);
+    ikt_context *ctx = *state;
+    double *p = full_p();
     ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_graph graph;
     ikt_objective objective;
@@ -145,13 +110,12 @@ static void sparse_gradient_and_divergence_are_exact(void **state) {
     ikt_objective_destroy(&objective);
     ikt_graph_destroy(&graph);
     free(p);
-    ikt_context_destroy(&alone);
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
 static void dense_gradient_and_divergence_are_exact(void **state) {
-    ikt_context *ctx = *state, *alone = ikt_test_alone();
-    double *p = full_p(alone);
+    ikt_context *ctx = *state;
+    double *p = full_p();
     ikt_dense dense = {ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx)), (N + 15) / 16 * 16, NULL};
     ikt_alloc(ctx, &dense.value, dense.rows.count * dense.stride, sizeof *dense.value, "test");
     for (int64_t i = 0; i < dense.rows.count; i++)
@@ -172,7 +136,6 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
     ikt_objective_destroy(&objective);
     ikt_dense_destroy(&dense);
     free(p);
-    ikt_context_destroy(&alone);
 }
 
 static ikt_layout_settings schedule(int64_t iterations, double rate) {
@@ -244,7 +207,7 @@ static stopped descend_until_settled(ikt_context *ctx) {
     ikt_objective objective;
     ikt_trace trace;
     float *y;
-    make_p_of(ctx, &rows, in_its_cluster, &graph);
+    make_random_p(ctx, &rows, K, in_its_cluster, 1, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
     ikt_initial_random(ctx, &rows, 2, 3, 0, y);
     objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);

@@ -1,0 +1,65 @@
+/* Whole runs of a small data set, for tests: its file, and settings. */
+#ifndef IKT_TEST_RUN_H
+#define IKT_TEST_RUN_H
+
+#include "io/io_files.h"
+
+#include "io/convert/table_writer.h"
+#include "settings/settings.h"
+#include "support/expect.h"
+
+/* Names of a run's own: its rows, its result, its checkpoint. */
+typedef struct {
+    char input[IO_NAME_MAX], output[IO_NAME_MAX], folder[IO_NAME_MAX];
+} run_files;
+
+/* COLLECTIVE. Writes n rows of d columns with a class each; io_remove(ctx, files.input) when done.
+ *   rows     [n * d] all of them, on every rank
+ *   labels   [n] */
+static inline run_files run_files_write(ikt_context *ctx, const float *rows, const int32_t *labels,
+                                        int64_t n, int64_t d) {
+    run_files f;
+    ikt_table_writer *table;
+    io_name(ctx, "rows.h5", f.input);
+    io_name(ctx, "run.h5", f.output);
+    io_name(ctx, "checkpoint", f.folder);
+    succeed(ctx, ikt_table_create(ctx, f.input, true, n, d, IKT_TYPE_F32, true, &table));
+    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? n : 0, rows, labels));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+    return f;
+}
+
+/* Assigns KEY=VALUE ..., divided by blanks. */
+static inline void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char copy[512], *word = copy;
+    ikt_settings_parts(settings, parts);
+    assert_true(snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy);
+    for (word = strtok(word, " "); word; word = strtok(NULL, " "))
+        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
+}
+
+/* The settings of a short run that keeps no checkpoint, and those that `text` assigns. */
+static inline ikt_settings run_settings(ikt_context *ctx, const run_files *f, const char *text) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char named[2 * IO_NAME_MAX + 64];
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    snprintf(named, sizeof named, "input.file=%s output.file=%s", f->input, f->output);
+    set(ctx, &settings, named);
+    set(ctx, &settings,
+        "layout.report_every=10 run.checkpoint=none output.state=no output.overwrite=yes");
+    set(ctx, &settings, text);
+    return settings;
+}
+
+/* Lets the run keep a checkpoint in its folder. */
+static inline void set_checkpoint(ikt_context *ctx, ikt_settings *settings, const run_files *f) {
+    char text[IO_NAME_MAX + 32];
+    snprintf(text, sizeof text, "run.checkpoint=%s", f->folder);
+    set(ctx, settings, text);
+}
+
+#endif
