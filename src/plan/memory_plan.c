@@ -13,6 +13,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
+#include "objective/triplet_placing.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
@@ -224,21 +225,45 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
 /* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
 enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
 
+/* Blocks of old rows that pass by, once more as they are packed; rows whose D to all far rows are
+ * there, and tiles of scores. */
+enum { PACKED_BYTES = 32 << 20, CHUNK_ROWS = 1024, SCORED_ROWS = 64 };
+
+/* Placing by triplets: rows or codes, lists, and the same of the far rows. */
+static int64_t triplets_bytes(const ikt_out_of_sample_size *s, int64_t own, int64_t row_bytes) {
+    const int64_t passing = PASSING_BYTES + (s->model.t > 0 ? 0 : PACKED_BYTES);
+    const int64_t chunk = CHUNK_ROWS > s->far ? CHUNK_ROWS : s->far;
+    const int64_t placing = s->far * (2 * row_bytes + 8) +
+                            4 * s->far * (chunk + s->threads * SCORED_ROWS) +
+                            ikt_triplets_placing_memory(s->near, s->far, (int)s->q, s->threads);
+    return own + ikt_neighbours_memory(s->rows, s->k) + 4 * s->rows +
+           (passing > placing ? passing : placing);
+}
+
 ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, int64_t base) {
+    const bool has_codes = s->model.t > 0;
     const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
-    const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
+    const int64_t row_bytes = has_codes ? ikt_codes_memory(1, s->model.psi, s->model.t)
+                                        : s->columns * (int64_t)sizeof(float);
+    const int64_t compared = s->rows * row_bytes;
     const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
     /* The partitionings of a model that is read are held as the file has them. */
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
-    plan.stage[IKT_STAGE_CODES] =
-        ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
-    plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + held;
-    plan.stage[IKT_STAGE_LAYOUT] =
-        lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) + CHUNK_BYTES +
-        held;
+    const int64_t reading = s->is_u8 ? 0 : READ_BYTES;
+    if (has_codes)
+        plan.stage[IKT_STAGE_CODES] =
+            ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
+    plan.stage[IKT_STAGE_NEIGHBOURS] =
+        compared + lists + held + (has_codes ? PASSING_BYTES : PASSING_BYTES + PACKED_BYTES);
+    if (s->far > 0)
+        plan.stage[IKT_STAGE_LAYOUT] = triplets_bytes(s, compared, row_bytes) + held;
+    else
+        plan.stage[IKT_STAGE_LAYOUT] =
+            lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) +
+            CHUNK_BYTES + held;
     plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held;
     find_peak(&plan);
     return plan;

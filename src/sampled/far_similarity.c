@@ -13,13 +13,9 @@
 
 static const char purpose[] = "triplets";
 
-/* A scale below this share of the mean is that of copies with some noise: D would be without limit.
- */
-static const double least_scale = 1e-3;
-
 /* --- scales ----------------------------------------------------------------------------------- */
 
-static double scale_of(const float *score, int64_t k, int64_t from, int64_t to) {
+double ikt_similarity_scale(const float *score, int64_t k, int64_t from, int64_t to) {
     double sum = 0, last = 0;
     int64_t rank = 0, taken = 0;
     for (int64_t e = 0; e < k && rank < to; e++) {
@@ -38,7 +34,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int
     ikt_exact_sum sum = {{0}, 0, 0};
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->scale, s->rows.count, sizeof *s->scale, purpose)));
     for (int64_t i = 0; i < s->rows.count; i++) {
-        const double scale = scale_of(lists->score + i * lists->k, lists->k, from, to);
+        const double scale = ikt_similarity_scale(lists->score + i * lists->k, lists->k, from, to);
         s->scale[i] = (float)scale;
         ikt_exact_sum_add(&sum, scale);
     }
@@ -49,7 +45,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int
                         "every row is equal to all of its %lld nearest rows: there are no triplets "
                         "of rows to lay out; remove copies, or take fewer of them",
                         (long long)lists->k);
-    const float least = (float)(least_scale * mean);
+    const float least = (float)(IKT_SIMILARITY_LEAST_SCALE * mean);
     for (int64_t i = 0; i < s->rows.count; i++)
         s->scale[i] = fmaxf(s->scale[i], least);
     return IKT_OK;

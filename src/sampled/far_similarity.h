@@ -30,6 +30,15 @@ typedef struct {
     size_t bytes;                 /* and a payload: with s_i behind them */
 } ikt_similarity;
 
+/* A scale below this share of the mean is that of copies with some noise: D would be without limit.
+ */
+#define IKT_SIMILARITY_LEAST_SCALE 1e-3
+
+/* LOCAL, pure. s_i of a row without that limit, of its list.
+ *   score      [k] squared distances, ascending
+ *   from, to   as below */
+double ikt_similarity_scale(const float *score, int64_t k, int64_t from, int64_t to);
+
 /* COLLECTIVE. Scales of the rows, or the table of D.
  *   lists      of the own rows, with scores, nearest first
  *   features   the rows; NULL: they are compared by codes
