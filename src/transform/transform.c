@@ -220,6 +220,10 @@ void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_free(&done->label_names);
 }
 
+const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
+    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
+}
+
 /* --- labels ----------------------------------------------------------------------------------- */
 
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
@@ -301,16 +305,20 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
     ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
     ikt_note_cells(n, &done->cells);
-    ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
+    char mean[32];
+    snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
+    ikt_note_reals(n, mean, &done->mean_divergence, 1);
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
 
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite) {
-    const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
+    const char *value = ikt_transform_value_name(&done->loaded);
+    const ikt_result_column columns[] = {{value, IKT_COLUMN_DOUBLE, done->divergence},
                                          {"similarity", IKT_COLUMN_FLOAT, done->similarity},
                                          {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_settings settings = done->loaded.settings; /* of the run that made the model */
     ikt_input_settings *input = &settings.input;   /* the new one */
     ikt_config_part parts[IKT_SETTINGS_PARTS];
@@ -337,7 +345,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                    .embedding = done->y,
                                    .labels = done->labels,
                                    .label_names = done->label_names,
-                                   .value_name = "kl",
+                                   .value_name = by_triplets ? "cost" : "kl",
                                    .configuration = configuration,
                                    .facts = n->fact,
                                    .n_facts = n->n_facts,
@@ -356,12 +364,13 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
 ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,
                                  bool overwrite) {
     const ikt_rows old = ikt_rows_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
     snprintf(footer, sizeof footer,
-             "new rows among the %lld of the model in grey, k %lld, mean KL %.4f", (long long)old.n,
-             (long long)done->k, done->mean_divergence);
+             "new rows among the %lld of the model in grey, k %lld, mean %s %.4f", (long long)old.n,
+             (long long)done->k, by_triplets ? "cost" : "KL", done->mean_divergence);
     settings.overwrite = overwrite;
     settings.footer = footer;
     const ikt_plot_points points = {.rows = &done->rows,

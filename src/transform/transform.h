@@ -78,14 +78,17 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
                              ikt_transformed *out);
 void ikt_transformed_destroy(ikt_transformed *done);
 
+/* LOCAL, pure. What `divergence` is of the rows of that model: "divergence", or "cost". */
+const char *ikt_transform_value_name(const ikt_loaded_model *loaded);
+
 /* COLLECTIVE. Share of new rows whose label is that of most of the 10 nearest old rows in the map
  * (ties to the smallest label); negative where old or new rows have none. Memory: 30 bytes an old
  * row. Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
 
 /* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
- * the model's name and hash, and per row /diagnostics/divergence, similarity, nearest. Its
- * configuration is that of the model's run with the new input, so that `evaluate --input` and
+ * the model's name and hash, and per row /diagnostics/divergence (or cost), similarity, nearest.
+ * Its configuration is that of the model's run with the new input, so that `evaluate --input` and
  * `plot` read it like any other. Errors: IKT_ERR_FILE. */
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite);

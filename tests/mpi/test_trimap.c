@@ -765,7 +765,7 @@ static void settings_that_make_no_sense_are_refused(void **state) {
                {{"trimap.scale_to=20"}, "would have no effect"}, /* of the Isolation kernel */
                {{"trimap.triplets=fixed", "trimap.redraw=2"}, "would have no effect"},
                {{"layout.objective=tsne", "trimap.t=3"}, "would have no effect"},
-               {{"output.model=model.h5"}, "placed by the kernel of t-SNE"},
+               {{"layout.objective=umap", "output.model=model.h5"}, "or by triplets"},
                {{"output.graph=graph.h5"}, "does not make"}};
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         setting s = make_setting(ctx, 1);
