@@ -580,7 +580,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     } else if (st == IKT_OK) {
         /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
          * checkpoint has had the lists, codes alone are made, for those who need them. */
-        if (p->is_found && !needs_codes(&j) && !options->model_writer)
+        const bool writes_codes = options->model_writer && j.kind->scores == IKT_SCORES_CODES;
+        if (p->is_found && !needs_codes(&j) && !writes_codes)
             st = IKT_OK;
         else if (j.pairs)
             st = find_in_matrix(ctx, &j, p);

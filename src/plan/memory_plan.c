@@ -31,7 +31,7 @@ enum { READ_BYTES = 32 << 20 };
 enum { USUAL_CLASSES = 10 };
 
 /* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
-enum { MODEL_BYTES = 36 << 20 };
+enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
 
 /* Writing a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
 enum { GRAPH_FILE_BYTES = 136 << 20 };
@@ -116,6 +116,13 @@ static int64_t model_bytes(const ikt_workload *w, int64_t codes) {
     const int64_t centres = w->t * w->psi, distinct = ikt_model_distinct_most(&w->model, centres);
     return codes + 8 * (w->model.pool + w->model.coarse + distinct) +
            ikt_model_distinct_bytes(&w->model, centres, w->threads) + MODEL_BYTES;
+}
+
+/* Writing a model of rows: these in blocks, and their scales twice, which change their order. */
+static int64_t model_rows_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count;
+    const int64_t moving = ikt_order_memory(rows) + ikt_order_memory_transfer(rows);
+    return 2 * (int64_t)sizeof(float) * rows + (w->is_near ? moving : 0) + MODEL_ROWS_BYTES;
 }
 
 static int64_t measures_bytes(const ikt_workload *w) {
@@ -206,6 +213,10 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
             loading += MOVED_ENTRY_BYTES * entries + ikt_order_memory(rows);
         stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
                                       (w->is_isolation ? 0 : reading) + lists + loading + held;
+    }
+    if (settings->output.model[0] && !w->is_isolation) {
+        const int64_t writing = searched + lists + model_rows_bytes(w) + reading + held;
+        if (writing > stage[IKT_STAGE_NEIGHBOURS]) stage[IKT_STAGE_NEIGHBOURS] = writing;
     }
     if (needs_p) stage[IKT_STAGE_GRAPH] = graph_bytes(w, searched, of_objective) + held;
     stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;

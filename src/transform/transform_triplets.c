@@ -125,7 +125,7 @@ static ikt_status read_far(comparison *c) {
     const ikt_scorer *scorer = &c->scorer;
     const bool has_rows = c->loaded->shape.has_rows;
     const ikt_model_part part = has_rows ? IKT_MODEL_ROWS : IKT_MODEL_CODES;
-    const int64_t bytes = scorer->row_bytes, stride = has_rows ? 0 : bytes;
+    const int64_t bytes = scorer->row_bytes; /* codes with zeros behind them */
     const ikt_rows share = ikt_rows_make(c->n_far, ikt_size(ctx), ikt_rank(ctx));
     const int64_t steps = ikt_rows_count(&share, 0);
     char *own = NULL;
@@ -133,7 +133,7 @@ static ikt_status read_far(comparison *c) {
     for (int64_t e = 0; st == IKT_OK && e < steps; e++) {
         const bool is_one = e < share.count;
         st = ikt_model_file_read(c->loaded->file, part, is_one ? c->far[share.first + e] : 0,
-                                 is_one, is_one ? own + e * bytes : own, stride);
+                                 is_one, is_one ? own + e * bytes : own, 0);
     }
     if (st == IKT_OK) st = ikt_share_rows(ctx, &share, own, (size_t)bytes, purpose, &c->plain_far);
     ikt_free(&own);
