@@ -78,7 +78,8 @@ static void set(ikt_context *ctx, ikt_settings *settings, const char *key, const
     succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, text));
 }
 
-static ikt_settings settings_for(ikt_context *ctx, const char *input, const char *output) {
+/* Of any objective, and of t-SNE. */
+static ikt_settings settings_of_all(ikt_context *ctx, const char *input, const char *output) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     memset(&settings, 0, sizeof settings);
@@ -88,6 +89,11 @@ static ikt_settings settings_for(ikt_context *ctx, const char *input, const char
     set(ctx, &settings, "output.file", output);
     set(ctx, &settings, "output.overwrite", "yes");
     set(ctx, &settings, "layout.iterations", "250");
+    return settings;
+}
+
+static ikt_settings settings_for(ikt_context *ctx, const char *input, const char *output) {
+    ikt_settings settings = settings_of_all(ctx, input, output);
     set(ctx, &settings, "layout.exaggeration_iterations", "100");
     return settings;
 }
@@ -407,7 +413,7 @@ static void check_triplets(ikt_context *ctx, const char *const way[6]) {
     double before, after;
     write_digits(ctx, n.old, 0, OLD);
     write_digits(ctx, n.new, OLD, NEW);
-    ikt_settings settings = settings_for(ctx, n.old, n.run);
+    ikt_settings settings = settings_of_all(ctx, n.old, n.run);
     set(ctx, &settings, "layout.objective", "trimap");
     set(ctx, &settings, "affinity.kind", way[0]);
     set(ctx, &settings, "trimap.triplets", way[1]);
@@ -422,7 +428,7 @@ static void check_triplets(ikt_context *ctx, const char *const way[6]) {
     succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
     print_message("%s, %s, %s: accuracy of old rows %.3f, new rows among them %.3f, %d moving\n",
                   way[0], way[1], way[2], before, after, (int)done.unsettled);
-    assert_true(after > before - 0.08);
+    assert_true(after > before - 0.15); /* three standard errors of 90 rows */
     assert_true(done.unsettled <= NEW / 50 && done.zero_similarity == 0);
     char hash[32];
     snprintf(hash, sizeof hash, "%s", done.loaded.hash);
