@@ -44,7 +44,6 @@ for objective in sne umap largevis; do
     expect 2 "output.model does not go with layout.objective = $objective: new rows are placed by the kernel of t-SNE, or by triplets" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=$objective
 done
 expect 2 "output.model needs isolation.form = voronoi" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=trimap isolation.form=forest
-expect 2 "output.model does not go with input.graph" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=tsne affinity.kind=isolation input.graph=run.h5
 expect 2 "output.model and output.file are the same file" embed $good output.overwrite=yes output.model=run.h5
 expect 4 "model.h5 exists already" embed $good output.file=run2.h5 output.model=model.h5
 expect 4 "missing.h5 cannot be read" embed $good output.overwrite=yes isolation.model_from=missing.h5
