@@ -14,7 +14,7 @@
 #include "transform/transform.h"
 
 enum {
-    FAR = 512,         /* old rows that are far rows of all new ones */
+    FAR = 256,         /* old rows that are far rows of all new ones */
     CHUNK_ROWS = 1024, /* new rows whose D to the far rows are held at a time */
     SCORED = 64        /* of them that are scored at a time */
 };
