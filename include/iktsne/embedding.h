@@ -63,8 +63,9 @@ IKT_API int64_t ikt_embedding_measures(const ikt_embedding *embedding);
 IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, int64_t i);
 
 /* LOCAL. Of new rows that were placed (ikt_transform), [count] for the own rows, lent; NULL for
- * other embeddings. The divergence of each row; its similarity to the most similar old row, where 0
- * says that the row lies where the embedding has nothing; and the number of that old row. */
+ * other embeddings. The divergence of each row (in maps of TriMap the cost of its triplets); its
+ * similarity to the most similar old row, where 0 says that the row lies where the embedding has
+ * nothing; and the number of that old row. */
 IKT_API const double *ikt_embedding_divergences(const ikt_embedding *embedding);
 IKT_API const float *ikt_embedding_similarities(const ikt_embedding *embedding);
 IKT_API const int64_t *ikt_embedding_nearest(const ikt_embedding *embedding);

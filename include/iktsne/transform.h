@@ -16,8 +16,8 @@ IKT_BEGIN_C
  *                as neighbours and iterations are
  *   data         dense rows with the columns of those that were embedded, and perhaps labels;
  *                lent for the call
- *   neighbours   most similar old rows that a new row is attracted to; 0: as many as in the
- *                embedding
+ *   neighbours   most similar old rows that a new row is attracted to, with which it makes triplets
+ *                in a map of TriMap; 0: as many as in the embedding
  *   iterations   most positions that are tried for a row; 0: 200
  *   watcher      is told of progress and may ask for an end; NULL on all ranks: nobody is told
  *   out          receives an embedding of the new rows (owned by the caller), NULL on failure;

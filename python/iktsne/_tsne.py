@@ -78,7 +78,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         as openTSNE does. One that returns True stops the layout: the map so far is the result.
     callbacks_every_iters : int
     keep_model : bool
-        Keep what ``transform`` needs: some 200 bytes a row (Isolation kernel on dense rows).
+        Keep what ``transform`` needs: some 200 bytes a row (Isolation kernel on dense rows), or
+        the rows themselves (other kernels with layout.objective=trimap).
     settings : dict, optional
         Any other key of the library, "section.key": value (``iktsne.settings()``, docs/settings.md).
         It wins over the parameters above.
@@ -177,11 +178,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return {key: as_text(key, value) for key, value in used.items()}
 
     def _keeps_model(self, used, X, size):
+        objective = used.get("layout.objective", "tsne")
+        is_isolation = used.get("affinity.kind") == "isolation"
+        has_form = (used.get("isolation.form", "voronoi") == "voronoi" if is_isolation
+                    else objective == "trimap")
         return (self.keep_model and not used.get("output.model") and size == 1 and not is_sparse(X)
                 and used.get("preprocess.metric") != "precomputed" and not used.get("input.graph")
-                and used.get("affinity.kind") == "isolation"
-                and used.get("isolation.form", "voronoi") == "voronoi"
-                and used.get("layout.objective", "tsne") != "sne")
+                and has_form and objective in ("tsne", "nerv", "jse", "trimap"))
 
     @staticmethod
     def _labels(y, n):
@@ -312,8 +315,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Each row is placed for itself, so that the result does not depend on the batch. A row that was
         embedded, number for number, gets its own position, that of the first of several equal rows:
-        transform of the data of the fit is embedding_. Needs the Isolation kernel, dense rows and
-        keep_model=True in the fit.
+        transform of the data of the fit is embedding_. Needs the Isolation kernel (any kernel with
+        layout.objective=trimap), dense rows and keep_model=True in the fit; there is none of maps
+        by sne, umap and largevis.
         """
         check_is_fitted(self)
         made = context(self.comm, self.n_jobs, self.verbose)
@@ -332,8 +336,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _place(self, made, X):
         if self.model_ is None:
             raise ValueError("there is no model to place new rows by: transform needs the Isolation "
-                             "kernel, dense rows and keep_model=True in the fit (with comm, "
-                             "settings={'output.model': FILE})")
+                             "kernel or layout.objective=trimap, dense rows and keep_model=True in "
+                             "the fit (with comm, settings={'output.model': FILE}), and goes with "
+                             "the objectives tsne, nerv, jse and trimap")
         if is_sparse(X):
             X = X.toarray()
         bar = Bar(self.progress)

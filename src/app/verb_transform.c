@@ -31,7 +31,8 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_int(&json, "threads", ikt_threads(ctx));
     ikt_json_text(&json, "hash", hash);
     ikt_json_int(&json, "neighbours", done->k);
-    ikt_json_real(&json, "mean_divergence", done->mean_divergence);
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
+    ikt_json_real(&json, by_triplets ? "mean_cost" : "mean_divergence", done->mean_divergence);
     ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
     if (done->cells.sample > 0) ikt_json_real(&json, "cells_differing", done->cells.differing);
     ikt_json_int(&json, "rows_still_moving", done->unsettled);
@@ -67,8 +68,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "not used to place the rows. By default it has the name that input.labels had in the run "
          "of the model, if that was not a file, and it may be absent"},
         {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL, &w.request.neighbours,
-         "The number of most similar old rows that a new row is attracted to; auto is as many as "
-         "the rows of the model had"},
+         "The number of most similar old rows that a new row is attracted to, in maps of TriMap "
+         "those that it makes triplets with; auto is as many as the rows of the model had"},
         {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL, &w.request.trials,
          "The most positions that are tried for a row; most rows settle after some ten"},
         {"picture", IKT_KEY_STRING, "FILE", "auto", 0, 0, NULL, w.picture,

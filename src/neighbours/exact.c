@@ -180,11 +180,13 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
     const int64_t bytes = (int64_t)rows->row_bytes;
     int64_t step = bytes < STREAM_BYTES ? STREAM_BYTES / bytes : 1;
     if (step > rows->n) step = rows->n;
-    char *share = NULL, *block = NULL;
+    char *share = NULL, *block = NULL, *packed = NULL;
     int64_t *counts = NULL; /* [ranks] rows of each rank's share */
     const int64_t most = ikt_rows_make(step, ikt_size(ctx), 0).count;
     ikt_status st = ikt_alloc(ctx, &share, most, rows->row_bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &block, step, rows->row_bytes, purpose);
+    if (st == IKT_OK && scorer->pack)
+        st = ikt_alloc(ctx, &packed, scorer->packed_bytes(scorer, step), 1, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
     st = ikt_agree(ctx, st);
     clear_lists(lists, 0, lists->n_local);
@@ -196,14 +198,16 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
         st = rows->read(rows->self, first + part.first, part.count, share);
         if (st == IKT_OK) {
             ikt_allgather(ctx, share, part.count, rows->row_bytes, block, counts);
-            st =
-                ikt_agree(ctx, ikt_neighbours_offer(ctx, scorer, NULL, block, first, count, lists));
+            if (packed) scorer->pack(scorer, block, count, packed);
+            st = ikt_agree(ctx, ikt_neighbours_offer(ctx, scorer, NULL, packed ? packed : block,
+                                                     first, count, lists));
         }
         ikt_progress(ctx, "old rows compared", first + count, rows->n, NULL);
     }
     if (st == IKT_OK) ikt_neighbours_sort(ctx, lists);
     ikt_free(&share);
     ikt_free(&block);
+    ikt_free(&packed);
     ikt_free(&counts);
     return st;
 }

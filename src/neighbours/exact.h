@@ -57,18 +57,18 @@ ikt_status ikt_neighbours_among(ikt_context *ctx, const ikt_scorer *scorer, cons
 typedef struct {
     void *self;
     int64_t n;        /* rows, the same on all ranks */
-    size_t row_bytes; /* of a packed row */
-    /* COLLECTIVE. Packed rows first .. first + count - 1; ranks ask for different ones, or none.
+    size_t row_bytes; /* of a plain row */
+    /* COLLECTIVE. Plain rows first .. first + count - 1; ranks ask for different ones, or none.
      * Returns an agreed status. */
-    ikt_status (*read)(void *self, int64_t first, int64_t count, void *packed);
+    ikt_status (*read)(void *self, int64_t first, int64_t count, void *plain);
 } ikt_row_stream;
 
 /* COLLECTIVE. For each own row of the scorer the lists->k most similar of the stream's rows, by
  * ascending (score, row); places that stay empty have row UINT32_MAX. Each rank reads its share of
- * a block of the stream, and the shares are joined on every rank.
- *   scorer   whose packed rows are those of the stream
+ * a block of the stream, and the shares are joined, and packed, on every rank.
+ *   scorer   whose plain rows are those of the stream
  *   lists    of scorer->rows.count rows; what they held before is forgotten
- * Errors: IKT_ERR_RESOURCE, those of reading. Memory: 64 MiB. */
+ * Errors: IKT_ERR_RESOURCE, those of reading. Memory: 64 MiB, 96 where rows have to be packed. */
 ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
                                  const ikt_row_stream *rows, ikt_neighbours *lists);
 

@@ -5,33 +5,25 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "objective/point_search.h"
 
 enum { MOST = IKT_FIELD_DIMENSIONS_MOST, CHUNK = 8192, CENTRAL_AMONG = 10 };
 
-static const double step_most = 5;       /* units of the map */
-static const double armijo = 1e-4;       /* of the fall that the slope promises */
 static const double field_least = 1e-25; /* what is lost of 1e7 terms is a millionth of it */
 static const double fall_least = 1e-7;   /* promised fall below which a point has settled */
-static const double curved_least = 1e-9; /* cosine of step and change of gradient for an update */
 
 /* A point under way. */
 typedef struct {
-    float y[MOST];         /* where it is */
-    double value;          /* KL_i there */
-    double gradient[MOST]; /* and its gradient */
-    double inverse[MOST][MOST];
-    double direction[MOST]; /* of the trial, at full length */
-    double slope;           /* along it, negative */
-    double length;          /* of the trial, in directions; 0: the point has settled */
-    double entropy;         /* sum p log p */
-} search;
+    ikt_point_search search; /* of the least KL_i */
+    double entropy;          /* sum p log p */
+} moving;
 
 typedef struct {
     ikt_context *ctx;
     const ikt_placed *old;
     const ikt_neighbours *lists;
     int64_t first, count; /* points of the chunk */
-    search *point;        /* [count] */
+    moving *point;        /* [count] */
     int32_t *active;      /* [n_active] points that take a trial */
     int64_t n_active;
     float *trial;  /* [n_active * q] */
@@ -71,7 +63,7 @@ static double attraction(const chunk *c, int64_t i, const float *y, double *grad
 /* KL_i, its gradient and sum p v, at a place with that field. With a light tail terms of the field
  * below 1e-38 are lost to floats: where that could count KL_i is taken as infinite, so that no
  * point is drawn away from all old ones by a field that is too low. */
-static double evaluate(const chunk *c, const search *m, int64_t i, const float *y, double phi,
+static double evaluate(const chunk *c, const moving *m, int64_t i, const float *y, double phi,
                        const float *slope, double *gradient, double *weight) {
     memset(gradient, 0, MOST * sizeof *gradient);
     *weight = 0;
@@ -111,84 +103,6 @@ static void central_place(const chunk *c, int64_t i, float *y) {
     }
 }
 
-/* --- descent ---------------------------------------------------------------------------------- */
-
-static void reset_inverse(search *m, int q, double weight) {
-    const double inverse = weight > 0 ? 1 / (2 * weight) : 1;
-    for (int a = 0; a < q; a++)
-        for (int b = 0; b < q; b++)
-            m->inverse[a][b] = a == b ? inverse : 0;
-}
-
-static double dot(const double *a, const double *b, int q) {
-    double sum = 0;
-    for (int c = 0; c < q; c++)
-        sum += a[c] * b[c];
-    return sum;
-}
-
-static void multiply(const search *m, int q, const double *vector, double *out) {
-    for (int a = 0; a < q; a++)
-        out[a] = dot(m->inverse[a], vector, q);
-}
-
-/* The next direction; a point whose fall would not be worth a trial has settled. */
-static void set_direction(search *m, int q, double weight) {
-    for (int attempt = 0; attempt < 2; attempt++) {
-        multiply(m, q, m->gradient, m->direction);
-        for (int a = 0; a < q; a++)
-            m->direction[a] = -m->direction[a];
-        m->slope = dot(m->direction, m->gradient, q);
-        if (m->slope < 0) break;
-        reset_inverse(m, q, weight);
-    }
-    m->length = -m->slope > fall_least ? 1 : 0; /* NaN settles, too */
-    double size = sqrt(dot(m->direction, m->direction, q));
-    if (size <= step_most) return;
-    for (int a = 0; a < q; a++)
-        m->direction[a] *= step_most / size;
-    m->slope *= step_most / size;
-}
-
-/* BFGS: the inverse learns from a step and what it did to the gradient. */
-static void update_inverse(search *m, int q, const double *step, const double *change) {
-    const double along = dot(step, change, q);
-    double turned[MOST];
-    if (!(along > curved_least * sqrt(dot(step, step, q) * dot(change, change, q)))) return;
-    multiply(m, q, change, turned);
-    const double scale = (1 + dot(change, turned, q) / along) / along;
-    for (int a = 0; a < q; a++)
-        for (int b = 0; b < q; b++)
-            m->inverse[a][b] +=
-                scale * step[a] * step[b] - (turned[a] * step[b] + step[a] * turned[b]) / along;
-}
-
-static void set_place(search *m, int q, const float *y, double value, const double *gradient) {
-    memcpy(m->y, y, (size_t)q * sizeof *y);
-    memcpy(m->gradient, gradient, MOST * sizeof *gradient);
-    m->value = value;
-}
-
-/* Takes the trial or halves it. */
-static void line_search(search *m, int q, const float *trial, double value, const double *gradient,
-                        double weight) {
-    if (!(value <= m->value + armijo * m->length * m->slope)) {
-        double size = m->length * sqrt(dot(m->direction, m->direction, q)), at = 1;
-        for (int a = 0; a < q; a++)
-            at = fmax(at, fabs((double)m->y[a]));
-        m->length = size > 1e-6 * at ? m->length / 2 : 0; /* below the steps of a float */
-        return;
-    }
-    double step[MOST], change[MOST];
-    for (int a = 0; a < q; a++) {
-        step[a] = (double)trial[a] - (double)m->y[a];
-        change[a] = gradient[a] - m->gradient[a];
-    }
-    update_inverse(m, q, step, change);
-    set_place(m, q, trial, value, gradient);
-    set_direction(m, q, weight);
-}
-
 /* --- a chunk of points ------------------------------------------------------------------------ */
 
 /* Both starts of every point: the mean first, which the other must beat. */
@@ -203,7 +117,7 @@ static void start(chunk *c) {
         ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
         for (int64_t i = 0; i < c->count; i++) {
-            search *m = &c->point[i];
+            moving *m = &c->point[i];
             const float *y = c->trial + i * q;
             double gradient[MOST], weight;
             if (!again) m->entropy = 0;
@@ -212,10 +126,8 @@ static void start(chunk *c) {
                 if (p[e] > 0) m->entropy += (double)p[e] * log((double)p[e]);
             double value =
                 evaluate(c, m, c->first + i, y, c->phi[i], c->slopes + i * q, gradient, &weight);
-            if (again && !(value < m->value)) continue;
-            set_place(m, q, y, value, gradient);
-            reset_inverse(m, q, weight);
-            set_direction(m, q, weight);
+            if (again && !(value < m->search.value)) continue;
+            ikt_point_begin(&m->search, q, y, value, gradient, weight, fall_least);
         }
     }
 }
@@ -225,13 +137,10 @@ static void collect(chunk *c) {
     const int q = c->old->q;
     c->n_active = 0;
     for (int64_t i = 0; i < c->count; i++)
-        if (c->point[i].length > 0) c->active[c->n_active++] = (int32_t)i;
+        if (c->point[i].search.length > 0) c->active[c->n_active++] = (int32_t)i;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
-    for (int64_t e = 0; e < c->n_active; e++) {
-        const search *m = &c->point[c->active[e]];
-        for (int a = 0; a < q; a++)
-            c->trial[e * q + a] = (float)((double)m->y[a] + m->length * m->direction[a]);
-    }
+    for (int64_t e = 0; e < c->n_active; e++)
+        ikt_point_trial(&c->point[c->active[e]].search, q, c->trial + e * q);
 }
 
 static void take_trials(chunk *c) {
@@ -239,12 +148,12 @@ static void take_trials(chunk *c) {
     ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t e = 0; e < c->n_active; e++) {
-        search *m = &c->point[c->active[e]];
+        moving *m = &c->point[c->active[e]];
         const float *y = c->trial + e * q;
         double gradient[MOST], weight;
         double value = evaluate(c, m, c->first + c->active[e], y, c->phi[e], c->slopes + e * q,
                                 gradient, &weight);
-        line_search(m, q, y, value, gradient, weight);
+        ikt_point_take(&m->search, q, y, value, gradient, weight);
     }
 }
 
@@ -268,8 +177,8 @@ ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
             collect(&c);
         }
         for (int64_t i = 0; i < c.count; i++) {
-            memcpy(y + (c.first + i) * q, c.point[i].y, (size_t)q * sizeof *y);
-            divergence[c.first + i] = c.point[i].value;
+            memcpy(y + (c.first + i) * q, c.point[i].search.y, (size_t)q * sizeof *y);
+            divergence[c.first + i] = c.point[i].search.value;
         }
         open += c.n_active;
     }

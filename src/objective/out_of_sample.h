@@ -8,11 +8,11 @@
  * points do not see each other: a place depends on its own row alone, not on the batch, the ranks
  * or the threads. Method: a point starts at the mean of its neighbours' places, weighted by p, or
  * at the place of the neighbour that lies most central among the first ten, whichever has the lower
- * KL_i. It then descends by BFGS in its q coordinates: inverse Hessian from 1 / (2 sum p v), the
- * curvature of the quadratic above the attraction; steps of at most five units, halved until KL_i
- * falls by a share of what the slope says (Armijo). All points of a chunk take their trial at once,
- * so the field is asked in batches. Advantage: no rate to choose, some ten trials a point; KL_i
- * never rises, so none ends above its start. Disadvantage: a local minimum, like all of t-SNE.
+ * KL_i. It then descends by BFGS in its q coordinates (point_search.h): inverse Hessian from
+ * 1 / (2 sum p v), the curvature of the quadratic above the attraction. All points of a chunk take
+ * their trial at once, so the field is asked in batches. Advantage: no rate to choose, some ten
+ * trials a point; KL_i never rises, so none ends above its start. Disadvantage: a local minimum,
+ * like all of t-SNE.
  */
 #ifndef IKT_OBJECTIVE_OUT_OF_SAMPLE_H
 #define IKT_OBJECTIVE_OUT_OF_SAMPLE_H

@@ -14,8 +14,10 @@
 #include "base/timer.h"
 #include "dist/order.h"
 #include "iktsne/version.h"
+#include "linalg/blocks.h"
+#include "sampled/far_similarity.h"
 
-enum { CENTRE_BYTES = 16 << 20 };
+enum { CENTRE_BYTES = 16 << 20, ROW_BYTES = 4 << 20 };
 
 /* --- the model -------------------------------------------------------------------------------- */
 
@@ -25,24 +27,29 @@ static ikt_status write_shared(ikt_context *ctx, ikt_model_writer *w, ikt_model_
     return ikt_model_writer_part(w, part, first, ikt_rank(ctx) == 0 ? count : 0, rows, 0);
 }
 
-/* COLLECTIVE. Shape and preprocessing. */
+/* COLLECTIVE. Shape and preprocessing.
+ *   model   NULL: the file holds rows */
 static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
                               const ikt_rows *rows, const ikt_model *model, int64_t centres,
-                              int64_t q) {
+                              const ikt_layout_settings *layout) {
+    const bool is_trimap = ikt_layout_objective(layout) == &ikt_objective_trimap;
     const ikt_data_map map = ikt_dataset_map(data);
     const int64_t d = map.normaliser.d;
     const ikt_model_shape shape = {.n = rows->n,
-                                   .q = q,
+                                   .q = layout->dimensions,
                                    .d = d,
                                    .columns = ikt_dataset_columns(data),
                                    .centres = centres,
-                                   .t = model->t,
-                                   .psi = model->psi,
-                                   .is_u8 = ikt_dataset_is_u8(data),
+                                   .t = model ? model->t : 0,
+                                   .psi = model ? model->psi : 0,
+                                   .is_u8 = model && ikt_dataset_is_u8(data),
                                    .is_shifted = map.normaliser.shift != NULL,
                                    .is_reduced = map.pca != NULL,
                                    .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT,
-                                   .metric = map.normaliser.metric};
+                                   .metric = map.normaliser.metric,
+                                   .placing =
+                                       is_trimap ? IKT_PLACING_TRIPLETS : IKT_PLACING_DIVERGENCE,
+                                   .has_rows = model == NULL};
     const double *fill = ikt_dataset_fill(data);
     IKT_TRY(ikt_model_writer_shape(w, &shape));
     if (fill) IKT_TRY(write_shared(ctx, w, IKT_MODEL_FILL, 0, d, fill));
@@ -101,17 +108,56 @@ static ikt_status write_partitionings(ikt_context *ctx, ikt_model_writer *w, con
 
 ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
-                               int64_t q) {
+                               const ikt_layout_settings *layout) {
     int64_t *row = NULL, count = 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, &row, &count));
-    if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, model, count, q);
+    if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, model, count, layout);
     if (st == IKT_OK) st = write_centres(ctx, writer, data, row, count);
     if (st == IKT_OK) st = write_partitionings(ctx, writer, model, row, count);
     if (st == IKT_OK)
         st = ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
                                    codes->stride);
     ikt_free(&row);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+/* COLLECTIVE. The own rows as they are compared, some at a time. */
+static ikt_status write_rows(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                             const ikt_rows *rows) {
+    const int64_t d = ikt_dataset_columns(data), some = ROW_BYTES / (d * (int64_t)sizeof(float));
+    const int64_t block = some > 0 ? some : 1, steps = ikt_stream_steps(ctx, rows->count, block);
+    const ikt_row_range own = {rows->first, rows->count};
+    float *x = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, block * d, sizeof *x, "model"));
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_dataset_read(data, at.first, at.count, x);
+        if (st == IKT_OK) st = ikt_model_writer_part(w, IKT_MODEL_ROWS, at.first, at.count, x, 0);
+    }
+    ikt_free(&x);
+    return st;
+}
+
+ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                              const ikt_rows *rows, const ikt_neighbours *lists,
+                              const ikt_features *features, const ikt_order *order,
+                              const ikt_layout_settings *layout) {
+    const int64_t bytes = sizeof(float);
+    ikt_similarity similarity = {.codes = NULL};
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_status st =
+        ikt_similarity_create(ctx, rows, lists, features, NULL, layout->trimap.scale_from,
+                              layout->trimap.scale_to, &similarity);
+    if (st == IKT_OK && order)
+        st = ikt_order_restore(ctx, order, similarity.scale, bytes, similarity.scale, bytes, bytes);
+    if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, NULL, 0, layout);
+    if (st == IKT_OK) st = write_rows(ctx, writer, data, rows);
+    if (st == IKT_OK)
+        st = ikt_model_writer_part(writer, IKT_MODEL_SCALES, rows->first, rows->count,
+                                   similarity.scale, 0);
+    ikt_similarity_destroy(&similarity);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;
 }

@@ -12,17 +12,31 @@
 
 #include "isolation/codes.h"
 #include "pipeline/probabilities.h"
+#include "sampled/features.h"
 
 /* COLLECTIVE. Writes shape, preprocessing, distinct centres, partitionings and codes.
  *   data    the rows coded
  *   rows    ownership of them
  *   codes   of the own rows, in the order of the input
- *   q       dimensions of the map that is to come
+ *   layout  of the map that is to come
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading the centres. Memory: some 36 MiB, and
  * 8 bytes a distinct centre. */
 ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
-                               int64_t q);
+                               const ikt_layout_settings *layout);
+
+/* COLLECTIVE. The same where rows are compared by distances: writes shape, preprocessing, rows and
+ * their scales, by which objectives of triplets compare them.
+ *   lists      of the own rows, with their distances, nearest first
+ *   features   the rows, in the order of the lists
+ *   order      that order; NULL: that of the input
+ *   layout     of the map that is to come
+ * Errors: those of ikt_similarity_create, IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. Memory:
+ * some 20 MiB, and 8 bytes a row. */
+ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                              const ikt_rows *rows, const ikt_neighbours *lists,
+                              const ikt_features *features, const ikt_order *order,
+                              const ikt_layout_settings *layout);
 
 /* What is known of a graph before P is, the same on every rank; lent. */
 typedef struct {

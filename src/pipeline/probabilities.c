@@ -221,7 +221,7 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
     p->cells = out->codes.check;
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
-                                 j->settings->layout.dimensions);
+                                 &j->settings->layout);
     return st;
 }
 
@@ -469,7 +469,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     } else if (st == IKT_OK) {
         /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
          * checkpoint has had the lists, codes alone are made, for those who need them. */
-        if (p->is_found && !needs_codes(&j) && !options->model_writer)
+        const bool writes_codes = options->model_writer && j.kind->scores == IKT_SCORES_CODES;
+        if (p->is_found && !needs_codes(&j) && !writes_codes)
             st = IKT_OK;
         else if (j.pairs)
             st = find_in_matrix(ctx, &j, p);
@@ -479,6 +480,10 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
         if (st == IKT_OK && (options->needs & IKT_NEEDS_FEATURES) && !needs_codes(&j))
             st = read_compared(ctx, &j, p);
+        if (st == IKT_OK && options->model_writer && p->features.tile)
+            st = ikt_run_model_rows(ctx, options->model_writer, data, &p->rows, &p->neighbours,
+                                    &p->features, p->is_ordered ? &p->order : NULL,
+                                    &settings->layout);
     }
     ikt_pairwise_close(&pairs);
     const bool is_sparse = !p->is_dense && (!p->is_whole || p->zero_similarity > 0);

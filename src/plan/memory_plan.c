@@ -14,6 +14,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
+#include "objective/triplet_placing.h"
 #include "sampled/joined.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
@@ -32,7 +33,7 @@ enum { READ_BYTES = 32 << 20 };
 enum { USUAL_CLASSES = 10 };
 
 /* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
-enum { MODEL_BYTES = 36 << 20 };
+enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
 
 /* Writing a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
 enum { GRAPH_FILE_BYTES = 136 << 20 };
@@ -119,6 +120,13 @@ static int64_t model_bytes(const ikt_workload *w, int64_t codes) {
     const int64_t centres = w->t * w->psi, distinct = ikt_model_distinct_most(&w->model, centres);
     return codes + 8 * (w->model.pool + w->model.coarse + distinct) +
            ikt_model_distinct_bytes(&w->model, centres, w->threads) + MODEL_BYTES;
+}
+
+/* Writing a model of rows: these in blocks, and their scales twice, which change their order. */
+static int64_t model_rows_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count;
+    const int64_t moving = ikt_order_memory(rows) + ikt_order_memory_transfer(rows);
+    return 2 * (int64_t)sizeof(float) * rows + (w->is_near ? moving : 0) + MODEL_ROWS_BYTES;
 }
 
 static int64_t measures_bytes(const ikt_workload *w) {
@@ -261,6 +269,10 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         stage[IKT_STAGE_NEIGHBOURS] = rows + of.searched + search_bytes(w) +
                                       (w->is_isolation ? 0 : reading) + of.lists +
                                       loading_bytes(w, of.kept) + held;
+    if (settings->output.model[0] && !w->is_isolation)
+        stage[IKT_STAGE_NEIGHBOURS] =
+            ikt_larger(stage[IKT_STAGE_NEIGHBOURS],
+                       of.searched + of.lists + model_rows_bytes(w) + reading + held);
     if (needs & IKT_NEEDS_P)
         stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
     const int64_t looping = of.of_objective + loop_bytes(w);
@@ -274,21 +286,45 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
 /* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
 enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
 
+/* Blocks of old rows that pass by, once more as they are packed; rows whose D to all far rows are
+ * there, and tiles of scores. */
+enum { PACKED_BYTES = 32 << 20, CHUNK_ROWS = 1024, SCORED_ROWS = 64 };
+
+/* Placing by triplets: rows or codes, lists, and the same of the far rows. */
+static int64_t triplets_bytes(const ikt_out_of_sample_size *s, int64_t own, int64_t row_bytes) {
+    const int64_t passing = PASSING_BYTES + (s->model.t > 0 ? 0 : PACKED_BYTES);
+    const int64_t chunk = CHUNK_ROWS > s->far ? CHUNK_ROWS : s->far;
+    const int64_t placing = s->far * (2 * row_bytes + 8) +
+                            4 * s->far * (chunk + s->threads * SCORED_ROWS) +
+                            ikt_triplets_placing_memory(s->near, s->far, (int)s->q, s->threads);
+    return own + ikt_neighbours_memory(s->rows, s->k) + 4 * s->rows +
+           (passing > placing ? passing : placing);
+}
+
 ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, int64_t base) {
+    const bool has_codes = s->model.t > 0;
     const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
-    const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
+    const int64_t row_bytes = has_codes ? ikt_codes_memory(1, s->model.psi, s->model.t)
+                                        : s->columns * (int64_t)sizeof(float);
+    const int64_t compared = s->rows * row_bytes;
     const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
     /* The partitionings of a model that is read are held as the file has them. */
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
-    plan.stage[IKT_STAGE_CODES] =
-        ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
-    plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + held;
-    plan.stage[IKT_STAGE_LAYOUT] =
-        lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) + CHUNK_BYTES +
-        held;
+    const int64_t reading = s->is_u8 ? 0 : READ_BYTES;
+    if (has_codes)
+        plan.stage[IKT_STAGE_CODES] =
+            ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
+    plan.stage[IKT_STAGE_NEIGHBOURS] =
+        compared + lists + held + (has_codes ? PASSING_BYTES : PASSING_BYTES + PACKED_BYTES);
+    if (s->far > 0)
+        plan.stage[IKT_STAGE_LAYOUT] = triplets_bytes(s, compared, row_bytes) + held;
+    else
+        plan.stage[IKT_STAGE_LAYOUT] =
+            lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) +
+            CHUNK_BYTES + held;
     plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held;
     find_peak(&plan);
     return plan;

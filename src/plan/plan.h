@@ -150,7 +150,9 @@ typedef struct {
     int64_t n, q;    /* old rows, dimensions of the map */
     int64_t rows;    /* new rows of the rank that has most */
     int64_t columns; /* of what the kernels read */
-    int64_t k;       /* neighbours of a new row */
+    int64_t k;       /* length of the list of a new row */
+    int64_t near;    /* of a map by triplets the near rows of a row; else 0 */
+    int64_t far;     /* and the far rows of all of them */
     bool is_u8;
     ikt_model_spec model; /* t, psi and distinct centres */
     double span;          /* of the map */

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-static const double least_scale = 1e-3;
-
 double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to) {
     double sum = 0, last = 0;
     int64_t rank = 0, taken = 0;
@@ -27,7 +25,7 @@ ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_s
                         "every row is equal to %s: there are no triplets of rows to lay out; "
                         "remove copies, or take fewer of them",
                         whom);
-    const float least = (float)(least_scale * mean);
+    const float least = (float)(IKT_SCALE_LEAST * mean);
     for (int64_t i = 0; i < rows->count; i++)
         scale[i] = fmaxf(scale[i], least);
     return IKT_OK;

@@ -8,13 +8,16 @@
 #include "base/status.h"
 #include "dist/rows.h"
 
+/* A scale below this share of the mean of all would be that of copies with some noise. */
+#define IKT_SCALE_LEAST 1e-3
+
 /* LOCAL, pure. The mean distance of a row to its nearest rows `from` to `to`, counted from 1 among
  * those that are not at distance 0; where there are fewer, to the last of them; 0 without any.
  *   square   [k] squared distances, ascending */
 double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to);
 
-/* COLLECTIVE. No scale is left below a thousandth of the mean of all: it would be that of copies
- * with some noise, and D without limit.
+/* COLLECTIVE. No scale is left below IKT_SCALE_LEAST of the mean of all: D would be without
+ * limit.
  *   sum     of the scales of the own rows
  *   whom    a row is equal to where its scale is 0, for the message
  *   scale   [rows->count]

@@ -76,20 +76,22 @@ ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, boo
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     const ikt_output_settings *output = &settings->output;
     if (!output->model[0]) return IKT_OK;
-    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    const bool is_isolation = settings->affinity.kind == IKT_AFFINITY_ISOLATION;
+    const bool is_trimap = objective == &ikt_objective_trimap;
+    if (!is_trimap && (objective == &ikt_objective_sne || !objective->divergence))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with layout.objective = %s: new rows are placed "
+                        "by the kernel of t-SNE, or by triplets (trimap)",
+                        objective->name);
+    if (!is_isolation && !is_trimap)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs affinity.kind = isolation: only its cell codes tell "
                         "where new rows belong");
-    if (settings->isolation.form != IKT_FORM_VORONOI)
+    if (is_isolation && settings->isolation.form != IKT_FORM_VORONOI)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs isolation.form = voronoi: the file holds centres of "
                         "cells, not trees");
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
-    if (objective == &ikt_objective_sne || !objective->divergence)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with layout.objective = %s: new rows are placed "
-                        "by the kernel of t-SNE",
-                        objective->name);
     if (strcmp(output->model, output->file) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
                         output->file);
@@ -139,7 +141,7 @@ ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {
     ikt_isolation_settings *isolation = &settings->isolation;
     if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return IKT_OK;
     const char *wrong =
-        settings->output.model[0]  ? "output.model keeps the coordinates of centres"
+        settings->output.model[0]  ? "output.model keeps the coordinates of rows or centres"
         : isolation->model_from[0] ? "isolation.model_from names rows of another file"
         : settings->input.graph[0] ? "input.graph takes the place of the distances"
         : settings->layout.init == IKT_INIT_LANDMARK

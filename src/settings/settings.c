@@ -89,7 +89,8 @@ static const ikt_key output_keys[] = {
     TEXT(
         output, model, "",
         "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, the "
-        "codes of all rows and the embedding (affinity.kind: isolation); empty for none"),
+        "codes of all rows and the embedding (affinity.kind: isolation), or the rows themselves "
+        "(other kernels with layout.objective: trimap); empty for none"),
     TEXT(output, graph, "",
          "The HDF5 file for the neighbour graph of the run, which further runs read by input.graph "
          "and "

@@ -93,20 +93,40 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     return st;
 }
 
-/* Each rank reads its share, and all get all. */
-static ikt_status read_embedding(ikt_context *ctx, ikt_loaded_model *m) {
-    const int64_t q = m->shape.q;
+/* Numbers of the old rows, q each: each rank reads its share, and all get all. */
+static ikt_status share_part(ikt_context *ctx, const ikt_loaded_model *m, ikt_model_part part,
+                             int64_t q, float **out) {
     const ikt_rows rows = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
     float *own = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding"));
+    if (st == IKT_OK) st = ikt_model_file_read(m->file, part, rows.first, rows.count, own, 0);
     if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_EMBEDDING, rows.first, rows.count, own, 0);
-    if (st == IKT_OK)
-        st = ikt_share_rows(ctx, &rows, own, (size_t)q * sizeof *own, "embedding", &m->y);
-    for (int64_t e = 0; st == IKT_OK && e < m->shape.n * q; e++)
-        if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
+        st = ikt_share_rows(ctx, &rows, own, (size_t)q * sizeof *own, "embedding", out);
     ikt_free(&own);
     return st;
+}
+
+static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
+    const int64_t n = m->shape.n, q = m->shape.q;
+    ikt_status st = share_part(ctx, m, IKT_MODEL_EMBEDDING, q, &m->y);
+    for (int64_t e = 0; st == IKT_OK && e < n * q; e++)
+        if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
+    if (st != IKT_OK || !m->shape.has_rows) return st;
+    st = share_part(ctx, m, IKT_MODEL_SCALES, 1, &m->scale);
+    for (int64_t e = 0; st == IKT_OK && e < n; e++)
+        if (!isfinite(m->scale[e]) || !(m->scale[e] > 0))
+            st = damaged(ctx, m, "/scales holds a number that is no distance");
+    return st;
+}
+
+/* What the settings of the run say must be what the shape says: places follow from both. */
+static ikt_status check_placing(ikt_context *ctx, const ikt_loaded_model *m) {
+    const bool is_trimap = m->settings.layout.objective == IKT_OBJECTIVE_TRIMAP;
+    const bool is_isolation = m->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
+    if (is_trimap != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
+        is_isolation == m->shape.has_rows)
+        return damaged(ctx, m, "what it holds is not what its configuration would place rows by");
+    return IKT_OK;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -117,8 +137,9 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
     out->shape = *ikt_model_file_shape(out->file);
     ikt_status st = read_settings(ctx, out);
     if (st == IKT_OK) st = read_preprocessing(ctx, out);
-    if (st == IKT_OK) st = read_model(ctx, out);
-    if (st == IKT_OK) st = read_embedding(ctx, out);
+    if (st == IKT_OK) st = check_placing(ctx, out);
+    if (st == IKT_OK && !out->shape.has_rows) st = read_model(ctx, out);
+    if (st == IKT_OK) st = read_old(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
     return st;
 }
@@ -129,6 +150,7 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_free(&loaded->fill);
     ikt_pca_destroy(&loaded->pca);
     ikt_model_destroy(&loaded->model);
+    ikt_free(&loaded->scale);
     ikt_free(&loaded->y);
 }
 
@@ -151,6 +173,7 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
             "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
             ikt_source_name(source), (long long)ikt_source_columns(source),
             ikt_model_file_path(m->file), (long long)m->shape.d);
+    if (m->shape.has_rows) return ikt_dataset_create_mapped(ctx, source, &map, out);
     ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);

@@ -48,7 +48,6 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
     const int64_t count = done->rows.count;
     const ikt_kernel kernel = ikt_kernel_of_degrees(m->settings.layout.degrees_of_freedom);
     ikt_field *field = NULL;
-    int64_t unsettled = 0;
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
     ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field);
@@ -60,56 +59,79 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
     if (st == IKT_OK) {
         const ikt_placed old = {field, m->y, (int)m->shape.q, kernel};
         st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
-                                     &unsettled);
+                                     &done->unsettled);
     }
     ikt_field_destroy(&field);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         done->nearest[i] = new->lists.row[i * done->k];
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        done->unsettled = ikt_sum_one(ctx, unsettled);
-        done->mean_divergence =
-            ikt_exact_total(ctx, done->divergence, count) / (double)done->rows.n;
-    }
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    return st;
+}
+
+/* Neighbours of a row as the request says, or as the rows of the model had them. */
+static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_request *request,
+                                    ikt_transformed *done) {
+    const ikt_model_shape *s = &done->loaded.shape;
+    const ikt_settings *settings = &done->loaded.settings;
+    int64_t usual = settings->affinity.neighbours;
+    if (usual == IKT_AUTO_INT) usual = AUTO_NEIGHBOURS;
+    if (s->placing == IKT_PLACING_TRIPLETS) usual = settings->layout.trimap.neighbours;
+    done->k = request->neighbours;
+    if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
+    if (done->k <= s->n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
+                    (long long)done->k, request->model, (long long)s->n);
+}
+
+/* COLLECTIVE. Refuses what does not fit in memory. */
+static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done) {
+    const ikt_loaded_model *m = &done->loaded;
+    const ikt_model_shape *s = &m->shape;
+    const bool by_triplets = s->placing == IKT_PLACING_TRIPLETS;
+    const ikt_out_of_sample_size size = {
+        .n = s->n,
+        .q = s->q,
+        .kernel = ikt_kernel_of_degrees(m->settings.layout.degrees_of_freedom),
+        .rows = ikt_rows_count(&done->rows, 0),
+        .columns = s->columns,
+        .k = by_triplets ? ikt_new_triplets_lists(m, done->k) : done->k,
+        .near = by_triplets ? done->k : 0,
+        .far = by_triplets ? ikt_new_triplets_far(s->n) : 0,
+        .is_u8 = ikt_dataset_is_u8(data),
+        .model = m->model ? m->model->spec : (ikt_model_spec){.t = 0},
+        .span = by_triplets ? 0 : ikt_layout_width(ctx, m->y, s->q, s->n),
+        .threads = ikt_threads(ctx)};
+    const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
+    done->predicted_bytes = ikt_max_one(ctx, plan.peak);
+    return ikt_memory_plan_check(ctx, &plan);
+}
+
+/* COLLECTIVE. Lists to places by the rows' own divergences. */
+static ikt_status place_by_divergence(ikt_context *ctx, ikt_dataset *data, int64_t trials,
+                                      ikt_transformed *done) {
+    ikt_new_lists new = {0};
+    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, NULL, &new));
+    done->zero_similarity = new.zero_similarity;
+    done->cells = new.cells;
+    ikt_status st = place(ctx, &new, trials, done);
+    done->similarity = new.similarity;
+    new.similarity = NULL;
+    ikt_new_lists_destroy(&new);
     return st;
 }
 
 static ikt_status transform(ikt_context *ctx, const ikt_transform_request *request,
                             ikt_source *source, ikt_dataset *data, ikt_transformed *done) {
-    const ikt_model_shape *s = &done->loaded.shape;
-    const int64_t before = done->loaded.settings.affinity.neighbours;
-    const int64_t usual = before == IKT_AUTO_INT ? AUTO_NEIGHBOURS : before;
-    ikt_new_lists new = {0};
-    done->k = request->neighbours;
-    if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
-    if (done->k > s->n)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
-                        (long long)done->k, request->model, (long long)s->n);
-    const ikt_kernel kernel =
-        ikt_kernel_of_degrees(done->loaded.settings.layout.degrees_of_freedom);
-    const ikt_out_of_sample_size size = {.n = s->n,
-                                         .q = s->q,
-                                         .kernel = kernel,
-                                         .rows = ikt_rows_count(&done->rows, 0),
-                                         .columns = s->columns,
-                                         .k = done->k,
-                                         .is_u8 = ikt_dataset_is_u8(data),
-                                         .model = done->loaded.model->spec,
-                                         .span = ikt_layout_width(ctx, done->loaded.y, s->q, s->n),
-                                         .threads = ikt_threads(ctx)};
-    const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
-    done->predicted_bytes = ikt_max_one(ctx, plan.peak);
-    IKT_TRY(ikt_memory_plan_check(ctx, &plan));
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
+    IKT_TRY(choose_neighbours(ctx, request, done));
+    IKT_TRY(check_memory(ctx, data, done));
     IKT_TRY(read_labels(ctx, request, source, done));
-    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
-    done->zero_similarity = new.zero_similarity;
-    done->cells = new.cells;
-    ikt_status st = place(ctx, &new, request->trials, done);
-    done->similarity = new.similarity;
-    new.similarity = NULL;
-    ikt_new_lists_destroy(&new);
-    if (st != IKT_OK) return st;
+    IKT_TRY(by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
+                        : place_by_divergence(ctx, data, request->trials, done));
+    done->unsettled = ikt_sum_one(ctx, done->unsettled);
+    done->mean_divergence =
+        ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
     if (done->zero_similarity > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->zero_similarity), {0}},
@@ -198,6 +220,10 @@ void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_free(&done->label_names);
 }
 
+const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
+    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
+}
+
 /* --- labels ----------------------------------------------------------------------------------- */
 
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
@@ -279,16 +305,20 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
     ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
     ikt_note_cells(n, &done->cells);
-    ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
+    char mean[32];
+    snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
+    ikt_note_reals(n, mean, &done->mean_divergence, 1);
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
 
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite) {
-    const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
+    const char *value = ikt_transform_value_name(&done->loaded);
+    const ikt_result_column columns[] = {{value, IKT_COLUMN_DOUBLE, done->divergence},
                                          {"similarity", IKT_COLUMN_FLOAT, done->similarity},
                                          {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_settings settings = done->loaded.settings; /* of the run that made the model */
     ikt_input_settings *input = &settings.input;   /* the new one */
     ikt_config_part parts[IKT_SETTINGS_PARTS];
@@ -315,7 +345,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                    .embedding = done->y,
                                    .labels = done->labels,
                                    .label_names = done->label_names,
-                                   .value_name = "kl",
+                                   .value_name = by_triplets ? "cost" : "kl",
                                    .configuration = configuration,
                                    .facts = n->fact,
                                    .n_facts = n->n_facts,
@@ -334,12 +364,13 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
 ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,
                                  bool overwrite) {
     const ikt_rows old = ikt_rows_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
+    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
     snprintf(footer, sizeof footer,
-             "new rows among the %lld of the model in grey, k %lld, mean KL %.4f", (long long)old.n,
-             (long long)done->k, done->mean_divergence);
+             "new rows among the %lld of the model in grey, k %lld, mean %s %.4f", (long long)old.n,
+             (long long)done->k, by_triplets ? "cost" : "KL", done->mean_divergence);
     settings.overwrite = overwrite;
     settings.footer = footer;
     const ikt_plot_points points = {.rows = &done->rows,

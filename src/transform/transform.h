@@ -1,5 +1,8 @@
 /* Placing new rows into a finished embedding:
- *     model file -> new rows -> codes -> neighbours among the old -> p_j|i -> places.
+ *     model file -> new rows -> codes -> neighbours among the old -> p_j|i -> places,
+ * of maps by triplets
+ *     model file -> new rows -> codes, or the rows -> near old rows and D to them and to far ones
+ *         -> places.
  *
  * The old rows stay where they are and the new ones do not see each other, so the place of a row is
  * a function of the model and that row: the same bits in any batch, on any ranks and threads.
@@ -12,6 +15,7 @@
 #include "io/results/model_file.h"
 #include "isolation/model.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/scorer.h"
 #include "settings/settings.h"
 
 /* What is wanted; texts are lent. */
@@ -36,7 +40,8 @@ typedef struct {
     ikt_normaliser normaliser;
     double *fill;     /* [d] what stands for missing values, or NULL */
     ikt_pca *pca;     /* NULL: no reduction */
-    ikt_model *model; /* "rows" are numbers of distinct centres */
+    ikt_model *model; /* "rows" are numbers of distinct centres; NULL where the file holds rows */
+    float *scale;     /* [n] scales of the old rows where the file holds rows; else NULL */
     float *y;         /* [n * q] the embedding */
 } ikt_loaded_model;
 
@@ -44,10 +49,11 @@ typedef struct {
 typedef struct {
     ikt_loaded_model loaded; /* the model, with the old embedding on every rank */
     ikt_rows rows;
-    int64_t k;          /* neighbours */
+    int64_t k;          /* neighbours: of a map by triplets the near rows of a row */
     float *y;           /* [rows.count * q] */
-    double *divergence; /* [rows.count] KL_i */
-    float *similarity;  /* [rows.count] K to the most similar old row; 0 flags an outlier */
+    double *divergence; /* [rows.count] KL_i; of a map by triplets E (triplet_placing.h) */
+    float *similarity;  /* [rows.count] K to the most similar old row, or exp(-D) where rows are
+                           compared by distances; 0 flags an outlier */
     int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
@@ -72,14 +78,17 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
                              ikt_transformed *out);
 void ikt_transformed_destroy(ikt_transformed *done);
 
+/* LOCAL, pure. What `divergence` is of the rows of that model: "divergence", or "cost". */
+const char *ikt_transform_value_name(const ikt_loaded_model *loaded);
+
 /* COLLECTIVE. Share of new rows whose label is that of most of the 10 nearest old rows in the map
  * (ties to the smallest label); negative where old or new rows have none. Memory: 30 bytes an old
  * row. Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
 
 /* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
- * the model's name and hash, and per row /diagnostics/divergence, similarity, nearest. Its
- * configuration is that of the model's run with the new input, so that `evaluate --input` and
+ * the model's name and hash, and per row /diagnostics/divergence (or cost), similarity, nearest.
+ * Its configuration is that of the model's run with the new input, so that `evaluate --input` and
  * `plot` read it like any other. Errors: IKT_ERR_FILE. */
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite);
@@ -117,14 +126,36 @@ typedef struct {
     ikt_code_check cells;    /* of the new rows */
 } ikt_new_lists;
 
+/* COLLECTIVE. The most similar old rows of rows that a scorer holds, as they stand in the file.
+ *   scorer   of codes or of rows, like the file; its own rows need not be those of a distribution
+ *   lists    receives them, of scorer->rows.count rows
+ * Errors: IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_old_rows_search(ikt_context *ctx, const ikt_loaded_model *loaded,
+                               const ikt_scorer *scorer, ikt_neighbours *lists);
+
 /* COLLECTIVE.
  *   data   new rows, of ikt_loaded_model_dataset
  *   rows    of them
  *   k      old rows of a list, 1 .. those there are
- *   out    free with ikt_new_lists_destroy; empty on failure
+ *   kept   NULL, or receives the codes; the lists then have scores in place of p_j|i
+ *   out    free with ikt_new_lists_destroy; empty on failure, and so is *kept
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_DATA for codes that are no cells. */
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                              const ikt_rows *rows, int64_t k, ikt_new_lists *out);
+                              const ikt_rows *rows, int64_t k, ikt_codes *kept, ikt_new_lists *out);
 void ikt_new_lists_destroy(ikt_new_lists *lists);
+
+/* COLLECTIVE. Places new rows in a map by triplets (objective/triplet_placing.h).
+ *   data     of ikt_loaded_model_dataset
+ *   trials   most evaluations of a row's loss
+ *   done     has the model, the distribution of the new rows and k; receives y, divergence,
+ *            similarity, nearest, cells, zero_similarity, and in `unsettled` those of this rank
+ * Errors: those of ikt_new_lists_find. */
+ikt_status ikt_new_triplets_place(ikt_context *ctx, ikt_dataset *data, int64_t trials,
+                                  ikt_transformed *done);
+
+/* LOCAL, pure. How many of n old rows are far rows, and how long the lists of distances are of
+ * which k near rows are taken. */
+int64_t ikt_new_triplets_far(int64_t n);
+int64_t ikt_new_triplets_lists(const ikt_loaded_model *loaded, int64_t k);
 
 #endif

@@ -191,24 +191,32 @@ static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, 
 
 typedef struct {
     ikt_model_file *file;
+    ikt_model_part part;
     int64_t stride;
-} code_reader;
+} old_reader;
 
-static ikt_status read_codes(void *self, int64_t first, int64_t count, void *packed) {
-    const code_reader *r = self;
-    return ikt_model_file_read(r->file, IKT_MODEL_CODES, first, count, packed, r->stride);
+static ikt_status read_old(void *self, int64_t first, int64_t count, void *plain) {
+    const old_reader *r = self;
+    return ikt_model_file_read(r->file, r->part, first, count, plain, r->stride);
+}
+
+ikt_status ikt_old_rows_search(ikt_context *ctx, const ikt_loaded_model *loaded,
+                               const ikt_scorer *scorer, ikt_neighbours *lists) {
+    const bool has_rows = loaded->shape.has_rows;
+    old_reader reader = {loaded->file, has_rows ? IKT_MODEL_ROWS : IKT_MODEL_CODES,
+                         has_rows ? 0 : scorer->row_bytes};
+    const ikt_row_stream old = {&reader, loaded->shape.n, (size_t)scorer->row_bytes, read_old};
+    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_status st = ikt_neighbours_stream(ctx, scorer, &old, lists);
+    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
+    return st;
 }
 
 /* COLLECTIVE. The k most similar old rows of rows with these codes. */
 static ikt_status search(ikt_context *ctx, const ikt_loaded_model *loaded, const ikt_codes *codes,
                          const ikt_rows *rows, ikt_neighbours *lists) {
-    code_reader reader = {loaded->file, codes->stride};
-    const ikt_row_stream old = {&reader, loaded->shape.n, (size_t)codes->stride, read_codes};
     const ikt_scorer scorer = ikt_scorer_codes(codes, rows);
-    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = ikt_neighbours_stream(ctx, &scorer, &old, lists);
-    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
-    return st;
+    return ikt_old_rows_search(ctx, loaded, &scorer, lists);
 }
 
 /* COLLECTIVE. Notes how similar the most similar old rows are. New cells for the rows that have
@@ -259,7 +267,8 @@ static ikt_status find_similarities(ikt_context *ctx, const ikt_loaded_model *lo
 }
 
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                              const ikt_rows *rows, int64_t k, ikt_new_lists *out) {
+                              const ikt_rows *rows, int64_t k, ikt_codes *kept,
+                              ikt_new_lists *out) {
     ikt_codes codes = {0};
     *out = (ikt_new_lists){.similarity = NULL};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
@@ -269,6 +278,10 @@ ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, 
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
     if (st == IKT_OK) st = search(ctx, loaded, &codes, rows, &out->lists);
     if (st == IKT_OK) st = find_similarities(ctx, loaded, data, rows, &codes, out);
+    if (st == IKT_OK && kept) {
+        *kept = codes;
+        return IKT_OK;
+    }
     ikt_codes_destroy(&codes);
     if (st == IKT_OK)
         ikt_isolation_weights(ctx, &out->lists, loaded->shape.t, out->lists.score);

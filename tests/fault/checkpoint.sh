@@ -46,6 +46,9 @@ chain "volume" layout.dimensions=3 layout.repulsion=barnes_hut preprocess.normal
 chain "two divergences" layout.objective=nerv layout.preset=matlab
 chain "a model" affinity.search=approximate output.model=model.h5
 "$IKT_PROGRAM" transform model.h5 data.h5 placed.h5 --quiet >/dev/null 2>err.txt || fail "the model of a run in parts"
+rm model.h5
+chain "a model of rows" affinity.search=approximate isolation.psi=auto affinity.kind=knn layout.objective=trimap trimap.triplets=pool output.model=model.h5
+"$IKT_PROGRAM" transform model.h5 data.h5 placed.h5 --overwrite --quiet >/dev/null 2>err.txt || fail "the model of rows of a run in parts"
 echo "chains: $chains tried, $starts starts"
 
 # Automatic stop looks back at what was before.

@@ -9,6 +9,7 @@
 "$(dirname "$IKT_PROGRAM")/tests/write_h5" nan.h5 || exit 1
 good="input.file=data.h5 output.file=run.h5 isolation.psi=16 layout.iterations=20
     layout.exaggeration_iterations=5 output.measures=none --quiet"
+bare="input.file=data.h5 output.file=run.h5 layout.iterations=20 output.measures=none --quiet"
 "$IKT_PROGRAM" embed $good output.model=model.h5 >/dev/null || exit 1
 before=$(cksum <model.h5)
 
@@ -39,6 +40,10 @@ expect 2 "too few arguments" transform model.h5 data.h5
 
 # output.model and isolation.model_from
 expect 2 "output.model needs affinity.kind = isolation" embed $good output.overwrite=yes output.model=no.h5 affinity.kind=gaussian isolation.psi=auto
+for objective in sne umap largevis; do
+    expect 2 "output.model does not go with layout.objective = $objective: new rows are placed by the kernel of t-SNE, or by triplets" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=$objective
+done
+expect 2 "output.model needs isolation.form = voronoi" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=trimap isolation.form=forest
 expect 2 "output.model and output.file are the same file" embed $good output.overwrite=yes output.model=run.h5
 expect 4 "model.h5 exists already" embed $good output.file=run2.h5 output.model=model.h5
 expect 4 "missing.h5 cannot be read" embed $good output.overwrite=yes isolation.model_from=missing.h5
@@ -49,6 +54,20 @@ expect 2 "isolation.[a-z_]* = .* goes with affinity.kind=isolation" embed $good 
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5
 # Without statistics only the centres are read, and those are looked at.
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5 preprocess.normalise=none isolation.psi=40
+
+# Models of maps by triplets: with codes, and with rows and their scales.
+"$IKT_PROGRAM" embed $bare output.overwrite=yes layout.objective=trimap affinity.kind=knn output.model=rows.h5 >/dev/null || exit 1
+"$IKT_PROGRAM" embed $bare output.overwrite=yes layout.objective=trimap isolation.psi=16 output.model=codes.h5 >/dev/null || exit 1
+for model in rows.h5 codes.h5; do
+    expect 3 "wide.h5:/X has 5 columns, but the rows of $model had 3" transform $model wide.h5 out.h5
+    expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" transform $model nan.h5 out.h5
+    expect 2 "neighbours 91, but $model holds only 90 rows" transform $model data.h5 out.h5 --neighbours 91
+    "$IKT_PROGRAM" transform $model few.h5 triplets.h5 --overwrite --picture triplets.png --neighbours 90 --quiet >/dev/null || failed=1
+    "$IKT_PROGRAM" transform $model data.h5 triplets.h5 --overwrite --picture triplets.png --iterations 2 --json --quiet >triplets.json || failed=1
+    grep -q '"mean_cost": 0\.' triplets.json || { echo "FAILED: no cost of $model"; failed=1; }
+    "$IKT_PROGRAM" plot triplets.h5 cost.png --overwrite --colour-by diagnostics/cost --quiet || failed=1
+    "$IKT_PROGRAM" info $model | grep -q "embedding of 90 rows" || failed=1
+done
 
 # A result can be evaluated, drawn and described; old files stay as they were.
 "$IKT_PROGRAM" transform model.h5 data.h5 out.h5 --picture out.png --quiet >/dev/null || failed=1

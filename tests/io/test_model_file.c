@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/results/model_file.h"
+#include "transform/transform.h"
 
 enum { N = 301, T = 13, PSI = 300, CENTRES = 500, D = 7, K = 3, STRIDE = 64 };
 
@@ -169,7 +170,7 @@ static void spoil(const char *name, change what) {
 
 static void what_is_wrong_is_told(void **state) {
     static const char *const said[CHANGES] = {
-        "has format version 99; this program reads up to 3",
+        "has format version 99; this program reads up to 4",
         "has no data set 'codes'; it holds: ", "/codes has another size or type",
         "attribute psi is missing or wrong", "is not a model to place rows by"};
     ikt_context *ctx = *state;
@@ -211,5 +212,71 @@ static void giving_up_leaves_what_was_there(void **state) {
     io_remove(ctx, name);
 }
 
-IKT_MPI_TESTS(ikt_test(round_trip), ikt_test(what_is_wrong_is_told),
+/* --- models that hold rows -------------------------------------------------------------------- */
+
+static void write_model_of_rows(ikt_context *ctx, const char *name) {
+    static const ikt_model_shape of_rows = {
+        .n = N, .q = 2, .d = K, .columns = K, .placing = IKT_PLACING_TRIPLETS, .has_rows = true};
+    static float x[N * K], scale[N], y[2 * N];
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_model_writer *w;
+    for (int64_t e = 0; e < N * K; e++)
+        x[e] = (float)e / 16;
+    for (int64_t e = 0; e < N; e++)
+        scale[e] = 1 + (float)e;
+    assert_int_equal(ikt_model_writer_begin(ctx, name, true, &w), IKT_OK);
+    assert_int_equal(ikt_model_writer_shape(w, &of_rows), IKT_OK);
+    assert_int_equal(
+        ikt_model_writer_part(w, IKT_MODEL_ROWS, rows.first, rows.count, x + K * rows.first, 0),
+        IKT_OK);
+    assert_int_equal(
+        ikt_model_writer_part(w, IKT_MODEL_SCALES, rows.first, rows.count, scale + rows.first, 0),
+        IKT_OK);
+    assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_EMBEDDING, rows.first, rows.count,
+                                           y + 2 * rows.first, 0),
+                     IKT_OK);
+    assert_int_equal(ikt_model_writer_notes(w, "run:\n  seed: 7\n", NULL, 0), IKT_OK);
+    assert_int_equal(ikt_model_writer_end(&w, IKT_OK), IKT_OK);
+}
+
+static void models_may_hold_rows(void **state) {
+    static const char *const said[] = {"has no data set 'scales'", "its sizes do not fit together",
+                                       "its sizes do not fit together"};
+    static float x[N * K], scale[N];
+    ikt_context *ctx = *state;
+    char name[IO_NAME_MAX];
+    ikt_model_file *f;
+    ikt_loaded_model loaded;
+    io_name(ctx, "rows.h5", name);
+    write_model_of_rows(ctx, name);
+    assert_int_equal(ikt_model_file_open(ctx, name, &f), IKT_OK);
+    assert_true(ikt_model_file_shape(f)->has_rows);
+    assert_int_equal(ikt_model_file_shape(f)->placing, IKT_PLACING_TRIPLETS);
+    assert_int_equal(ikt_model_file_read(f, IKT_MODEL_ROWS, 0, N, x, 0), IKT_OK);
+    assert_int_equal(ikt_model_file_read(f, IKT_MODEL_SCALES, 0, N, scale, 0), IKT_OK);
+    for (int64_t e = 0; e < N * K; e++)
+        assert_true(x[e] == (float)e / 16 && scale[e / K] == 1 + (float)(e / K));
+    ikt_model_file_close(&f);
+    /* Its configuration is that of a map by t-SNE. */
+    assert_int_equal(ikt_model_load(ctx, name, &loaded), IKT_ERR_DATA);
+    io_expect(ctx, "is not what its configuration would place rows by");
+    for (int what = 0; what < 3; what++) {
+        write_model_of_rows(ctx, name);
+        if (ikt_rank(ctx) == 0) {
+            hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
+            assert_true(file >= 0);
+            if (what == 0) assert_true(H5Ldelete(file, "scales", H5P_DEFAULT) >= 0);
+            if (what == 1) set_int(file, "placing", 0);
+            if (what == 2) set_int(file, "holds_rows", 0);
+            H5Fclose(file);
+        }
+        ikt_barrier(ctx);
+        assert_int_equal(ikt_model_file_open(ctx, name, &f), IKT_ERR_DATA);
+        io_expect(ctx, said[what]);
+    }
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    io_remove(ctx, name);
+}
+
+IKT_MPI_TESTS(ikt_test(round_trip), ikt_test(what_is_wrong_is_told), ikt_test(models_may_hold_rows),
               ikt_test(giving_up_leaves_what_was_there))

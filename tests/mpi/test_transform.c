@@ -21,8 +21,10 @@ static void succeed(ikt_context *ctx, ikt_status st) {
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-/* Rows first .. first + count - 1 of a set of digits, a pure function of the row. */
-static void write_digits(ikt_context *ctx, const char *name, int64_t first, int64_t count) {
+/* Rows first .. first + count - 1 of a set of digits, a pure function of the row, in that order or
+ * the last one first. */
+static void write_some(ikt_context *ctx, const char *name, int64_t first, int64_t count,
+                       bool backwards) {
     ikt_generate_settings settings;
     ikt_generation *set;
     ikt_table_writer *table;
@@ -33,6 +35,8 @@ static void write_digits(ikt_context *ctx, const char *name, int64_t first, int6
     int32_t *labels = malloc((size_t)count * sizeof *labels);
     assert_true(rows && labels);
     ikt_generation_fill(set, first, count, rows, labels);
+    for (int64_t i = 0; backwards && i < count; i++)
+        ikt_generation_fill(set, first + count - 1 - i, 1, rows + i * set->columns, labels + i);
     const int64_t mine = ikt_rank(ctx) == 0 ? count : 0;
     succeed(ctx, ikt_table_create(ctx, name, true, count, set->columns, IKT_TYPE_U8, true, &table));
     succeed(ctx, ikt_table_write(table, 0, mine, rows, labels));
@@ -40,6 +44,10 @@ static void write_digits(ikt_context *ctx, const char *name, int64_t first, int6
     ikt_generation_close(&set);
     free(rows);
     free(labels);
+}
+
+static void write_digits(ikt_context *ctx, const char *name, int64_t first, int64_t count) {
+    write_some(ctx, name, first, count, false);
 }
 
 /* `count` rows round a corner of a cube, in few columns: squared distances are exact in float. */
@@ -70,7 +78,8 @@ static void set(ikt_context *ctx, ikt_settings *settings, const char *key, const
     succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, text));
 }
 
-static ikt_settings settings_for(ikt_context *ctx, const char *input, const char *output) {
+/* Of any objective, and of t-SNE. */
+static ikt_settings settings_of_all(ikt_context *ctx, const char *input, const char *output) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     memset(&settings, 0, sizeof settings);
@@ -80,6 +89,11 @@ static ikt_settings settings_for(ikt_context *ctx, const char *input, const char
     set(ctx, &settings, "output.file", output);
     set(ctx, &settings, "output.overwrite", "yes");
     set(ctx, &settings, "layout.iterations", "250");
+    return settings;
+}
+
+static ikt_settings settings_for(ikt_context *ctx, const char *input, const char *output) {
+    ikt_settings settings = settings_of_all(ctx, input, output);
     set(ctx, &settings, "layout.exaggeration_iterations", "100");
     return settings;
 }
@@ -367,6 +381,129 @@ static void types_may_differ(void **state) {
     remove_all(ctx, &n);
 }
 
+/* --- maps by triplets ------------------------------------------------------------------------- */
+
+enum { MOST = 3 };
+
+/* Places and costs of all rows on every rank, as bits; of rows that were written backwards in the
+ * order of the others. */
+static void collect(ikt_context *ctx, const ikt_transformed *done, bool backwards, int64_t offset,
+                    int64_t *bits) {
+    const int64_t q = done->loaded.shape.q;
+    memset(bits, 0, NEW * (MOST + 1) * sizeof *bits);
+    for (int64_t i = 0; i < done->rows.count; i++) {
+        const int64_t row = done->rows.first + i, at = backwards ? done->rows.n - 1 - row : row;
+        int64_t *to = bits + (offset + at) * (MOST + 1);
+        for (int64_t c = 0; c < q; c++) {
+            uint32_t number;
+            memcpy(&number, &done->y[i * q + c], sizeof number);
+            to[c] = number;
+        }
+        memcpy(&to[MOST], &done->divergence[i], sizeof *to);
+    }
+    ikt_sum_i64(ctx, bits, NEW * (MOST + 1));
+}
+
+/* New rows at once, backwards, in two files, and on one rank: the same places; old rows once more
+ * have the similarity 1 with themselves and land near where they are. */
+static void check_triplets(ikt_context *ctx, const char *const way[6]) {
+    ikt_context *alone = ikt_test_alone();
+    names n = make_names(ctx);
+    static int64_t all[NEW * (MOST + 1)], other[NEW * (MOST + 1)], part[NEW * (MOST + 1)];
+    double before, after;
+    write_digits(ctx, n.old, 0, OLD);
+    write_digits(ctx, n.new, OLD, NEW);
+    ikt_settings settings = settings_of_all(ctx, n.old, n.run);
+    set(ctx, &settings, "layout.objective", "trimap");
+    set(ctx, &settings, "affinity.kind", way[0]);
+    set(ctx, &settings, "trimap.triplets", way[1]);
+    set(ctx, &settings, "layout.dimensions", way[2]);
+    set(ctx, &settings, "trimap.weights", way[3]);
+    set(ctx, &settings, "preprocess.normalise", way[4]);
+    set(ctx, &settings, "affinity.search", way[5]);
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, &before);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    collect(ctx, &done, false, 0, all);
+    succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
+    print_message("%s, %s, %s: accuracy of old rows %.3f, new rows among them %.3f, %d moving\n",
+                  way[0], way[1], way[2], before, after, (int)done.unsettled);
+    assert_true(after > before - 0.15); /* three standard errors of 90 rows */
+    assert_true(done.unsettled <= NEW / 50 && done.zero_similarity == 0);
+    char hash[32];
+    snprintf(hash, sizeof hash, "%s", done.loaded.hash);
+    ikt_transformed_destroy(&done);
+    if (ikt_rank(ctx) == 0) {
+        done = transform(alone, n.model, n.new);
+        collect(alone, &done, false, 0, other);
+        assert_memory_equal(all, other, sizeof all);
+        ikt_transformed_destroy(&done);
+    }
+    write_some(ctx, n.part, OLD, NEW, true);
+    done = transform(ctx, n.model, n.part);
+    collect(ctx, &done, true, 0, other);
+    assert_memory_equal(all, other, sizeof all);
+    ikt_transformed_destroy(&done);
+    memset(other, 0, sizeof other);
+    for (int half = 0; half < 2; half++) {
+        const int64_t first = half ? SPLIT : 0, count = half ? NEW - SPLIT : SPLIT;
+        write_digits(ctx, n.part, OLD + first, count);
+        done = transform(ctx, n.model, n.part);
+        collect(ctx, &done, false, first, part);
+        for (int64_t e = 0; e < NEW * (MOST + 1); e++)
+            other[e] += part[e];
+        ikt_transformed_destroy(&done);
+    }
+    assert_memory_equal(all, other, sizeof all);
+
+    done = transform(ctx, n.model, n.old);
+    const int64_t q = done.loaded.shape.q;
+    double away[OLD] = {0}, low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < done.rows.count; i++) {
+        const int64_t row = done.rows.first + i;
+        double square = 0;
+        assert_true(done.similarity[i] == 1 && done.nearest[i] <= row);
+        for (int64_t c = 0; c < q; c++)
+            square += pow((double)done.y[i * q + c] - (double)done.loaded.y[row * q + c], 2);
+        away[row] = -sqrt(square);
+    }
+    for (int64_t e = 0; e < OLD; e++) {
+        low = fmin(low, (double)done.loaded.y[q * e]);
+        high = fmax(high, (double)done.loaded.y[q * e]);
+    }
+    ikt_min_f64(ctx, away, OLD);
+    qsort(away, OLD, sizeof *away, by_size);
+    print_message("old rows: median distance %.3f, a tenth beyond %.3f, width %.1f\n",
+                  -away[OLD / 2], -away[OLD / 10], high - low);
+    assert_true(-away[OLD / 2] < 0.03 * (high - low));
+    assert_true(-away[OLD / 10] < 0.1 * (high - low));
+    ikt_transformed_destroy(&done);
+    remove_all(ctx, &n);
+    if (ikt_rank(ctx) == 0) { /* and the model itself, made by one rank */
+        write_digits(alone, n.old, 0, OLD);
+        write_digits(alone, n.new, OLD, NEW);
+        embed(alone, &settings, NULL);
+        done = transform(alone, n.model, n.new);
+        assert_string_equal(done.loaded.hash, hash);
+        collect(alone, &done, false, 0, other);
+        assert_memory_equal(all, other, sizeof all);
+        ikt_transformed_destroy(&done);
+    }
+    remove_all(ctx, &n);
+    ikt_context_destroy(&alone);
+}
+
+static void triplets_place_rows_one_by_one(void **state) {
+    static const char *const ways[][6] = {
+        {"isolation", "fixed", "2", "log", "none", "exact"},
+        {"isolation", "pool", "3", "ratio", "none", "approximate"},
+        {"knn", "fixed", "2", "ratio", "minmax", "exact"},
+        {"knn", "pool", "1", "unit", "unit", "approximate"},
+        {"gaussian", "pool", "2", "log", "none", "approximate"}};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        check_triplets(*state, ways[w]);
+}
+
 /* A run that fails after its codes were kept leaves neither a model nor a part of one. */
 static void a_failed_run_leaves_no_model(void **state) {
     ikt_context *ctx = *state;
@@ -389,4 +526,4 @@ IKT_MPI_TESTS(ikt_test(places_are_a_function_of_model_and_row),
               ikt_test(twins_land_next_to_old_rows), ikt_test(the_model_of_another_file),
               ikt_test(a_larger_model_than_the_rows),
               ikt_test(rows_without_similarity_are_told_and_placed), ikt_test(types_may_differ),
-              ikt_test(a_failed_run_leaves_no_model))
+              ikt_test(triplets_place_rows_one_by_one), ikt_test(a_failed_run_leaves_no_model))

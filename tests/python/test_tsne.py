@@ -206,6 +206,25 @@ def test_new_rows(blobs):
     np.testing.assert_array_equal(without.transform(X), without.embedding_)
 
 
+@pytest.mark.parametrize("kernel", ["isolation", "knn"])
+def test_new_rows_by_triplets(blobs, kernel):
+    X = blobs[0]
+    trimap = {"layout.objective": "trimap"}
+    fitted = iktsne.TSNE(kernel=kernel, max_iter=60, settings=trimap).fit(X)
+    new = X[5:25] + np.float32(1e-3)
+    placed = fitted.transform(new)
+    np.testing.assert_array_equal(fitted.transform(new[::-1])[::-1], placed)
+    np.testing.assert_array_equal(fitted.transform(X), fitted.embedding_)
+    assert np.median(np.abs(placed - fitted.embedding_[5:25])) < 0.2 * fitted.embedding_.std()
+
+
+@pytest.mark.parametrize("objective", ["umap", "largevis"])
+def test_objectives_without_a_model(blobs, objective):
+    fitted = iktsne.TSNE(max_iter=60, settings={"layout.objective": objective}).fit(blobs[0])
+    with pytest.raises(ValueError, match="tsne, nerv, jse and trimap"):
+        fitted.transform(blobs[0][:3] + np.float32(1e-3))
+
+
 def test_sparse_rows_are_known_again():
     sparse = pytest.importorskip("scipy.sparse")
     S = sparse.random(100, 40, 0.2, format="csr", random_state=1)

@@ -26,22 +26,32 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
                        : bytes == 2 ? H5T_NATIVE_UINT16
                                     : H5T_NATIVE_UINT32;
     const hid_t row = s->is_u8 ? H5T_NATIVE_UINT8 : H5T_NATIVE_FLOAT;
-    const bool shifted = s->is_shifted, reduced = s->is_reduced;
+    const bool shifted = s->is_shifted, reduced = s->is_reduced, coded = !s->has_rows;
     const layout all[IKT_MODEL_PARTS] = {
         [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_MEAN] = {"preprocess/mean", H5T_NATIVE_DOUBLE, s->d, 0, reduced, 0},
         [IKT_MODEL_COMPONENTS] = {"preprocess/components", H5T_NATIVE_DOUBLE, s->columns, s->d,
                                   reduced, 0},
-        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, true, 0},
-        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, true, 0},
-        [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, true, 0},
+        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, coded, 0},
+        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, coded, 0},
+        [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, coded, 0},
         [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
         [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0},
-        [IKT_MODEL_FILL] = {"preprocess/fill", H5T_NATIVE_DOUBLE, s->d, 0, false, 0}};
+        [IKT_MODEL_FILL] = {"preprocess/fill", H5T_NATIVE_DOUBLE, s->d, 0, false, 0},
+        [IKT_MODEL_ROWS] = {"rows", H5T_NATIVE_FLOAT, s->n, s->columns, !coded, 0},
+        [IKT_MODEL_SCALES] = {"scales", H5T_NATIVE_FLOAT, s->n, 0, !coded, 0}};
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
+}
+
+/* Whether a file of that shape may have the part. */
+static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
+    const bool of_rows = part == IKT_MODEL_ROWS || part == IKT_MODEL_SCALES;
+    const bool of_codes =
+        part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS || part == IKT_MODEL_CODES;
+    return s->has_rows ? !of_codes : !of_rows;
 }
 
 /* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
@@ -108,10 +118,12 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     w->shape = *s;
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(s, (ikt_model_part)part);
-        bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
+        if (belongs(s, (ikt_model_part)part))
+            bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
-    const int version = s->metric != 0                ? IKT_MODEL_METRIC
+    const int version = s->placing != 0               ? IKT_MODEL_PLACING
+                        : s->metric != 0              ? IKT_MODEL_METRIC
                         : ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE
                                                       : IKT_MODEL_FIRST;
     bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
@@ -119,6 +131,9 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     for (int i = 0; i < NUMBERS && good; i++)
         good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
     if (good && s->metric != 0) good = ikt_h5_set_int(w->out.file, "metric", s->metric);
+    if (good && s->placing != 0)
+        good = ikt_h5_set_int(w->out.file, "placing", s->placing) &&
+               ikt_h5_set_int(w->out.file, "holds_rows", s->has_rows);
     hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
     ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the format");
     ikt_h5_close(group);
@@ -203,11 +218,17 @@ static ikt_status read_shape(ikt_model_file *f) {
                                  .is_reduced = number[9] != 0,
                                  .is_unit = number[10] != 0};
     if (!ikt_h5_get_int(f->file, "metric", &f->shape.metric)) f->shape.metric = 0;
+    int64_t has_rows = 0;
+    if (!ikt_h5_get_int(f->file, "placing", &f->shape.placing)) f->shape.placing = 0;
+    f->shape.has_rows = ikt_h5_get_int(f->file, "holds_rows", &has_rows) && has_rows != 0;
     const ikt_model_shape *s = &f->shape;
-    bool good = s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
-                s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
-                s->psi <= s->centres && s->centres <= INT32_MAX && s->metric >= 0 &&
-                s->metric <= METRIC_MOST && (s->is_reduced || s->columns == s->d) &&
+    const bool fits = s->has_rows
+                          ? s->placing == IKT_PLACING_TRIPLETS
+                          : s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
+                                s->psi <= s->centres && s->centres <= INT32_MAX;
+    bool good = fits && s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
+                s->metric >= 0 && s->metric <= METRIC_MOST && s->placing >= 0 &&
+                s->placing < IKT_PLACINGS && (s->is_reduced || s->columns == s->d) &&
                 s->columns <= INT32_MAX && s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
     return good ? IKT_OK : damaged(f, "its sizes do not fit together");
 }
@@ -232,6 +253,7 @@ static ikt_status open_parts(ikt_model_file *f) {
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(&f->shape, (ikt_model_part)part);
         char what[128];
+        if (!belongs(&f->shape, (ikt_model_part)part)) continue;
         if (!ikt_h5_has(f->file, of.name)) {
             if (of.is_needed) return ikt_h5_missing(f->ctx, f->file, f->path, of.name);
             continue;

@@ -9,6 +9,8 @@
  *   /embedding       n x q float32
  *   /labels          n int64, where the input had them
  *   /preprocess/fill  input_columns double: what stood for missing values, where some could be
+ *   /rows, /scales   n x columns and n float32, in place of centres, partitionings and codes: rows
+ *                    after preprocessing, and their scales (sampled/far_similarity.h)
  *   /provenance      attributes: configuration (YAML), version, input, hashes
  * The root has attributes format = "iktsne-model", format_version, and those of ikt_model_shape.
  * All of it is the same in equal runs on any number of ranks.
@@ -25,9 +27,10 @@
 /* Versions of the format; append only. A model is written in the first one that can hold it. */
 typedef enum {
     IKT_MODEL_FIRST = 1,
-    IKT_MODEL_WIDE = 2,   /* codes may be uint32 */
-    IKT_MODEL_METRIC = 3, /* there may be a metric, which older programs would pass over */
-    IKT_MODEL_CURRENT = IKT_MODEL_METRIC
+    IKT_MODEL_WIDE = 2,    /* codes may be uint32 */
+    IKT_MODEL_METRIC = 3,  /* there may be a metric, which older programs would pass over */
+    IKT_MODEL_PLACING = 4, /* new rows may be placed otherwise than by the kernel of t-SNE */
+    IKT_MODEL_CURRENT = IKT_MODEL_PLACING
 } ikt_model_version;
 
 /* The data sets. Elements in memory are of the types above, rows dense unless a stride is given. */
@@ -42,8 +45,17 @@ typedef enum {
     IKT_MODEL_EMBEDDING,
     IKT_MODEL_LABELS,
     IKT_MODEL_FILL,
+    IKT_MODEL_ROWS,
+    IKT_MODEL_SCALES,
     IKT_MODEL_PARTS
 } ikt_model_part;
+
+/* By what new rows are placed. */
+typedef enum {
+    IKT_PLACING_DIVERGENCE, /* their own KL divergence, with the kernel of t-SNE */
+    IKT_PLACING_TRIPLETS,   /* the loss of their own triplets */
+    IKT_PLACINGS
+} ikt_model_placing;
 
 /* What the sizes of the data sets follow from. */
 typedef struct {
@@ -58,6 +70,8 @@ typedef struct {
     bool is_reduced; /* there are mean and components */
     bool is_unit;    /* rows are brought to length 1 */
     int64_t metric;  /* ikt_metric_kind (data/normalise.h); 0, Euclidean, is not written */
+    int64_t placing; /* ikt_model_placing; 0 is not written */
+    bool has_rows;   /* there are rows and scales; centres, t and psi are 0 then */
     bool has_labels, has_fill; /* known when reading; not written */
 } ikt_model_shape;
 

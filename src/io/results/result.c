@@ -148,7 +148,11 @@ struct ikt_result_file {
 static ikt_status open_embedding(ikt_result_file *f) {
     hsize_t size[2] = {0, 0};
     int64_t version = IKT_RESULT_CURRENT; /* a file of another program has none */
-    if (ikt_h5_get_int(f->file, "format_version", &version) && version > IKT_RESULT_CURRENT)
+    char format[32];
+    ikt_h5_short_text(f->file, "format", format, sizeof format);
+    const bool is_model = strcmp(format, "iktsne-model") == 0; /* which counts its own versions */
+    if (!is_model && ikt_h5_get_int(f->file, "format_version", &version) &&
+        version > IKT_RESULT_CURRENT)
         return ikt_fail(f->ctx, IKT_ERR_DATA,
                         "%s has format version %lld; this program reads up to %d: use a newer "
                         "iktsne",
