@@ -13,9 +13,10 @@
 
 /* In the order in which measures are listed: first what looks at the map alone. */
 static const ikt_measure_family *const families[] = {
-    &ikt_family_clusters, &ikt_family_labels,     &ikt_family_silhouette, &ikt_family_kmeans,
-    &ikt_family_visible,  &ikt_family_ranks,      &ikt_family_retrieval,  &ikt_family_triplets,
-    &ikt_family_global,   &ikt_family_separation, &ikt_family_kernel};
+    &ikt_family_clusters, &ikt_family_labels,   &ikt_family_silhouette,    &ikt_family_kmeans,
+    &ikt_family_visible,  &ikt_family_ranks,    &ikt_family_retrieval,     &ikt_family_triplets,
+    &ikt_family_global,   &ikt_family_outliers, &ikt_family_data_outliers, &ikt_family_separation,
+    &ikt_family_kernel};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* The names that measures come under. Where several share a word, all of them are meant. */
@@ -50,6 +51,8 @@ static const ikt_measure_name names[] = {
     {"triplet accuracy", "triplets", 1, "triplets of rows in the right order",
      "triplet triplet-accuracy random-triplet"},
     {"global score", "global", 1, NULL, "global-score"},
+    {"outlier ratio", "outliers", 0, NULL, "outlier-ratio"},
+    {"outlier ratio of the data", "data-outliers", 0, NULL, "data-outlier-ratio"},
     {"gamma", "separation", 0, NULL, "gamma"},
     {"gamma spherical", "separation", 0, NULL, "gamma"},
     {"gamma separated", "separation", 0, NULL, "gamma"},
@@ -195,6 +198,7 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
                             word, known, hint);
         }
         const char *missing = lacking(families[f], has);
+        if (missing && settings->leaves_out) continue;
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
                             missing);

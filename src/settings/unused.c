@@ -29,6 +29,7 @@ typedef enum {
     APPROXIMATION,
     GRID,
     LATE_EXAGGERATION,
+    STEPS,
     EXAGGERATION,
     KERNEL_SUMS,
     TRIMAP,
@@ -74,7 +75,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     const bool is_trimap = objective->resolve == ikt_objective_trimap.resolve;
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
-    has[KERNEL_SUMS] = !is_trimap;
+    has[STEPS] = !objective->is_start;
+    has[KERNEL_SUMS] = !is_trimap && !objective->is_start;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
     has[EXAGGERATION] = objective->has_exaggeration || layout->custom;
@@ -89,6 +91,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
 }
 
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
+static const char moving[] = "an objective other than pca";
+static const char summing[] = "an objective other than trimap and pca";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
@@ -109,6 +113,7 @@ static const struct {
              {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
+             {"affinity", NULL, STEPS, moving},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
              {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
@@ -120,12 +125,17 @@ static const struct {
              {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
+             {"isolation", NULL, STEPS, moving},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
              {"layout", "exaggeration", EXAGGERATION, exaggerating},
              {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
-             {"layout", "degrees_of_freedom", KERNEL_SUMS, "an objective other than trimap"},
+             {"layout", "degrees_of_freedom", KERNEL_SUMS, summing},
+             {"layout", "preset", STEPS, moving},
+             {"layout", "learning_rate", STEPS, moving},
+             {"layout", "final_learning_rate", STEPS, moving},
+             {"layout", "stop", STEPS, moving},
              {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
              {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},
