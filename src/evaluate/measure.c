@@ -170,6 +170,13 @@ typedef struct {
     bool family[FAMILIES], whole[FAMILIES], measure[NAMES];
 } selection;
 
+/* Whether a family is computed where nobody names it. One that needs nothing of the data is told
+ * beside the same of the data alone. */
+static bool is_usual(const ikt_measure_family *f, const ikt_measure_settings *settings,
+                     bool has_input) {
+    return !settings->only && (f->is_cheap || !settings->cheap_only) && (f->needs || has_input);
+}
+
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, selection *asked) {
@@ -177,8 +184,8 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
     const bool columns = what->data && !ikt_dataset_pairs(what->data);
     const unsigned has = has_of(what->has_labels, what->data, columns, what->codes);
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = asked->whole[f] = !settings->only && !lacking(families[f], has) &&
-                                      (families[f]->is_cheap || !settings->cheap_only);
+        wanted[f] = asked->whole[f] =
+            is_usual(families[f], settings, what->data) && !lacking(families[f], has);
     for (const char *list = settings->only; list;) {
         const char *name = list;
         const size_t length = strcspn(name, ","), f = next_family(&list, asked->measure);
@@ -292,7 +299,7 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
     for (size_t f = 0; f < FAMILIES; f++) {
         const ikt_measure_family *of = families[f];
         const bool by_code = (of->needs & IKT_MEASURE_NEEDS_CODES) != 0;
-        const bool runs = settings->only ? listed[f] : of->is_cheap || !settings->cheap_only;
+        const bool runs = settings->only ? listed[f] : is_usual(of, settings, extent->input);
         if (!runs || lacking(of, has)) continue;
         const int64_t bytes = of->memory(settings, extent);
         if (!of->compute)

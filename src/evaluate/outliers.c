@@ -104,7 +104,6 @@ static int64_t memory_of_map(const ikt_measure_settings *settings,
     return (extent->n / extent->ranks + 1) * (int64_t)sizeof(double);
 }
 
-/* Says little without the ratio of the data, so that runs do not print it of their own accord. */
 const ikt_measure_family ikt_family_outliers = {
     .name = "outliers",
     .help = "outlier ratio of the map: distance of the 5 % farthest rows from the centre, against "
