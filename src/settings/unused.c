@@ -133,6 +133,7 @@ static const struct {
              {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
              {"layout", "degrees_of_freedom", KERNEL_SUMS, summing},
              {"layout", "preset", STEPS, moving},
+             {"layout", "iterations", STEPS, moving},
              {"layout", "learning_rate", STEPS, moving},
              {"layout", "final_learning_rate", STEPS, moving},
              {"layout", "stop", STEPS, moving},

@@ -146,7 +146,7 @@ static void it_is_planned_without_a_kernel(void **state) {
 static void what_it_has_no_use_for_is_refused(void **state) {
     static const struct {
         const char *settings, *why;
-    } cases[] = {{"layout.iterations=1", "has none to make"},
+    } cases[] = {{"layout.iterations=1", "would have no effect"},
                  {"layout.init=random", "leave layout.init"},
                  {"layout.init_file=a.npy", "leave layout.init"},
                  {"affinity.kind=gaussian", "an objective other than pca"},
