@@ -86,7 +86,7 @@ ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *sett
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (settings->only) return ikt_fail(ctx, IKT_ERR_DATA, "%s", text);
+    if (settings->only && !settings->leaves_out) return ikt_fail(ctx, IKT_ERR_DATA, "%s", text);
     ikt_log(ctx, IKT_LOG_WARN, "%s", text);
     return IKT_OK;
 }

@@ -67,8 +67,8 @@ int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
 ikt_status ikt_measure_by_class(ikt_context *ctx, const ikt_measure_view *view, int64_t **begin,
                                 int32_t **order);
 
-/* SAME-ARGS. Data that do not allow a family: an error where it was asked for by name, else a
- * warning; the family then adds nothing. */
+/* SAME-ARGS. Data that do not allow a family: an error where it was asked for by name, else, and
+ * with settings->leaves_out, a warning; the family then adds nothing. */
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -131,6 +131,7 @@ void ikt_rank_counts_destroy(ikt_rank_counts *counts);
 /* The families. */
 extern const ikt_measure_family ikt_family_clusters, ikt_family_labels, ikt_family_silhouette,
     ikt_family_kmeans, ikt_family_visible, ikt_family_global, ikt_family_ranks,
-    ikt_family_retrieval, ikt_family_triplets, ikt_family_separation, ikt_family_kernel;
+    ikt_family_retrieval, ikt_family_triplets, ikt_family_separation, ikt_family_kernel,
+    ikt_family_outliers, ikt_family_data_outliers;
 
 #endif

@@ -13,9 +13,10 @@
 
 /* In the order in which measures are listed: first what looks at the map alone. */
 static const ikt_measure_family *const families[] = {
-    &ikt_family_clusters, &ikt_family_labels,     &ikt_family_silhouette, &ikt_family_kmeans,
-    &ikt_family_visible,  &ikt_family_ranks,      &ikt_family_retrieval,  &ikt_family_triplets,
-    &ikt_family_global,   &ikt_family_separation, &ikt_family_kernel};
+    &ikt_family_clusters, &ikt_family_labels,   &ikt_family_silhouette,    &ikt_family_kmeans,
+    &ikt_family_visible,  &ikt_family_ranks,    &ikt_family_retrieval,     &ikt_family_triplets,
+    &ikt_family_global,   &ikt_family_outliers, &ikt_family_data_outliers, &ikt_family_separation,
+    &ikt_family_kernel};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* The names that measures come under. Where several share a word, all of them are meant. */
@@ -50,6 +51,8 @@ static const ikt_measure_name names[] = {
     {"triplet accuracy", "triplets", 1, "triplets of rows in the right order",
      "triplet triplet-accuracy random-triplet"},
     {"global score", "global", 1, NULL, "global-score"},
+    {"outlier ratio", "outliers", 0, NULL, "outlier-ratio"},
+    {"outlier ratio of the data", "data-outliers", 0, NULL, "data-outlier-ratio"},
     {"gamma", "separation", 0, NULL, "gamma"},
     {"gamma spherical", "separation", 0, NULL, "gamma"},
     {"gamma separated", "separation", 0, NULL, "gamma"},
@@ -167,6 +170,13 @@ typedef struct {
     bool family[FAMILIES], whole[FAMILIES], measure[NAMES];
 } selection;
 
+/* Whether a family is computed where nobody names it. One that needs nothing of the data is told
+ * beside the same of the data alone. */
+static bool is_usual(const ikt_measure_family *f, const ikt_measure_settings *settings,
+                     bool has_input) {
+    return !settings->only && (f->is_cheap || !settings->cheap_only) && (f->needs || has_input);
+}
+
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, selection *asked) {
@@ -174,8 +184,8 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
     const bool columns = what->data && !ikt_dataset_pairs(what->data);
     const unsigned has = has_of(what->has_labels, what->data, columns, what->codes);
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = asked->whole[f] = !settings->only && !lacking(families[f], has) &&
-                                      (families[f]->is_cheap || !settings->cheap_only);
+        wanted[f] = asked->whole[f] =
+            is_usual(families[f], settings, what->data) && !lacking(families[f], has);
     for (const char *list = settings->only; list;) {
         const char *name = list;
         const size_t length = strcspn(name, ","), f = next_family(&list, asked->measure);
@@ -195,6 +205,7 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
                             word, known, hint);
         }
         const char *missing = lacking(families[f], has);
+        if (missing && settings->leaves_out) continue;
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
                             missing);
@@ -288,7 +299,7 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
     for (size_t f = 0; f < FAMILIES; f++) {
         const ikt_measure_family *of = families[f];
         const bool by_code = (of->needs & IKT_MEASURE_NEEDS_CODES) != 0;
-        const bool runs = settings->only ? listed[f] : of->is_cheap || !settings->cheap_only;
+        const bool runs = settings->only ? listed[f] : is_usual(of, settings, extent->input);
         if (!runs || lacking(of, has)) continue;
         const int64_t bytes = of->memory(settings, extent);
         if (!of->compute)

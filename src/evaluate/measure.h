@@ -26,6 +26,7 @@ typedef struct {
     int64_t batch_bytes; /* distances a rank holds at a time; changes the time only */
     bool cheap_only;     /* leave out what costs more than a search for neighbours in the map */
     bool keep_curve;     /* the family `ranks` fills measures->curve */
+    bool leaves_out;     /* leave out, too, what is asked for by name and the data do not allow */
     const char *only; /* families or measures asked for by name, "clusters,trustworthiness"; NULL:
                          all that are possible */
 } ikt_measure_settings;

@@ -14,13 +14,15 @@
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap|umap|largevis", "",
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap|umap|largevis|pca",
+        "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
         "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
         "umap and largevis attract along P and take repulsion "
-        "from a random draw of rows (docs/umap.md)"),
+        "from a random draw of rows (docs/umap.md); pca stays at the first principal components, "
+        "as they are, in no iteration"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -36,7 +38,7 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset, and 500 for the objectives umap and largevis"),
+        "of the preset, 500 for the objectives umap and largevis, and 0 for pca"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -199,10 +201,29 @@ static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
     return IKT_OK;
 }
 
+/* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
+static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
+    const char *name = ikt_layout_objective(s)->name;
+    if (s->iterations != IKT_AUTO_INT && s->iterations > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.iterations = %lld, but layout.objective=%s has none to make: leave "
+                        "it out",
+                        (long long)s->iterations, name);
+    if ((s->init != IKT_INIT_AUTO && s->init != IKT_INIT_PCA) || s->init_file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s is the map of the principal components of the rows: "
+                        "leave layout.init and init_file out, and give the rows as input.file",
+                        name);
+    s->iterations = 0;
+    s->init = IKT_INIT_PCA;
+    return IKT_OK;
+}
+
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     ikt_objective_options options = ikt_layout_options(settings, 0);
     IKT_TRY(check_final_exaggeration(ctx, settings));
+    if (kind->is_start) IKT_TRY(settle_at_start(ctx, settings));
     if (kind->is_annealed && settings->stop == IKT_STOP_AUTO)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,

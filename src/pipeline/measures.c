@@ -129,6 +129,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
         ikt_measured what = ikt_run_measured(ctx, run);
         settings.seed = (uint64_t)run->settings.run.seed;
         settings.only = only;
+        settings.leaves_out = only != NULL;
         settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
         if (settings.k > n - 1) settings.k = n - 1; /* fewer neighbours for tiny sets */
         if (settings.trust_k > n / 3) settings.trust_k = n / 3;

@@ -229,8 +229,11 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
         snprintf(objective, sizeof objective, "%s %g, ", kind->name, s->layout.trade_off);
     else if (kind != &ikt_objective_tsne)
         snprintf(objective, sizeof objective, "%s, ", kind->name);
-    snprintf(text, size, "%s%s%s, %s, seed %lld, %s %.4f", objective, kernel, own, support,
-             (long long)s->run.seed, trace->value_name, ikt_trace_last(trace));
+    if (kind->is_start)
+        snprintf(text, size, "%s, %s %.4f", kind->name, trace->value_name, ikt_trace_last(trace));
+    else
+        snprintf(text, size, "%s%s%s, %s, seed %lld, %s %.4f", objective, kernel, own, support,
+                 (long long)s->run.seed, trace->value_name, ikt_trace_last(trace));
 }
 
 ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {

@@ -446,7 +446,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
     job j = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
     ikt_pairwise pairs = {.source = NULL};
-    if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
+    if (!(options->needs & of_rows) && !options->model_writer && !options->graph_writer)
+        return IKT_OK;
     if (settings->input.graph[0]) IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
     if (pairs.source)
         j.pairs = &pairs;

@@ -174,7 +174,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
                                  const ikt_rows *rows, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
     const uint64_t seed = (uint64_t)settings->run.seed;
-    const double deviation = ikt_layout_objective(&settings->layout)->start_deviation;
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
@@ -196,7 +196,10 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     }
     if (st == IKT_OK && from->graph_writer)
         st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
-    if (st == IKT_OK) ikt_initial_from_scores(ctx, rows, q, seed, deviation, scores, y);
+    for (int64_t e = 0; st == IKT_OK && objective->is_start && e < q * rows->count; e++)
+        y[e] = (float)scores[e];
+    if (st == IKT_OK && !objective->is_start)
+        ikt_initial_from_scores(ctx, rows, q, seed, objective->start_deviation, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;

@@ -477,11 +477,12 @@ static void plan_loop(const task *t) {
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
+    const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
     if (ikt_layout_objective(&w->settings.layout) == &ikt_objective_trimap) {
         plan_triplets(t);
     } else if (w->is_whole) {
         plan_whole_attraction(t);
-    } else if (!has_one_pass(w)) {
+    } else if (has_p && !has_one_pass(w)) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
@@ -491,7 +492,6 @@ static void plan_loop(const task *t) {
         plan_negatives(t, sample);
     else if (t->kernels > 0)
         plan_repulsion(t);
-    const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
     if (has_p && w->is_dense)
         concatenate(t, IKT_STAGE_HALO, iterations, bytes * t->n);
     else if (has_p && !w->is_whole)
@@ -526,6 +526,9 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
                                  const ikt_machine *machine) {
     const ikt_layout_settings *l = &w->settings.layout;
     const ikt_divergence *divergence = ikt_layout_objective(l)->divergence;
+    const unsigned needs = ikt_layout_objective(l)->needs;
+    const bool needs_lists =
+        needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
     const double gradients = (double)(l->iterations + 1),
                  early = (double)l->exaggeration_iterations;
     ikt_cost own[IKT_STAGE_COUNT] = {{0}};
@@ -541,17 +544,17 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
                     .own = own};
     ikt_time_plan plan = {.gradients = gradients};
     plan_rows(&t);
-    plan_codes(&t);
-    if (w->is_near) {
+    if (needs_lists) plan_codes(&t);
+    if (w->is_near && needs_lists) {
         move(&t, IKT_STAGE_ORDER, 8);
         move(&t, IKT_STAGE_ORDER, 8);
         if (w->is_isolation) move(&t, IKT_STAGE_ORDER, ikt_workload_searched_bytes(w));
     }
-    if (w->is_near && !w->is_given)
+    if (needs_lists && w->is_near && !w->is_given)
         plan_near_cells(&t);
-    else if (!w->is_dense && !w->is_whole && !w->is_given)
+    else if (needs_lists && !w->is_dense && !w->is_whole && !w->is_given)
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
-    if (ikt_layout_objective(l)->needs & IKT_NEEDS_P) plan_p(&t);
+    if (needs & IKT_NEEDS_P) plan_p(&t);
     if (w->is_joined) plan_joined(&t);
     plan_loop(&t);
     plan_outcome(&t);

@@ -30,6 +30,7 @@ typedef enum {
     APPROXIMATION,
     GRID,
     LATE_EXAGGERATION,
+    STEPS,
     EXAGGERATION,
     STUDENT_KERNEL,
     FIRST_RATE,
@@ -76,6 +77,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     const bool is_trimap = objective->resolve == ikt_objective_trimap.resolve;
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
+    has[STEPS] = !objective->is_start;
     has[STUDENT_KERNEL] = objective->divergence || layout->custom;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
@@ -99,6 +101,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
 static const char comparing[] =
     "an affinity.kind other than isolation, or input.graph with graph.values=distances";
+static const char moving[] = "an objective other than pca";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
@@ -119,6 +122,7 @@ static const struct {
              {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
+             {"affinity", NULL, STEPS, moving},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
              {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
@@ -131,6 +135,7 @@ static const struct {
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
              {"graph", "weights", EDGE_WEIGHTS, "an objective that has P"},
+             {"isolation", NULL, STEPS, moving},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},
@@ -138,8 +143,13 @@ static const struct {
              {"layout", "exaggeration_iterations", EXAGGERATION, exaggerating},
              {"layout", "degrees_of_freedom", STUDENT_KERNEL,
               "layout.objective=tsne (umap has umap.a and umap.b)"},
+             {"layout", "preset", STEPS, moving},
+             {"layout", "iterations", STEPS, moving},
+             {"layout", "learning_rate", STEPS, moving},
              {"layout", "learning_rate", FIRST_RATE,
               "early exaggeration, or with layout.final_learning_rate=auto"},
+             {"layout", "final_learning_rate", STEPS, moving},
+             {"layout", "stop", STEPS, moving},
              {"trimap", NULL, TRIMAP, "layout.objective=trimap"},
              {"trimap", "pool_rows", TRIMAP_POOL, "trimap.triplets=pool"},
              {"trimap", "redraw", TRIMAP_POOL, "trimap.triplets=pool"},

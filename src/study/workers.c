@@ -163,7 +163,6 @@ static needs find_needs(const ikt_study *study, const ikt_run *run) {
         if (other) *other = true;
         if (other || strcmp(family, "run") == 0) continue;
         if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
-        if (strstr(n.families, family)) continue;
         snprintf(n.families + used, sizeof n.families - used, "%s%s", used ? "," : "", family);
     }
     return n;

@@ -41,7 +41,7 @@ cmp one.json three.json || fail "1 and 3 ranks give different numbers"
 for name in Davies-Bouldin Calinski-Harabasz "10-NN accuracy" "1-NN error" silhouette \
     "NMI of k-means" "visualisation epsilon" AUC_RNX "AUC_RNX (paper's k)" \
     "trustworthiness (k 12)" "continuity (k 12)" "precision-recall area" "triplet accuracy" \
-    "global score" gamma "gamma spherical" "gamma separated"; do
+    "global score" "outlier ratio" "outlier ratio of the data" gamma "gamma spherical" "gamma separated"; do
     [ -n "$(value "$name" one.json)" ] || fail "no '$name' in $(cat one.json)"
 done
 

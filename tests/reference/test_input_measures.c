@@ -155,6 +155,65 @@ static void components_score_one(void **state) {
     }
 }
 
+/* --- outliers of the data --------------------------------------------------------------------- */
+
+static void outliers_of_the_data_match_plain_code(void **state) {
+    static sample_set s;
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    static const int64_t rows[] = {3, 30, 49, 50, 399};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int c = 0; c < 3; c++) {
+            make_in(&s, rows[r], 2, c == 1 ? 1 : 0, 2);
+            for (int64_t e = 0; e < D * rows[r] && c == 2; e++)
+                s.x[e] += 100;
+            const double expected = ref_outlier_ratio(s.x, rows[r], D);
+            assert_near(measure_one(*state, &s.set, &settings, "data-outliers",
+                                    "outlier ratio of the data"),
+                        expected, 1e-9 * expected);
+        }
+}
+
+/* Blocks of rows that several ranks have, and the same bits whoever has them. */
+static void outliers_of_many_rows_have_the_same_bits(void **state) {
+    enum { MANY = 4100 };
+    static float x[MANY * 2];
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    const ikt_ref_set set = {MANY, 2, 2, x, x, NULL};
+    ikt_context *alone = ikt_test_alone();
+    for (int64_t e = 0; e < 2 * MANY; e++)
+        x[e] = (float)floor(8 * ikt_rng_normal(3, IKT_RNG_TEST, e, 0));
+    const double of_data =
+        measure_one(*state, &set, &settings, "data-outliers", "outlier ratio of the data");
+    const double of_map = measure_one(*state, &set, &settings, "outliers", "outlier ratio");
+    const double one =
+        measure_one(alone, &set, &settings, "data-outliers", "outlier ratio of the data");
+    const double map_of_one = measure_one(alone, &set, &settings, "outliers", "outlier ratio");
+    assert_memory_equal(&of_data, &one, sizeof one);
+    assert_memory_equal(&of_map, &map_of_one, sizeof one);
+    assert_near(of_map, of_data, 1e-12);
+    assert_near(of_map, ref_outlier_ratio(x, MANY, 2), 1e-11);
+    ikt_context_destroy(&alone);
+}
+
+/* Asked for by name, what the data do not allow is refused, or left out where that is wanted. */
+static void what_is_not_possible_is_left_out_on_request(void **state) {
+    static sample_set s;
+    ikt_measures found;
+    ikt_measure_settings settings = ikt_measure_defaults();
+    make_in(&s, 60, 3, 0, 2);
+    settings.only = "labels,data-outliers,clusters";
+    s.set.x = NULL;
+    for (int64_t i = 0; i < 60; i++)
+        s.labels[i] = 1;
+    assert_int_equal(compute(*state, &s.set, &settings, &found), IKT_ERR_USAGE);
+    ikt_measures_destroy(&found);
+    ikt_clear(*state);
+    settings.leaves_out = true;
+    assert_int_equal(compute(*state, &s.set, &settings, &found), IKT_OK);
+    assert_int_equal(found.count, 2); /* the label accuracies */
+    ikt_measures_destroy(&found);
+}
+
 /* --- gamma of the data ------------------------------------------------------------------------ */
 
 /* Definition 3, condition by condition. `spherical` and `separated` tell which of the two hold. */
@@ -352,6 +411,9 @@ static void kernel_ranks_are_those_of_unshared_cells(void **state) {
 IKT_MPI_TESTS(ikt_test(retrieval_matches_plain_code), ikt_test(retrieval_by_hand),
               ikt_test(triplets_match_plain_code), ikt_test(triplets_have_known_ends),
               ikt_test(the_global_score_matches_plain_code), ikt_test(components_score_one),
+              ikt_test(outliers_of_the_data_match_plain_code),
+              ikt_test(outliers_of_many_rows_have_the_same_bits),
+              ikt_test(what_is_not_possible_is_left_out_on_request),
               ikt_test(gamma_is_where_the_definition_ends), ikt_test(simplices_are_spherical),
               ikt_test(the_curve_is_that_of_plain_code), ikt_test(the_measures_keep_the_curve),
               ikt_test(kernel_ranks_are_those_of_unshared_cells))

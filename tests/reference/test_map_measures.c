@@ -336,6 +336,53 @@ static void classes_in_one_place_are_visible(void **state) {
     assert_near(measure_one(*state, &set, &settings, "visible", "visible epsilon, class 1"), 0, 0);
 }
 
+/* --- outliers --------------------------------------------------------------------------------- */
+
+static double outlier_ratio(ikt_context *ctx, const ikt_ref_set *set) {
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    return measure_one(ctx, set, &settings, "outliers", "outlier ratio");
+}
+
+static void outlier_ratios_match_plain_code(void **state) {
+    static sample_set s;
+    static const int64_t rows[] = {2, 5, 29, 30, 31, 49, 50, 399, 400};
+    for (int64_t q = 1; q <= Q_MAX; q++)
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            for (int c = 0; c < 3; c++) {
+                make_in(&s, rows[r], 2, c == 1 ? 1 : 0, q); /* 1: many ties */
+                for (int64_t e = 0; e < q * rows[r] && c == 2; e++)
+                    s.y[e] += 1000; /* far from the origin */
+                const double expected = ref_outlier_ratio(s.y, rows[r], q);
+                const double found = outlier_ratio(*state, &s.set);
+                if (isfinite(expected))
+                    assert_near(found, expected, 1e-9 * expected);
+                else /* few rows in one place */
+                    assert_true(isnan(found) == isnan(expected) && isinf(found) == isinf(expected));
+            }
+}
+
+/* 38 rows at -1 or 1 and two at -10 and 10 have the centre 0; ties on the limit are parted; rows in
+ * one place have no ratio, and one that is away from all others an infinite one. */
+static void outlier_ratios_by_hand(void **state) {
+    static float y[40];
+    const ikt_ref_set set = {40, 0, 1, NULL, y, NULL};
+    for (int i = 0; i < 40; i++)
+        y[i] = (float)(i % 2 ? 1 : -1) * (i < 2 ? 10.0f : 1.0f);
+    assert_near(outlier_ratio(*state, &set), 10, 1e-15);
+    for (int i = 2; i < 6; i++) /* four as far: the limit goes through them */
+        y[i] *= 10;
+    assert_near(outlier_ratio(*state, &set), 10 / ((34 * 1 + 4 * 10) / 38.0), 1e-14);
+    for (int i = 0; i < 40; i++)
+        y[i] = (float)(i % 2 ? 1 : -1);
+    assert_near(outlier_ratio(*state, &set), 1, 0);
+    for (int i = 0; i < 40; i++)
+        y[i] = 3;
+    assert_true(isnan(outlier_ratio(*state, &set)));
+    y[0] = -1;
+    y[1] = 7;
+    assert_true(isinf(outlier_ratio(*state, &set)));
+}
+
 IKT_MPI_TESTS(ikt_test(silhouettes_match_plain_code), ikt_test(a_sample_looks_at_all_rows),
               ikt_test(silhouettes_by_hand), ikt_test(inertia_is_that_of_the_clusters),
               ikt_test(kmeans_finds_the_best_partition),
@@ -345,4 +392,5 @@ IKT_MPI_TESTS(ikt_test(silhouettes_match_plain_code), ikt_test(a_sample_looks_at
               ikt_test(epsilon_is_an_upper_bound),
               ikt_test(misplaced_rows_are_what_has_to_be_dropped),
               ikt_test(the_bound_is_sharp_for_intervals),
-              ikt_test(classes_in_one_place_are_visible))
+              ikt_test(classes_in_one_place_are_visible), ikt_test(outlier_ratios_match_plain_code),
+              ikt_test(outlier_ratios_by_hand))

@@ -72,9 +72,12 @@ static void a_perfect_map_is_perfect(void **state) {
         make_in(&s, 203, 3, 2, q);
         const ikt_ref_set same = {203, q, q, s.y, s.y, NULL};
         assert_int_equal(compute(*state, &same, &settings, &found), IKT_OK);
-        assert_int_equal(found.count, 7);
+        assert_int_equal(found.count, 9);
+        assert_near(value_of(&found, "outlier ratio"),
+                    value_of(&found, "outlier ratio of the data"), 1e-13);
         for (int64_t m = 0; m < found.count; m++)
-            assert_near(found.list[m].value, 1, 1e-14);
+            if (strncmp(found.list[m].name, "outlier ratio", 13) != 0)
+                assert_near(found.list[m].value, 1, 1e-14);
         ikt_measures_destroy(&found);
     }
 }
@@ -230,9 +233,10 @@ static int64_t peak_of(const ikt_context *ctx, const char *purpose) {
     return peak;
 }
 
-/* Principal components are accounted for by the modules that make them, from above. */
+/* Principal components and statistics of columns are accounted for by the modules that make them,
+ * from above. */
 static void memory_of(ikt_context *ctx, const ikt_ref_set *set, const char *family) {
-    const bool global = strcmp(family, "global") == 0;
+    const bool global = strcmp(family, "global") == 0 || strcmp(family, "data-outliers") == 0;
     ikt_context *own;
     ikt_measures found;
     ikt_measure_settings settings = ikt_measure_defaults();
@@ -261,14 +265,15 @@ static void memory_of(ikt_context *ctx, const ikt_ref_set *set, const char *fami
 
 static void peak_memory_is_predicted(void **state) {
     static sample_set s;
-    static const char *const map[] = {"clusters",   "labels", "clusters,labels",
-                                      "silhouette", "kmeans", "visible"};
+    static const char *const map[] = {"clusters", "labels",  "clusters,labels", "silhouette",
+                                      "kmeans",   "visible", "outliers"};
     static const char *const compared[] = {"ranks",
                                            "retrieval",
                                            "triplets",
                                            "separation",
                                            "ranks,retrieval,triplets,separation,silhouette",
-                                           "global"};
+                                           "global",
+                                           "data-outliers"};
     make_in(&s, N_MAX, 3, 0, 3);
     for (size_t f = 0; f < sizeof compared / sizeof *compared; f++)
         memory_of(*state, &s.set, compared[f]);

@@ -230,6 +230,30 @@ static inline double ref_retrieval(const ikt_ref_set *set, int64_t relevant, int
     return area;
 }
 
+static inline int ref_larger_first(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Outlier ratio of rows [n * d]: mean distance from the centre of the twentieth of the rows,
+ * rounded but at least one, that is farthest from it, over that of the others. */
+static inline double ref_outlier_ratio(const float *rows, int64_t n, int64_t d) {
+    const int64_t tenths = (10 * n) / 20, far = tenths < 5 ? 1 : tenths / 10 + (tenths % 10 >= 5);
+    double *away = calloc((size_t)n, sizeof *away), sum[2] = {0, 0};
+    for (int64_t c = 0; c < d; c++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += (double)rows[i * d + c] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            away[i] += pow((double)rows[i * d + c] - mean, 2);
+    }
+    qsort(away, (size_t)n, sizeof *away, ref_larger_first);
+    for (int64_t i = 0; i < n; i++)
+        sum[i < far] += sqrt(away[i]);
+    free(away);
+    return sum[1] / (double)far / (sum[0] / (double)(n - far));
+}
+
 /* Normalised mutual information of two labellings below `count`, by the arithmetic mean. */
 static inline double ref_nmi(const int64_t *a, const int32_t *b, int64_t n, int64_t count) {
     double shared = 0, entropy[2] = {0, 0};
