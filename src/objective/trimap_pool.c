@@ -66,15 +66,12 @@ typedef struct {
 
 /* --- making and destroying -------------------------------------------------------------------- */
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* Work space of a thread, in whole lines of the cache. */
 static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) {
     const int64_t of_forces = s->neighbours * IKT_TILE * (q + 2) * (int64_t)sizeof(float);
     const int64_t of_rows = s->far_rows * row_bytes;
-    return (larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 * 64;
+    return (ikt_larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 *
+           64;
 }
 
 static ikt_status allocate(state *t) {
