@@ -114,9 +114,9 @@ for search in exact approximate; do
         affinity.search=$search --verbose >embed.txt 2>err || fail "affinity.search=$search: $(cat err)"
     "$IKT_PROGRAM" evaluate $search.h5 --input data.h5 --kl --json >kl.json 2>err || fail "--kl: $(cat err)"
     awk -v a="$(value "KL divergence" kl.json)" \
-        -v b="$(awk '/^KL divergence/ { print $3 }' embed.txt)" \
+        -v b="$(awk '/^KL divergence  / { print $3 }' embed.txt)" \
         'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (0.01 * a) ^ 2) }' ||
-        fail "$search: --kl gives $(value "KL divergence" kl.json), the run $(grep '^KL' embed.txt)"
+        fail "$search: --kl gives $(value "KL divergence" kl.json), the run $(grep '^KL divergence  ' embed.txt)"
 done
 
 refused 2 "'nonsense' is no measure" run.h5 --measures clusters,nonsense

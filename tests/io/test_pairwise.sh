@@ -9,7 +9,7 @@ python=/usr/bin/python3
 here=$IKT_SOURCE/tests/io
 $python -c 'import h5py, numpy, scipy.sparse' 2>/dev/null || { echo "skipped: needs h5py and scipy"; exit 77; }
 $python "$here/pairwise_files.py" make >out.txt 2>err.txt || fail "the matrices cannot be made"
-divergence() { sed -n 's/^KL divergence *//p' out.txt; }
+divergence() { sed -n 's/^KL divergence   *//p' out.txt; }
 common="layout.iterations=60 output.measures=none output.overwrite=yes run.checkpoint=none layout.init=random --verbose"
 
 near() { # VALUE WHAT: as the last divergence, but for rounding
