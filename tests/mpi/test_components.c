@@ -3,15 +3,12 @@
  * a plan of little; what it has no use for is refused. */
 #include "support/ikt_test.h"
 
-#include "io/io_files.h"
-
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "io/convert/table_writer.h"
-#include "pipeline/outcome.h"
 #include "plan/plan.h"
+#include "support/run.h"
 
 enum { ROWS = 240, COLUMNS = 4, Q_MOST = 3 };
 static const double circle = 6.283185307179586;
@@ -25,45 +22,20 @@ static double value_at(int64_t i, int column) {
     return height[column] * cos(circle * (double)((column + 1) * i) / ROWS);
 }
 
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
-
-typedef struct {
-    char input[IO_NAME_MAX], output[IO_NAME_MAX];
-} files;
-
-static files make_files(ikt_context *ctx) {
+static run_files make_files(ikt_context *ctx) {
     float rows[ROWS * COLUMNS];
     int32_t labels[ROWS];
-    files f;
-    ikt_table_writer *table;
     for (int i = 0; i < ROWS; i++) {
         labels[i] = i % 2;
         for (int c = 0; c < COLUMNS; c++)
             rows[i * COLUMNS + c] = (float)(value_at(i, c) + 20);
     }
-    io_name(ctx, "rows.h5", f.input);
-    io_name(ctx, "run.h5", f.output);
-    succeed(ctx, ikt_table_create(ctx, f.input, true, ROWS, COLUMNS, IKT_TYPE_F32, true, &table));
-    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, rows, labels));
-    succeed(ctx, ikt_table_close(&table, IKT_OK));
-    return f;
+    return run_files_write(ctx, rows, labels, ROWS, COLUMNS);
 }
 
-static ikt_settings make_settings(ikt_context *ctx, const files *f, const char *text) {
-    ikt_settings settings;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char all[3 * IO_NAME_MAX];
-    memset(&settings, 0, sizeof settings);
-    ikt_settings_parts(&settings, parts);
-    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    snprintf(all, sizeof all,
-             "input.file=%s output.file=%s layout.objective=pca preprocess.normalise=none "
-             "run.checkpoint=none output.overwrite=yes %s",
-             f->input, f->output, text);
-    for (char *word = strtok(all, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
+static ikt_settings make_settings(ikt_context *ctx, const run_files *f, const char *text) {
+    ikt_settings settings = run_settings(ctx, f, "layout.objective=pca preprocess.normalise=none");
+    set(ctx, &settings, text);
     return settings;
 }
 
@@ -104,7 +76,7 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
 
 static void the_map_is_that_of_the_components(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     ikt_context_set_log(alone, IKT_LOG_ERROR);
     for (int q = 1; q <= Q_MOST; q++) {
         char text[64];
@@ -122,7 +94,7 @@ static void the_map_is_that_of_the_components(void **state) {
 
 static void it_is_planned_without_a_kernel(void **state) {
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     const ikt_data_shape shape = {.n = 100000, .d = COLUMNS, .type = IKT_TYPE_F32};
     const ikt_settings settings = make_settings(ctx, &f, "");
     ikt_workload work;
@@ -165,15 +137,11 @@ static void what_it_has_no_use_for_is_refused(void **state) {
                  {"output.graph=g.h5", "output.graph keeps P"},
                  {"output.model=m.h5", "output.model does not go"}};
     ikt_context *ctx = *state;
-    const files f = make_files(ctx);
+    const run_files f = make_files(ctx);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const ikt_settings settings = make_settings(ctx, &f, cases[c].settings);
-        ikt_run run;
-        if (ikt_pipeline_run(ctx, &settings, NULL, &run) != IKT_ERR_USAGE)
-            fail_msg("%s: %s", cases[c].settings, ikt_message(ctx));
-        io_expect(ctx, cases[c].why);
+        run_is_refused(ctx, &settings, cases[c].settings, cases[c].why);
     }
-    assert_int_equal(ikt_memory_now(ctx), 0);
     io_remove(ctx, f.input);
 }
 

@@ -14,10 +14,7 @@
 #include "objective/objective.h"
 #include "pipeline/outcome.h"
 #include "plan/plan.h"
-
-static void succeed(ikt_context *ctx, ikt_status st) {
-    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
-}
+#include "support/run.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
@@ -55,7 +52,8 @@ static double entry_of(content what, int i, int j) {
 }
 
 typedef struct {
-    char input[IO_NAME_MAX], output[IO_NAME_MAX], folder[IO_NAME_MAX], graph[IO_NAME_MAX];
+    run_files run;
+    char graph[IO_NAME_MAX];
 } files;
 
 /* What names the graph in its file. */
@@ -104,65 +102,31 @@ static void write_dense(ikt_context *ctx, const files *f, content what, int row,
 static files make_files(ikt_context *ctx) {
     static float rows[ROWS * COLUMNS];
     files f;
-    ikt_table_writer *table;
     make_data();
     for (int e = 0; e < ROWS * COLUMNS; e++)
         rows[e] = (float)at[e / COLUMNS][e % COLUMNS];
-    io_name(ctx, "rows.h5", f.input);
-    io_name(ctx, "run.h5", f.output);
-    io_name(ctx, "checkpoint", f.folder);
+    f.run = run_files_write(ctx, rows, NULL, ROWS, COLUMNS);
     io_name(ctx, "graph.file", f.graph);
-    succeed(ctx, ikt_table_create(ctx, f.input, true, ROWS, COLUMNS, IKT_TYPE_F32, false, &table));
-    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? ROWS : 0, rows, NULL));
-    succeed(ctx, ikt_table_close(&table, IKT_OK));
     return f;
 }
 
 static void remove_files(ikt_context *ctx, const files *f) {
-    io_remove(ctx, f->input);
+    io_remove(ctx, f->run.input);
     io_remove(ctx, f->graph);
-}
-
-static void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[1024];
-    ikt_settings_parts(settings, parts);
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
 }
 
 /* A short run of the rows, or of the graph. */
 static ikt_settings make_settings(ikt_context *ctx, const files *f, bool is_graph,
                                   const char *text) {
-    ikt_settings settings;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char named[3 * IO_NAME_MAX];
-    memset(&settings, 0, sizeof settings);
-    ikt_settings_parts(&settings, parts);
-    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    snprintf(named, sizeof named, "input.%s=%s%s output.file=%s", is_graph ? "graph" : "file",
-             is_graph ? f->graph : f->input, is_graph ? path : "", f->output);
-    set(ctx, &settings, named);
-    set(ctx, &settings,
-        "layout.objective=trimap layout.init=random layout.iterations=40 layout.report_every=10 "
-        "run.checkpoint=none output.state=no output.overwrite=yes output.measures=none");
+    ikt_settings settings = run_settings(
+        ctx, &f->run,
+        "layout.objective=trimap layout.init=random layout.iterations=40 output.measures=none");
+    char named[2 * IO_NAME_MAX];
+    snprintf(named, sizeof named, "input.file= input.graph=%s%s", f->graph, path);
+    if (is_graph) set(ctx, &settings, named);
     if (!is_graph) set(ctx, &settings, "affinity.kind=knn preprocess.normalise=none");
     set(ctx, &settings, text);
     return settings;
-}
-
-static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *value) {
-    ikt_run run;
-    succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
-    const ikt_trace *trace = &run.embedding.trace;
-    const uint64_t hash = run.hash;
-    assert_true(trace->point[trace->count - 1].value < trace->point[0].value);
-    *value = trace->point[trace->count - 1].value;
-    ikt_run_finish(ctx, &run);
-    ikt_run_destroy(&run);
-    assert_int_equal(ikt_memory_now(ctx), 0);
-    return hash;
 }
 
 static const char *const ways[] = {"trimap.triplets=fixed",
@@ -184,8 +148,8 @@ static void complete_distances_give_the_map_of_the_rows(void **state) {
             ikt_settings of_graph = make_settings(ctx, &f, true, ways[w]);
             double wanted, found;
             set(ctx, &of_graph, "graph.values=distances");
-            const uint64_t hash = embed(ctx, &of_rows, &wanted);
-            if (embed(ctx, &of_graph, &found) != hash || found != wanted)
+            const uint64_t hash = run_hash(ctx, &of_rows, &wanted);
+            if (run_hash(ctx, &of_graph, &found) != hash || found != wanted)
                 fail_msg("form %d, %s", form, ways[w]);
         }
     }
@@ -201,17 +165,17 @@ static void sparse_and_dense_similarities_agree(void **state) {
     for (int w = 0; w < WAYS; w++) {
         ikt_settings settings = make_settings(ctx, &f, true, ways[w]);
         set(ctx, &settings, "graph.values=similarities");
-        hash[w] = embed(ctx, &settings, &wanted);
+        hash[w] = run_hash(ctx, &settings, &wanted);
         set(ctx, &settings, "graph.values=probabilities"); /* they are compared alike */
-        assert_true(embed(ctx, &settings, &found) == hash[w] && found == wanted);
+        assert_true(run_hash(ctx, &settings, &found) == hash[w] && found == wanted);
     }
     write_sparse(ctx, &f, SIMILARITIES);
     for (int w = 0; w < WAYS; w++) {
         ikt_settings settings = make_settings(ctx, &f, true, ways[w]);
         set(ctx, &settings, "graph.values=similarities");
-        assert_true(embed(ctx, &settings, &wanted) == hash[w]);
+        assert_true(run_hash(ctx, &settings, &wanted) == hash[w]);
         set(ctx, &settings, "graph.values=probabilities");
-        assert_true(embed(ctx, &settings, &wanted) == hash[w]);
+        assert_true(run_hash(ctx, &settings, &wanted) == hash[w]);
     }
     remove_files(ctx, &f);
 }
@@ -235,8 +199,8 @@ static void a_kernel_as_input_gives_the_map_of_the_rows(void **state) {
         snprintf(text, sizeof text, "input.file=%s preprocess.normalise=auto", f.graph);
         set(ctx, &of_matrix, text);
         set(ctx, &of_matrix, "preprocess.metric=precomputed preprocess.matrix=similarities");
-        const uint64_t hash = embed(ctx, &of_rows, &wanted);
-        if (embed(ctx, &of_matrix, &found) != hash || found != wanted) fail_msg("%s", ways[w]);
+        const uint64_t hash = run_hash(ctx, &of_rows, &wanted);
+        if (run_hash(ctx, &of_matrix, &found) != hash || found != wanted) fail_msg("%s", ways[w]);
     }
     remove_files(ctx, &f);
 }
@@ -252,8 +216,8 @@ static void sparse_graphs_give_the_same_bits_everywhere(void **state) {
             double here, there;
             set(ctx, &settings, g == 0 ? "graph.values=distances" : "trimap.weights=ratio");
             if (g == 0 && w == 1) set(ctx, &settings, "graph.values=similarities");
-            const uint64_t hash = embed(alone, &settings, &there);
-            if (embed(ctx, &settings, &here) != hash || here != there)
+            const uint64_t hash = run_hash(alone, &settings, &there);
+            if (run_hash(ctx, &settings, &here) != hash || here != there)
                 fail_msg("graph %d, %s", g, ways[w]);
         }
     }
@@ -288,14 +252,14 @@ static void it_is_stopped_and_goes_on(void **state) {
         set(ctx, &settings, form == 0 ? "graph.values=distances" : "graph.values=similarities");
         settings.layout.custom = &stopping;
         stop_at = -1;
-        const uint64_t whole = embed(ctx, &settings, &value);
-        snprintf(text, sizeof text, "run.checkpoint=%s", f.folder);
+        const uint64_t whole = run_hash(ctx, &settings, &value);
+        snprintf(text, sizeof text, "run.checkpoint=%s", f.run.folder);
         set(ctx, &settings, text);
         stop_at = STOP_AT;
         assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_STOPPED);
         ikt_watch_signals_end();
         stop_at = -1;
-        assert_true(embed(ctx, &settings, &value) == whole);
+        assert_true(run_hash(ctx, &settings, &value) == whole);
         ikt_watch_signals_end();
     }
     remove_files(ctx, &f);

@@ -43,18 +43,6 @@ static ikt_settings make_settings(ikt_context *ctx, const run_files *f, const ch
     return settings;
 }
 
-static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *value) {
-    ikt_run run;
-    succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
-    const ikt_trace *trace = &run.embedding.trace;
-    const uint64_t hash = run.hash;
-    assert_true(trace->point[trace->count - 1].value < trace->point[0].value);
-    if (value) *value = trace->point[trace->count - 1].value;
-    ikt_run_finish(ctx, &run);
-    ikt_run_destroy(&run);
-    return hash;
-}
-
 /* Rows in the order of the input and in that of cells; 333 rows are no whole tiles, and fewer than
  * a usual pool; epochs of one and of seven iterations. */
 static const char *const variants[] = {
@@ -76,8 +64,8 @@ static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
         const ikt_settings settings = make_settings(ctx, &f, variants[v]);
         double here, there;
         ikt_context_set_threads(alone, 1);
-        const uint64_t hash = embed(alone, &settings, &there);
-        if (embed(ctx, &settings, &here) != hash) fail_msg("%s", variants[v]);
+        const uint64_t hash = run_hash(alone, &settings, &there);
+        if (run_hash(ctx, &settings, &here) != hash) fail_msg("%s", variants[v]);
         assert_true(here == there);
     }
     ikt_context_destroy(&alone);
@@ -94,13 +82,13 @@ static void it_is_stopped_in_an_epoch_and_goes_on(void **state) {
         ikt_run run;
         settings.layout.custom = &stopping;
         stop_at = -1;
-        const uint64_t whole = embed(ctx, &settings, NULL);
+        const uint64_t whole = run_hash(ctx, &settings, NULL);
         set_checkpoint(ctx, &settings, &f);
         stop_at = STOP_AT;
         assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_STOPPED);
         ikt_watch_signals_end();
         stop_at = -1;
-        assert_true(embed(ctx, &settings, NULL) == whole);
+        assert_true(run_hash(ctx, &settings, NULL) == whole);
         ikt_watch_signals_end();
     }
     io_remove(ctx, f.input);
@@ -151,11 +139,7 @@ static void settings_that_make_no_sense_are_refused(void **state) {
     const run_files f = make_files(ctx, 1);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         const ikt_settings settings = make_settings(ctx, &f, bad[b].settings);
-        ikt_run run;
-        const ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
-        if (st != IKT_ERR_USAGE) fail_msg("%s: %d %s", bad[b].settings, st, ikt_message(ctx));
-        refuse(ctx, st, IKT_ERR_USAGE, bad[b].why);
-        assert_int_equal(ikt_memory_now(ctx), 0);
+        run_is_refused(ctx, &settings, bad[b].settings, bad[b].why);
     }
     io_remove(ctx, f.input);
 }

@@ -4,7 +4,9 @@
 
 #include "io/io_files.h"
 
+#include "base/memory.h"
 #include "io/convert/table_writer.h"
+#include "pipeline/outcome.h"
 #include "settings/settings.h"
 #include "support/expect.h"
 
@@ -15,7 +17,7 @@ typedef struct {
 
 /* COLLECTIVE. Writes n rows of d columns with a class each; io_remove(ctx, files.input) when done.
  *   rows     [n * d] all of them, on every rank
- *   labels   [n] */
+ *   labels   [n]; NULL: there are none */
 static inline run_files run_files_write(ikt_context *ctx, const float *rows, const int32_t *labels,
                                         int64_t n, int64_t d) {
     run_files f;
@@ -23,7 +25,7 @@ static inline run_files run_files_write(ikt_context *ctx, const float *rows, con
     io_name(ctx, "rows.h5", f.input);
     io_name(ctx, "run.h5", f.output);
     io_name(ctx, "checkpoint", f.folder);
-    succeed(ctx, ikt_table_create(ctx, f.input, true, n, d, IKT_TYPE_F32, true, &table));
+    succeed(ctx, ikt_table_create(ctx, f.input, true, n, d, IKT_TYPE_F32, labels != NULL, &table));
     succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? n : 0, rows, labels));
     succeed(ctx, ikt_table_close(&table, IKT_OK));
     return f;
@@ -32,7 +34,7 @@ static inline run_files run_files_write(ikt_context *ctx, const float *rows, con
 /* Assigns KEY=VALUE ..., divided by blanks. */
 static inline void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[512], *word = copy;
+    char copy[1024], *word = copy;
     ikt_settings_parts(settings, parts);
     assert_true(snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy);
     for (word = strtok(word, " "); word; word = strtok(NULL, " "))
@@ -53,6 +55,35 @@ static inline ikt_settings run_settings(ikt_context *ctx, const run_files *f, co
         "layout.report_every=10 run.checkpoint=none output.state=no output.overwrite=yes");
     set(ctx, &settings, text);
     return settings;
+}
+
+/* COLLECTIVE. Makes the run, whose value must fall, and nothing may be left of it in memory.
+ * Returns the hash of its map.
+ *   value   receives the last one; or NULL */
+static inline uint64_t run_hash(ikt_context *ctx, const ikt_settings *settings, double *value) {
+    ikt_run run;
+    succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
+    const ikt_trace *trace = &run.embedding.trace;
+    const double last = trace->point[trace->count - 1].value;
+    const uint64_t hash = run.hash;
+    assert_true(last < trace->point[0].value);
+    if (value) *value = last;
+    ikt_run_finish(ctx, &run);
+    ikt_run_destroy(&run);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    return hash;
+}
+
+/* COLLECTIVE. The run is refused for its settings, in a sentence that has `why` in it, and nothing
+ * is left of it in memory.
+ *   what   the settings, for a message of the test */
+static inline void run_is_refused(ikt_context *ctx, const ikt_settings *settings, const char *what,
+                                  const char *why) {
+    ikt_run run;
+    const ikt_status st = ikt_pipeline_run(ctx, settings, NULL, &run);
+    if (st != IKT_ERR_USAGE) fail_msg("%s: %d %s", what, (int)st, ikt_message(ctx));
+    refuse(ctx, st, IKT_ERR_USAGE, why);
+    assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
 /* Lets the run keep a checkpoint in its folder. */
