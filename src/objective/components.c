@@ -22,16 +22,7 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                           ikt_objective_options *options) {
     (void)n;
     (void)q;
-    if (options->trade_off > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
-                        "leave it at auto, or take objective nerv or jse",
-                        options->trade_off, kind->name);
-    if (options->degrees != 0 && options->degrees != 1)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.degrees_of_freedom = %g, but layout.objective=%s has no kernel in "
-                        "the map; leave it at 1",
-                        options->degrees, kind->name);
+    IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
     if (options->repulsion != IKT_REPULSION_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion is how the sum over all pairs is made, and "

@@ -88,11 +88,7 @@ static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options 
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
     (void)q;
-    if (options->trade_off > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
-                        "leave it at auto, or take objective nerv or jse",
-                        options->trade_off, kind->name);
+    IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
     if (options->repulsion != IKT_REPULSION_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion is how the sum over all pairs is made, but "

@@ -154,6 +154,15 @@ const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name) {
     return table[name];
 }
 
+ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,
+                                          const ikt_objective_options *options) {
+    if (!(options->trade_off > 0)) return IKT_OK; /* auto is negative */
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
+                    "leave it at auto, or take objective nerv or jse",
+                    options->trade_off, kind->name);
+}
+
 ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_kind *kind,
                                 const ikt_objective_inputs *inputs, ikt_objective *out) {
     *out = (ikt_objective){.kind = kind, .q = inputs->q};

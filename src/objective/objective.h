@@ -207,6 +207,11 @@ extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_obje
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
 
+/* SAME-ARGS, pure. Refuses layout.trade_off, for kinds that have nothing to trade off. Errors:
+ * IKT_ERR_USAGE. */
+ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,
+                                          const ikt_objective_options *options);
+
 /* COLLECTIVE. An objective of the kind, all positions zero.
  *   inputs   with everything that kind->needs names; its options are resolved
  * Errors: IKT_ERR_RESOURCE; *out is empty then. */

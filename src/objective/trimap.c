@@ -13,17 +13,12 @@ static const double learning_rate = 0.6;
 
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
-    (void)kind;
     (void)q;
     if (options->repulsion != IKT_REPULSION_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.repulsion is for objectives that sum over all pairs of rows, which "
                         "layout.objective=trimap does not: leave it out");
-    if (options->trade_off > 0) /* auto is negative */
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.trade_off = %g, but layout.objective=trimap has nothing to trade "
-                        "off; leave it at auto, or take objective nerv or jse",
-                        options->trade_off);
+    IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
     return ikt_trimap_resolve(ctx, &options->trimap, n);
 }
 

@@ -152,12 +152,6 @@ static void destroy(ikt_objective *objective) {
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* Where the near rows of an own row stand in tiles: every 16 numbers from here on. */
-static int64_t near_of(const ikt_near_edges *e, int64_t i) {
-    const int64_t slot = i + e->rows.first % IKT_TILE;
-    return slot / IKT_TILE * e->m * IKT_TILE + slot % IKT_TILE;
-}
-
 /* COLLECTIVE. What does not change while pool e lasts. */
 static void gather_inputs(const state *t, int e) {
     const ikt_pool *pool = &t->pool[e];
@@ -167,7 +161,8 @@ static void gather_inputs(const state *t, int e) {
     float *d = t->pool_d + e * pool->size * m;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t a = pool->first; a < pool->first + pool->count; a++) {
-        const int64_t i = pool->row[a] - pool->rows.first, near = near_of(&t->edges, i);
+        const int64_t i = pool->row[a] - pool->rows.first,
+                      near = ikt_near_edges_place(&t->edges, i, 0);
         ikt_similarity_payload(&t->similarity, i, payload + (size_t)a * bytes);
         for (int64_t b = 0; b < m; b++)
             d[a * m + b] = t->edges.d[near + b * IKT_TILE];
@@ -208,7 +203,7 @@ static void gather_places(const state *t) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t a = pool->first; a < pool->first + pool->count; a++) {
         const int64_t i = pool->row[a] - pool->rows.first;
-        const int32_t *near = t->edges.near + near_of(&t->edges, i);
+        const int32_t *near = t->edges.near + ikt_near_edges_place(&t->edges, i, 0);
         float *at = t->pool_at + a * (q + m);
         for (int64_t c = 0; c < q; c++)
             at[c] = t->y[q * i + c];

@@ -16,12 +16,6 @@ static int64_t sample_of(const ikt_rows *rows) {
     return rows->n < SAMPLE ? rows->n : SAMPLE;
 }
 
-/* Where edge b of own row i stands in tiles. */
-static int64_t place_of(const ikt_near_edges *e, int64_t i, int64_t b) {
-    const int64_t slot = i + e->rows.first % IKT_TILE;
-    return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
-}
-
 /* A far row that is the row itself makes no triplet: its L is 0. */
 static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const char *payload,
                    void *scratch, ikt_trimap_value *v) {
@@ -36,7 +30,7 @@ static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const c
         ikt_similarity_some(s, payload + (size_t)place * s->bytes, other, FAR, scratch, d);
         for (int k = 0; k < FAR; k++)
             for (int64_t b = 0; b < m; b++) {
-                const float l = d[k] - edges->d[place_of(edges, i, b)];
+                const float l = d[k] - edges->d[ikt_near_edges_place(edges, i, b)];
                 v->l[(a * FAR + k) * m + b] = far[k] == place ? 0 : l;
                 v->most = fmax(v->most, far[k] == place ? 0 : (double)l);
             }
@@ -114,7 +108,7 @@ static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, i
     for (int k = 0; k < FAR; k++)
         square[k] = square_between(q, own, v->y + (int64_t)q * v->far[a * FAR + k]);
     for (int64_t b = 0; b < s->neighbours; b++) {
-        const float *other = y + (int64_t)q * edges->near[place_of(edges, i, b)];
+        const float *other = y + (int64_t)q * edges->near[ikt_near_edges_place(edges, i, b)];
         const double u = square_between(q, own, other);
         for (int k = 0; k < FAR; k++) {
             const double l = (double)v->l[(a * FAR + k) * s->neighbours + b];

@@ -168,28 +168,6 @@ static ikt_status take_joined(ikt_context *ctx, const ikt_similarity *s, int64_t
     return IKT_OK;
 }
 
-/* COLLECTIVE. The scales of the rows of other ranks that occur in lists.
- *   set     receives these rows
- *   scale   receives theirs, by their numbers in the set */
-static ikt_status fetch_scales(ikt_context *ctx, const ikt_similarity *s,
-                               const ikt_neighbours *lists, ikt_row_set *set, float **scale) {
-    const int64_t first = s->rows.first, end = first + s->rows.count;
-    uint32_t *row = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_row_set_create(ctx, s->rows.n, set)));
-    for (int64_t e = 0; e < s->rows.count * lists->k; e++)
-        if (lists->row[e] < first || lists->row[e] >= end) ikt_row_set_add(set, lists->row[e]);
-    ikt_row_set_number(set);
-    ikt_status st = ikt_alloc(ctx, scale, set->count, sizeof **scale, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, set->count, sizeof *row, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_row_set_list(set, row);
-        st = ikt_gather_rows(ctx, &s->rows, row, set->count, s->scale, sizeof **scale, *scale);
-    }
-    ikt_free(&row);
-    return st;
-}
-
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
     if (s->is_joined) return take_joined(ctx, s, m, out);
@@ -198,7 +176,9 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
     float *scale = NULL, *d = NULL;
     int64_t near = 0; /* rows that have any similarity to another */
     *out = (ikt_neighbours){0};
-    ikt_status st = s->scale ? fetch_scales(ctx, s, lists, &set, &scale) : IKT_OK;
+    ikt_status st =
+        s->scale ? ikt_scales_fetch(ctx, &s->rows, lists->row, n_local * k, s->scale, &set, &scale)
+                 : IKT_OK;
     if (st == IKT_OK) {
         st = ikt_neighbours_create(ctx, &s->rows, m, out);
         if (st == IKT_OK) st = ikt_alloc(ctx, &d, k, sizeof *d, purpose);

@@ -79,29 +79,6 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
     return ikt_scales_settle(ctx, rows, &sum, "all rows that the graph joins it to", scale);
 }
 
-/* COLLECTIVE. The scales of the rows of other ranks that own rows are joined to.
- *   set      receives these rows
- *   others   receives their scales, by their numbers in the set */
-static ikt_status fetch_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_directed *pairs,
-                               const float *scale, ikt_row_set *set, float **others) {
-    uint32_t *row = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_row_set_create(ctx, rows->n, set)));
-    for (int64_t e = 0; e < pairs->start[rows->count]; e++)
-        if ((int64_t)pairs->column[e] - rows->first < 0 ||
-            (int64_t)pairs->column[e] - rows->first >= rows->count)
-            ikt_row_set_add(set, pairs->column[e]);
-    ikt_row_set_number(set);
-    ikt_status st = ikt_alloc(ctx, others, set->count, sizeof **others, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, set->count, sizeof *row, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_row_set_list(set, row);
-        st = ikt_gather_rows(ctx, rows, row, set->count, scale, sizeof *scale, *others);
-    }
-    ikt_free(&row);
-    return st;
-}
-
 /* COLLECTIVE. */
 static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64_t from, int64_t to,
                                    const ikt_directed *pairs) {
@@ -109,7 +86,9 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
     ikt_row_set set = {0};
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &scale, rows->count, sizeof *scale, purpose)));
     ikt_status st = find_scales(ctx, rows, pairs, from, to, scale);
-    if (st == IKT_OK) st = fetch_scales(ctx, rows, pairs, scale, &set, &others);
+    if (st == IKT_OK)
+        st = ikt_scales_fetch(ctx, rows, pairs->column, pairs->start[rows->count], scale, &set,
+                              &others);
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx)) if (st == IKT_OK)
     for (int64_t i = 0; i < (st == IKT_OK ? rows->count : 0); i++)
         for (int64_t e = pairs->start[i]; e < pairs->start[i + 1]; e++) {

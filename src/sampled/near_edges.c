@@ -12,11 +12,6 @@ typedef struct {
     uint32_t to, from;
 } ends;
 
-static int64_t place_of(const ikt_near_edges *e, int64_t i, int64_t b) {
-    const int64_t slot = i + e->rows.first % IKT_TILE;
-    return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
-}
-
 static bool is_own(const ikt_rows *rows, uint32_t row) {
     return (int64_t)row >= rows->first && (int64_t)row < rows->first + rows->count;
 }
@@ -42,7 +37,7 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
         if (is_own(rows, lists->row[x])) continue;
         const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
         sent[at] = (ends){lists->row[x], (uint32_t)(rows->first + x / e->m)};
-        e->leaving[at] = (uint32_t)place_of(e, x / e->m, x % e->m);
+        e->leaving[at] = (uint32_t)ikt_near_edges_place(e, x / e->m, x % e->m);
     }
     if (st == IKT_OK) ikt_shuffle_send(ctx, &e->cut, sent, *arrived, sizeof *sent);
     ikt_free(&sent);
@@ -109,7 +104,7 @@ static ikt_status list_ends(ikt_context *ctx, const ikt_neighbours *lists, const
         for (int64_t x = 0; r == rank && x < rows->count * e->m; x++)
             if (is_own(rows, lists->row[x]))
                 add_end(e, next, set, (ends){lists->row[x], (uint32_t)(rows->first + x / e->m)},
-                        place_of(e, x / e->m, x % e->m));
+                        ikt_near_edges_place(e, x / e->m, x % e->m));
         for (int64_t end = taken + e->cut.recv_counts[r]; taken < end; taken++)
             add_end(e, next, set, arrived[taken], own + taken);
     }
@@ -125,7 +120,7 @@ static ikt_status fill_tiles(ikt_context *ctx, const ikt_neighbours *lists, cons
     IKT_TRY(ikt_alloc(ctx, &e->d, own, sizeof *e->d, purpose));
     IKT_TRY(ikt_alloc(ctx, &e->c, own + e->cut.received, sizeof *e->c, purpose));
     for (int64_t x = 0; x < e->rows.count * e->m; x++) {
-        const int64_t at = place_of(e, x / e->m, x % e->m);
+        const int64_t at = ikt_near_edges_place(e, x / e->m, x % e->m);
         e->near[at] = local_number(&e->rows, set, lists->row[x]);
         e->d[at] = lists->score[x];
     }

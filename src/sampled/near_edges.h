@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "dist/shuffle.h"
 #include "neighbours/neighbours.h"
+#include "sampled/pool.h"
 #include "sampled/tile_forces.h"
 
 typedef struct {
@@ -40,6 +41,13 @@ typedef struct {
 ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_neighbours *lists, ikt_near_edges *out);
 void ikt_near_edges_destroy(ikt_near_edges *edges);
+
+/* LOCAL, pure. Where edge b of an own row (local number) stands in near, d and c; edge b + 1 stands
+ * IKT_TILE places behind it. */
+static inline int64_t ikt_near_edges_place(const ikt_near_edges *e, int64_t row, int64_t b) {
+    const int64_t slot = row + e->rows.first % IKT_TILE;
+    return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
+}
 
 /* COLLECTIVE. Fills in the coefficients of other ranks' edges that end at own rows. */
 void ikt_near_edges_exchange(ikt_context *ctx, const ikt_near_edges *edges);

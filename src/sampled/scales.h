@@ -25,4 +25,13 @@ double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to);
 ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
                              const char *whom, float *scale);
 
+/* COLLECTIVE. The scales of the rows of other ranks that occur among some rows.
+ *   row      [count] global rows, own ones among them
+ *   scale    [rows->count] of the own rows
+ *   set      receives the rows of other ranks; destroy it in any case
+ *   others   receives their scales, by their numbers in the set; free it in any case
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
+                            int64_t count, const float *scale, ikt_row_set *set, float **others);
+
 #endif

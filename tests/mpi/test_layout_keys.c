@@ -41,17 +41,6 @@ static const struct {
     {"accuracy", "layout.accuracy=tight", ""}};
 enum { CHANGES = sizeof changes / sizeof *changes };
 
-static run_files make_files(ikt_context *ctx) {
-    float rows[ROWS * COLUMNS];
-    int32_t labels[ROWS];
-    for (int i = 0; i < ROWS; i++)
-        labels[i] = i % CLASSES;
-    for (int64_t e = 0; e < ROWS * COLUMNS; e++)
-        rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e, 0) +
-                          (labels[e / COLUMNS] == e % COLUMNS ? 6 : 0));
-    return run_files_write(ctx, rows, labels, ROWS, COLUMNS);
-}
-
 /* The hash of the map; 0 where the settings are refused. */
 static uint64_t map_of(ikt_context *ctx, const ikt_settings *settings) {
     ikt_run run;
@@ -84,7 +73,7 @@ static void every_key_is_tried(void **state) {
 static void every_key_changes_the_map_or_is_refused(void **state) {
     static const char *const objectives[] = {"trimap", "umap", "largevis"};
     ikt_context *ctx = *state;
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     for (int o = 0; o < 3; o++)
         for (int c = 0; c < CHANGES; c++) {
             char text[64];

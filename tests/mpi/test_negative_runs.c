@@ -15,17 +15,6 @@ enum { ROWS = 150, COLUMNS = 5, CLASSES = 3, STOP_AT = 17 };
 
 /* --- a data set, and a run of it -------------------------------------------------------------- */
 
-static run_files make_files(ikt_context *ctx) {
-    float rows[ROWS * COLUMNS];
-    int32_t labels[ROWS];
-    for (int i = 0; i < ROWS; i++)
-        labels[i] = i % CLASSES;
-    for (int64_t e = 0; e < ROWS * COLUMNS; e++)
-        rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e, 0) +
-                          (labels[e / COLUMNS] == e % COLUMNS ? 6 : 0));
-    return run_files_write(ctx, rows, labels, ROWS, COLUMNS);
-}
-
 static ikt_settings make_settings(ikt_context *ctx, const run_files *f, const char *text) {
     ikt_settings settings = run_settings(ctx, f, "layout.iterations=40");
     set(ctx, &settings, text);
@@ -73,7 +62,7 @@ enum { RUNS = sizeof runs / sizeof *runs };
 
 static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     ikt_context_set_log(alone, IKT_LOG_ERROR);
     for (int r = 0; r < RUNS; r++) {
         const ikt_settings settings = make_settings(ctx, &f, runs[r]);
@@ -91,7 +80,7 @@ static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
 /* In the middle of an epoch, too: the pool follows from the iteration. */
 static void it_is_stopped_and_goes_on(void **state) {
     ikt_context *ctx = *state;
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     for (int r = 0; r < RUNS; r++) {
         ikt_settings settings = make_settings(ctx, &f, runs[r]);
         ikt_run run;
@@ -118,7 +107,7 @@ static void it_is_stopped_and_goes_on(void **state) {
 /* UMAP's weights keep their union on the way through a file. */
 static void a_kept_graph_gives_the_same_map(void **state) {
     ikt_context *ctx = *state;
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     char kept[IO_NAME_MAX], text[2 * IO_NAME_MAX];
     io_name(ctx, "kept.h5", kept);
     snprintf(text, sizeof text, "affinity.kind=fuzzy layout.objective=umap output.graph=%s", kept);
@@ -141,7 +130,7 @@ static void a_kept_graph_gives_the_same_map(void **state) {
 
 static void it_is_planned(void **state) {
     ikt_context *ctx = *state;
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     const ikt_data_shape shape = {.n = 100000, .d = COLUMNS, .type = IKT_TYPE_F32};
     for (int r = 0; r < RUNS; r++) {
         const ikt_settings settings = make_settings(ctx, &f, runs[r]);
@@ -186,7 +175,7 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
         {"affinity.kind=fuzzy affinity.neighbours=1", "affinity.neighbours of 2 or more"},
         {"affinity.kind=fuzzy affinity.neighbours=150", "choose at most 149"}};
     ikt_context *ctx = *state;
-    const run_files f = make_files(ctx);
+    const run_files f = run_files_of_clusters(ctx, ROWS, COLUMNS, CLASSES);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const ikt_settings settings = make_settings(ctx, &f, cases[c].settings);
         run_is_refused(ctx, &settings, cases[c].settings, cases[c].why);

@@ -404,59 +404,9 @@ static void collect(ikt_context *ctx, const ikt_transformed *done, bool backward
     ikt_sum_i64(ctx, bits, NEW * (MOST + 1));
 }
 
-/* New rows at once, backwards, in two files, and on one rank: the same places; old rows once more
- * have the similarity 1 with themselves and land near where they are. */
-static void check_triplets(ikt_context *ctx, const char *const way[6]) {
-    ikt_context *alone = ikt_test_alone();
-    names n = make_names(ctx);
-    static int64_t all[NEW * (MOST + 1)], other[NEW * (MOST + 1)], part[NEW * (MOST + 1)];
-    double before, after;
-    write_digits(ctx, n.old, 0, OLD);
-    write_digits(ctx, n.new, OLD, NEW);
-    ikt_settings settings = settings_of_all(ctx, n.old, n.run);
-    set(ctx, &settings, "layout.objective", "trimap");
-    set(ctx, &settings, "affinity.kind", way[0]);
-    set(ctx, &settings, "trimap.triplets", way[1]);
-    set(ctx, &settings, "layout.dimensions", way[2]);
-    set(ctx, &settings, "trimap.weights", way[3]);
-    set(ctx, &settings, "preprocess.normalise", way[4]);
-    set(ctx, &settings, "affinity.search", way[5]);
-    set(ctx, &settings, "output.model", n.model);
-    embed(ctx, &settings, &before);
-    ikt_transformed done = transform(ctx, n.model, n.new);
-    collect(ctx, &done, false, 0, all);
-    succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
-    print_message("%s, %s, %s: accuracy of old rows %.3f, new rows among them %.3f, %d moving\n",
-                  way[0], way[1], way[2], before, after, (int)done.unsettled);
-    assert_true(after > before - 0.15); /* three standard errors of 90 rows */
-    assert_true(done.unsettled <= NEW / 50 && done.zero_similarity == 0);
-    char hash[32];
-    snprintf(hash, sizeof hash, "%s", done.loaded.hash);
-    ikt_transformed_destroy(&done);
-    if (ikt_rank(ctx) == 0) {
-        done = transform(alone, n.model, n.new);
-        collect(alone, &done, false, 0, other);
-        assert_memory_equal(all, other, sizeof all);
-        ikt_transformed_destroy(&done);
-    }
-    write_some(ctx, n.part, OLD, NEW, true);
-    done = transform(ctx, n.model, n.part);
-    collect(ctx, &done, true, 0, other);
-    assert_memory_equal(all, other, sizeof all);
-    ikt_transformed_destroy(&done);
-    memset(other, 0, sizeof other);
-    for (int half = 0; half < 2; half++) {
-        const int64_t first = half ? SPLIT : 0, count = half ? NEW - SPLIT : SPLIT;
-        write_digits(ctx, n.part, OLD + first, count);
-        done = transform(ctx, n.model, n.part);
-        collect(ctx, &done, false, first, part);
-        for (int64_t e = 0; e < NEW * (MOST + 1); e++)
-            other[e] += part[e];
-        ikt_transformed_destroy(&done);
-    }
-    assert_memory_equal(all, other, sizeof all);
-
-    done = transform(ctx, n.model, n.old);
+/* Old rows once more have the similarity 1 with themselves and land near where they are. */
+static void check_old_rows(ikt_context *ctx, const names *n) {
+    ikt_transformed done = transform(ctx, n->model, n->old);
     const int64_t q = done.loaded.shape.q;
     double away[OLD] = {0}, low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < done.rows.count; i++) {
@@ -478,16 +428,78 @@ static void check_triplets(ikt_context *ctx, const char *const way[6]) {
     assert_true(-away[OLD / 2] < 0.03 * (high - low));
     assert_true(-away[OLD / 10] < 0.1 * (high - low));
     ikt_transformed_destroy(&done);
+}
+
+/* New rows backwards, and in two files, have the places that they have at once.
+ *   all   bits of these places */
+static void check_other_batches(ikt_context *ctx, const names *n, const int64_t *all) {
+    static int64_t other[NEW * (MOST + 1)], part[NEW * (MOST + 1)];
+    write_some(ctx, n->part, OLD, NEW, true);
+    ikt_transformed done = transform(ctx, n->model, n->part);
+    collect(ctx, &done, true, 0, other);
+    assert_memory_equal(all, other, sizeof other);
+    ikt_transformed_destroy(&done);
+    memset(other, 0, sizeof other);
+    for (int half = 0; half < 2; half++) {
+        const int64_t first = half ? SPLIT : 0, count = half ? NEW - SPLIT : SPLIT;
+        write_digits(ctx, n->part, OLD + first, count);
+        done = transform(ctx, n->model, n->part);
+        collect(ctx, &done, false, first, part);
+        for (int64_t e = 0; e < NEW * (MOST + 1); e++)
+            other[e] += part[e];
+        ikt_transformed_destroy(&done);
+    }
+    assert_memory_equal(all, other, sizeof other);
+}
+
+/* On one rank new rows have the places that they have on all of them.
+ *   all   bits of these places */
+static void check_alone(ikt_context *alone, const names *n, const int64_t *all, const char *hash) {
+    static int64_t other[NEW * (MOST + 1)];
+    ikt_transformed done = transform(alone, n->model, n->new);
+    assert_string_equal(done.loaded.hash, hash);
+    collect(alone, &done, false, 0, other);
+    assert_memory_equal(all, other, sizeof other);
+    ikt_transformed_destroy(&done);
+}
+
+/* The same places for new rows in any company, and on one rank; old rows come back. */
+static void check_triplets(ikt_context *ctx, const char *const way[6]) {
+    ikt_context *alone = ikt_test_alone();
+    names n = make_names(ctx);
+    static int64_t all[NEW * (MOST + 1)];
+    char hash[32];
+    double before, after;
+    write_digits(ctx, n.old, 0, OLD);
+    write_digits(ctx, n.new, OLD, NEW);
+    ikt_settings settings = settings_of_all(ctx, n.old, n.run);
+    set(ctx, &settings, "layout.objective", "trimap");
+    set(ctx, &settings, "affinity.kind", way[0]);
+    set(ctx, &settings, "trimap.triplets", way[1]);
+    set(ctx, &settings, "layout.dimensions", way[2]);
+    set(ctx, &settings, "trimap.weights", way[3]);
+    set(ctx, &settings, "preprocess.normalise", way[4]);
+    set(ctx, &settings, "affinity.search", way[5]);
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, &before);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    collect(ctx, &done, false, 0, all);
+    succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
+    print_message("%s, %s, %s: accuracy of old rows %.3f, new rows among them %.3f, %d moving\n",
+                  way[0], way[1], way[2], before, after, (int)done.unsettled);
+    assert_true(after > before - 0.15); /* three standard errors of 90 rows */
+    assert_true(done.unsettled <= NEW / 50 && done.zero_similarity == 0);
+    snprintf(hash, sizeof hash, "%s", done.loaded.hash);
+    ikt_transformed_destroy(&done);
+    if (ikt_rank(ctx) == 0) check_alone(alone, &n, all, hash);
+    check_other_batches(ctx, &n, all);
+    check_old_rows(ctx, &n);
     remove_all(ctx, &n);
     if (ikt_rank(ctx) == 0) { /* and the model itself, made by one rank */
         write_digits(alone, n.old, 0, OLD);
         write_digits(alone, n.new, OLD, NEW);
         embed(alone, &settings, NULL);
-        done = transform(alone, n.model, n.new);
-        assert_string_equal(done.loaded.hash, hash);
-        collect(alone, &done, false, 0, other);
-        assert_memory_equal(all, other, sizeof all);
-        ikt_transformed_destroy(&done);
+        check_alone(alone, &n, all, hash);
     }
     remove_all(ctx, &n);
     ikt_context_destroy(&alone);

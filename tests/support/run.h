@@ -5,6 +5,7 @@
 #include "io/io_files.h"
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "io/convert/table_writer.h"
 #include "pipeline/outcome.h"
 #include "settings/settings.h"
@@ -29,6 +30,19 @@ static inline run_files run_files_write(ikt_context *ctx, const float *rows, con
     succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? n : 0, rows, labels));
     succeed(ctx, ikt_table_close(&table, IKT_OK));
     return f;
+}
+
+/* COLLECTIVE. The same of n rows by turns in one of some clusters, each shifted along a column of
+ * its own. d is at least the number of clusters, n * d at most 4096. */
+static inline run_files run_files_of_clusters(ikt_context *ctx, int n, int d, int clusters) {
+    float rows[4096];
+    int32_t labels[4096];
+    assert_true(clusters <= d && n * d <= 4096);
+    for (int i = 0; i < n; i++)
+        labels[i] = i % clusters;
+    for (int64_t e = 0; e < n * d; e++)
+        rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e, 0) + (labels[e / d] == e % d ? 6 : 0));
+    return run_files_write(ctx, rows, labels, n, d);
 }
 
 /* Assigns KEY=VALUE ..., divided by blanks. */
