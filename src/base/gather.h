@@ -2,7 +2,8 @@
  *
  * Included after lanes.h; for each width
  *   gather_pairs(row, y, &x, &y)    both coordinates y[2 row], y[2 row + 1] of LANE_WIDTH rows
- *   gather_one(row, y, q, &x)       the numbers y[q row] of LANE_WIDTH rows */
+ *   gather_one(row, y, q, &x)       the numbers y[q row] of LANE_WIDTH rows
+ *   store_pairs(x, y, to)           x[l], y[l] to to[2 l], to[2 l + 1] */
 #ifndef IKT_BASE_GATHER_H
 #define IKT_BASE_GATHER_H
 
@@ -19,6 +20,12 @@ LANES_INLINE void gather_pairs(const int32_t *row, const float *y, vector *x_out
 
 LANES_INLINE void gather_one(const int32_t *row, const float *y, int q, vector *out) {
     *out = (vector){y[q * row[0]], y[q * row[1]], y[q * row[2]], y[q * row[3]]};
+}
+
+LANES_INLINE void store_pairs(vector x, vector y, float *to) {
+    const vector low = {x[0], y[0], x[1], y[1]}, high = {x[2], y[2], x[3], y[3]};
+    memcpy(to, &low, sizeof low);
+    memcpy(to + LANE_WIDTH, &high, sizeof high);
 }
 
 #else
@@ -51,6 +58,12 @@ LANES_INLINE TARGET void gather_one(const int32_t *row, const float *y, int q, v
     *out = _mm256_i32gather_ps(y, _mm256_mullo_epi32(at, _mm256_set1_epi32(q)), 4);
 }
 
+LANES_INLINE TARGET void store_pairs(vector x, vector y, float *to) {
+    const __m256 even = _mm256_unpacklo_ps(x, y), odd = _mm256_unpackhi_ps(x, y);
+    _mm256_storeu_ps(to, _mm256_permute2f128_ps(even, odd, 0x20));
+    _mm256_storeu_ps(to + LANE_WIDTH, _mm256_permute2f128_ps(even, odd, 0x31));
+}
+
 #else
 
 /* Positions of rows 0, 1, 4, 5, 8, 9, 12 and 13. Without masks, which each row would set anew. */
@@ -76,6 +89,14 @@ LANES_INLINE TARGET void gather_pairs(const int32_t *row, const float *y, vector
 LANES_INLINE TARGET void gather_one(const int32_t *row, const float *y, int q, vector *out) {
     const __m512i at = _mm512_loadu_si512(row);
     *out = _mm512_i32gather_ps(_mm512_mullo_epi32(at, _mm512_set1_epi32(q)), y, 4);
+}
+
+LANES_INLINE TARGET void store_pairs(vector x, vector y, float *to) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i high =
+        _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
+    _mm512_storeu_ps(to, _mm512_permutex2var_ps(x, low, y));
+    _mm512_storeu_ps(to + LANE_WIDTH, _mm512_permutex2var_ps(x, high, y));
 }
 #pragma GCC diagnostic pop
 

@@ -9,37 +9,59 @@
 
 enum { A_ROWS = 4, B_ROWS = 32 }; /* a block of B stays in the first-level cache */
 
-/* Four rows of A against one of B: equal[4] counts all entries up to `stride` bytes, the zeros
- * behind the t-th included. One for each instruction set and width. */
-typedef void count_four(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]);
+/* Four rows of A, and where the counts of each of them go. */
+typedef struct {
+    const char *row[A_ROWS];
+    uint16_t *equal[A_ROWS];
+} four_rows;
+
+/* Four rows of A against rows begin .. end - 1 of B: equal[r][j] is the number of equal entries
+ * less `padding`, the zeros behind the last entry of a row. One for each instruction set and width.
+ */
+typedef void count_four(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                        int64_t stride, uint32_t padding);
 
 /* --- plain C ---------------------------------------------------------------------------------- */
 
-static void four_u8(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]) {
-    for (int r = 0; r < A_ROWS; r++) {
-        equal[r] = 0;
-        for (int64_t e = 0; e < stride; e++)
-            equal[r] += a[r][e] == b[e];
+static void four_u8(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
+                    uint32_t padding) {
+    for (int64_t j = begin; j < end; j++) {
+        const uint8_t *y = (const void *)(b + j * stride);
+        for (int r = 0; r < A_ROWS; r++) {
+            const uint8_t *x = (const void *)a->row[r];
+            uint32_t equal = 0;
+            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
+                equal += x[e] == y[e];
+            a->equal[r][j] = (uint16_t)(equal - padding);
+        }
     }
 }
 
-static void four_u16(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]) {
-    const uint16_t *y = (const void *)b;
-    for (int r = 0; r < A_ROWS; r++) {
-        const uint16_t *x = (const void *)a[r];
-        equal[r] = 0;
-        for (int64_t e = 0; e < stride / 2; e++)
-            equal[r] += x[e] == y[e];
+static void four_u16(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
+                     uint32_t padding) {
+    for (int64_t j = begin; j < end; j++) {
+        const uint16_t *y = (const void *)(b + j * stride);
+        for (int r = 0; r < A_ROWS; r++) {
+            const uint16_t *x = (const void *)a->row[r];
+            uint32_t equal = 0;
+            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
+                equal += x[e] == y[e];
+            a->equal[r][j] = (uint16_t)(equal - padding);
+        }
     }
 }
 
-static void four_u32(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]) {
-    const uint32_t *y = (const void *)b;
-    for (int r = 0; r < A_ROWS; r++) {
-        const uint32_t *x = (const void *)a[r];
-        equal[r] = 0;
-        for (int64_t e = 0; e < stride / 4; e++)
-            equal[r] += x[e] == y[e];
+static void four_u32(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
+                     uint32_t padding) {
+    for (int64_t j = begin; j < end; j++) {
+        const uint32_t *y = (const void *)(b + j * stride);
+        for (int r = 0; r < A_ROWS; r++) {
+            const uint32_t *x = (const void *)a->row[r];
+            uint32_t equal = 0;
+            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
+                equal += x[e] == y[e];
+            a->equal[r][j] = (uint16_t)(equal - padding);
+        }
     }
 }
 
@@ -52,80 +74,89 @@ static void four_u32(const char *const a[4], const char *b, int64_t stride, uint
 enum { U8_BYTES = 254 * 32 }; /* what an 8-bit counter can count before it is emptied */
 
 /* An equal entry counts once for each of its bytes. */
-AVX2 static inline __attribute__((always_inline)) void
-four_avx2(const char *const a[4], const char *b, int64_t stride, int width, uint32_t equal[4]) {
+AVX2 static inline __attribute__((always_inline)) void four_avx2(const four_rows *a, const char *b,
+                                                                 int64_t begin, int64_t end,
+                                                                 int64_t stride, uint32_t padding,
+                                                                 int width) {
     const __m256i zero = _mm256_setzero_si256();
-    __m256i total[4] = {zero, zero, zero, zero};
-    for (int64_t from = 0; from < stride; from += U8_BYTES) {
-        const int64_t end = from + U8_BYTES < stride ? from + U8_BYTES : stride;
-        __m256i count[4] = {zero, zero, zero, zero};
-        for (int64_t e = from; e < end; e += 32) {
-            const __m256i y = _mm256_loadu_si256((const void *)(b + e));
-            for (int r = 0; r < 4; r++) {
-                const __m256i x = _mm256_loadu_si256((const void *)(a[r] + e));
-                count[r] = _mm256_sub_epi8(count[r], width == 1   ? _mm256_cmpeq_epi8(x, y)
-                                                     : width == 2 ? _mm256_cmpeq_epi16(x, y)
-                                                                  : _mm256_cmpeq_epi32(x, y));
+    for (int64_t j = begin; j < end; j++) {
+        __m256i total[A_ROWS] = {zero, zero, zero, zero};
+        for (int64_t from = 0; from < stride; from += U8_BYTES) {
+            const int64_t until = ikt_smaller(from + U8_BYTES, stride);
+            __m256i count[A_ROWS] = {zero, zero, zero, zero};
+            for (int64_t e = from; e < until; e += 32) {
+                const __m256i y = _mm256_loadu_si256((const void *)(b + j * stride + e));
+                for (int r = 0; r < A_ROWS; r++) {
+                    const __m256i x = _mm256_loadu_si256((const void *)(a->row[r] + e));
+                    count[r] = _mm256_sub_epi8(count[r], width == 1   ? _mm256_cmpeq_epi8(x, y)
+                                                         : width == 2 ? _mm256_cmpeq_epi16(x, y)
+                                                                      : _mm256_cmpeq_epi32(x, y));
+                }
             }
+            for (int r = 0; r < A_ROWS; r++)
+                total[r] = _mm256_add_epi64(total[r], _mm256_sad_epu8(count[r], zero));
         }
-        for (int r = 0; r < 4; r++)
-            total[r] = _mm256_add_epi64(total[r], _mm256_sad_epu8(count[r], zero));
+        for (int r = 0; r < A_ROWS; r++) {
+            const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(total[r]),
+                                              _mm256_extracti128_si256(total[r], 1));
+            const int64_t bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
+            a->equal[r][j] = (uint16_t)((uint32_t)(bytes / width) - padding);
+        }
     }
-    for (int r = 0; r < 4; r++) {
-        const __m128i two =
-            _mm_add_epi64(_mm256_castsi256_si128(total[r]), _mm256_extracti128_si256(total[r], 1));
-        equal[r] = (uint32_t)((_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1)) / width);
-    }
 }
 
-AVX2 static void four_u8_avx2(const char *const a[4], const char *b, int64_t stride,
-                              uint32_t equal[4]) {
-    four_avx2(a, b, stride, 1, equal);
+AVX2 static void four_u8_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                              int64_t stride, uint32_t padding) {
+    four_avx2(a, b, begin, end, stride, padding, 1);
 }
 
-AVX2 static void four_u16_avx2(const char *const a[4], const char *b, int64_t stride,
-                               uint32_t equal[4]) {
-    four_avx2(a, b, stride, 2, equal);
+AVX2 static void four_u16_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                               int64_t stride, uint32_t padding) {
+    four_avx2(a, b, begin, end, stride, padding, 2);
 }
 
-AVX2 static void four_u32_avx2(const char *const a[4], const char *b, int64_t stride,
-                               uint32_t equal[4]) {
-    four_avx2(a, b, stride, 4, equal);
+AVX2 static void four_u32_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                               int64_t stride, uint32_t padding) {
+    four_avx2(a, b, begin, end, stride, padding, 4);
 }
 
 /* --- AVX-512 BW: a compare gives a mask, the mask is counted ---------------------------------- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
 
-AVX512 static inline __attribute__((always_inline)) void
-four_avx512(const char *const a[4], const char *b, int64_t stride, int width, uint32_t equal[4]) {
-    uint64_t sum[4] = {0, 0, 0, 0};
-    for (int64_t e = 0; e < stride; e += 64) {
-        const __m512i y = _mm512_loadu_si512(b + e);
-        for (int r = 0; r < 4; r++) {
-            const __m512i x = _mm512_loadu_si512(a[r] + e);
-            sum[r] += (uint64_t)_mm_popcnt_u64(width == 1   ? _mm512_cmpeq_epi8_mask(x, y)
-                                               : width == 2 ? _mm512_cmpeq_epi16_mask(x, y)
-                                                            : _mm512_cmpeq_epi32_mask(x, y));
+AVX512 static inline __attribute__((always_inline)) void four_avx512(const four_rows *a,
+                                                                     const char *b, int64_t begin,
+                                                                     int64_t end, int64_t stride,
+                                                                     uint32_t padding, int width) {
+    for (int64_t j = begin; j < end; j++) {
+        uint64_t sum[A_ROWS] = {0, 0, 0, 0};
+        for (int64_t e = 0; e < stride; e += 64) {
+            const __m512i y = _mm512_loadu_si512(b + j * stride + e);
+            for (int r = 0; r < A_ROWS; r++) {
+                const __m512i x = _mm512_loadu_si512(a->row[r] + e);
+                sum[r] += (uint64_t)_mm_popcnt_u64(width == 1   ? _mm512_cmpeq_epi8_mask(x, y)
+                                                   : width == 2 ? _mm512_cmpeq_epi16_mask(x, y)
+                                                                : _mm512_cmpeq_epi32_mask(x, y));
+            }
         }
+        for (int r = 0; r < A_ROWS; r++)
+            a->equal[r][j] = (uint16_t)((uint32_t)sum[r] - padding);
     }
-    for (int r = 0; r < 4; r++)
-        equal[r] = (uint32_t)sum[r];
 }
 
-AVX512 static void four_u8_avx512(const char *const a[4], const char *b, int64_t stride,
-                                  uint32_t equal[4]) {
-    four_avx512(a, b, stride, 1, equal);
+AVX512 static void four_u8_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                                  int64_t stride, uint32_t padding) {
+    four_avx512(a, b, begin, end, stride, padding, 1);
 }
 
-AVX512 static void four_u16_avx512(const char *const a[4], const char *b, int64_t stride,
-                                   uint32_t equal[4]) {
-    four_avx512(a, b, stride, 2, equal);
+AVX512 static void four_u16_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                                   int64_t stride, uint32_t padding) {
+    four_avx512(a, b, begin, end, stride, padding, 2);
 }
 
-AVX512 static void four_u32_avx512(const char *const a[4], const char *b, int64_t stride,
-                                   uint32_t equal[4]) {
-    four_avx512(a, b, stride, 4, equal);
+AVX512 static void four_u32_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
+                                   int64_t stride, uint32_t padding) {
+    four_avx512(a, b, begin, end, stride, padding, 4);
 }
 
 #endif
@@ -143,22 +174,38 @@ static count_four *choose(ikt_isa isa, int width) {
 
 /* --- all pairs -------------------------------------------------------------------------------- */
 
+/* Rows of A, at most four, against rows begin .. end - 1 of B; the last stands in for those that
+ * are missing. */
+static void count_some(count_four *four, ikt_code_shape shape, const void *const *a, int64_t na,
+                       const void *b, int64_t begin, int64_t end, uint16_t *equal,
+                       int64_t equal_stride) {
+    const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
+    four_rows some;
+    for (int64_t r = 0; r < A_ROWS; r++) {
+        some.row[r] = a[ikt_smaller(r, na - 1)];
+        some.equal[r] = equal + ikt_smaller(r, na - 1) * equal_stride;
+    }
+    four(&some, b, begin, end, shape.stride, padding);
+}
+
+void ikt_similarity_rows(ikt_isa isa, ikt_code_shape shape, const void *const *a, int64_t na,
+                         const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
+    count_four *four = choose(isa, shape.width);
+    for (int64_t i = 0; i < na; i += A_ROWS)
+        count_some(four, shape, a + i, ikt_smaller(A_ROWS, na - i), b, 0, nb,
+                   equal + i * equal_stride, equal_stride);
+}
+
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
     count_four *four = choose(isa, shape.width);
-    const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
-    for (int64_t first = 0; first < nb; first += B_ROWS) {
-        const int64_t end = ikt_smaller(nb, first + B_ROWS);
+    for (int64_t first = 0; first < nb; first += B_ROWS)
         for (int64_t i = 0; i < na; i += A_ROWS) {
-            const char *row[A_ROWS]; /* the last row stands in for those beyond it */
-            for (int64_t r = 0; r < A_ROWS; r++)
-                row[r] = (const char *)a + ikt_smaller(i + r, na - 1) * shape.stride;
-            for (int64_t j = first; j < end; j++) {
-                uint32_t count[A_ROWS];
-                four(row, (const char *)b + j * shape.stride, shape.stride, count);
-                for (int64_t r = 0; r < ikt_smaller(A_ROWS, na - i); r++)
-                    equal[(i + r) * equal_stride + j] = (uint16_t)(count[r] - padding);
-            }
+            const int64_t rows = ikt_smaller(A_ROWS, na - i);
+            const void *row[A_ROWS];
+            for (int64_t r = 0; r < rows; r++)
+                row[r] = (const char *)a + (i + r) * shape.stride;
+            count_some(four, shape, row, rows, b, first, ikt_smaller(nb, first + B_ROWS),
+                       equal + i * equal_stride, equal_stride);
         }
-    }
 }

@@ -30,4 +30,9 @@ typedef struct {
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride);
 
+/* LOCAL, thread-safe. The same of rows of A that stand anywhere, and of a few rows of B.
+ *   a   [na] where they are */
+void ikt_similarity_rows(ikt_isa isa, ikt_code_shape shape, const void *const *a, int64_t na,
+                         const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride);
+
 #endif

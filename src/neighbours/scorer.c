@@ -44,12 +44,14 @@ static void score_codes(const ikt_scorer *s, const void *plain, int64_t na, cons
 static void score_some_codes(const ikt_scorer *s, const char *row, const char *const *other,
                              int64_t count, void *scratch, float *out) {
     const ikt_code_shape shape = {s->d, s->row_bytes, s->width};
+    const void *at[SOME];
     uint16_t equal[SOME];
+    (void)scratch;
     for (int64_t done = 0; done < count; done += SOME) {
         const int64_t now = count - done < SOME ? count - done : SOME;
         for (int64_t c = 0; c < now; c++)
-            memcpy((char *)scratch + c * s->row_bytes, other[done + c], (size_t)s->row_bytes);
-        ikt_similarity_block(s->isa, shape, scratch, now, row, 1, equal, 1);
+            at[c] = other[done + c];
+        ikt_similarity_rows(s->isa, shape, at, now, row, 1, equal, 1);
         for (int64_t c = 0; c < now; c++)
             out[done + c] = (float)((int)s->d - (int)equal[c]);
     }
@@ -63,7 +65,6 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows) {
                         .row_bytes = codes->stride,
                         .width = codes->width,
                         .score_most = (double)codes->t,
-                        .some_bytes = SOME * codes->stride,
                         .packed_bytes = codes_bytes,
                         .score = score_codes,
                         .score_some = score_some_codes};

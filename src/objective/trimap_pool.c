@@ -31,8 +31,8 @@
 enum { FALLING = 150 };
 static const double last_step = 0.02;
 
-/* Tiles and rows that a thread takes at a time. */
-enum { SOME_TILES = 16, SOME_ROWS = 512 };
+/* Tiles that a thread takes at a time. */
+enum { SOME_TILES = 16 };
 
 /* Epochs whose far rows are compared with the own rows at a time: reading all codes or numbers from
  * memory for one far row in sixteen would take longer than the comparisons. Draws are functions of
@@ -68,7 +68,7 @@ typedef struct {
 
 /* Work space of a thread, in whole lines of the cache. */
 static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) {
-    const int64_t of_forces = s->neighbours * IKT_TILE * (q + 2) * (int64_t)sizeof(float);
+    const int64_t of_forces = s->neighbours * IKT_TILE * (q + 3) * (int64_t)sizeof(float);
     const int64_t of_rows = s->far_rows * row_bytes;
     return (ikt_larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 *
            64;
@@ -110,7 +110,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                  .similarity = *similarity,
                  .batch = -1};
     *similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
-    ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, lists, &t->edges);
+    ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, inputs->q, lists, &t->edges);
     ikt_neighbours_destroy(lists);
     if (st == IKT_OK)
         st = ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
@@ -183,15 +183,30 @@ static bool draw_pools(state *t, int64_t iteration) {
     return true;
 }
 
-/* LOCAL. The far rows of a tile in all epochs of the batch, and their D. */
+/* LOCAL. The payloads of pool e. */
+static const char *payload_of(const state *t, int e) {
+    return t->payload + (size_t)(e * t->pool[e].size) * t->similarity.bytes;
+}
+
+/* LOCAL. The far rows of a tile in all epochs of the batch. */
+static void choose_far(const state *t, int64_t k) {
+    const int64_t f = t->inputs.options.trimap.far_rows;
+    const int64_t tile = t->inputs.rows.first / IKT_TILE + k;
+    ikt_similarity_ask_own(&t->similarity, tile);
+    for (int e = 0; e < EPOCHS; e++) {
+        int32_t *far = t->far + (k * EPOCHS + e) * f;
+        ikt_pool_far(&t->pool[e], tile, f, far);
+        ikt_similarity_ask(&t->similarity, payload_of(t, e), t->similarity.bytes, far, f);
+    }
+}
+
+/* LOCAL. Their D. */
 static void meet_far(const state *t, int64_t k, char *scratch) {
     const int64_t f = t->inputs.options.trimap.far_rows;
     const int64_t tile = t->inputs.rows.first / IKT_TILE + k;
     for (int e = 0; e < EPOCHS; e++) {
         const int64_t at = (k * EPOCHS + e) * f;
-        const size_t from = (size_t)(e * t->pool[e].size) * t->similarity.bytes;
-        ikt_pool_far(&t->pool[e], tile, f, t->far + at);
-        ikt_similarity_tile(&t->similarity, tile, t->payload + from, t->similarity.bytes,
+        ikt_similarity_tile(&t->similarity, tile, payload_of(t, e), t->similarity.bytes,
                             t->far + at, f, scratch, t->far_d + at * IKT_TILE);
     }
 }
@@ -222,8 +237,8 @@ static void gather_places(const state *t) {
 /* --- forces ----------------------------------------------------------------------------------- */
 
 /* LOCAL. One tile. */
-static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_tile_job *common,
-                     int64_t k, char *space) {
+static void add_tile(const state *t, ikt_tile_forces *forces, const ikt_tile_job *common, int64_t k,
+                     char *space) {
     const ikt_rows *rows = &t->inputs.rows;
     const int64_t f = common->f, m = common->m, tile = rows->first / IKT_TILE + k;
     const int64_t far = (k * EPOCHS + t->now) * f;
@@ -235,7 +250,7 @@ static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_ti
     job.lane = (int)((rows->first + job.first) % IKT_TILE);
     job.near = t->edges.near + k * m * IKT_TILE;
     job.near_d = t->edges.d + k * m * IKT_TILE;
-    job.near_c = t->edges.c + k * m * IKT_TILE;
+    job.pull = t->edges.force + k * m * IKT_TILE * job.q;
     job.far = t->far + far;
     job.far_d = t->far_d + far * IKT_TILE;
     for (int64_t e = 0; e < f; e++) {
@@ -244,7 +259,7 @@ static void add_tile(const state *t, const ikt_tile_kernel *kernel, const ikt_ti
     }
     job.far_lane = far_lane;
     job.space = (float *)(void *)(space + (f * (int64_t)sizeof *far_lane + 63) / 64 * 64);
-    kernel->forces(&job);
+    forces(&job);
 }
 
 /* LOCAL. Asks for what the forces of a tile read and write of its edges, so that it is there by
@@ -254,7 +269,8 @@ static void ask_for_tile(const ikt_near_edges *e, int64_t k) {
         const int64_t at = (k * e->m + b) * IKT_TILE;
         __builtin_prefetch(e->near + at, 0);
         __builtin_prefetch(e->d + at, 0);
-        __builtin_prefetch(e->c + at, 1);
+        for (int c = 0; c < e->q; c++)
+            __builtin_prefetch(e->force + e->q * at + c * IKT_TILE, 1);
     }
 }
 
@@ -262,7 +278,7 @@ static void ask_for_tile(const ikt_near_edges *e, int64_t k) {
  *   is_new   whether tiles have other far rows than before */
 static void add_tiles(const state *t, bool is_new) {
     const ikt_trimap_settings *s = &t->inputs.options.trimap;
-    const ikt_tile_kernel *kernel = ikt_tile_kernel_for(ikt_cpu_isa());
+    ikt_tile_forces *forces = ikt_tile_forces_for(ikt_cpu_isa());
     const double n = (double)t->inputs.rows.n, pairs = (double)(s->far_rows / 2);
     const ikt_tile_job common = {
         .q = t->inputs.q,
@@ -283,30 +299,14 @@ static void add_tiles(const state *t, bool is_new) {
 #pragma omp for schedule(dynamic, 1)
         for (int64_t first = 0; first < t->edges.tiles; first += SOME_TILES) {
             const int64_t end = ikt_smaller(first + SOME_TILES, t->edges.tiles);
+            if (is_new) choose_far(t, first);
             for (int64_t k = first; k < end; k++) {
                 if (k + 1 < end) ask_for_tile(&t->edges, k + 1);
+                if (is_new && k + 1 < end) choose_far(t, k + 1);
                 if (is_new) meet_far(t, k, space);
-                add_tile(t, kernel, &common, k, space);
+                add_tile(t, forces, &common, k, space);
             }
         }
-    }
-}
-
-/* LOCAL. What rows get from the edges that end at them. */
-static void add_ends(const state *t) {
-    const ikt_tile_kernel *kernel = ikt_tile_kernel_for(ikt_cpu_isa());
-    const int64_t rows = t->inputs.rows.count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(t->ctx))
-    for (int64_t first = 0; first < rows; first += SOME_ROWS) {
-        const ikt_ends_job job = {.q = t->inputs.q,
-                                  .ends = &t->edges.ends,
-                                  .edges = t->edges.ends.start[rows],
-                                  .c = t->edges.c,
-                                  .y = t->y,
-                                  .first = first,
-                                  .last = first + SOME_ROWS < rows ? first + SOME_ROWS : rows,
-                                  .force = t->ends};
-        kernel->ends(&job);
     }
 }
 
@@ -337,7 +337,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     ikt_stage_end(ctx, IKT_STAGE_REPULSION);
     ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
     ikt_near_edges_exchange(ctx, &t->edges);
-    add_ends(t);
+    ikt_near_edges_end(ctx, &t->edges, t->ends);
     ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
     const double value = want_value ? ikt_trimap_value_of(ctx, &t->value, &t->edges, q, t->y) : NAN;
     *gradient = (ikt_gradient){t->force, t->ends, 1, 1};
@@ -365,7 +365,7 @@ static int64_t memory(const ikt_objective_shape *shape) {
         shape->columns > 0 ? number * shape->columns : ikt_codes_memory(1, shape->psi, shape->t);
     const int64_t cut = (int64_t)(shape->cut * (double)(rows->count * m));
     const int64_t of_pool = row_bytes + number * (1 + q + 2 * m);
-    return ikt_near_edges_memory(rows, m, shape->boundary, cut) +
+    return ikt_near_edges_memory(rows, shape->q, m, shape->boundary, cut) +
            ikt_trimap_value_memory(rows, shape->q, m) +
            EPOCHS * ikt_pool_memory(s->pool_rows, rows->ranks) + EPOCHS * s->pool_rows * of_pool +
            EPOCHS * tiles * s->far_rows * number * (1 + IKT_TILE) +

@@ -8,7 +8,7 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "dist/shuffle.h"
+#include "isolation/similarity.h"
 #include "sampled/pool.h"
 
 static const char purpose[] = "triplets";
@@ -233,6 +233,45 @@ static void look_up_tile(const ikt_similarity *s, int64_t begin, int64_t end, in
     }
 }
 
+/* The same of codes. */
+static void count_tile(const ikt_similarity *s, int64_t begin, int64_t end, int64_t lane,
+                       const char *payload, size_t stride, const int32_t *place, int64_t f,
+                       float *d) {
+    enum { SOME = 8 };
+    const ikt_codes *codes = s->codes;
+    const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
+    const char *own = (const char *)codes->code + begin * codes->stride;
+    const float *of_equal = s->of_score + codes->t;
+    memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
+    for (int64_t a = 0; a < f; a += SOME) {
+        const int64_t some = f - a < SOME ? f - a : SOME;
+        const void *row[SOME];
+        uint16_t equal[SOME * IKT_TILE];
+        for (int64_t e = 0; e < some; e++)
+            row[e] = payload + (size_t)place[a + e] * stride;
+        ikt_similarity_rows(s->scorer.isa, shape, row, some, own, end - begin, equal, IKT_TILE);
+        for (int64_t e = 0; e < some; e++)
+            for (int64_t i = 0; i < end - begin; i++)
+                d[(a + e) * IKT_TILE + lane + i] = of_equal[-(int64_t)equal[e * IKT_TILE + i]];
+    }
+}
+
+void ikt_similarity_ask(const ikt_similarity *s, const char *payload, size_t stride,
+                        const int32_t *place, int64_t f) {
+    for (int64_t a = 0; a < f; a++)
+        for (size_t at = 0; at < s->bytes; at += 64)
+            __builtin_prefetch(payload + (size_t)place[a] * stride + at);
+}
+
+void ikt_similarity_ask_own(const ikt_similarity *s, int64_t tile) {
+    int64_t begin, end;
+    if (!s->codes) return;
+    ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
+    const char *own = s->codes->code;
+    for (int64_t at = begin * s->codes->stride; at < end * s->codes->stride; at += 64)
+        __builtin_prefetch(own + at);
+}
+
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
     int64_t begin, end;
@@ -242,21 +281,13 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
         look_up_tile(s, begin, end, lane, payload, stride, place, f, d);
         return;
     }
+    if (s->codes) {
+        count_tile(s, begin, end, lane, payload, stride, place, f, d);
+        return;
+    }
     for (int64_t a = 0; a < f && !is_by_number(s); a++)
         memcpy((char *)scratch + (size_t)a * s->row_bytes, payload + (size_t)place[a] * stride,
                s->row_bytes);
-    if (s->codes) { /* own rows only, from their first one on */
-        const char *own = (const char *)s->codes->code + begin * s->codes->stride;
-        s->scorer.score(&s->scorer, scratch, f, own, end - begin, d);
-        for (int64_t a = 0; a < f; a++) {
-            float score[IKT_TILE];
-            memcpy(score, d + a * IKT_TILE, sizeof score);
-            memset(d + a * IKT_TILE, 0, sizeof score);
-            for (int64_t i = 0; i < end - begin; i++)
-                d[a * IKT_TILE + lane + i] = d_of(s, score[i], 1, 1);
-        }
-        return;
-    }
     const float *own = s->features->tile + (tile - first_tile) * s->features->d * IKT_TILE;
     if (s->features->metric)
         s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);

@@ -75,6 +75,12 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *simila
 void ikt_similarity_tile(const ikt_similarity *similarity, int64_t tile, const char *payload,
                          size_t stride, const int32_t *place, int64_t f, void *scratch, float *d);
 
+/* LOCAL, from several threads. Asks for the payloads that the above will read, or for the codes of
+ * the own rows of a tile, so that they are there by then. */
+void ikt_similarity_ask(const ikt_similarity *similarity, const char *payload, size_t stride,
+                        const int32_t *place, int64_t f);
+void ikt_similarity_ask_own(const ikt_similarity *similarity, int64_t tile);
+
 /* LOCAL, from several threads. D of one row and others, given by their payloads.
  *   scratch   [ikt_similarity_scratch] bytes
  *   d         [count], receives them: the bits of the above */

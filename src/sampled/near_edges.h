@@ -1,11 +1,13 @@
-/* The edges from rows to their near rows, for forces that have both ends: coefficients are computed
- * by tiles where an edge begins, and added up by rows where it ends.
+/* The edges from rows to their near rows, for forces that have both ends: the force of an edge on
+ * the row where it begins is computed by tiles, and taken, with the other sign, by the row where it
+ * ends.
  *
- * Method: coefficient c of edge b of row i stands in the tile of i (pool.h), by lanes. Each row has
- * the list of the edges that end at it, by ascending global number of where they begin. Where the
- * ends have different owners, the coefficient travels: four bytes an edge that is cut, in one
+ * Method: the force of edge b of row i, q numbers, stands in the tile of i (pool.h), by lanes. Each
+ * row has the list of the edges that end at it, by ascending global number of where they begin.
+ * Where the ends have different owners, the force travels: 4 q bytes an edge that is cut, in one
  * exchange. Advantage: no addition of two threads or ranks to one number, one order of additions
- * whatever the ranks. Disadvantage: 12 bytes an edge, and a read of four bytes anywhere.
+ * whatever the ranks, and what an edge does where it ends is one read. Disadvantage: 12 + 4 q bytes
+ * an edge, and that read is anywhere.
  */
 #ifndef IKT_SAMPLED_NEAR_EDGES_H
 #define IKT_SAMPLED_NEAR_EDGES_H
@@ -16,44 +18,53 @@
 #include "dist/shuffle.h"
 #include "neighbours/neighbours.h"
 #include "sampled/pool.h"
-#include "sampled/tile_forces.h"
+
+enum { IKT_ENDS_SUMS = 4, IKT_ENDS_AHEAD = 64 /* edges that are asked for in advance */ };
 
 typedef struct {
     ikt_rows rows;
-    int64_t m;     /* edges of a row */
-    int64_t tiles; /* with own rows */
-    int32_t *near; /* [tiles * m * 16] local numbers of where edges end: own rows, then ghosts; of
-                      lanes without own rows 0 */
-    float *d;      /* [tiles * m * 16] D of the edges */
-    float *c; /* [tiles * m * 16 + cut.received] coefficients of own edges, by tiles, then those
-                 of other ranks' edges that end at own rows */
-    ikt_edge_ends ends; /* of each own row, by ascending row where they begin */
+    int q;          /* dimensions of a force */
+    int64_t m;      /* edges of a row */
+    int64_t tiles;  /* with own rows */
+    int32_t *near;  /* [tiles * m * 16] local numbers of where edges end: own rows, then ghosts; of
+                       lanes without own rows 0 */
+    float *d;       /* [tiles * m * 16] D of the edges */
+    float *force;   /* [(tiles * m * 16 + cut.received + 1) * q] of own edges, by tiles, then of
+                       other ranks' edges that end at own rows, then 0 */
+    int64_t *start; /* [rows.count + 1] where the edges that end at each own row begin in: */
+    int32_t *ends;  /* [start[rows.count] + IKT_ENDS_AHEAD] where their forces are; the place of the
+                       0 fills each row's list up to a multiple of IKT_ENDS_SUMS */
     int64_t n_ghost;
-    int64_t *ghost_row; /* [n_ghost] rows of other ranks where edges end or begin, ascending */
+    int64_t *ghost_row; /* [n_ghost] rows of other ranks where own edges end, ascending */
     ikt_shuffle cut;    /* own edges that end at rows of other ranks, to these */
-    uint32_t *leaving;  /* [cut.sent] where in c */
-    float *packed;      /* [cut.sent] */
+    uint32_t *leaving;  /* [cut.sent] where their forces are */
+    float *packed;      /* [cut.sent * q] */
 } ikt_near_edges;
 
 /* COLLECTIVE.
+ *   q       dimensions of a force: 1, 2 or 3
  *   lists   of the own rows with D in place of scores
  * Errors: IKT_ERR_RESOURCE (memory; 2^31 edges on a rank). Destroy it in any case. */
-ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows,
+ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows, int q,
                                  const ikt_neighbours *lists, ikt_near_edges *out);
 void ikt_near_edges_destroy(ikt_near_edges *edges);
 
-/* LOCAL, pure. Where edge b of an own row (local number) stands in near, d and c; edge b + 1 stands
- * IKT_TILE places behind it. */
+/* LOCAL, pure. Where edge b of an own row (local number) stands in near, d and force; edge b + 1
+ * stands IKT_TILE places behind it. */
 static inline int64_t ikt_near_edges_place(const ikt_near_edges *e, int64_t row, int64_t b) {
     const int64_t slot = row + e->rows.first % IKT_TILE;
     return (slot / IKT_TILE * e->m + b) * IKT_TILE + slot % IKT_TILE;
 }
 
-/* COLLECTIVE. Fills in the coefficients of other ranks' edges that end at own rows. */
+/* COLLECTIVE. Fills in the forces of other ranks' edges that end at own rows. */
 void ikt_near_edges_exchange(ikt_context *ctx, const ikt_near_edges *edges);
+
+/* LOCAL. What rows get from the edges that end at them: minus the sum of their forces.
+ *   force   [rows.count * q] receives it */
+void ikt_near_edges_end(ikt_context *ctx, const ikt_near_edges *edges, float *force);
 
 /* LOCAL, pure. Bytes, as predicted.
  *   ghosts   rows of other ranks, about; cut: edges between ranks, about */
-int64_t ikt_near_edges_memory(const ikt_rows *rows, int64_t m, int64_t ghosts, int64_t cut);
+int64_t ikt_near_edges_memory(const ikt_rows *rows, int q, int64_t m, int64_t ghosts, int64_t cut);
 
 #endif

@@ -5,16 +5,14 @@
  * v = y_i - y_a it is, for each a,
  *   the anchor of the triplets (i, j_b, a): c_ib += c_j, and a force -c_k v;
  *   the far row of the triplets (a, j_b(a), i): a force -c_k v.
- * Then its near rows pull with c_ib (y_i - y_jb). What i gives j_b is not added here: c_ib is kept
- * for who adds it up by rows j. Where random triplets are wanted, each two consecutive far rows
- * make one with i, whose force on i alone is taken. A row is no far row of itself.
- *
- * What rows get from edges that end there is added up by these rows, by `ends`.
+ * Then its near rows pull with c_ib (y_i - y_jb). What i gives j_b is not added here: each pull is
+ * kept for who adds it up by rows j (near_edges.h). Where random triplets are wanted, each two
+ * consecutive far rows make one with i, whose force on i alone is taken. A row is no far row of
+ * itself.
  *
  * All kernels give the same bits: one row a lane, sums over far rows and near rows in order, true
- * divisions, nothing fused; along the edges that end at a row sixteen lanes. t = t' = 2 with
- * weights of logarithms is compiled apart: two triplets share a division, and square roots are made
- * of multiplications, which are exact to 4e-7 of themselves.
+ * divisions. t = t' = 2 with weights of logarithms is compiled apart: divisions and square roots
+ * are made of multiplications there, so that a term is exact to 2e-6 of itself.
  */
 #ifndef IKT_SAMPLED_TILE_FORCES_H
 #define IKT_SAMPLED_TILE_FORCES_H
@@ -44,40 +42,20 @@ typedef struct {
     const float *far_d;      /* [f * 16] D of far rows */
     const int32_t *far;      /* [f] their places in the pool */
     const int32_t *far_lane; /* [f] the lane of which it is the row itself, or -1 */
-    float *space;            /* [m * 16 * (q + 2)] work space */
-    float *near_c;           /* [m * 16] receives c_ib */
+    float *space;            /* [m * 16 * (q + 3)] work space */
+    float *pull;             /* [m * 16 * q] receives c_ib (y_i - y_jb) */
     float *force;            /* [rows * q] receives the forces on the own rows of the tile */
 } ikt_tile_job;
 
-/* Edges by the own row where they end. */
-typedef struct {
-    int64_t *start; /* [rows + 1] where those of each row begin */
-    int32_t *begin; /* [start[rows]] local number of the row where the edge begins */
-    int32_t *place; /* [start[rows]] where its coefficient is */
-} ikt_edge_ends;
+/* LOCAL, from several threads. */
+typedef void ikt_tile_forces(const ikt_tile_job *job);
 
-typedef struct {
-    int q;
-    const ikt_edge_ends *ends;
-    int64_t edges;       /* of all rows: entries of the lists */
-    const float *c;      /* coefficients */
-    const float *y;      /* [local numbers * q] */
-    int64_t first, last; /* own rows: local numbers first .. last - 1 */
-    float *force;        /* [rows * q] receives theirs: the sum of c (y_i - y_begin) */
-} ikt_ends_job;
-
-/* LOCAL, all of them, from several threads. */
-typedef struct {
-    void (*forces)(const ikt_tile_job *job);
-    void (*ends)(const ikt_ends_job *job);
-} ikt_tile_kernel;
-
-extern const ikt_tile_kernel ikt_tile_kernel_portable;
+extern ikt_tile_forces ikt_tile_forces_portable;
 #if defined(__x86_64__)
-extern const ikt_tile_kernel ikt_tile_kernel_avx2, ikt_tile_kernel_avx512;
+extern ikt_tile_forces ikt_tile_forces_avx2, ikt_tile_forces_avx512;
 #endif
 
-/* LOCAL. The kernel for an instruction set. */
-const ikt_tile_kernel *ikt_tile_kernel_for(ikt_isa isa);
+/* LOCAL. The function for an instruction set. */
+ikt_tile_forces *ikt_tile_forces_for(ikt_isa isa);
 
 #endif

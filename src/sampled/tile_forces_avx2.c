@@ -4,8 +4,9 @@
 #if defined(__x86_64__)
 #define LANE_WIDTH 8
 #include "base/lanes.h"
-#include "sampled/edge_ends_body.h"
 #include "sampled/tile_forces_body.h"
 
-const ikt_tile_kernel ikt_tile_kernel_avx2 = {forces, ends};
+TARGET void ikt_tile_forces_avx2(const ikt_tile_job *job) {
+    tile_forces_chosen(job);
+}
 #endif

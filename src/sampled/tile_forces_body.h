@@ -115,6 +115,19 @@ LANES_KERNEL void load_rows(const ikt_tile_job *job, variant is, const int32_t *
     }
 }
 
+/* 16 rows of q numbers each. */
+LANES_KERNEL void store_rows(variant is, const floats row[MOST_DIMENSIONS], float *to) {
+    EACH_PART {
+        float *some = to + p * LANE_WIDTH * is.q;
+        if (is.q == 2)
+            store_pairs(row[0].part[p], row[1].part[p], some);
+        else
+            for (int c = 0; c < is.q; c++)
+                for (int l = 0; l < LANE_WIDTH; l++)
+                    some[l * is.q + c] = row[c].part[p][l];
+    }
+}
+
 /* Lanes without own rows are at the place of the first. */
 LANES_KERNEL void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
     int32_t row[IKT_TILE];
@@ -125,22 +138,34 @@ LANES_KERNEL void load_own(const ikt_tile_job *job, variant is, floats own[MOST_
     load_rows(job, is, row, own);
 }
 
-/* Differences to near rows and their sides: (q + 2) vectors for each b. */
+/* What is known of a near row, in the work space: the differences y_i - y_jb, the side of the
+ * triplet, and the coefficient c_ib, which far rows add to. */
+typedef struct {
+    float *u, *a, *log_of, *c;
+} near_row;
+
+LANES_KERNEL near_row near_row_of(const ikt_tile_job *job, int q, int64_t b) {
+    float *space = job->space + b * IKT_TILE * (q + 3), *after = space + q * IKT_TILE;
+    return (near_row){space, after, after + IKT_TILE, after + 2 * IKT_TILE};
+}
+
+/* Differences to near rows and their sides. */
 LANES_KERNEL void meet_near(const ikt_tile_job *job, variant is,
                             const floats own[MOST_DIMENSIONS]) {
     for (int64_t b = 0; b < job->m; b++) {
         const int32_t *near = job->near + b * IKT_TILE;
-        float *to = job->space + b * IKT_TILE * (is.q + 2);
+        const near_row to = near_row_of(job, is.q, b);
         floats at[MOST_DIMENSIONS], square = floats_set(0);
         load_rows(job, is, near, at);
         for (int c = 0; c < is.q; c++) {
             const floats u = floats_sub(own[c], at[c]);
             square = floats_add(square, floats_mul(u, u));
-            floats_store(to + c * IKT_TILE, u);
+            floats_store(to.u + c * IKT_TILE, u);
         }
         const side s = side_of(is, &job->rule, square);
-        floats_store(to + is.q * IKT_TILE, s.a);
-        if (!is.is_usual) floats_store(to + (is.q + 1) * IKT_TILE, s.log_of);
+        floats_store(to.a, s.a);
+        floats_store(to.c, floats_set(0));
+        if (!is.is_usual) floats_store(to.log_of, s.log_of);
     }
 }
 
@@ -172,24 +197,16 @@ LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
     return r;
 }
 
-/* w / (2 s^2) of two triplets by the usual rule, s = A + B. With r = 1 / sqrt(1 + L), and L no less
- * than 0, w / 2 = sqrt(1 + L) - 1 = L r / (1 + r), which has no difference of nearly equal numbers.
- * One division serves both: 1 / (p q) times q is 1 / p. */
-LANES_KERNEL void weigh_two(const floats l[2], const floats s[2], floats each[2]) {
-    const floats one = floats_set(1);
-    floats root[2], share[2], whole[2];
-    for (int k = 0; k < 2; k++) {
-        const floats length = floats_max(l[k], floats_set(0));
-        root[k] = floats_inverse_root(floats_add(one, length));
-        share[k] = floats_mul(length, root[k]);
-        whole[k] = floats_fused(root[k], s[k], s[k]);
-    }
-    const floats both = floats_div(one, floats_mul(whole[0], whole[1]));
-    for (int k = 0; k < 2; k++) {
-        const floats inverse = floats_mul(both, whole[1 - k]);
-        each[k] =
-            floats_mul(floats_mul(share[k], inverse), floats_fused(inverse, root[k], inverse));
-    }
+/* w / (2 s^2) by the usual rule, s = A + B. With r = 1 / sqrt(1 + L), L no less than 0, and
+ * R = 1 / sqrt(s (1 + r)) it is (sqrt(1 + L) - 1) / s^2 = L r (1 + r) R^4, which has neither a
+ * division nor a difference of nearly equal numbers. */
+LANES_KERNEL floats weigh_usual(floats l, floats s) {
+    const floats length = floats_max(l, floats_set(0)), most = floats_set(FLT_MAX / 4);
+    const floats root = floats_inverse_root(floats_add(floats_set(1), length));
+    const floats inverse = floats_inverse_root(floats_min(floats_fused(root, s, s), most));
+    const floats square = floats_mul(inverse, inverse);
+    return floats_mul(floats_mul(length, floats_fused(root, root, root)),
+                      floats_mul(square, square));
 }
 
 /* The same as below by the usual rule. */
@@ -199,16 +216,15 @@ LANES_KERNEL floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
     const floats far = r->side.a;
     floats c_k = floats_set(0);
     for (int64_t b = 0; b < job->m; b++) {
-        const floats near = floats_load(job->space + b * IKT_TILE * (q + 2) + q * IKT_TILE);
-        const floats its = floats_set(1 + squares[b]);
-        const floats l[2] = {floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE)),
-                             floats_sub(r->reach, floats_set(pool_d[b]))};
-        const floats s[2] = {floats_add(near, far), floats_add(its, far)};
-        floats each[2], c_j = floats_load(job->near_c + b * IKT_TILE);
-        weigh_two(l, s, each);
-        floats_store(job->near_c + b * IKT_TILE, floats_fused(each[0], far, c_j));
-        c_k = floats_fused(each[0], near, c_k);
-        c_k = floats_fused(each[1], its, c_k);
+        const near_row of = near_row_of(job, q, b);
+        const floats near = floats_load(of.a), its = floats_set(1 + squares[b]);
+        const floats l = floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE));
+        const floats its_l = floats_sub(r->reach, floats_set(pool_d[b]));
+        const floats each = weigh_usual(l, floats_add(near, far));
+        const floats its_each = weigh_usual(its_l, floats_add(its, far));
+        floats_store(of.c, floats_fused(each, far, floats_load(of.c)));
+        c_k = floats_fused(each, near, c_k);
+        c_k = floats_fused(its_each, its, c_k);
     }
     return c_k;
 }
@@ -220,12 +236,12 @@ LANES_KERNEL floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
     floats c_k = floats_set(0);
     if (is.is_usual) return pass_far_usual(job, is.q, e, r);
     for (int64_t b = 0; b < job->m; b++) {
-        const float *near = job->space + b * IKT_TILE * (is.q + 2) + is.q * IKT_TILE;
-        const side own = {floats_load(near), floats_load(near + IKT_TILE)};
-        floats c_j = floats_load(job->near_c + b * IKT_TILE), w;
+        const near_row of = near_row_of(job, is.q, b);
+        const side own = {floats_load(of.a), floats_load(of.log_of)};
+        floats c_j = floats_load(of.c), w;
         w = weigh(is, job, floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE)));
         add_triplet(is, job, w, own, r->side, &c_j, &c_k);
-        floats_store(job->near_c + b * IKT_TILE, c_j);
+        floats_store(of.c, c_j);
         w = weigh(is, job, floats_sub(r->reach, floats_set(pool_d[b])));
         add_triplet(is, job, w, side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL,
                     &c_k);
@@ -272,8 +288,6 @@ LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
     far_row last = {.d = floats_set(0)};
     for (int c = 0; c < is.q; c++)
         force[c] = floats_set(0);
-    for (int64_t e = 0; e < job->m * IKT_TILE; e++)
-        job->near_c[e] = 0;
     load_own(job, is, own);
     meet_near(job, is, own);
     for (int64_t e = 0; e < job->f; e++) {
@@ -285,12 +299,14 @@ LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
         last = r;
     }
     for (int64_t b = 0; b < job->m; b++) {
-        float *c_j = job->near_c + b * IKT_TILE;
-        const float *u = job->space + b * IKT_TILE * (is.q + 2);
-        const floats pull = floats_mul(floats_load(c_j), share);
-        floats_store(c_j, pull);
-        for (int c = 0; c < is.q; c++)
-            force[c] = floats_add(force[c], floats_mul(pull, floats_load(u + c * IKT_TILE)));
+        const near_row of = near_row_of(job, is.q, b);
+        const floats c_j = floats_mul(floats_load(of.c), share);
+        floats pull[MOST_DIMENSIONS];
+        for (int c = 0; c < is.q; c++) {
+            pull[c] = floats_mul(c_j, floats_load(of.u + c * IKT_TILE));
+            force[c] = floats_add(force[c], pull[c]);
+        }
+        store_rows(is, pull, job->pull + b * IKT_TILE * is.q);
     }
     for (int c = 0; c < is.q; c++) {
         float out[IKT_TILE];
@@ -302,7 +318,7 @@ LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
 
 /* --- instances -------------------------------------------------------------------------------- */
 
-static TARGET void forces(const ikt_tile_job *job) {
+LANES_KERNEL void tile_forces_chosen(const ikt_tile_job *job) {
     const bool is_usual =
         job->rule.t == 2 && job->rule.t_prime == 2 && job->weighing == IKT_TRIPLET_LOG;
     if (job->q == 2 && is_usual)
