@@ -69,15 +69,16 @@ static const ikt_key affinity_keys[] = {
     {"search", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, search), "auto", 0, 0, 0,
      "auto|exact|approximate", "",
      "How the most similar rows are found: exact compares all pairs; approximate compares a row "
-     "only with rows of near cells, and measures on 1,000 rows what that misses; auto is exact up "
+     "only with rows of near cells, and measures on up to 1,000 rows what that misses; auto is exact up "
      "to 16,384 rows. For the whole kernel nothing is searched for, and approximate only brings "
      "the rows into the order of near cells, in which ranks have fewer cells in common"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "
      "more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows or fewer, "
-     "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
-     "distances, and at least 40 times the neighbours"},
+     "512 with up to 128, and otherwise 900 log2(n / 2048), for kernels of distances twice "
+     "that with up to 30 neighbours and four times with more, and at least 40 times the "
+     "neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
@@ -88,13 +89,16 @@ const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are"
                                           sizeof affinity_keys / sizeof *affinity_keys};
 
 /* Candidates for each doubling of the rows, so that about as much is found at any number of them:
- * codes are sought by similarity, of which many rows have the same, distances for the rows. */
+ * codes are sought by similarity, of which many rows have the same, distances for the rows. The
+ * first few neighbours are found among half as many. */
 enum {
     USUAL_NEIGHBOURS = 30,
     EXACT_ROWS = 16384,
     DOUBLINGS_FROM = 2048,
     CODES = 900,
     DISTANCES = 3600,
+    FEW_DISTANCES = 1800,
+    FEW_NEIGHBOURS = 30,
     FINE_CANDIDATES = 256, /* of fine cells (neighbours/fine.h), */
     FINE_ROWS = 16         /* and twice as many where those have more rows */
 };
@@ -109,7 +113,8 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
         return settings->candidates > k ? settings->candidates : k + 1;
     const int64_t least_per_neighbour = 40;
     double doublings = fmax(log2((double)n / DOUBLINGS_FROM), 1);
-    int64_t each = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES ? CODES : DISTANCES;
+    const bool has_codes = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES;
+    const int64_t each = has_codes ? CODES : k > FEW_NEIGHBOURS ? DISTANCES : FEW_DISTANCES;
     int64_t wanted = (int64_t)((double)each * doublings);
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
 }

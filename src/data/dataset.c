@@ -360,6 +360,10 @@ ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
     return status;
 }
 
+ikt_source *ikt_dataset_source(const ikt_dataset *d) {
+    return d->source;
+}
+
 const double *ikt_dataset_fill(const ikt_dataset *d) {
     return ikt_missing_fill(d->source);
 }

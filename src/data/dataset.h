@@ -93,6 +93,9 @@ int64_t ikt_dataset_entries(const ikt_dataset *d);
 int64_t ikt_dataset_longest_row(const ikt_dataset *d);
 int64_t ikt_dataset_block_rows(const ikt_dataset *d);
 
+/* LOCAL. The source of the rows, lent. */
+ikt_source *ikt_dataset_source(const ikt_dataset *d);
+
 /* LOCAL. "file.h5:/X", for messages. */
 const char *ikt_dataset_name(const ikt_dataset *d);
 
@@ -102,7 +105,17 @@ const char *ikt_dataset_name(const ikt_dataset *d);
  * Errors: the source's. Memory: some 16 MiB beside `rows`, whatever count. */
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows);
 
-/* COLLECTIVE. The same as bytes; only if ikt_dataset_is_u8. */
+/* LOCAL. Whether rows are reduced to principal components, q or more of them. */
+bool ikt_dataset_has_components(const ikt_dataset *d, int64_t q);
+
+/* COLLECTIVE. Scores along the first q of these components, those of largest variance; ranges as
+ * above.
+ *   scores   [count * q]
+ * Errors: IKT_ERR_RESOURCE, the source's. */
+ikt_status ikt_dataset_read_components(ikt_context *ctx, ikt_dataset *d, int64_t q, int64_t first,
+                                       int64_t count, double *scores);
+
+/* COLLECTIVE. Rows as bytes; only if ikt_dataset_is_u8. */
 ikt_status ikt_dataset_read_u8(ikt_dataset *d, int64_t first, int64_t count, uint8_t *rows);
 
 /* COLLECTIVE. The same in sparse form; only if ikt_dataset_is_sparse. The float32 values are those

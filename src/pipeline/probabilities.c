@@ -18,7 +18,7 @@
 #include "pipeline/early_outputs.h"
 #include "pipeline/graph_input.h"
 
-enum { LABEL_NEIGHBOURS = 10, RECALL_SAMPLE = 1000 };
+enum { LABEL_NEIGHBOURS = 10 };
 
 /* What every step is told; lent. */
 typedef struct {
@@ -107,7 +107,7 @@ static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *c
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
     if (st == IKT_OK)
         st = ikt_recall_measure(ctx, tiles, &p->lists, (uint64_t)j->settings->run.seed,
-                                RECALL_SAMPLE, &p->recall);
+                                ikt_recall_rows(n), &p->recall);
     ikt_stage_end(ctx, IKT_STAGE_RECALL);
     return st;
 }

@@ -186,6 +186,8 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
         st = find_pair_scores(ctx, q, seed, data, rows, scores);
     } else if (st == IKT_OK && ikt_dataset_is_sparse(data)) {
         st = find_sparse_scores(ctx, q, seed, data, rows, scores);
+    } else if (st == IKT_OK && ikt_dataset_has_components(data, q)) {
+        st = ikt_dataset_read_components(ctx, data, q, rows->first, rows->count, scores);
     } else if (st == IKT_OK) {
         ikt_strided_reader space;
         const ikt_row_reader reader = ikt_dataset_reader(data);

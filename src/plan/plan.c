@@ -59,7 +59,7 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
 static const double gap_byte = 4.5, gap_coordinate = 1.5; /* of Manhattan distances */
 static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = IKT_FFT_COST, fft_far = 1.48;
 
-enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024, RECALL_ROWS = 1000 };
+enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024 };
 
 /* Exact pairs that a point's nodes and near points cost as much as: measured on maps of 17,000 and
  * 100,000 points, 8,300 and 9,700 in three dimensions, 4,800 in two, 1,600 to 2,300 in one. And
@@ -220,9 +220,11 @@ static void plan_rows(const task *t) {
         t->own[pca].seconds += pow(sample, 3) * eigen_cube / (t->m->gathers * mega);
         concatenate(t, pca, 1, 8 * sample * sample);
     } else if (w->settings.layout.init == IKT_INIT_PCA) {
-        components(t, pca, fmin(1, IKT_START_ROWS / t->n), (double)w->columns, true);
-        pass(t, pca, 1, true);
-        arithmetic(t, pca, 8 * t->axes * t->rows * (double)w->columns, projected_coordinate);
+        const bool is_reduced = (double)w->settings.preprocess.pca >= t->axes;
+        const double columns = is_reduced ? (double)w->data.d : (double)w->columns;
+        if (!is_reduced) components(t, pca, fmin(1, IKT_START_ROWS / t->n), columns, true);
+        pass(t, pca, 1, !is_reduced);
+        arithmetic(t, pca, 8 * t->axes * t->rows * columns, projected_coordinate);
     }
     if (landmarks == 0) return;
     pairs(t, IKT_STAGE_LANDMARKS, t->rows * landmarks);
@@ -303,8 +305,9 @@ static void plan_near_cells(const task *t) {
     if (w->model.near == 0) arithmetic(t, search, count * count / w->ranks * c, block_coordinate);
     send(t, search, 1, 2 * fetching.batches * ikt_workload_partners(w), fetching.rows * bytes);
 
-    pairs(t, IKT_STAGE_RECALL, RECALL_ROWS * t->rows);
-    concatenate(t, IKT_STAGE_RECALL, 1, RECALL_ROWS * bytes);
+    const double sample = (double)ikt_recall_rows((int64_t)t->n);
+    pairs(t, IKT_STAGE_RECALL, sample * t->rows);
+    concatenate(t, IKT_STAGE_RECALL, 1, sample * bytes);
 }
 
 /* m k weights, or of all pairs; those of the Gaussian kernel are searched for. Then m k entries

@@ -56,13 +56,12 @@ const ikt_section ikt_trimap_section = {
 enum {
     FIXED_ROWS = 3000,  /* up to which triplets are drawn once */
     USUAL_POOL = 4096,  /* rows */
-    MORE_BY_SCALE = 50, /* rows of a list that scales may bring among the nearest m */
     LEAST_OF_CODES = 30
 };
 
 int64_t ikt_trimap_lists(const ikt_trimap_settings *s, bool has_distances) {
     const int64_t least = s->neighbours > LEAST_OF_CODES ? s->neighbours : LEAST_OF_CODES;
-    const int64_t scaled = s->neighbours + MORE_BY_SCALE;
+    const int64_t scaled = 2 * s->neighbours; /* scales may bring half of them among the first */
     if (!has_distances) return least;
     return scaled > s->scale_to ? scaled : s->scale_to;
 }

@@ -1,0 +1,31 @@
+/* Scores along the leading ones of the components that a data set is reduced to. See dataset.h. */
+#include "base/comm.h"
+#include "base/memory.h"
+#include "data/dataset.h"
+#include "linalg/blocks.h"
+
+bool ikt_dataset_has_components(const ikt_dataset *d, int64_t q) {
+    const ikt_pca *pca = ikt_dataset_map(d).pca;
+    return pca && pca->k >= q;
+}
+
+/* The reduced columns are principal components already: a map that stops after q of them gives
+ * their scores without computing the others. */
+ikt_status ikt_dataset_read_components(ikt_context *ctx, ikt_dataset *d, int64_t q, int64_t first,
+                                       int64_t count, double *scores) {
+    ikt_data_map map = ikt_dataset_map(d);
+    ikt_pca few = *map.pca;
+    ikt_dataset *leading = NULL;
+    float *rows = NULL;
+    few.k = q;
+    map.pca = &few;
+    ikt_status st = ikt_dataset_create_mapped(ctx, ikt_dataset_source(d), &map, &leading);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &rows, count * q, sizeof *rows, "initial"));
+    if (st == IKT_OK) st = ikt_dataset_read(leading, first, count, rows);
+    for (int64_t e = 0; st == IKT_OK && e < count * q; e++)
+        scores[e] = (double)rows[e];
+    ikt_free(&rows);
+    ikt_dataset_destroy(&leading);
+    return st;
+}
