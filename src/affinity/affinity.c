@@ -69,9 +69,9 @@ static const ikt_key affinity_keys[] = {
     {"search", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, search), "auto", 0, 0, 0,
      "auto|exact|approximate", "",
      "How the most similar rows are found: exact compares all pairs; approximate compares a row "
-     "only with rows of near cells, and measures on up to 1,000 rows what that misses; auto is exact up "
-     "to 16,384 rows. For the whole kernel nothing is searched for, and approximate only brings "
-     "the rows into the order of near cells, in which ranks have fewer cells in common"},
+     "only with rows of near cells, and measures on up to 1,000 rows what that misses; auto is "
+     "exact up to 16,384 rows. For the whole kernel nothing is searched for, and approximate only "
+     "brings the rows into the order of near cells, in which ranks have fewer cells in common"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "

@@ -239,6 +239,30 @@ static void a_lent_map_gives_the_same_bits(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* The leading columns of reduced rows, bit for bit, whatever the number of columns. */
+static void leading_components_are_read_alone(void **state) {
+    enum { K = 19 };
+    ikt_context *ctx = *state;
+    float *expected = rows_alone(IKT_TYPE_F64, N, IKT_NORMALISE_ZSCORE, K);
+    opened plain = open_set(ctx, IKT_TYPE_F64, N, IKT_NORMALISE_ZSCORE, 0);
+    opened o = open_set(ctx, IKT_TYPE_F64, N, IKT_NORMALISE_ZSCORE, K);
+    assert_true(!ikt_dataset_has_components(plain.set, 1));
+    assert_true(ikt_dataset_has_components(o.set, K) && !ikt_dataset_has_components(o.set, K + 1));
+    for (int64_t q = 1; q <= 3; q++) {
+        const int64_t first = 100 * ikt_rank(ctx), count = 700 - 90 * ikt_rank(ctx);
+        double scores[3 * 700];
+        assert_int_equal(ikt_dataset_read_components(ctx, o.set, q, first, count, scores), IKT_OK);
+        for (int64_t e = 0; e < q * count; e++)
+            assert_true(scores[e] == (double)expected[(first + e / q) * K + e % q]);
+    }
+    assert_int_equal(ikt_dataset_columns(o.set), K);
+    check_ranges(ctx, &o, expected);
+    close_set(&o);
+    close_set(&plain);
+    free(expected);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 static void expect_refusal(ikt_context *ctx, ikt_dataset *set, const char *text) {
     const int64_t wanted[] = {3, 900, N - 1};
     float *rows = malloc((size_t)N * D * sizeof *rows);
@@ -297,9 +321,9 @@ static void a_model_can_be_another_data_set(void **state) {
     }
 }
 
-IKT_MPI_TESTS(ikt_test(every_read_gives_the_same_bits), ikt_test(fewer_rows_than_ranks),
-              ikt_test(bytes_stay_bytes), ikt_test(reduction_is_a_rotation),
-              ikt_test(refuses_more_components_than_columns),
+IKT_MPI_TESTS(ikt_test(every_read_gives_the_same_bits), ikt_test(leading_components_are_read_alone),
+              ikt_test(fewer_rows_than_ranks), ikt_test(bytes_stay_bytes),
+              ikt_test(reduction_is_a_rotation), ikt_test(refuses_more_components_than_columns),
               ikt_test(a_lent_map_gives_the_same_bits),
               ikt_test(rows_that_cannot_be_used_are_named),
               ikt_test(a_model_can_be_another_data_set))

@@ -134,7 +134,8 @@ static const char *const ways[] = {"trimap.triplets=fixed",
                                    "trimap.triplets=pool layout.dimensions=3"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* The distances of all pairs, sparse or dense, make the map of the rows, bit for bit. */
+/* The distances of all pairs, sparse or dense, make the map of the rows, bit for bit, where these
+ * choose their near rows among all others, too. */
 static void complete_distances_give_the_map_of_the_rows(void **state) {
     ikt_context *ctx = *state;
     const files f = make_files(ctx);
@@ -148,6 +149,8 @@ static void complete_distances_give_the_map_of_the_rows(void **state) {
             ikt_settings of_graph = make_settings(ctx, &f, true, ways[w]);
             double wanted, found;
             set(ctx, &of_graph, "graph.values=distances");
+            set(ctx, &of_rows, "affinity.neighbours=149");
+            if (form == 1) set(ctx, &of_graph, "affinity.neighbours=149");
             const uint64_t hash = run_hash(ctx, &of_rows, &wanted);
             if (run_hash(ctx, &of_graph, &found) != hash || found != wanted)
                 fail_msg("form %d, %s", form, ways[w]);
