@@ -1,0 +1,1 @@
+ikt_add_mpi_test(NAME mpi_block LABEL mpi SOURCES mpi/test_block.c)
