@@ -142,3 +142,7 @@ ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const i
 void ikt_components_destroy(ikt_components *components) {
     ikt_free(&components->of);
 }
+
+int64_t ikt_components_bytes(int64_t n_local, int64_t boundary) {
+    return (n_local + boundary) * 2 * (int64_t)sizeof(int64_t) + n_local * (int64_t)sizeof(int32_t);
+}

@@ -28,4 +28,8 @@ ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const i
                                ikt_components *out);
 void ikt_components_destroy(ikt_components *components);
 
+/* LOCAL, pure. The most bytes of a rank with n_local rows meanwhile.
+ *   boundary   ghosts of a sparse P; all n rows of a dense one */
+int64_t ikt_components_bytes(int64_t n_local, int64_t boundary);
+
 #endif

@@ -160,5 +160,6 @@ ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eig
 int64_t ikt_spectrum_bytes(int64_t n_local, int64_t boundary, int64_t wanted, int threads) {
     const int64_t columns = wanted + IKT_SOLVER_GUARDS;
     return ikt_solver_bytes(n_local, columns, threads) +
-           ikt_normalised_bytes(n_local, boundary, columns) + 4 * n_local;
+           ikt_normalised_bytes(n_local, boundary, columns) +
+           ikt_components_bytes(n_local, boundary);
 }
