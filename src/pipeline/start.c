@@ -213,11 +213,13 @@ static void start_from_eigenvectors(ikt_context *ctx, const ikt_settings *settin
     const int q = (int)settings->layout.dimensions;
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     ikt_spectrum_orient(ctx, rows, q, eigenvectors);
-    for (int64_t e = 0; objective->is_start && e < q * rows->count; e++)
-        y[e] = (float)eigenvectors[e];
-    if (!objective->is_start)
+    if (!objective->is_start) {
         ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
                                 objective->start_deviation, eigenvectors, y);
+        return;
+    }
+    for (int64_t e = 0; e < q * rows->count; e++)
+        y[e] = (float)eigenvectors[e];
 }
 
 /* --- a file ----------------------------------------------------------------------------------- */

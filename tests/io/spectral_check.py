@@ -51,5 +51,5 @@ if "map" in sys.argv:
         expected = vectors[:, n - 1 - components - c] * np.sqrt(n)
         expected *= np.sign(expected[np.abs(expected).argmax()])
         along = expected @ embedding[:, c] / n
-        assert along > 1 - 1e-5, along
+        assert abs(along - 1) < 1e-5, along
         assert embedding[np.abs(embedding[:, c]).argmax(), c] > 0
