@@ -38,7 +38,8 @@ typedef enum {
     IKT_RNG_FAR = 41,      /* which of them are far rows of a tile; row = tile, draw = epoch */
     IKT_RNG_VALUE = 42,    /* the pool that a sampled objective's value is taken from */
     IKT_RNG_TRIPLETS = 43, /* triplets of TriMap that are drawn once; row = row */
-    IKT_RNG_PLACING = 50   /* far rows of new rows: row = 0; pairs of these: row = 1 */
+    IKT_RNG_PLACING = 50,  /* far rows of new rows: row = 0; pairs of these: row = 1 */
+    IKT_RNG_SPECTRAL = 60  /* vectors that eigenvectors are sought from; row = row */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */

@@ -12,6 +12,7 @@
 #include "kernelsum/spread.h"
 #include "neighbours/search.h"
 #include "objective/divergence.h"
+#include "spectral/solver.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
 
@@ -49,7 +50,9 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     looked_up = 8,                               /* two rows, whether a graph joins them */
     attraction_near = 1.27,                      /* an entry of P, 2^16 rows on a rank */
     attraction_far = 1.74,                       /* the same, 2^19 rows */
-    counted_cell = 20,                           /* of the whole kernel: a row in a partitioning */
+    multiplied_near = 2.9, /* an entry of P with 8 columns of vectors, 2^16 rows on a rank */
+    multiplied_far = 5.6,  /* the same, 2^19 rows */
+    counted_cell = 20,     /* of the whole kernel: a row in a partitioning */
     sorted_near = 14,    /* ... brought to its cell and its block, and back, 2^16 rows on a rank */
     sorted_far = 28,     /* the same, 2^19 rows */
     spread_point = 11.5, /* to the grid */
@@ -506,6 +509,34 @@ static void plan_loop(const task *t) {
     reduce(t, IKT_STAGE_LAYOUT, 2 * t->reports, REDUCED_SUM_BYTES);
 }
 
+/* Eigenvectors of P: products, as many as were counted on MNIST, each a pass over its entries with
+ * some columns, eight at a time, and an exchange of boundary rows; and four products of all columns
+ * with one another or with a small matrix for twenty of them. */
+static void plan_spectrum(const task *t) {
+    const ikt_workload *w = t->w;
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
+    const double wanted[2] = {layout->init == IKT_INIT_SPECTRAL ? t->axes : 0,
+                              has_gap ? IKT_EIGENGAP_VALUES - 1 : 0};
+    const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
+    const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
+    for (int s = 0; s < 2; s++) {
+        const double columns = wanted[s] + IKT_SOLVER_GUARDS, products = s == 0 ? 61 : 121;
+        const double bytes = 8 * columns;
+        if (wanted[s] == 0) continue;
+        gathering(t, IKT_STAGE_SPECTRUM, products * entries * ceil(columns / 8),
+                  multiplied_near * pow(multiplied_far / multiplied_near, place));
+        arithmetic(t, IKT_STAGE_SPECTRUM, products / 20 * 4 * t->rows * columns * columns,
+                   projected_coordinate);
+        reduce(t, IKT_STAGE_SPECTRUM, products / 20 * 4, 8 * columns * columns);
+        if (w->is_dense)
+            concatenate(t, IKT_STAGE_SPECTRUM, products, bytes * t->n);
+        else
+            send(t, IKT_STAGE_SPECTRUM, products, ikt_workload_partners(w),
+                 bytes * ikt_workload_boundary(w));
+    }
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Measures: neighbours in the map, m log n, of everyone's positions and labels. Against the input:
@@ -559,6 +590,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
     if (needs & IKT_NEEDS_P) plan_p(&t);
     if (w->is_joined) plan_joined(&t);
+    if (needs & IKT_NEEDS_P) plan_spectrum(&t);
     plan_loop(&t);
     plan_outcome(&t);
     if (subset)

@@ -1,0 +1,287 @@
+/* Blocks of vectors. See block.h. */
+#include "spectral/block.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/rng.h"
+#include "linalg/column_stats.h"
+#include "linalg/dot_tile.h"
+#include "linalg/eigen.h"
+#include "spectral/block_sums.h"
+
+enum { ROWS = IKT_TILE_ROWS, PANEL = IKT_TILE_COLUMNS, PASSES_MOST = 20 };
+
+static const char purpose[] = "eigenvectors";
+
+/* Of a column of length 1, the square of what columns before it leave of it: less is not told from
+ * rounding, and from nearly all on the columns are orthonormal after this pass. */
+static const double pivot_least = 1e-12, pivot_last = 0.9;
+
+static int64_t padded(int64_t rows) {
+    return (rows + ROWS - 1) / ROWS * ROWS;
+}
+
+ikt_status ikt_block_create(ikt_context *ctx, const ikt_rows *rows, int64_t m, ikt_block *out) {
+    *out = (ikt_block){.ctx = ctx, .rows = *rows, .m = m};
+    return ikt_alloc(ctx, &out->v, padded(rows->count) * m + PANEL, sizeof *out->v, purpose);
+}
+
+void ikt_block_destroy(ikt_block *block) {
+    ikt_free(&block->v);
+    *block = (ikt_block){.v = NULL};
+}
+
+int64_t ikt_block_bytes(int64_t n_local, int64_t m) {
+    return (padded(n_local) * m + PANEL) * (int64_t)sizeof(double);
+}
+
+int64_t ikt_block_work_bytes(int64_t m, int threads) {
+    const int64_t wide = (m + PANEL - 1) / PANEL * PANEL;
+    const int64_t sums = threads * (2 * wide * IKT_BLOCK_ROWS + m * m) + 2 * m * IKT_BLOCK_ROWS;
+    const int64_t small = 6 * m * wide; /* Gram matrix, factor, inverse, and the small problem */
+    return (sums + small) * (int64_t)sizeof(double) + 3 * m * (int64_t)sizeof(ikt_exact_sum);
+}
+
+static void random_column(ikt_block *block, int64_t column, uint64_t seed, uint64_t round) {
+    const uint64_t draw = round << 32 | (uint64_t)column;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(block->ctx))
+    for (int64_t i = 0; i < block->rows.count; i++)
+        block->v[i * block->m + column] =
+            2 * ikt_rng_uniform(seed, IKT_RNG_SPECTRAL, block->rows.first + i, draw) - 1;
+}
+
+void ikt_block_random(ikt_block *block, int64_t first, uint64_t seed, uint64_t round) {
+    for (int64_t column = first; column < block->m; column++)
+        random_column(block, column, seed, round);
+}
+
+/* --- sums over rows --------------------------------------------------------------------------- */
+
+ikt_status ikt_block_gram(const ikt_block *v, const ikt_block *w, double *gram) {
+    const bool is_same = v == w;
+    ikt_summed_rows left = {.tail = NULL}, right = {.tail = NULL};
+    double *square = NULL;
+    ikt_status st =
+        ikt_agree(v->ctx, ikt_alloc(v->ctx, &square, v->m + w->m, sizeof *square, purpose));
+    if (st == IKT_OK) st = ikt_summed_rows_create(v, &left);
+    if (st == IKT_OK) st = ikt_sum_squares(&left, NULL, NULL, square);
+    if (st == IKT_OK && !is_same) st = ikt_summed_rows_create(w, &right);
+    if (st == IKT_OK && !is_same) st = ikt_sum_squares(&right, NULL, NULL, square + v->m);
+    if (st == IKT_OK)
+        st = ikt_sum_products(&left, is_same ? &left : &right, square,
+                              is_same ? square : square + v->m, gram);
+    ikt_summed_rows_destroy(&left);
+    ikt_summed_rows_destroy(&right);
+    ikt_free(&square);
+    return st;
+}
+
+/* COLLECTIVE. The roots of ikt_sum_squares. */
+static ikt_status lengths(const ikt_block *v, const ikt_block *b, const double *theta,
+                          double *length) {
+    ikt_summed_rows left = {.tail = NULL}, right = {.tail = NULL};
+    ikt_status st = ikt_summed_rows_create(v, &left);
+    if (st == IKT_OK && b) st = ikt_summed_rows_create(b, &right);
+    if (st == IKT_OK) st = ikt_sum_squares(&left, b ? &right : NULL, theta, length);
+    for (int64_t k = 0; st == IKT_OK && k < v->m; k++)
+        length[k] = sqrt(length[k]);
+    ikt_summed_rows_destroy(&left);
+    ikt_summed_rows_destroy(&right);
+    return st;
+}
+
+ikt_status ikt_block_norms(const ikt_block *v, double *norm) {
+    return lengths(v, NULL, NULL, norm);
+}
+
+ikt_status ikt_block_residuals(const ikt_block *v, const ikt_block *b, const double *theta,
+                               double *residual) {
+    return lengths(v, b, theta, residual);
+}
+
+/* --- products with small matrices ------------------------------------------------------------- */
+
+/* x [depth * m] as panels of 16 columns, [panels][depth][PANEL]. */
+static void pack(const double *x, int64_t depth, int64_t m, double *packed) {
+    for (int64_t c = 0; c < m; c++)
+        for (int64_t j = 0; j < depth; j++)
+            packed[c / PANEL * PANEL * depth + j * PANEL + c % PANEL] = x[j * m + c];
+}
+
+/* 8 rows of a, from row i on, times the packed matrix, in line [ROWS * m]. */
+static void multiply_rows(ikt_isa isa, const ikt_block *a, int64_t i, const double *packed,
+                          int64_t m, double *line) {
+    for (int64_t c = 0; c < m; c += PANEL) {
+        double tile[ROWS * PANEL];
+        ikt_dot_tile(isa, a->m, a->v + i * a->m, a->m, 1, packed + c * a->m, tile);
+        const size_t width = (size_t)ikt_smaller(PANEL, m - c);
+        for (int64_t r = 0; r < ROWS; r++)
+            memcpy(line + r * m + c, tile + r * PANEL, width * sizeof *line);
+    }
+}
+
+/* COLLECTIVE. V <- A X, where a may be v; or V <- V - A X. */
+static ikt_status multiply(const ikt_block *a, const double *x, bool is_subtracted, ikt_block *v) {
+    ikt_context *ctx = v->ctx;
+    const int64_t m = v->m, count = v->rows.count, wide = (m + PANEL - 1) / PANEL * PANEL;
+    const ikt_isa isa = ikt_cpu_isa();
+    double *packed = NULL, *lines = NULL;
+    ikt_status st = ikt_alloc(ctx, &packed, wide * a->m, sizeof *packed, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &lines, ikt_threads(ctx) * ROWS * m, sizeof *lines, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        pack(x, a->m, m, packed);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (count > IKT_BLOCK_ROWS)
+        for (int64_t i = 0; i < count; i += ROWS) {
+            double *line = lines + omp_get_thread_num() * ROWS * m, *to = v->v + i * m;
+            const int64_t values = ikt_smaller(ROWS, count - i) * m;
+            multiply_rows(isa, a, i, packed, m, line);
+            for (int64_t e = 0; e < values; e++)
+                to[e] = is_subtracted ? to[e] - line[e] : line[e];
+        }
+    }
+    ikt_free(&packed);
+    ikt_free(&lines);
+    return st;
+}
+
+ikt_status ikt_block_rotate(ikt_block *v, const double *x) {
+    return multiply(v, x, false, v);
+}
+
+ikt_status ikt_block_deflate(const ikt_block *t, ikt_block *v) {
+    double *along = NULL;
+    IKT_TRY(ikt_agree(v->ctx, ikt_alloc(v->ctx, &along, t->m * v->m, sizeof *along, purpose)));
+    ikt_status st = ikt_block_gram(t, v, along);
+    if (st == IKT_OK) st = multiply(t, along, true, v);
+    ikt_free(&along);
+    return st;
+}
+
+static ikt_status remove_block(void *self, ikt_block *v) {
+    return ikt_block_deflate(self, v);
+}
+
+ikt_deflation ikt_deflation_by_block(ikt_block *t) {
+    return (ikt_deflation){remove_block, t};
+}
+
+/* --- orthonormal columns ---------------------------------------------------------------------- */
+
+/* Cholesky's factor U of a Gram matrix whose columns have been brought to length 1, in the upper
+ * half of `factor`; columns that fail are left out of it. Returns the least pivot of the others.
+ *   length   [m] receives the lengths, 0 for columns that fail */
+static double factorise(const double *gram, int64_t m, double *factor, double *length) {
+    double least = 1;
+    for (int64_t j = 0; j < m; j++)
+        length[j] = sqrt(gram[j * m + j]);
+    for (int64_t j = 0; j < m; j++) {
+        double pivot = length[j] > 0;
+        for (int64_t i = 0; i < j && length[j] > 0; i++) {
+            double value = length[i] > 0 ? gram[i * m + j] / length[i] / length[j] : 0;
+            for (int64_t k = 0; k < i; k++)
+                value -= factor[k * m + i] * factor[k * m + j];
+            value /= factor[i * m + i];
+            factor[i * m + j] = length[i] > 0 ? value : 0;
+            pivot -= factor[i * m + j] * factor[i * m + j];
+        }
+        if (!(pivot > pivot_least)) {
+            length[j] = 0;
+            for (int64_t i = 0; i < j; i++)
+                factor[i * m + j] = 0;
+        }
+        factor[j * m + j] = length[j] > 0 ? sqrt(pivot) : 1;
+        if (length[j] > 0 && pivot < least) least = pivot;
+    }
+    return least;
+}
+
+/* x <- diag(1 / length) U^-1; zeros for columns that have failed. */
+static void invert(const double *factor, const double *length, int64_t m, double *x) {
+    memset(x, 0, (size_t)(m * m) * sizeof *x);
+    for (int64_t j = 0; j < m; j++) {
+        if (!(length[j] > 0)) continue;
+        x[j * m + j] = 1 / factor[j * m + j];
+        for (int64_t i = j - 1; i >= 0; i--) {
+            double value = 0;
+            for (int64_t k = i + 1; k <= j; k++)
+                value -= factor[i * m + k] * x[k * m + j];
+            x[i * m + j] = value / factor[i * m + i];
+        }
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = i; j < m && length[i] > 0; j++)
+            x[i * m + j] /= length[i];
+}
+
+/* COLLECTIVE. One pass.
+ *   work   [3 * m * m + m]
+ *   is_done   receives whether the columns are orthonormal now */
+static ikt_status pass(ikt_block *v, const ikt_deflation *known, uint64_t seed, uint64_t round,
+                       double *work, int64_t *replaced, bool *is_done) {
+    const int64_t m = v->m;
+    double *gram = work, *factor = work + m * m, *x = work + 2 * m * m, *length = x + m * m;
+    if (known) IKT_TRY(known->remove(known->self, v));
+    IKT_TRY(ikt_block_gram(v, v, gram));
+    const double least = factorise(gram, m, factor, length);
+    invert(factor, length, m, x);
+    IKT_TRY(multiply(v, x, false, v));
+    *is_done = least >= pivot_last;
+    for (int64_t j = 0; j < m; j++) {
+        if (length[j] > 0) continue;
+        random_column(v, j, seed, round);
+        *is_done = false;
+        ++*replaced;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, uint64_t seed,
+                                    int64_t *replaced) {
+    double *work = NULL;
+    bool is_done = false;
+    *replaced = 0;
+    ikt_status st =
+        ikt_agree(v->ctx, ikt_alloc(v->ctx, &work, 3 * v->m * v->m + v->m, sizeof *work, purpose));
+    for (uint64_t round = 1; st == IKT_OK && !is_done; round++) {
+        st = pass(v, known, seed, round, work, replaced, &is_done);
+        if (st == IKT_OK && !is_done && round >= PASSES_MOST)
+            st = ikt_fail(v->ctx, IKT_ERR_INTERNAL,
+                          "%lld orthonormal vectors were not found among %lld rows; are more asked "
+                          "for than there are?",
+                          (long long)v->m, (long long)v->rows.n);
+    }
+    ikt_free(&work);
+    return st;
+}
+
+/* --- Rayleigh-Ritz ---------------------------------------------------------------------------- */
+
+ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, double *theta, double *x) {
+    const int64_t m = v->m;
+    double *upper = NULL, *vectors = NULL;
+    ikt_status st = ikt_alloc(v->ctx, &upper, ikt_upper_entries(m), sizeof *upper, purpose);
+    if (st == IKT_OK) st = ikt_alloc(v->ctx, &vectors, m * m, sizeof *vectors, purpose);
+    st = ikt_agree(v->ctx, st);
+    if (st == IKT_OK) st = ikt_block_gram(v, b, x);
+    for (int64_t i = 0; st == IKT_OK && i < m; i++)
+        for (int64_t j = i; j < m; j++)
+            upper[ikt_upper_index(m, i, j)] = (x[i * m + j] + x[j * m + i]) / 2;
+    if (st == IKT_OK)
+        st = ikt_eigen_leading(v->ctx, upper, m, m, IKT_EIGEN_ALONE_MAX, theta, vectors);
+    for (int64_t c = 0; st == IKT_OK && c < m; c++)
+        for (int64_t j = 0; j < m; j++)
+            x[j * m + c] = vectors[c * m + j];
+    ikt_free(&upper);
+    ikt_free(&vectors);
+    return st;
+}
