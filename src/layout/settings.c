@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "layout/layout.h"
+#include "objective/regulariser.h"
 
 #define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
     {                                                                                              \
@@ -100,6 +101,31 @@ static const ikt_key layout_keys[] = {
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
         "The accuracy of the repulsion: default has an error of the force of about 1e-2; tight has "
         "1e-4 by FFT and 1e-3 by Barnes-Hut"),
+    KEY(regulariser, IKT_KEY_CHOICE, "none", 0, 0, 0, "none|laplacian", "",
+        "What is added to the objective tsne: laplacian is the regulariser of LaptSNE, which draws "
+        "the rows of the map together into regulariser_rank compact groups by the small "
+        "eigenvalues of the map's own graph (docs/laptsne.md)"),
+    KEY(regulariser_form, IKT_KEY_CHOICE, "sum", 0, 0, 0, "sum|log", "",
+        "What is summed over these eigenvalues: sum, the eigenvalues themselves, as the paper "
+        "writes; log, their logarithms, as the program of its authors does, whose pull on a group "
+        "does not fade and whose maps are much tighter"),
+    KEY(regulariser_weight, IKT_KEY_REAL, "auto", 0, 100, 1, NULL, "",
+        "The factor lambda on that sum; auto is 0.1, and 0.01 for the form log. Groups that lie "
+        "well apart bear three times as much; more costs accuracy among neighbours. 0 only "
+        "measures the eigenvalues and leaves the map as it is without a regulariser"),
+    KEY(regulariser_rank, IKT_KEY_INT, "auto", 1, 1000, 1, NULL, "eigenvalues",
+        "The number of eigenvalues, the one that is always 0 among them, which is the number of "
+        "groups that the map is drawn into; auto is where the largest gap between eigenvalues of P "
+        "lies"),
+    KEY(regulariser_every, IKT_KEY_INT, "1", 1, 1000, 0, NULL, "iterations",
+        "The iterations after which the eigenvectors are renewed; the gradient of the regulariser "
+        "is computed in every iteration"),
+    KEY(regulariser_from, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "The iteration from which the regulariser is on; auto is the end of the first phase"),
+    KEY(regulariser_vectors, IKT_KEY_CHOICE, "followed", 0, 0, 0, "followed|exact", "",
+        "How the eigenvectors are found: followed, from those of the last iteration by one "
+        "product with the matrix of the graph; exact, by as many as bring their residuals to 1e-6, "
+        "at about ten times the cost"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
         "The iterations between two values of the trace")};
 
@@ -134,7 +160,14 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .seed = seed,
                                    .trimap = settings->trimap,
                                    .umap = settings->umap,
-                                   .largevis = settings->largevis};
+                                   .largevis = settings->largevis,
+                                   .laplacian = {.kind = settings->regulariser,
+                                                 .form = settings->regulariser_form,
+                                                 .weight = settings->regulariser_weight,
+                                                 .rank = settings->regulariser_rank,
+                                                 .every = settings->regulariser_every,
+                                                 .from = settings->regulariser_from,
+                                                 .vectors = settings->regulariser_vectors}};
 }
 
 const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings) {
@@ -204,6 +237,40 @@ static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
     return IKT_OK;
 }
 
+/* More costs accuracy among neighbours on every set that was tried (docs/laptsne.md). */
+static const double usual_weight = 0.1, usual_weight_of_log = 0.01;
+
+/* SAME-ARGS. What the regulariser is asked for, for n rows, once the phases are known. */
+static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, int64_t n) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    const int64_t rank = s->regulariser_rank;
+    if (s->regulariser == IKT_REGULARISER_NONE) return IKT_OK;
+    if (kind->state != ikt_regulariser_state)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser=laplacian is a part of LaptSNE, which adds it to the "
+                        "objective tsne, but layout.objective=%s: take objective=tsne, or leave "
+                        "the regulariser out",
+                        kind->name);
+    if (rank == 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_rank = 1 counts the eigenvalue 0 alone, which no map "
+                        "can change: take 2 or more, or leave the regulariser out");
+    if (rank != IKT_AUTO_INT && rank > 1 + n / 4)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_rank = %lld, but it must be at most %lld for %lld "
+                        "rows: groups of fewer than four rows are none",
+                        (long long)rank, (long long)(1 + n / 4), (long long)n);
+    if (s->regulariser_from != IKT_AUTO_INT && s->regulariser_from > s->iterations)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_from = %lld is beyond the last iteration, %lld: it "
+                        "would never be on",
+                        (long long)s->regulariser_from, (long long)s->iterations);
+    if (s->regulariser_weight <= IKT_AUTO_REAL)
+        s->regulariser_weight =
+            s->regulariser_form == IKT_LAPLACIAN_LOG ? usual_weight_of_log : usual_weight;
+    return IKT_OK;
+}
+
 /* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
 static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
     const char *name = ikt_layout_objective(s)->name;
@@ -234,6 +301,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             "0 at the last iteration: give layout.iterations, or leave both out",
             kind->name);
     resolve_schedule(settings, (double)n);
+    IKT_TRY(resolve_regulariser(ctx, settings, n));
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
