@@ -40,6 +40,7 @@
     ROW(RECALL, "recall", 1, NULL) \
     ROW(AFFINITY, "affinity", 1, "probabilities") \
     ROW(GRAPH, "graph", 1, NULL) \
+    ROW(SPECTRUM, "spectrum", 1, NULL) \
     ROW(LAYOUT, "layout", 1, "loop") \
     ROW(ATTRACTION, "attraction", 2, NULL) \
     ROW(REPULSION, "repulsion", 2, NULL) \

@@ -9,6 +9,7 @@
 #include "config/key.h"
 #include "dist/rows.h"
 #include "objective/objective.h"
+#include "spectral/spectrum.h"
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
 typedef enum {
@@ -16,7 +17,8 @@ typedef enum {
     IKT_INIT_PCA,
     IKT_INIT_RANDOM,
     IKT_INIT_LANDMARK,
-    IKT_INIT_FILE
+    IKT_INIT_FILE,
+    IKT_INIT_SPECTRAL
 } ikt_layout_init;
 typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
 
@@ -46,6 +48,7 @@ typedef struct {
     int accuracy;         /* ikt_accuracy of FFT and tree */
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
+    int eigengap;         /* ikt_eigengap_kind */
     int regulariser;      /* ikt_regulariser; so below (objective/laplacian_settings.h) */
     int regulariser_form;
     double regulariser_weight;
@@ -58,6 +61,12 @@ typedef struct {
 } ikt_layout_settings;
 
 extern const ikt_section ikt_layout_section;
+
+/* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */
+bool ikt_layout_has_spectrum(const ikt_layout_settings *settings);
+
+/* LOCAL, pure. The setting that asks for it, for messages: "layout.init = spectral". */
+const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings);
 
 /* LOCAL, pure. The objective that the settings name, and what they say to it.
  *   seed   of the run */

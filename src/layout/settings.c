@@ -15,15 +15,15 @@
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne|trimap|umap|largevis|pca",
-        "",
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0,
+        "tsne|nerv|jse|sne|trimap|umap|largevis|pca|eigenmap", "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
         "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
         "umap and largevis attract along P and take repulsion "
         "from a random draw of rows (docs/umap.md); pca stays at the first principal components, "
-        "as they are, in no iteration"),
+        "as they are, in no iteration, and eigenmap at eigenvectors of P (docs/spectral.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -39,7 +39,8 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset, 500 for the objectives umap and largevis, and 0 for pca"),
+        "of the preset, 500 for the objectives umap and largevis, and 0 for pca "
+        "and eigenmap"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -73,10 +74,12 @@ static const ikt_key layout_keys[] = {
         "The momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "The iteration at which the momentum changes"),
-    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
+    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file|spectral", "",
         "Where the rows start: pca, at the first principal components; random, at random "
         "positions; landmark, near landmarks, which are embedded first; file, at the positions in "
-        "init_file. auto is pca, and random for the preset matlab. The components of sparse rows "
+        "init_file; spectral, at the eigenvectors of P for its least eigenvalues after 0 "
+        "(docs/spectral.md). auto is pca, and random for the preset matlab. The components of "
+        "sparse rows "
         "are those of 1,024 rows that are drawn at random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
         "The number of rows that are embedded first (init: landmark); auto is a tenth of the rows, "
@@ -127,7 +130,12 @@ static const ikt_key layout_keys[] = {
         "product with the matrix of the graph; exact, by as many as bring their residuals to 1e-6, "
         "at about ten times the cost"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
-        "The iterations between two values of the trace")};
+        "The iterations between two values of the trace"),
+    KEY(eigengap, IKT_KEY_CHOICE, "off", 0, 0, 0, "off|absolute|relative", "",
+        "Whether to find the 31 least eigenvalues of the graph Laplacian of P, which are written "
+        "to the result, and the number of clusters that they suggest: that after which the gap to "
+        "the next eigenvalue is largest, by the difference (absolute) or by its share of the next "
+        "one (relative)")};
 
 const ikt_section ikt_layout_section = {"layout", "How rows are placed in the map", layout_keys,
                                         sizeof layout_keys / sizeof *layout_keys};
@@ -265,27 +273,58 @@ static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, 
                         "layout.regulariser_from = %lld is beyond the last iteration, %lld: it "
                         "would never be on",
                         (long long)s->regulariser_from, (long long)s->iterations);
+    if (rank == IKT_AUTO_INT && s->eigengap == IKT_EIGENGAP_OFF)
+        s->eigengap = IKT_EIGENGAP_ABSOLUTE;
     if (s->regulariser_weight <= IKT_AUTO_REAL)
         s->regulariser_weight =
             s->regulariser_form == IKT_LAPLACIAN_LOG ? usual_weight_of_log : usual_weight;
     return IKT_OK;
 }
 
+bool ikt_layout_has_spectrum(const ikt_layout_settings *settings) {
+    return settings->init == IKT_INIT_SPECTRAL || settings->eigengap != IKT_EIGENGAP_OFF ||
+           (settings->regulariser != IKT_REGULARISER_NONE &&
+            settings->regulariser_rank == IKT_AUTO_INT);
+}
+
+const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings) {
+    return settings->init == IKT_INIT_SPECTRAL      ? "layout.init = spectral"
+           : settings->eigengap != IKT_EIGENGAP_OFF ? "layout.eigengap"
+                                                    : "layout.regulariser_rank = auto";
+}
+
+/* SAME-ARGS. Eigenvectors are those of P. */
+static ikt_status check_spectrum(ikt_context *ctx, const ikt_layout_settings *s) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    if (!ikt_layout_has_spectrum(s) || kind->needs & IKT_NEEDS_P) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s needs the affinities P, and layout.objective=%s makes none: leave it out, "
+                    "or take another objective",
+                    ikt_layout_spectrum_key(s), kind->name);
+}
+
 /* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
 static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
     const char *name = ikt_layout_objective(s)->name;
+    const bool is_spectral = ikt_layout_objective(s)->needs & IKT_NEEDS_P;
+    const int init = is_spectral ? IKT_INIT_SPECTRAL : IKT_INIT_PCA;
     if (s->iterations != IKT_AUTO_INT && s->iterations > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.iterations = %lld, but layout.objective=%s has none to make: leave "
                         "it out",
                         (long long)s->iterations, name);
-    if ((s->init != IKT_INIT_AUTO && s->init != IKT_INIT_PCA) || s->init_file[0])
+    if (is_spectral && ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0]))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s is the map of eigenvectors of P: leave layout.init "
+                        "and init_file out",
+                        name);
+    if ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=%s is the map of the principal components of the rows: "
                         "leave layout.init and init_file out, and give the rows as input.file",
                         name);
     s->iterations = 0;
-    s->init = IKT_INIT_PCA;
+    s->init = init;
     return IKT_OK;
 }
 
@@ -294,6 +333,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     ikt_objective_options options = ikt_layout_options(settings, 0);
     IKT_TRY(check_final_exaggeration(ctx, settings));
     if (kind->is_start) IKT_TRY(settle_at_start(ctx, settings));
+    IKT_TRY(check_spectrum(ctx, settings));
     if (kind->is_annealed && settings->stop == IKT_STOP_AUTO)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,

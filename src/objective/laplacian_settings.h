@@ -16,7 +16,8 @@ typedef struct {
     int kind;        /* ikt_regulariser */
     int form;        /* ikt_laplacian_form: h */
     double weight;   /* lambda, or IKT_AUTO_REAL */
-    int64_t rank;    /* K, of which the zero is one; or IKT_AUTO_INT: by the eigengap of P */
+    int64_t rank;    /* K, of which the zero is one; or IKT_AUTO_INT: by the eigengap of P, */
+    int64_t found;   /* which then has found this, or 0 where it has not been sought yet */
     int64_t every;   /* iterations after which eigenvectors are renewed */
     int64_t from;    /* first iteration, or IKT_AUTO_INT: the end of the first phase */
     int vectors;     /* ikt_eigenvectors */

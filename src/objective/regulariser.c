@@ -4,10 +4,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "config/value.h"
+#include "spectral/spectrum.h"
 
 /* Where the rank is found by the eigengap it is at most this, and the arrays of the state, which
  * has to be known before P is, are made for it. */
-enum { RANK_FOUND_MOST = 30 };
+enum { RANK_FOUND_MOST = IKT_EIGENGAP_VALUES - 1 };
 
 static const double weight_to_warn_from = 3;
 
@@ -41,6 +42,7 @@ ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *
                 "will not be neighbours in the map; 0.03 to 1 is usual",
                 setup.settings.weight);
     setup.columns = ikt_laplacian_columns(rank_most(&setup.settings, n), n);
+    if (setup.settings.rank == IKT_AUTO_INT) setup.settings.rank = setup.settings.found;
     return ikt_laplacian_create(ctx, &setup, out);
 }
 

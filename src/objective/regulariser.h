@@ -15,10 +15,10 @@ static inline bool ikt_regulariser_pulls(const ikt_objective_options *options) {
     return ikt_regulariser_is_there(options) && options->laplacian.weight > 0;
 }
 
-/* COLLECTIVE. The regulariser that the options ask for.
+/* COLLECTIVE. The regulariser that the options ask for; an automatic rank has been found.
  *   sums   of the map's kernel; lent
  *   out    NULL where they ask for none
- * Errors: IKT_ERR_RESOURCE; IKT_ERR_DATA where the rank is to be found and cannot be. */
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                                   ikt_kernelsum *sums, ikt_laplacian **out);
 

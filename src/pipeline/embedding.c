@@ -9,6 +9,7 @@
 #include "base/watch.h"
 #include "dist/shuffle.h"
 #include "pipeline/early_outputs.h"
+#include "pipeline/eigenvectors.h"
 #include "pipeline/pipeline.h"
 #include "plan/machine.h"
 
@@ -174,6 +175,22 @@ static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool bac
     return st;
 }
 
+/* COLLECTIVE. What is wanted of the eigenvectors of P.
+ *   start   receives those of a start in the order of the input, owned by the caller; NULL where
+ *           the loop goes on, or starts elsewhere */
+static ikt_status find_eigenvectors(ikt_context *ctx, const ikt_settings *settings,
+                                    const ikt_probabilities *p, bool goes_on, double **start,
+                                    ikt_embed_result *out) {
+    const int64_t bytes = settings->layout.dimensions * (int64_t)sizeof **start;
+    *start = NULL;
+    if (settings->layout.eigengap != IKT_EIGENGAP_OFF)
+        IKT_TRY(ikt_eigenvectors_gap(ctx, settings, p, &out->gap));
+    if (settings->layout.init != IKT_INIT_SPECTRAL || goes_on) return IKT_OK;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, start, p->rows.count, (size_t)bytes, "initial")));
+    IKT_TRY(ikt_eigenvectors_start(ctx, settings, p, *start, &out->eigenvectors));
+    return reorder(ctx, p, true, *start, *start, bytes);
+}
+
 /* What the watcher of the context is told of: the positions in the order of the input. */
 typedef struct {
     ikt_context *ctx;
@@ -191,10 +208,11 @@ static ikt_status report(void *self, int64_t iteration, double value) {
 }
 
 /* COLLECTIVE. The objective of the settings on what it needs.
- *   labels   receives the labels in the order of the loop, or NULL; lent by the objective */
+ *   clusters   by the eigengap; 0 where that was not sought
+ *   labels     receives the labels in the order of the loop, or NULL; lent by the objective */
 static ikt_status create_objective(ikt_context *ctx, const ikt_settings *settings,
-                                   ikt_probabilities *p, const int64_t *given, int64_t **labels,
-                                   ikt_objective *objective) {
+                                   ikt_probabilities *p, const int64_t *given, int64_t clusters,
+                                   int64_t **labels, ikt_objective *objective) {
     const ikt_layout_settings *layout = &settings->layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     char text[256];
@@ -222,6 +240,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .features = p->features.tile ? &p->features : NULL,
         .joined = p->joined.pairs.start ? &p->joined : NULL,
         .labels = *labels};
+    inputs.options.laplacian.found = clusters;
     if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
         /* P is there by now: a broken file of rates, which change no bit, must not cost it. */
@@ -253,6 +272,7 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     ikt_loop_state saved = {0};
     ikt_objective objective = {.kind = NULL};
     int64_t *labels = NULL;
+    double *eigenvectors = NULL;
     bool is_saved = false;
     *out = (ikt_embed_result){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, layout, rows->n));
@@ -283,12 +303,14 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
         p.start = NULL;
         /* The file of the graph keeps a start from components, although the loop goes on; landmarks
          * that nobody needs any more are not embedded again for that. */
-        const ikt_start_sources sources = {&landmarks, p.scores,
+        st = find_eigenvectors(ctx, settings, &p, from != NULL, &eigenvectors, out);
+        const ikt_start_sources sources = {&landmarks, eigenvectors, p.scores,
                                            options->graph_writer ? *options->graph_writer : NULL};
-        if (!from || (sources.graph_writer && layout->init == IKT_INIT_PCA))
+        if (st == IKT_OK && (!from || (sources.graph_writer && layout->init == IKT_INIT_PCA)))
             st = ikt_start(ctx, settings, data, rows, &sources, &out->y);
         if (st == IKT_OK && !from) st = reorder(ctx, &p, false, out->y, out->y, bytes);
         ikt_free(&p.scores);
+        ikt_free(&eigenvectors);
     }
     ikt_landmarks_destroy(&landmarks);
     if (st == IKT_OK && options->graph_writer) st = ikt_run_graph_end(ctx, options->graph_writer);
@@ -297,7 +319,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
 
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK)
-        st = create_objective(ctx, settings, &p, options->labels, &labels, &objective);
+        st = create_objective(ctx, settings, &p, options->labels,
+                              out->gap.values > 0 ? out->gap.after[0] : 0, &labels, &objective);
     /* Landmarks are not the rows that the program gave. */
     const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
     reporter told = {ctx, &p, &objective, NULL};

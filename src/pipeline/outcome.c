@@ -30,6 +30,28 @@ static void note_origin(const ikt_run *run, ikt_notes *n) {
     ikt_note_hash(n, "embedding_hash", run->hash);
 }
 
+static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
+    const ikt_eigengap *gap = &e->gap;
+    const bool has_gap = gap->values > 0, has_start = e->eigenvectors.components > 0;
+    double after[IKT_EIGENGAP_LARGEST];
+    if (has_gap || has_start)
+        ikt_note_fact(n, "components_of_p", "%lld",
+                      (long long)(has_gap ? gap->report.components : e->eigenvectors.components));
+    if (has_start) {
+        ikt_note_fact(n, "start_products", "%lld", (long long)e->eigenvectors.products);
+        ikt_note_fact(n, "start_residual", "%.17g", e->eigenvectors.residual);
+    }
+    if (!has_gap) return;
+    for (int64_t g = 0; g < gap->gaps; g++)
+        after[g] = (double)gap->after[g];
+    ikt_note_reals(n, "eigenvalues", gap->value, (int)gap->values);
+    ikt_note_fact(n, "eigenvalue_products", "%lld", (long long)gap->report.products);
+    ikt_note_fact(n, "eigenvalue_residual", "%.17g", gap->report.residual);
+    ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
+    ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
+    ikt_note_fact(n, "clusters_by_eigengap", "%lld", (long long)gap->after[0]);
+}
+
 /* What is the same in every equal run. */
 static void note_facts(const ikt_run *run, ikt_notes *n) {
     const ikt_embed_result *e = &run->embedding;
@@ -48,6 +70,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
         ikt_note_fact(n, "recall_sample", "%lld", (long long)e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
+    note_eigenvectors(e, n);
     ikt_note_fact(n, "exaggeration_ended", "%lld", (long long)e->trace.exaggeration_end);
     ikt_note_fact(n, "iterations_done", "%lld", (long long)e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",
@@ -229,7 +252,7 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
         snprintf(objective, sizeof objective, "%s %g, ", kind->name, s->layout.trade_off);
     else if (kind != &ikt_objective_tsne)
         snprintf(objective, sizeof objective, "%s, ", kind->name);
-    if (kind->is_start)
+    if (kind->is_start && kind->needs == 0)
         snprintf(text, size, "%s, %s %.4f", kind->name, trace->value_name, ikt_trace_last(trace));
     else
         snprintf(text, size, "%s%s%s, %s, seed %lld, %s %.4f", objective, kernel, own, support,

@@ -18,6 +18,7 @@
 #include "neighbours/search.h"
 #include "pipeline/graph_input.h"
 #include "plan/plan.h"
+#include "spectral/spectrum.h"
 
 /* Positions, and what was learned while making them. */
 typedef struct {
@@ -26,6 +27,8 @@ typedef struct {
     int64_t zero_similarity; /* rows without similarity to any other */
     int64_t entries;         /* of P */
     double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_eigengap gap;        /* values = 0 without layout.eigengap */
+    ikt_spectrum_report eigenvectors; /* of a start from them; else components = 0 */
     ikt_code_check cells;    /* of approximate codes; sample 0: exact, or none */
     ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
     ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */

@@ -205,6 +205,21 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
+/* --- eigenvectors of P ------------------------------------------------------------------------ */
+
+/* Signs are fixed here, as ties go to the lower row of the input. */
+static void start_from_eigenvectors(ikt_context *ctx, const ikt_settings *settings,
+                                    const ikt_rows *rows, double *eigenvectors, float *y) {
+    const int q = (int)settings->layout.dimensions;
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    ikt_spectrum_orient(ctx, rows, q, eigenvectors);
+    for (int64_t e = 0; objective->is_start && e < q * rows->count; e++)
+        y[e] = (float)eigenvectors[e];
+    if (!objective->is_start)
+        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
+                                objective->start_deviation, eigenvectors, y);
+}
+
 /* --- a file ----------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Positions of the own rows from layout.init_file. Without places they are only
@@ -292,6 +307,9 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
         return IKT_OK;
     case IKT_INIT_FILE:
         return start_from_file(ctx, settings, rows, *y);
+    case IKT_INIT_SPECTRAL:
+        start_from_eigenvectors(ctx, settings, rows, from->eigenvectors, *y);
+        return IKT_OK;
     default:
         ikt_initial_random(ctx, rows, q, seed,
                            ikt_layout_objective(&settings->layout)->start_deviation, *y);

@@ -48,8 +48,11 @@ ikt_status ikt_start_draw(ikt_context *ctx, uint64_t seed, ikt_rng_purpose what,
 /* What there is to start from, and to tell of it; lent. */
 typedef struct {
     const ikt_landmarks *landmarks; /* used with init: landmark */
-    const double *scores;           /* [rows->count * layout.dimensions] principal components of the
-                                       own rows, where they are known already; or NULL */
+    double *eigenvectors; /* [rows->count * layout.dimensions] of P, of the own rows, in the
+                             order of the input, with init: spectral; their signs
+                             become what they have to be. Or NULL */
+    const double *scores; /* [rows->count * layout.dimensions] principal components of the
+                             own rows, where they are known already; or NULL */
     ikt_graph_writer *graph_writer; /* receives components, or places among landmarks; or NULL */
 } ikt_start_sources;
 

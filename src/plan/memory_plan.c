@@ -144,8 +144,8 @@ static int64_t measures_bytes(const ikt_workload *w) {
     return ikt_measures_memory(&settings, &extent);
 }
 
-static const ikt_stage planned[] = {IKT_STAGE_CODES, IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
-                                    IKT_STAGE_LAYOUT, IKT_STAGE_MEASURES};
+static const ikt_stage planned[] = {IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
+                                    IKT_STAGE_SPECTRUM, IKT_STAGE_LAYOUT,     IKT_STAGE_MEASURES};
 
 bool ikt_memory_plan_has(int stage) {
     for (size_t s = 0; s < sizeof planned / sizeof *planned; s++)
@@ -250,6 +250,17 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     return (parts){searched, p, lists, kept, making, of_objective};
 }
 
+/* P, and what finding some of its eigenvectors takes; the start that comes of them. */
+static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const int64_t rows = w->distribution.count, q = layout->dimensions;
+    const int64_t boundary = w->is_dense ? w->distribution.n : (int64_t)ikt_workload_boundary(w);
+    if (!ikt_layout_has_spectrum(layout)) return 0;
+    const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
+    return p + ikt_spectrum_bytes(rows, boundary, has_gap ? IKT_EIGENGAP_VALUES : q, w->threads) +
+           2 * q * rows * (int64_t)sizeof(double);
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, q = settings->layout.dimensions;
@@ -275,6 +286,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
                        of.searched + of.lists + model_rows_bytes(w) + reading + held);
     if (needs & IKT_NEEDS_P)
         stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
+    stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p);
+    if (stage[IKT_STAGE_SPECTRUM] > 0) stage[IKT_STAGE_SPECTRUM] += held;
     const int64_t looping = of.of_objective + loop_bytes(w);
     stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;

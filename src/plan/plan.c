@@ -12,6 +12,7 @@
 #include "kernelsum/spread.h"
 #include "neighbours/search.h"
 #include "objective/divergence.h"
+#include "spectral/solver.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
 
@@ -503,6 +504,32 @@ static void plan_loop(const task *t) {
     reduce(t, IKT_STAGE_LAYOUT, 2 * t->reports, REDUCED_SUM_BYTES);
 }
 
+/* Eigenvectors of P: products, each a pass over its entries with some columns, of which the blocks
+ * of a cache line cost an entry of attraction each, with an exchange of boundary rows; and a Gram
+ * matrix or two for twenty of them. */
+static void plan_spectrum(const task *t) {
+    const ikt_workload *w = t->w;
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
+    const double wanted[2] = {layout->init == IKT_INIT_SPECTRAL ? t->axes : 0,
+                              has_gap ? IKT_EIGENGAP_VALUES - 1 : 0};
+    const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
+    for (int s = 0; s < 2; s++) {
+        const double columns = wanted[s] + IKT_SOLVER_GUARDS, products = s == 0 ? 61 : 81;
+        const double bytes = 8 * columns;
+        if (wanted[s] == 0) continue;
+        gathering(t, IKT_STAGE_SPECTRUM, products * entries * ceil(columns / 8), attraction_far);
+        arithmetic(t, IKT_STAGE_SPECTRUM, products / 20 * 4 * t->rows * columns * columns,
+                   projected_coordinate);
+        reduce(t, IKT_STAGE_SPECTRUM, products / 20 * 4, 8 * columns * columns);
+        if (w->is_dense)
+            concatenate(t, IKT_STAGE_SPECTRUM, products, bytes * t->n);
+        else
+            send(t, IKT_STAGE_SPECTRUM, products, ikt_workload_partners(w),
+                 bytes * ikt_workload_boundary(w));
+    }
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Measures: neighbours in the map, m log n, of everyone's positions and labels. Against the input:
@@ -556,6 +583,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
     if (needs & IKT_NEEDS_P) plan_p(&t);
     if (w->is_joined) plan_joined(&t);
+    if (needs & IKT_NEEDS_P) plan_spectrum(&t);
     plan_loop(&t);
     plan_outcome(&t);
     if (subset)

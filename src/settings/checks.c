@@ -119,6 +119,11 @@ ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings) {
                         "attraction is not in proportion to P, so that the parts of P that "
                         "iterations draw would not add up to it; take tsne or sne",
                         objective->name);
+    if (ikt_layout_has_spectrum(&settings->layout))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s needs affinity.support = sparse or dense: eigenvectors take products "
+                        "with P, which the whole kernel is never held as",
+                        ikt_layout_spectrum_key(&settings->layout));
     if (settings->layout.stop == IKT_STOP_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.support = whole needs layout.stop = fixed: the last iterations "

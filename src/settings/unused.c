@@ -31,6 +31,7 @@ typedef enum {
     GRID,
     LATE_EXAGGERATION,
     STEPS,
+    KERNEL,
     EXAGGERATION,
     STUDENT_KERNEL,
     FIRST_RATE,
@@ -79,6 +80,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
     has[STEPS] = !objective->is_start;
+    has[KERNEL] = has[STEPS] || objective->needs;
     has[STUDENT_KERNEL] = objective->divergence || layout->custom;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
@@ -103,7 +105,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
 static const char comparing[] =
     "an affinity.kind other than isolation, or input.graph with graph.values=distances";
-static const char moving[] = "an objective other than pca";
+static const char moving[] = "an objective other than pca and eigenmap";
+static const char relating[] = "an objective other than pca";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
@@ -124,7 +127,7 @@ static const struct {
              {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
-             {"affinity", NULL, STEPS, moving},
+             {"affinity", NULL, KERNEL, relating},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
              {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
@@ -137,7 +140,7 @@ static const struct {
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
              {"graph", "weights", EDGE_WEIGHTS, "an objective that has P"},
-             {"isolation", NULL, STEPS, moving},
+             {"isolation", NULL, KERNEL, relating},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},

@@ -31,7 +31,7 @@ static int64_t padded(int64_t rows) {
 
 ikt_status ikt_block_create(ikt_context *ctx, const ikt_rows *rows, int64_t m, ikt_block *out) {
     *out = (ikt_block){.ctx = ctx, .rows = *rows, .m = m};
-    return ikt_alloc(ctx, &out->v, padded(rows->count) * m, sizeof *out->v, purpose);
+    return ikt_alloc(ctx, &out->v, padded(rows->count) * m + PANEL, sizeof *out->v, purpose);
 }
 
 void ikt_block_destroy(ikt_block *block) {
@@ -40,7 +40,7 @@ void ikt_block_destroy(ikt_block *block) {
 }
 
 int64_t ikt_block_bytes(int64_t n_local, int64_t m) {
-    return padded(n_local) * m * (int64_t)sizeof(double);
+    return (padded(n_local) * m + PANEL) * (int64_t)sizeof(double);
 }
 
 int64_t ikt_block_work_bytes(int64_t m, int threads) {

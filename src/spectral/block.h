@@ -35,8 +35,9 @@ typedef struct {
     ikt_context *ctx;
     ikt_rows rows;
     int64_t m; /* columns, 1 to IKT_BLOCK_COLUMNS_MOST */
-    double *v; /* [rows.count * m] row-major; there is memory for a multiple of 8 rows
-                  (linalg/dot_tile.h), and what stands behind the last row does not matter */
+    double
+        *v; /* [rows.count * m] row-major; there is memory for a multiple of 8 rows and 16 numbers
+               more, so that kernels need not mind ends; what stands there does not matter */
 } ikt_block;
 
 /* More columns would make the small eigenproblem one of several ranks, whose bits depend on them

@@ -1,0 +1,165 @@
+/* Eigenmaps and eigengaps of P. See spectrum.h. */
+#include "spectral/spectrum.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/timer.h"
+#include "spectral/normalised.h"
+
+/* Gaps that differ by less are one: eigenvalues are not known better. */
+static const double gap_noise = 1e-9;
+
+static const ikt_rows *rows_of(const ikt_spectrum_of *p) {
+    return p->graph ? &p->graph->rows : &p->dense->rows;
+}
+
+/* COLLECTIVE. Eigenpairs of N beside those of its components. */
+static ikt_status find_pairs(ikt_context *ctx, const ikt_spectrum_of *p,
+                             const ikt_components *components, int64_t wanted, double tolerance,
+                             uint64_t seed, ikt_spectrum_report *report, ikt_eigenpairs *pairs) {
+    const ikt_rows *rows = rows_of(p);
+    const ikt_solver_options options = {
+        .wanted = wanted,
+        .columns = ikt_smaller(wanted + IKT_SOLVER_GUARDS, rows->n - components->count),
+        .degree = IKT_SOLVER_DEGREE,
+        .tolerance = tolerance,
+        .steps_most = IKT_SOLVER_STEPS,
+        .seed = seed};
+    ikt_normalised *normalised = NULL;
+    *pairs = (ikt_eigenpairs){.products = 0};
+    ikt_status st =
+        ikt_normalised_create(ctx, p->graph, p->dense, components, options.columns, &normalised);
+    if (st == IKT_OK) {
+        const ikt_operator n = ikt_normalised_operator(normalised);
+        st = ikt_eigenpairs_find(ctx, rows, &n, &options, pairs);
+    }
+    ikt_normalised_destroy(&normalised);
+    if (st != IKT_OK) return st;
+    report->columns = options.columns;
+    report->products = pairs->products;
+    report->steps = pairs->steps;
+    report->residual = pairs->worst;
+    report->tolerance = tolerance;
+    report->has_converged = pairs->has_converged;
+    if (!pairs->has_converged)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "eigenvectors of P: the residual is %.1e after %lld products and not below %.0e; "
+                "the eigenvalues lie too near one another",
+                pairs->worst, (long long)pairs->products, tolerance);
+    return IKT_OK;
+}
+
+ikt_status ikt_spectrum_map(ikt_context *ctx, const ikt_spectrum_of *p, int64_t q, double tolerance,
+                            uint64_t seed, double *map, double *value,
+                            ikt_spectrum_report *report) {
+    const ikt_rows *rows = rows_of(p);
+    const double begun = ikt_now();
+    ikt_components components = {0};
+    ikt_eigenpairs pairs = {.products = 0};
+    *report = (ikt_spectrum_report){.components = 0};
+    ikt_status st = ikt_components_find(ctx, p->graph, p->dense, &components);
+    report->components = components.count;
+    if (st == IKT_OK && rows->n - components.count < q)
+        st =
+            ikt_fail(ctx, IKT_ERR_DATA,
+                     "P has %lld rows in %lld connected components, which leaves %lld eigenvectors "
+                     "beside those of the eigenvalue 0 for %lld dimensions; take layout.init=pca "
+                     "or random",
+                     (long long)rows->n, (long long)components.count,
+                     (long long)(rows->n - components.count), (long long)q);
+    if (st == IKT_OK) st = find_pairs(ctx, p, &components, q, tolerance, seed, report, &pairs);
+    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+        memcpy(map + i * q, pairs.v.v + i * pairs.v.m, (size_t)q * sizeof *map);
+    for (int64_t k = 0; st == IKT_OK && k < q; k++)
+        value[k] = 1 - pairs.theta[k];
+    ikt_eigenpairs_destroy(&pairs);
+    ikt_components_destroy(&components);
+    report->seconds = ikt_now() - begun;
+    return st;
+}
+
+void ikt_spectrum_orient(ikt_context *ctx, const ikt_rows *rows, int64_t q, double *map) {
+    for (int64_t c = 0; c < q; c++) {
+        double most = 0, largest = 0;
+        int64_t row = INT64_MAX, lowest;
+        for (int64_t i = 0; i < rows->count; i++)
+            if (fabs(map[i * q + c]) > most) {
+                most = fabs(map[i * q + c]);
+                row = i;
+            }
+        largest = most;
+        ikt_max_f64(ctx, &largest, 1);
+        const bool is_mine = row != INT64_MAX && most == largest;
+        lowest = is_mine ? rows->first + row : INT64_MAX;
+        ikt_min_i64(ctx, &lowest, 1);
+        const bool is_negative = is_mine && rows->first + row == lowest && map[row * q + c] < 0;
+        if (ikt_sum_one(ctx, is_negative) == 0) continue;
+        for (int64_t i = 0; i < rows->count; i++)
+            map[i * q + c] = -map[i * q + c];
+    }
+}
+
+/* --- the number of clusters ------------------------------------------------------------------- */
+
+bool ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out) {
+    double least = INFINITY;
+    out->gaps = 0;
+    for (int64_t k = 2; k < out->values; k++) { /* eigenvalue k, counted from 1 */
+        const double next = out->value[k];
+        double gap = next - out->value[k - 1];
+        if (kind == IKT_EIGENGAP_RELATIVE) gap = next > gap_noise ? gap / next : 0;
+        least = fmin(least, gap);
+        int64_t at = out->gaps;
+        while (at > 0 && gap > out->gap[at - 1])
+            at--;
+        if (at == IKT_EIGENGAP_LARGEST) continue;
+        if (out->gaps < IKT_EIGENGAP_LARGEST) out->gaps++;
+        for (int64_t move = out->gaps - 1; move > at; move--) {
+            out->gap[move] = out->gap[move - 1];
+            out->after[move] = out->after[move - 1];
+        }
+        out->gap[at] = gap;
+        out->after[at] = k;
+    }
+    return out->gaps > 0 && out->gap[0] > gap_noise &&
+           (out->values == 3 || out->gap[0] - least > gap_noise);
+}
+
+ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eigengap_kind kind,
+                             uint64_t seed, ikt_eigengap *out) {
+    const double begun = ikt_now();
+    const int64_t n = rows_of(p)->n;
+    ikt_components components = {0};
+    ikt_eigenpairs pairs = {.products = 0};
+    *out = (ikt_eigengap){.values = ikt_smaller(IKT_EIGENGAP_VALUES, n)};
+    ikt_status st = ikt_components_find(ctx, p->graph, p->dense, &components);
+    const int64_t zeros = ikt_smaller(components.count, out->values);
+    out->report.components = components.count;
+    if (st == IKT_OK && zeros < out->values)
+        st = find_pairs(ctx, p, &components, out->values - zeros, IKT_SPECTRUM_VALUE_TOLERANCE,
+                        seed, &out->report, &pairs);
+    for (int64_t k = zeros; st == IKT_OK && k < out->values; k++)
+        out->value[k] = 1 - pairs.theta[k - zeros];
+    ikt_eigenpairs_destroy(&pairs);
+    ikt_components_destroy(&components);
+    out->report.seconds = ikt_now() - begun;
+    if (st == IKT_OK && !ikt_eigengap_order(kind, out))
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "no gap between the %lld least eigenvalues of P, which has %lld connected "
+                      "components, is larger than the others, so that they suggest no number of "
+                      "clusters",
+                      (long long)out->values, (long long)out->report.components);
+    return st;
+}
+
+int64_t ikt_spectrum_bytes(int64_t n_local, int64_t boundary, int64_t wanted, int threads) {
+    const int64_t columns = wanted + IKT_SOLVER_GUARDS;
+    return ikt_solver_bytes(n_local, columns, threads) +
+           ikt_normalised_bytes(n_local, boundary, columns) +
+           ikt_components_bytes(n_local, boundary);
+}
