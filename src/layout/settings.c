@@ -89,9 +89,10 @@ static const ikt_key layout_keys[] = {
         "/embedding, such as the output of a run; FILE:DATASET of any HDF5 or AnnData file "
         "(data.h5ad:obsm/X_umap); or an NPY or CSV file"),
     KEY(init_scale, IKT_KEY_REAL, "auto", 0, 1e6, 1, NULL, "",
-        "The standard deviation of the first coordinate that the positions of init_file are scaled "
-        "to; 0 leaves them as they are. auto is 0 for the output of a run, and 1e-4, the spread of "
-        "the other starts, for anything else"),
+        "The standard deviation of the first coordinate that the positions of init_file, or the "
+        "eigenvectors of init: spectral, are scaled to; 0 leaves them as they are, eigenvectors "
+        "with a length of 1. auto is 0 for the output of a run, and 1e-4, the spread of the other "
+        "starts, for anything else"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
         "How the repulsion of all pairs is summed: exact, in n^2 operations; fft, on a grid, in "
         "two dimensions; barnes_hut, by a tree, for the objectives tsne and jse. auto is exact up "
@@ -355,7 +356,8 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_file is set, but layout.init is not file (or auto)");
-    if (settings->init != IKT_INIT_FILE && settings->init_scale > IKT_AUTO_REAL)
+    if (settings->init != IKT_INIT_FILE && settings->init != IKT_INIT_SPECTRAL &&
+        settings->init_scale > IKT_AUTO_REAL)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_scale is set, but there is no layout.init_file to scale");
     /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them
