@@ -62,7 +62,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     learning_rate : "auto" or float
         In the convention of openTSNE and FIt-SNE, in which "auto" is n / exaggeration but at least
         200; scikit-learn's is a quarter of it.
-    init : "auto", "pca", "random", "landmark" or array of shape (n, n_components)
+    init : "auto", "pca", "random", "landmark", "spectral" or array of shape (n, n_components)
         Where rows start. Positions are scaled to a standard deviation of 1e-4 unless
         ``settings={"layout.init_scale": 0}`` keeps them as they are, as to go on with a map.
     random_state : int, None or a generator of numpy

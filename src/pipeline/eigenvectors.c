@@ -32,10 +32,14 @@ ikt_status ikt_eigenvectors_start(ikt_context *ctx, const ikt_settings *settings
     const ikt_spectrum_of form = form_of(p);
     const int64_t q = settings->layout.dimensions;
     const double length = sqrt((double)p->rows.n);
+    /* What is only where a loop begins need not be exact. */
+    const double tolerance = ikt_layout_objective(&settings->layout)->is_start
+                                 ? IKT_SPECTRUM_VALUE_TOLERANCE
+                                 : IKT_SPECTRUM_START_TOLERANCE;
     double value[3];
     ikt_stage_begin(ctx, IKT_STAGE_SPECTRUM);
-    const ikt_status st = ikt_spectrum_map(ctx, &form, q, IKT_SPECTRUM_START_TOLERANCE,
-                                           (uint64_t)settings->run.seed, scores, value, report);
+    const ikt_status st = ikt_spectrum_map(ctx, &form, q, tolerance, (uint64_t)settings->run.seed,
+                                           scores, value, report);
     ikt_stage_end(ctx, IKT_STAGE_SPECTRUM);
     if (st != IKT_OK) return st;
     for (int64_t e = 0; e < q * p->rows.count; e++)
@@ -55,6 +59,7 @@ ikt_status ikt_eigenvectors_gap(ikt_context *ctx, const ikt_settings *settings,
     const ikt_spectrum_of form = form_of(p);
     char gaps[256] = "";
     size_t used = 0;
+    int64_t clusters;
     ikt_stage_begin(ctx, IKT_STAGE_SPECTRUM);
     const ikt_status st =
         ikt_eigengap_find(ctx, &form, (ikt_eigengap_kind)settings->layout.eigengap,
@@ -65,10 +70,14 @@ ikt_status ikt_eigenvectors_gap(ikt_context *ctx, const ikt_settings *settings,
         used += (size_t)snprintf(gaps + used, sizeof gaps - used, "%s%lld (%.4f)",
                                  g > 0 ? ", " : "", (long long)out->after[g], out->gap[g]);
     log_report(ctx, "eigenvalues", &out->report);
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("clusters", out->after[0]), {0}},
+    if (ikt_eigengap_clusters(ctx, out, &clusters) != IKT_OK) {
+        ikt_log(ctx, IKT_LOG_WARN, "%s", ikt_message(ctx));
+        ikt_clear(ctx);
+        return IKT_OK;
+    }
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("clusters", clusters), {0}},
                     "eigengap: %lld clusters; the largest%s gaps come after eigenvalues %s",
-                    (long long)out->after[0],
+                    (long long)clusters,
                     settings->layout.eigengap == IKT_EIGENGAP_RELATIVE ? " relative" : "", gaps);
     return IKT_OK;
 }

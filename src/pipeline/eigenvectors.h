@@ -17,8 +17,8 @@ ikt_status ikt_eigenvectors_start(ikt_context *ctx, const ikt_settings *settings
                                   const ikt_probabilities *p, double *scores,
                                   ikt_spectrum_report *report);
 
-/* COLLECTIVE. What layout.eigengap asks for, which is logged. Errors: those of ikt_eigengap_find.
- */
+/* COLLECTIVE. What layout.eigengap asks for, which is logged; that no gap stands out is a warning.
+ * Errors: those of ikt_eigengap_find. */
 ikt_status ikt_eigenvectors_gap(ikt_context *ctx, const ikt_settings *settings,
                                 const ikt_probabilities *p, ikt_eigengap *out);
 

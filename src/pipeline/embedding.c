@@ -255,7 +255,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
     IKT_TRY(ikt_objective_create(ctx, kind, &inputs, objective));
     objective->kind->describe(objective, text, sizeof text); /* `create` may choose another */
     ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; %s%s", kind->name, inputs.q,
-            kind->needs & IKT_NEEDS_P ? "repulsion: " : "", text);
+            kind->needs & IKT_NEEDS_P && !kind->is_start ? "repulsion: " : "", text);
     return IKT_OK;
 }
 

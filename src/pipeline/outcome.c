@@ -50,7 +50,7 @@ static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
     ikt_note_fact(n, "eigenvalue_residual", "%.17g", gap->report.residual);
     ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
     ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
-    ikt_note_fact(n, "clusters_by_eigengap", "%lld", (long long)gap->after[0]);
+    if (gap->is_clear) ikt_note_fact(n, "clusters_by_eigengap", "%lld", (long long)gap->after[0]);
 }
 
 enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */

@@ -213,18 +213,21 @@ static void start_from_eigenvectors(ikt_context *ctx, const ikt_settings *settin
     const int q = (int)settings->layout.dimensions;
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     ikt_spectrum_orient(ctx, rows, q, eigenvectors);
-    for (int64_t e = 0; objective->is_start && e < q * rows->count; e++)
-        y[e] = (float)eigenvectors[e];
-    if (objective->is_start) return;
-    const double scale = settings->layout.init_scale;
-    if (scale == 0) { /* eigenvectors of length 1 */
-        for (int64_t e = 0; e < q * rows->count; e++)
+    if (!objective->is_start) {
+        const double scale = settings->layout.init_scale;
+        if (scale != 0) {
+            ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
+                                    scale > 0 ? scale : objective->start_deviation, eigenvectors,
+                                    y);
+            return;
+        }
+        for (int64_t e = 0; e < q * rows->count; e++) /* eigenvectors of length 1 */
             y[e] = (float)(eigenvectors[e] / sqrt((double)rows->n));
         ikt_initial_from_map(ctx, rows, q, (uint64_t)settings->run.seed, y);
         return;
     }
-    ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
-                            scale > 0 ? scale : objective->start_deviation, eigenvectors, y);
+    for (int64_t e = 0; e < q * rows->count; e++)
+        y[e] = (float)eigenvectors[e];
 }
 
 /* --- a file ----------------------------------------------------------------------------------- */

@@ -51,7 +51,9 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     looked_up = 8,                               /* two rows, whether a graph joins them */
     attraction_near = 1.27,                      /* an entry of P, 2^16 rows on a rank */
     attraction_far = 1.74,                       /* the same, 2^19 rows */
-    counted_cell = 20,                           /* of the whole kernel: a row in a partitioning */
+    multiplied_near = 2.9, /* an entry of P with 8 columns of vectors, 2^16 rows on a rank */
+    multiplied_far = 5.6,  /* the same, 2^19 rows */
+    counted_cell = 20,     /* of the whole kernel: a row in a partitioning */
     sorted_near = 14,    /* ... brought to its cell and its block, and back, 2^16 rows on a rank */
     sorted_far = 28,     /* the same, 2^19 rows */
     spread_point = 11.5, /* to the grid */
@@ -524,9 +526,9 @@ static void plan_regulariser(const task *t) {
     reduce(t, IKT_STAGE_EIGENVECTORS, 8 * t->regularised, 8 * entries);
 }
 
-/* Eigenvectors of P: products, each a pass over its entries with some columns, of which the blocks
- * of a cache line cost an entry of attraction each, with an exchange of boundary rows; and a Gram
- * matrix or two for twenty of them. */
+/* Eigenvectors of P: products, as many as were counted on MNIST, each a pass over its entries with
+ * some columns, eight at a time, and an exchange of boundary rows; and four products of all columns
+ * with one another or with a small matrix for twenty of them. */
 static void plan_spectrum(const task *t) {
     const ikt_workload *w = t->w;
     const ikt_layout_settings *layout = &w->settings.layout;
@@ -534,11 +536,13 @@ static void plan_spectrum(const task *t) {
     const double wanted[2] = {layout->init == IKT_INIT_SPECTRAL ? t->axes : 0,
                               has_gap ? IKT_EIGENGAP_VALUES - 1 : 0};
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
+    const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     for (int s = 0; s < 2; s++) {
-        const double columns = wanted[s] + IKT_SOLVER_GUARDS, products = s == 0 ? 61 : 81;
+        const double columns = wanted[s] + IKT_SOLVER_GUARDS, products = s == 0 ? 61 : 121;
         const double bytes = 8 * columns;
         if (wanted[s] == 0) continue;
-        gathering(t, IKT_STAGE_SPECTRUM, products * entries * ceil(columns / 8), attraction_far);
+        gathering(t, IKT_STAGE_SPECTRUM, products * entries * ceil(columns / 8),
+                  multiplied_near * pow(multiplied_far / multiplied_near, place));
         arithmetic(t, IKT_STAGE_SPECTRUM, products / 20 * 4 * t->rows * columns * columns,
                    projected_coordinate);
         reduce(t, IKT_STAGE_SPECTRUM, products / 20 * 4, 8 * columns * columns);

@@ -14,7 +14,7 @@
 #include "affinity/dense.h"
 #include "base/status.h"
 #include "graph/graph.h"
-#include "spectral/components.h"
+#include "spectral/connected.h"
 #include "spectral/solver.h"
 
 typedef struct ikt_normalised ikt_normalised;

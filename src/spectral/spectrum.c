@@ -65,13 +65,13 @@ ikt_status ikt_spectrum_map(ikt_context *ctx, const ikt_spectrum_of *p, int64_t 
     ikt_status st = ikt_components_find(ctx, p->graph, p->dense, &components);
     report->components = components.count;
     if (st == IKT_OK && rows->n - components.count < q)
-        st =
-            ikt_fail(ctx, IKT_ERR_DATA,
-                     "P has %lld rows in %lld connected components, which leaves %lld eigenvectors "
-                     "beside those of the eigenvalue 0 for %lld dimensions; take layout.init=pca "
-                     "or random",
-                     (long long)rows->n, (long long)components.count,
-                     (long long)(rows->n - components.count), (long long)q);
+        st = ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "P has %lld rows and %lld connected component%s, which leaves %lld eigenvectors "
+            "beside those of the eigenvalue 0 for %lld dimensions; take layout.init=pca "
+            "or random",
+            (long long)rows->n, (long long)components.count, components.count == 1 ? "" : "s",
+            (long long)(rows->n - components.count), (long long)q);
     if (st == IKT_OK) st = find_pairs(ctx, p, &components, q, tolerance, seed, report, &pairs);
     for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
         memcpy(map + i * q, pairs.v.v + i * pairs.v.m, (size_t)q * sizeof *map);
@@ -106,7 +106,7 @@ void ikt_spectrum_orient(ikt_context *ctx, const ikt_rows *rows, int64_t q, doub
 
 /* --- the number of clusters ------------------------------------------------------------------- */
 
-bool ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out) {
+void ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out) {
     double least = INFINITY;
     out->gaps = 0;
     for (int64_t k = 2; k < out->values; k++) { /* eigenvalue k, counted from 1 */
@@ -126,8 +126,8 @@ bool ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out) {
         out->gap[at] = gap;
         out->after[at] = k;
     }
-    return out->gaps > 0 && out->gap[0] > gap_noise &&
-           (out->values == 3 || out->gap[0] - least > gap_noise);
+    out->is_clear = out->gaps > 0 && out->gap[0] > gap_noise &&
+                    (out->values == 3 || out->gap[0] - least > gap_noise);
 }
 
 ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eigengap_kind kind,
@@ -148,13 +148,19 @@ ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eig
     ikt_eigenpairs_destroy(&pairs);
     ikt_components_destroy(&components);
     out->report.seconds = ikt_now() - begun;
-    if (st == IKT_OK && !ikt_eigengap_order(kind, out))
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "no gap between the %lld least eigenvalues of P, which has %lld connected "
-                      "components, is larger than the others, so that they suggest no number of "
-                      "clusters",
-                      (long long)out->values, (long long)out->report.components);
+    if (st == IKT_OK) ikt_eigengap_order(kind, out);
     return st;
+}
+
+ikt_status ikt_eigengap_clusters(ikt_context *ctx, const ikt_eigengap *gap, int64_t *clusters) {
+    const long long components = gap->report.components;
+    *clusters = gap->is_clear ? gap->after[0] : 0;
+    if (gap->is_clear) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "no gap between the %lld least eigenvalues of P, which has %lld connected "
+                    "component%s, is larger than the others, so that they suggest no number of "
+                    "clusters",
+                    (long long)gap->values, components, components == 1 ? "" : "s");
 }
 
 int64_t ikt_spectrum_bytes(int64_t n_local, int64_t boundary, int64_t wanted, int threads) {

@@ -69,19 +69,23 @@ typedef struct {
     int64_t gaps;                        /* that follow */
     int64_t after[IKT_EIGENGAP_LARGEST]; /* eigenvalue (counted from 1) that the gap follows, */
     double gap[IKT_EIGENGAP_LARGEST];    /* and how large it is; the largest first */
+    bool is_clear;                       /* one gap is larger than another, by more than rounding */
     ikt_spectrum_report report;
 } ikt_eigengap;
 
 /* COLLECTIVE. The least eigenvalues of L, and their largest gaps after eigenvalues 2 to 30 (ties
- * to the lower one): after[0] is the number of clusters that they suggest, K.
+ * to the lower one).
  *   kind   absolute or relative
- * Errors: IKT_ERR_DATA where no gap is larger than another, so that nothing can be said; as above.
- */
+ * Errors: IKT_ERR_RESOURCE; IKT_STOPPED. Not to reach the tolerance is a warning. */
 ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eigengap_kind kind,
                              uint64_t seed, ikt_eigengap *out);
 
-/* LOCAL, pure. The gaps of out->value. False where no gap is larger than another. */
-bool ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out);
+/* LOCAL, pure. The gaps of out->value. */
+void ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out);
+
+/* SAME-ARGS. The number of clusters that the gaps suggest, K: the eigenvalue that the largest
+ * follows. Errors: IKT_ERR_DATA where none stands out, and *clusters is 0. */
+ikt_status ikt_eigengap_clusters(ikt_context *ctx, const ikt_eigengap *gap, int64_t *clusters);
 
 /* LOCAL, pure. Bytes of a rank while `wanted` eigenpairs are sought, beside P.
  *   boundary   as in normalised.h */

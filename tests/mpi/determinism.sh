@@ -41,6 +41,10 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
     "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20"
+    # Eigenvectors of P: as the start, rows in slots; of dense P; as the map; with eigenvalues.
+    "layout.init=spectral affinity.search=approximate affinity.candidates=90 isolation.psi=64 layout.eigengap=absolute"
+    "layout.init=spectral affinity.support=dense isolation.psi=32 layout.repulsion=exact layout.dimensions=3"
+    "layout.exaggeration_iterations=auto layout.iterations=auto layout.objective=eigenmap affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20"
     # One and three dimensions, by a tree and exactly; other objectives; landmarks in a volume.
     "layout.dimensions=1 isolation.psi=64 layout.repulsion=barnes_hut"
     "layout.dimensions=3 isolation.psi=64 layout.repulsion=barnes_hut layout.init=landmark layout.landmarks=90"

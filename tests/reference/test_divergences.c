@@ -418,8 +418,8 @@ static void bits_of_tails_do_not_depend_on_them_either(void **state) {
 }
 
 static void the_table_is_in_order(void **state) {
-    static const char *const names[] = {"tsne",   "nerv", "jse",      "sne",
-                                        "trimap", "umap", "largevis", "pca"};
+    static const char *const names[] = {"tsne", "nerv",     "jse", "sne",     "trimap",
+                                        "umap", "largevis", "pca", "eigenmap"};
     (void)state;
     for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
         assert_string_equal(ikt_objective_kind_of((ikt_objective_name)kind)->name, names[kind]);

@@ -341,6 +341,29 @@ static void memory_is_that_of_the_largest_stage(void **state) {
                 7 * p.stage[IKT_STAGE_GRAPH]);
 }
 
+static void eigenvectors_are_counted_where_they_are_wanted(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_machine m = simple_machine(ctx);
+    const int64_t n = 1000000;
+    ikt_settings s = defaults(ctx);
+    ikt_workload w = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 2);
+    assert_int_equal(ikt_memory_plan_make(&w, 0).stage[IKT_STAGE_SPECTRUM], 0);
+    assert_true(ikt_time_plan_make(&w, NULL, &m).stage[IKT_STAGE_SPECTRUM].seconds == 0);
+    s.layout.init = IKT_INIT_SPECTRAL;
+    w = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 2);
+    const int64_t start = ikt_memory_plan_make(&w, 0).stage[IKT_STAGE_SPECTRUM];
+    const double seconds = ikt_time_plan_make(&w, NULL, &m).stage[IKT_STAGE_SPECTRUM].seconds;
+    /* P; two blocks of 12 columns; scales, components and the start itself. */
+    assert_true(start > n * (14 * 8 * 30 / 10 + 2 * 8 * 12 + 2 * 8 + 2 * 8));
+    assert_true(start < n * (14 * 8 * 30 / 10 + 2 * 8 * 12 + 150));
+    s.layout.eigengap = IKT_EIGENGAP_ABSOLUTE;
+    w = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 2);
+    assert_true(ikt_memory_plan_make(&w, 0).stage[IKT_STAGE_SPECTRUM] > start + n * 2 * 8 * 28);
+    assert_true(ikt_time_plan_make(&w, NULL, &m).stage[IKT_STAGE_SPECTRUM].seconds > 3 * seconds);
+    w = workload(ctx, &s, n, 50, IKT_TYPE_F32, 4, 2); /* boundary rows come and go */
+    assert_true(ikt_time_plan_make(&w, NULL, &m).stage[IKT_STAGE_SPECTRUM].messages > 0);
+}
+
 static void impossible_work_is_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_settings s = defaults(ctx);
@@ -364,4 +387,5 @@ IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_the
               ikt_test(rows_have_the_fine_cells_that_hold_their_candidates),
               ikt_test(landmarks_are_planned), ikt_test(ordered_rows_stay_together),
               ikt_test(plans_scale), ikt_test(memory_is_that_of_the_largest_stage),
+              ikt_test(eigenvectors_are_counted_where_they_are_wanted),
               ikt_test(impossible_work_is_refused))

@@ -72,6 +72,9 @@ static const struct {
      "layout.final_learning_rate=auto", "layout.objective=trimap"},
     {"layout.exaggeration=4", "layout.objective=largevis", "layout.objective=tsne", ""},
     {"layout.momentum=0.3", "layout.objective=largevis", "or trimap", "layout.objective=trimap"},
+    {"layout.iterations=9", "layout.objective=eigenmap", "other than pca and eigenmap", ""},
+    {"isolation.psi=64", "layout.objective=pca", "an objective other than pca",
+     "layout.objective=eigenmap"},
     {"layout.final_exaggeration_from=300", "", "layout.final_exaggeration other than 1",
      "layout.final_exaggeration=2"},
     {"run.checkpoint_every=1", "run.checkpoint=none", "run.checkpoint other than none", ""}};

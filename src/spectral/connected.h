@@ -7,8 +7,8 @@
  * changes. Advantage: the passes are as many as ranks that a component winds through, not as rows.
  * The result, numbers by the lowest row of each, is the same on any ranks.
  */
-#ifndef IKT_SPECTRAL_COMPONENTS_H
-#define IKT_SPECTRAL_COMPONENTS_H
+#ifndef IKT_SPECTRAL_CONNECTED_H
+#define IKT_SPECTRAL_CONNECTED_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* Connected components of P. See components.h. */
-#include "spectral/components.h"
+/* Connected components of P. See connected.h. */
+#include "spectral/connected.h"
 
 #include <string.h>
 
