@@ -76,6 +76,8 @@ static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *
         if (ikt_trace_last_error(trace) > 0)
             ikt_text_add(text, " +- %.4f, estimated on a sample of pairs,",
                          ikt_trace_last_error(trace));
+        if (!is_kl && trace->eigenvalues > 0)
+            ikt_text_add(text, ", of which %.4f are the KL divergence,", trace->divergence);
         ikt_text_add(text, " after %lld iterations%s. ", (long long)trace->end,
                      trace->has_converged ? ", which is where it settled" : "");
     }

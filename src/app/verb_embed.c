@@ -82,6 +82,13 @@ static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_co
         printf(" +- %.6f (standard error; estimated on a sample of pairs)",
                ikt_trace_last_error(trace));
     if (trace->count > 0) printf("\n");
+    if (trace->eigenvalues > 0) {
+        printf("KL divergence    %.6f without the regulariser\n", trace->divergence);
+        printf("eigenvalues      of the map's graph, from the second on:");
+        for (int64_t k = 0; k < trace->eigenvalues; k++)
+            printf(" %.4f", trace->eigenvalue[k]);
+        printf("\n");
+    }
 }
 
 static ikt_status print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,

@@ -225,6 +225,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The number of neighbours for trustworthiness and continuity"},
         {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, &asked.how.triplets,
          "The number of random triplets of each row"},
+        {"clusters", IKT_KEY_INT, "K", "0", 0, 10000, NULL, &asked.how.clusters,
+         "The number of k-means clusters that are measured beside as many as there are classes; 0 "
+         "for none"},
         {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL, &asked.how.restarts,
          "The number of restarts of k-means, the best of which counts"},
         {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL, &asked.how.exact_limit,

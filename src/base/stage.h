@@ -48,6 +48,7 @@
     ROW(GRID_SUM, "grid sum", 3, NULL) \
     ROW(FFT, "fft", 3, NULL) \
     ROW(GATHER, "gather", 3, NULL) \
+    ROW(EIGENVECTORS, "eigenvectors", 2, NULL) \
     ROW(HALO, "halo", 2, NULL) \
     ROW(STEP, "step", 2, NULL) \
     ROW(WRITE, "write", 1, NULL) \

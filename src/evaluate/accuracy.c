@@ -38,14 +38,14 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     ikt_tree tree = {0};
     float *scores = NULL; /* [threads * k] scratch, as the two others */
     uint32_t *nearest_rows = NULL;
-    int64_t *all_votes = NULL, by_majority = 0, by_nearest = 0;
+    int64_t *all_votes = NULL, by_majority = 0, by_nearest = 0, with_self = 0;
     char name[48];
     ikt_status st = ikt_tree_create(ctx, view->y, view->n, view->q, &tree);
     if (st == IKT_OK) st = ikt_alloc(ctx, &scores, scratch, sizeof *scores, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &nearest_rows, scratch, sizeof *nearest_rows, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &all_votes, scratch, sizeof *all_votes, "measures");
     IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
+#pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest, with_self)  \
     num_threads(ikt_threads(ctx))
     for (int64_t row = rows->first; row < rows->first + rows->count; row++) {
         const int64_t offset = omp_get_thread_num() * k;
@@ -56,6 +56,10 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
             votes[e] = view->class_of[nearest[e]];
         by_nearest += votes[0] == view->class_of[row];
         by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
+        votes[0] = view->class_of[row]; /* once more, from itself on */
+        for (int64_t e = 1; e < k; e++)
+            votes[e] = view->class_of[nearest[e - 1]];
+        with_self += ikt_votes_majority(votes, k) == view->class_of[row];
     }
     const double right = (double)ikt_sum_one(ctx, by_majority);
     const double wrong = n - (double)ikt_sum_one(ctx, by_nearest);
@@ -65,6 +69,12 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     if (st == IKT_OK)
         st = ikt_measures_add(ctx, out, "1-NN error", wrong / n, 0,
                               "share of rows whose nearest row in the map has another label");
+    const double self = (double)ikt_sum_one(ctx, with_self);
+    snprintf(name, sizeof name, "%lld-NN accuracy, self included", (long long)k);
+    if (st == IKT_OK && !view->settings->cheap_only)
+        st = ikt_measures_add(ctx, out, name, self / n, 0,
+                              "the same with the row as the first of its nearest, as where a "
+                              "classifier is tried on the rows that it was made from");
     st = ikt_agree(ctx, st);
 done:
     ikt_tree_destroy(&tree);

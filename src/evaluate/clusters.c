@@ -18,7 +18,7 @@
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
-#include "evaluate/family.h"
+#include "evaluate/clusters.h"
 
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
 enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST, LANES = 8 };
@@ -116,29 +116,37 @@ static double calinski_harabasz(const work *w) {
     return between * (n - (double)w->count) / (within * ((double)w->count - 1));
 }
 
+ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
+                               const ikt_unit_box *box, ikt_cluster_index *out) {
+    work w = {.view = view, .box = *box, .count = view->classes.count};
+    ikt_status st = ikt_alloc(ctx, &w.sum, SUMS * w.count, sizeof *w.sum, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, w.count, sizeof *w.cluster, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        find_centres(ctx, &w);
+        find_spreads(ctx, &w);
+        *out = (ikt_cluster_index){davies_bouldin(&w), calinski_harabasz(&w)};
+    }
+    ikt_free(&w.sum);
+    ikt_free(&w.cluster);
+    return st;
+}
+
 static ikt_status compute_clusters(ikt_context *ctx, const ikt_measure_view *view,
                                    ikt_measures *out) {
-    work w = {.view = view, .count = view->classes.count};
+    ikt_cluster_index found;
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "Davies-Bouldin and Calinski-Harabasz",
                                  &st))
         return st;
-    st = ikt_alloc(ctx, &w.sum, SUMS * w.count, sizeof *w.sum, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, w.count, sizeof *w.cluster, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
-    w.box = ikt_unit_box_of(view->y, view->n, view->q);
-    find_centres(ctx, &w);
-    find_spreads(ctx, &w);
-    st = ikt_measures_add(ctx, out, "Davies-Bouldin", davies_bouldin(&w), 0,
+    const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
+    IKT_TRY(ikt_cluster_indices(ctx, view, &box, &found));
+    st = ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
                           "lower is better; map scaled to [0, 1] along each axis");
     if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "Calinski-Harabasz", calinski_harabasz(&w), 0,
+        st = ikt_measures_add(ctx, out, "Calinski-Harabasz", found.calinski_harabasz, 0,
                               "higher is better; map scaled to [0, 1] along each axis");
-    st = ikt_agree(ctx, st);
-done:
-    ikt_free(&w.sum);
-    ikt_free(&w.cluster);
-    return st;
+    return ikt_agree(ctx, st);
 }
 
 static int64_t memory_of_clusters(const ikt_measure_settings *settings,
@@ -211,21 +219,18 @@ static double silhouette(const layout *w, int64_t row) {
     return larger > 0 ? (near - mean[own]) / larger : 0;
 }
 
-static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *view,
-                                     ikt_measures *out) {
-    const int64_t queries = ikt_queries_count(view->settings, view->n);
+ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view,
+                                  const ikt_unit_box *box, double *value, int64_t *queries) {
+    *queries = ikt_queries_count(view->settings, view->n);
     const int64_t classes = view->classes.count, threads = ikt_threads(ctx);
-    const ikt_rows share = ikt_rows_make(queries, ikt_size(ctx), ikt_rank(ctx));
-    layout w = {.view = view, .count = share.count};
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
-    st = ikt_alloc(ctx, &w.query, w.count, sizeof *w.query, "measures");
+    const ikt_rows share = ikt_rows_make(*queries, ikt_size(ctx), ikt_rank(ctx));
+    layout w = {.view = view, .box = *box, .count = share.count};
+    ikt_status st = ikt_alloc(ctx, &w.query, w.count, sizeof *w.query, "measures");
     if (st == IKT_OK) st = ikt_measure_by_class(ctx, view, &w.begin, &w.order);
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.at, view->q * view->n, sizeof *w.at, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.mean, threads * classes, sizeof *w.mean, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, threads, sizeof *w.sum, "measures");
     IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
-    w.box = ikt_unit_box_of(view->y, view->n, view->q);
     for (int64_t axis = 0; axis < view->q; axis++)
         for (int64_t at = 0; at < view->n; at++)
             w.at[axis * view->n + at] = view->y[view->q * w.order[at] + axis];
@@ -236,11 +241,7 @@ static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *v
     for (int64_t t = 1; t < threads; t++)
         ikt_exact_sum_merge(&w.sum[0], &w.sum[t]);
     ikt_exact_sum_reduce(ctx, w.sum, 1);
-    const double value = ikt_exact_sum_value(w.sum) / (double)queries;
-    st = ikt_agree(ctx,
-                   ikt_measures_add(ctx, out, "silhouette", value, queries < view->n ? queries : 0,
-                                    "of the labels, -1 to 1, higher is better; map scaled "
-                                    "to [0, 1] along each axis"));
+    *value = ikt_exact_sum_value(w.sum) / (double)*queries;
 done:
     ikt_free(&w.query);
     ikt_free(&w.begin);
@@ -249,6 +250,20 @@ done:
     ikt_free(&w.mean);
     ikt_free(&w.sum);
     return st;
+}
+
+static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *view,
+                                     ikt_measures *out) {
+    double value;
+    int64_t queries;
+    ikt_status st;
+    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
+    const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
+    IKT_TRY(ikt_cluster_silhouette(ctx, view, &box, &value, &queries));
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, "silhouette", value,
+                                           queries < view->n ? queries : 0,
+                                           "of the labels, -1 to 1, higher is better; map scaled "
+                                           "to [0, 1] along each axis"));
 }
 
 static int64_t memory_of_silhouette(const ikt_measure_settings *settings,

@@ -17,8 +17,9 @@
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/rng.h"
-#include "evaluate/family.h"
+#include "evaluate/clusters.h"
 
 enum { ITERATIONS = 300, LANES = 16, CLASSES_MOST = 1000 };
 
@@ -281,67 +282,144 @@ static double entropy(const int64_t *count, int64_t length, double n) {
     return sum;
 }
 
-/* table[k * k]: rows of class a in cluster b; size[k] rows of the classes, cluster[k] of clusters.
- */
-static double normalised(const int64_t *table, const int64_t *size, const int64_t *cluster,
-                         int64_t k, double n) {
+/* table[classes * k]: rows of class a in cluster b; size[classes] rows of the classes, cluster[k]
+ * of the clusters. */
+static double normalised(const int64_t *table, const int64_t *size, int64_t classes,
+                         const int64_t *cluster, int64_t k, double n) {
     double shared = 0;
-    for (int64_t a = 0; a < k; a++)
+    for (int64_t a = 0; a < classes; a++)
         for (int64_t b = 0; b < k; b++) {
             double count = (double)table[a * k + b];
             if (count > 0)
                 shared += count / n * (log(count * n) - log((double)size[a] * (double)cluster[b]));
         }
-    double mean = (entropy(size, k, n) + entropy(cluster, k, n)) / 2;
+    double mean = (entropy(size, classes, n) + entropy(cluster, k, n)) / 2;
     if (shared <= DBL_EPSILON) return 0;
     return shared / mean < 1 ? shared / mean : 1;
 }
 
-static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    const int64_t k = view->classes.count;
-    const ikt_measured *what = view->what;
-    const ikt_kmeans_settings settings = {k, view->settings->restarts, view->settings->seed};
-    int32_t *cluster = NULL;              /* [rows.count] */
-    int64_t *table = NULL, *sizes = NULL; /* [k * k], then [k] rows of each cluster */
-    double inertia;
-    char note[160];
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
-        return st;
-    st = ikt_alloc(ctx, &cluster, what->rows.count, sizeof *cluster, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &table, k * k + k, sizeof *table, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
-    IKT_TRY_GOTO(st, done,
-                 ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, cluster, &inertia));
-    sizes = table + k * k;
-    for (int64_t i = 0; i < what->rows.count; i++) {
-        table[view->class_of[what->rows.first + i] * k + cluster[i]]++;
+/* COLLECTIVE. NMI of the clusters cluster[rows.count], below k, and the labels. */
+static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const int32_t *cluster,
+                          int64_t k, double *value) {
+    const ikt_rows *rows = &view->what->rows;
+    const int64_t classes = view->classes.count, cells = classes * k;
+    int64_t *table = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &table, cells + k, sizeof *table, "measures")));
+    int64_t *sizes = table + cells;
+    for (int64_t i = 0; i < rows->count; i++) {
+        table[view->class_of[rows->first + i] * k + cluster[i]]++;
         sizes[cluster[i]]++;
     }
-    ikt_sum_i64(ctx, table, k * k + k);
-    snprintf(note, sizeof note,
-             "of %lld k-means clusters and the labels, arithmetic normalisation; best of %lld "
-             "restarts",
-             (long long)k, (long long)view->settings->restarts);
-    const double value = normalised(table, view->size, sizes, k, (double)view->n);
-    st = ikt_agree(ctx, ikt_measures_add(ctx, out, "NMI of k-means", value, 0, note));
-done:
-    ikt_free(&cluster);
+    ikt_sum_i64(ctx, table, cells + k);
+    *value = normalised(table, view->size, classes, sizes, k, (double)view->n);
     ikt_free(&table);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. How far apart the clusters lie: silhouette and Davies-Bouldin, on positions as they
+ * are. NaN where there is but one. */
+static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const int32_t *cluster,
+                        double *silhouette, int64_t *queries, ikt_cluster_index *index) {
+    const int64_t count = view->what->rows.count;
+    ikt_measured found = *view->what;
+    ikt_measure_view groups = {.what = NULL};
+    int64_t *labels = NULL;
+    *silhouette = index->davies_bouldin = NAN;
+    *queries = view->n;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &labels, count, sizeof *labels, "measures")));
+    for (int64_t i = 0; i < count; i++)
+        labels[i] = cluster[i];
+    found.labels = labels;
+    found.has_labels = true;
+    ikt_status st = ikt_measure_view_make(ctx, view->settings, &found, &groups);
+    if (st == IKT_OK && groups.classes.count > 1 && groups.classes.count < view->n) {
+        const ikt_unit_box box = ikt_unit_box_of_map(view->q);
+        st = ikt_cluster_indices(ctx, &groups, &box, index);
+        if (st == IKT_OK) st = ikt_cluster_silhouette(ctx, &groups, &box, silhouette, queries);
+    }
+    ikt_measure_view_free(&groups);
+    ikt_free(&labels);
     return st;
 }
 
+/* COLLECTIVE. The measures of k clusters, under names that end so. */
+static ikt_status add_clusters(ikt_context *ctx, const ikt_measure_view *view, int64_t k,
+                               const char *ending, ikt_measures *out) {
+    const ikt_measured *what = view->what;
+    const ikt_kmeans_settings settings = {k, view->settings->restarts, view->settings->seed};
+    const long long restarts = view->settings->restarts;
+    int32_t *cluster = NULL; /* [rows.count] */
+    double inertia, nmi, silhouette;
+    int64_t queries;
+    ikt_cluster_index index;
+    char note[160], name[48];
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &cluster, what->rows.count, sizeof *cluster, "measures"));
+    if (st == IKT_OK)
+        st = ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, cluster, &inertia);
+    if (st == IKT_OK) st = compare(ctx, view, cluster, k, &nmi);
+    if (st == IKT_OK) st = judge(ctx, view, cluster, &silhouette, &queries, &index);
+    ikt_free(&cluster);
+    IKT_TRY(st);
+    snprintf(note, sizeof note,
+             "of %lld k-means clusters and the labels, arithmetic normalisation; best of %lld "
+             "restarts",
+             (long long)k, restarts);
+    snprintf(name, sizeof name, "NMI of k-means%s", ending);
+    IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, out, name, nmi, 0, note)));
+    snprintf(note, sizeof note,
+             "of %lld k-means clusters, -1 to 1, higher is better; map as it is, best of %lld "
+             "restarts",
+             (long long)k, restarts);
+    snprintf(name, sizeof name, "silhouette of k-means%s", ending);
+    IKT_TRY(ikt_agree(
+        ctx, ikt_measures_add(ctx, out, name, silhouette, queries < view->n ? queries : 0, note)));
+    snprintf(note, sizeof note,
+             "of %lld k-means clusters, lower is better; map as it is, best of %lld restarts",
+             (long long)k, restarts);
+    snprintf(name, sizeof name, "Davies-Bouldin of k-means%s", ending);
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, name, index.davies_bouldin, 0, note));
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    const int64_t asked = view->settings->clusters;
+    char ending[16];
+    ikt_status st;
+    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
+        return st;
+    IKT_TRY(add_clusters(ctx, view, view->classes.count, "", out));
+    if (asked == 0) return IKT_OK;
+    snprintf(ending, sizeof ending, " (k %lld)", (long long)asked);
+    return add_clusters(ctx, view, asked, ending, out);
+}
+
+static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
+                        const ikt_measured *what) {
+    const int64_t k = settings->clusters;
+    if (k == 0 || (k >= 2 && k < what->rows.n && k <= CLASSES_MOST)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "%lld k-means clusters of %lld rows: choose from 2 to %lld",
+                    (long long)k, (long long)what->rows.n,
+                    (long long)ikt_smaller(CLASSES_MOST, what->rows.n - 1));
+}
+
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
-    (void)settings;
-    int64_t own = (extent->n + extent->ranks - 1) / extent->ranks, k = extent->classes;
+    const int64_t own = (extent->n + extent->ranks - 1) / extent->ranks;
+    const int64_t k = ikt_larger(extent->classes, settings->clusters);
     if (k > CLASSES_MOST) return 0;
-    return own * (int64_t)sizeof(int32_t) + (k * k + k) * (int64_t)sizeof(int64_t) +
-           ikt_kmeans_memory(own, k, extent->q, extent->threads);
+    ikt_measure_extent groups = *extent;
+    groups.classes = k;
+    const int64_t judging = own * (int64_t)sizeof(int64_t) + ikt_measure_view_memory(&groups) +
+                            ikt_larger(ikt_family_silhouette.memory(settings, &groups),
+                                       ikt_family_clusters.memory(settings, &groups));
+    return own * (int64_t)sizeof(int32_t) + (extent->classes + 1) * k * (int64_t)sizeof(int64_t) +
+           ikt_larger(judging, ikt_kmeans_memory(own, k, extent->q, extent->threads));
 }
 
 const ikt_measure_family ikt_family_kmeans = {
     .name = "kmeans",
-    .help = "normalised mutual information of k-means clusters of the map and the labels",
+    .help = "k-means clusters of the map: normalised mutual information with the labels, "
+            "silhouette and Davies-Bouldin",
     .needs = IKT_MEASURE_NEEDS_LABELS,
+    .check = check,
     .compute = compute,
     .memory = memory};

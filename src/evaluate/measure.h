@@ -20,6 +20,7 @@ typedef struct {
     int64_t trust_k;     /* neighbours of trustworthiness and continuity, below n / 2 */
     int64_t triplets;    /* random triplets of each query, >= 1 */
     int64_t restarts;    /* of k-means, >= 1 */
+    int64_t clusters;    /* of k-means beside as many as there are classes; 0: none */
     int64_t exact_limit; /* up to this many rows every row is a query */
     int64_t sample;      /* queries beyond that, >= 1 */
     uint64_t seed;       /* of the sample, of triplets and of k-means */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/comm.h"
-#include "base/exact_sum.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -26,6 +26,7 @@ enum {
     LARGE = 1 << 22, /* coefficients of a mesh that is large: 16 MB in single precision */
     GROWTH = 4,      /* memory grows by a quarter more than needed */
     SORTED_LEAST = 1 << 15,
+    SCALED = 4096, /* charges of a piece */
     LIMIT_LEAST = 64,
     LIMIT_MOST = 1 << 20
 };
@@ -139,8 +140,44 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
     return st;
 }
 
-/* The k-th set of charges: scaled, spread, convolved, gathered. Its total is exact and so free of
- * order. */
+/* Charges divided by their scale, a power of two; returns their sum in units of the grid, to which
+ * each is cut. */
+static IKT_WIDEST_VECTORS int64_t scale_piece(const double *charge, int64_t count, double inverse,
+                                              double unit, double *amount) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        amount[i] = charge[i] * inverse;
+        sum += (int64_t)(amount[i] * unit);
+    }
+    return sum;
+}
+
+/* COLLECTIVE. The k-th set of charges in m->amount; returns their total, a sum of integers and so
+ * free of order. */
+static double scale_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
+    const particle_mesh *m = sums->self;
+    const int64_t n_local = sums->rows.count;
+    const double *charge = r->charge + k * n_local, inverse = 1 / sums->scale[k];
+    const double unit = m->charges.unit;
+    int64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum) num_threads(m->space.threads)
+    for (int64_t first = 0; first < n_local; first += SCALED)
+        sum += scale_piece(charge + first, n_local - first < SCALED ? n_local - first : SCALED,
+                           inverse, unit, m->amount + first);
+    return (double)ikt_sum_one(sums->ctx, sum) / unit;
+}
+
+/* Takes the scale off what was gathered; a power of two, so that no digit is lost. */
+static void unscale(const particle_mesh *m, const ikt_gather_job *job, double scale) {
+#pragma omp parallel for schedule(static) num_threads(m->space.threads)
+    for (int64_t i = 0; i < job->count; i++) {
+        if (job->phi) job->phi[i] *= scale;
+        for (int64_t e = 2 * i; job->gradient && e < 2 * i + 2; e++)
+            job->gradient[e] = (float)(scale * (double)job->gradient[e]);
+    }
+}
+
+/* The k-th set of charges: scaled, spread, convolved, gathered. */
 static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k,
                           const ikt_grid *grid) {
     ikt_context *ctx = sums->ctx;
@@ -148,10 +185,8 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
     const int64_t places = ikt_kernelsum_places(sums, r), n_local = sums->rows.count;
     const double *amount = r->charge ? m->amount : NULL;
     const double scale = r->charge ? sums->scale[k] : 1;
-    for (int64_t i = 0; r->charge && i < n_local; i++)
-        m->amount[i] = r->charge[k * n_local + i] / scale;
-    const double total = r->charge ? ikt_exact_total(ctx, amount, n_local) : (double)sums->rows.n;
     ikt_stage_begin(ctx, IKT_STAGE_SPREAD);
+    const double total = r->charge ? scale_charges(sums, r, k) : (double)sums->rows.n;
     ikt_spread(m->isa, grid, &m->window, r->y, amount, n_local, &m->spread, &m->charges);
     ikt_stage_end(ctx, IKT_STAGE_SPREAD);
     /* From the charges of each rank's points to potentials on every rank. */
@@ -184,10 +219,7 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
                                 .gradient = r->gradient ? r->gradient + 2 * k * places : NULL,
                                 .count = places};
     m->ops->gather(&m->space, &job);
-    for (int64_t i = 0; scale != 1 && job.phi && i < places; i++)
-        job.phi[i] *= scale;
-    for (int64_t e = 0; scale != 1 && job.gradient && e < 2 * places; e++)
-        job.gradient[e] = (float)(scale * (double)job.gradient[e]);
+    if (scale != 1) unscale(m, &job, scale);
     ikt_stage_end(ctx, IKT_STAGE_GATHER);
     return IKT_OK;
 }

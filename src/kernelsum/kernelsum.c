@@ -4,8 +4,12 @@
 #include <math.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "kernelsum/ops.h"
+
+enum { PIECE = 4096 }; /* charges that a thread looks at together */
 
 /* Measured with bench_repulsion accuracy, one thread with AVX-512 on a shared machine, the least of
  * two runs: force and Z error, milliseconds an evaluation. Last, the force error on embeddings of
@@ -86,6 +90,20 @@ ikt_status ikt_kernelsum_claim(ikt_kernelsum *sums, void *array, int64_t count, 
     return st;
 }
 
+static const double magnitude_most = 0x1p1023;
+
+/* The largest magnitude of count charges; not below infinity where one is not finite or beyond
+ * magnitude_most. */
+static IKT_WIDEST_VECTORS double find_largest(const double *charge, int64_t count) {
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double magnitude = charge[i] < 0 ? -charge[i] : charge[i];
+        const double sound = magnitude <= magnitude_most ? magnitude : INFINITY;
+        most = sound > most ? sound : most;
+    }
+    return most;
+}
+
 /* For each set of charges the power of two that it is divided by: the least that no magnitude
  * exceeds. A maximum over all ranks does not depend on their number. */
 static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
@@ -93,17 +111,17 @@ static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *
     const int64_t count = sums->rows.count;
     ikt_status st = ikt_reserve(ctx, &sums->scale, r->charges, sizeof *sums->scale, "repulsion");
     for (int k = 0; k < r->charges && st == IKT_OK; k++) {
-        sums->scale[k] = 0;
-        for (int64_t i = 0; i < count; i++) {
-            const double magnitude = fabs(r->charge[k * count + i]);
-            if (!(magnitude <= ldexp(1, 1023))) {
+        const double *charge = r->charge + k * count;
+        double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) num_threads(ikt_threads(ctx))
+        for (int64_t first = 0; first < count; first += PIECE)
+            most = fmax(most, find_largest(charge + first, ikt_smaller(PIECE, count - first)));
+        sums->scale[k] = most;
+        for (int64_t i = 0; !isfinite(most) && i < count && st == IKT_OK; i++)
+            if (!(fabs(charge[i]) <= magnitude_most))
                 st = ikt_fail(ctx, IKT_ERR_DATA,
                               "kernel sums: charge %d of row %lld is %g; charges must be finite",
-                              k + 1, (long long)(sums->rows.first + i), r->charge[k * count + i]);
-                break;
-            }
-            sums->scale[k] = fmax(sums->scale[k], magnitude);
-        }
+                              k + 1, (long long)(sums->rows.first + i), charge[i]);
     }
     IKT_TRY(ikt_agree(ctx, st));
     ikt_max_f64(ctx, sums->scale, r->charges);

@@ -42,13 +42,19 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
-    double init_scale;          /* of what is in it; 0: as it is; auto: see pipeline/start.h */
-    int64_t landmarks;          /* rows embedded first (init: landmark) */
-    int repulsion;              /* ikt_repulsion */
-    int accuracy;               /* ikt_accuracy of FFT and tree */
-    int grid;                   /* ikt_fft_sharing */
-    int64_t report_every;       /* iterations between values of the trace */
-    int eigengap;               /* ikt_eigengap_kind */
+    double init_scale;    /* of what is in it; 0: as it is; auto: see pipeline/start.h */
+    int64_t landmarks;    /* rows embedded first (init: landmark) */
+    int repulsion;        /* ikt_repulsion */
+    int accuracy;         /* ikt_accuracy of FFT and tree */
+    int grid;             /* ikt_fft_sharing */
+    int64_t report_every; /* iterations between values of the trace */
+    int eigengap;         /* ikt_eigengap_kind */
+    int regulariser;      /* ikt_regulariser; so below (objective/laplacian_settings.h) */
+    int regulariser_form;
+    double regulariser_weight;
+    int64_t regulariser_rank;
+    int64_t regulariser_every, regulariser_from;
+    int regulariser_vectors;
     ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
     ikt_umap_settings umap;
     ikt_largevis_settings largevis;
@@ -58,6 +64,9 @@ extern const ikt_section ikt_layout_section;
 
 /* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings);
+
+/* LOCAL, pure. The setting that asks for it, for messages: "layout.init = spectral". */
+const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings);
 
 /* LOCAL, pure. The objective that the settings name, and what they say to it.
  *   seed   of the run */
@@ -90,6 +99,11 @@ typedef struct {
     int64_t end;              /* iterations done in all */
     bool has_converged;       /* ended by the rule of automatic stop, before the last iteration */
     bool is_stopped;          /* ended because the program that watches asked for it */
+    /* Of the last map, where the objective has a regulariser: the value without it, and the small
+     * eigenvalues of the map's graph from the second on, owned. */
+    double divergence;
+    double *eigenvalue; /* [eigenvalues] */
+    int64_t eigenvalues;
 } ikt_trace;
 
 void ikt_trace_destroy(ikt_trace *trace);

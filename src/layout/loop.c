@@ -8,6 +8,7 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "kernelsum/replica.h"
@@ -28,7 +29,8 @@ typedef struct {
 
 void ikt_trace_destroy(ikt_trace *trace) {
     ikt_free(&trace->point);
-    trace->count = 0;
+    ikt_free(&trace->eigenvalue);
+    trace->count = trace->eigenvalues = 0;
 }
 
 double ikt_trace_last(const ikt_trace *trace) {
@@ -90,9 +92,10 @@ static ikt_loop_state state_at(const loop *l, int64_t iteration) {
     const int of_optimiser = l->optimiser.kind->arrays;
     state.arrays = ikt_loop_arrays(l->settings, l->rows, state.form);
     for (int a = 1; a < state.arrays; a++)
-        state.array[a] = a <= of_optimiser
-                             ? (void *)l->optimiser.array[a - 1]
-                             : l->objective->kind->state_array(l->objective, a - 1 - of_optimiser);
+        state.array[a] =
+            a <= of_optimiser
+                ? (void *)l->optimiser.array[a - 1]
+                : l->objective->kind->state_array(l->objective, iteration, a - 1 - of_optimiser);
     ikt_phases_pack(&l->before, state.phase_number, state.phase_real);
     return state;
 }
@@ -237,6 +240,37 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
         "iteration %lld: %s %.6f%s", (long long)iteration, l->trace->value_name, value, about);
 }
 
+enum { EIGENVALUES_SAID = 30, EIGENVALUE_TEXT = 16 };
+
+/* What the regulariser of the objective sees of the map, on a line behind that of the trace; kept,
+ * as these eigenvalues may be the last ones. */
+static ikt_status note_eigenvalues(const loop *l, int64_t iteration,
+                                   const ikt_objective_terms *terms) {
+    char text[EIGENVALUES_SAID * EIGENVALUE_TEXT + 8] = "", name[EIGENVALUES_SAID][EIGENVALUE_TEXT];
+    ikt_log_number number[EIGENVALUES_SAID + 4] = {IKT_LOG_INT("iteration", iteration),
+                                                   IKT_LOG_REAL("divergence", terms->divergence),
+                                                   IKT_LOG_REAL("residual", terms->residual)};
+    const int64_t count = terms->eigenvalues, said = ikt_smaller(count, EIGENVALUES_SAID);
+    ikt_trace *trace = l->trace;
+    size_t used = 0;
+    if (count == 0) return IKT_OK;
+    IKT_TRY(ikt_agree(l->ctx, ikt_reserve(l->ctx, &trace->eigenvalue, count,
+                                          sizeof *trace->eigenvalue, "trace")));
+    memcpy(trace->eigenvalue, terms->eigenvalue, (size_t)count * sizeof *trace->eigenvalue);
+    trace->eigenvalues = count;
+    trace->divergence = terms->divergence;
+    for (int64_t k = 0; k < said; k++) {
+        used += (size_t)snprintf(text + used, EIGENVALUE_TEXT, " %.3g", terms->eigenvalue[k]);
+        snprintf(name[k], sizeof name[k], "sigma_%d", (int)(k + 2));
+        number[3 + k] = IKT_LOG_REAL(name[k], terms->eigenvalue[k]);
+    }
+    ikt_log_numbers(l->ctx, ikt_log_record(l->ctx), number,
+                    "iteration %lld: KL %.6f; eigenvalues 2 to %lld of the map's graph:%s%s",
+                    (long long)iteration, terms->divergence, (long long)(count + 1), text,
+                    said < count ? " ..." : "");
+    return IKT_OK;
+}
+
 /* The factor on the attraction in a step: that of the first phase, then 1, then the late one. */
 static double exaggeration_at(const loop *l, int64_t iteration) {
     const ikt_layout_settings *s = l->settings;
@@ -264,6 +298,8 @@ static ikt_status iterate(loop *l, int64_t first) {
             iteration % s->report_every == 0 || iteration == s->iterations || l->trace->is_stopped;
         const bool want_value =
             is_reported || is_told || ikt_phases_want_value(&l->phases, iteration);
+        objective->is_exaggerated =
+            l->phases.is_exaggerated && iteration < s->exaggeration_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
         if (terms.condition == IKT_MAP_NOT_FINITE || terms.condition == IKT_MAP_UNRESOLVED)
             return refuse(l, iteration, &terms);
@@ -274,7 +310,10 @@ static ikt_status iterate(loop *l, int64_t first) {
         if (l->before.is_exaggerated && !l->phases.is_exaggerated)
             ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
                     (long long)iteration);
-        if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, &terms);
+        if (is_reported || l->phases.is_done) {
+            add_to_trace(l, iteration, &gradient, &terms);
+            IKT_TRY(note_eigenvalues(l, iteration, &terms));
+        }
         if (is_told) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 

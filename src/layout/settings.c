@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "layout/layout.h"
+#include "objective/regulariser.h"
 
 #define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
     {                                                                                              \
@@ -87,9 +88,10 @@ static const ikt_key layout_keys[] = {
         "/embedding, such as the output of a run; FILE:DATASET of any HDF5 or AnnData file "
         "(data.h5ad:obsm/X_umap); or an NPY or CSV file"),
     KEY(init_scale, IKT_KEY_REAL, "auto", 0, 1e6, 1, NULL, "",
-        "The standard deviation of the first coordinate that the positions of init_file are scaled "
-        "to; 0 leaves them as they are. auto is 0 for the output of a run, and 1e-4, the spread of "
-        "the other starts, for anything else"),
+        "The standard deviation of the first coordinate that the positions of init_file, or the "
+        "eigenvectors of init: spectral, are scaled to; 0 leaves them as they are, eigenvectors "
+        "with a length of 1. auto is 0 for the output of a run, and 1e-4, the spread of the other "
+        "starts, for anything else"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
         "How the repulsion of all pairs is summed: exact, in n^2 operations; fft, on a grid, in "
         "two dimensions; barnes_hut, by a tree, for the objectives tsne and jse. auto is exact up "
@@ -102,6 +104,31 @@ static const ikt_key layout_keys[] = {
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
         "The accuracy of the repulsion: default has an error of the force of about 1e-2; tight has "
         "1e-4 by FFT and 1e-3 by Barnes-Hut"),
+    KEY(regulariser, IKT_KEY_CHOICE, "none", 0, 0, 0, "none|laplacian", "",
+        "What is added to the objective tsne: laplacian is the regulariser of LaptSNE, which draws "
+        "the rows of the map together into regulariser_rank compact groups by the small "
+        "eigenvalues of the map's own graph (docs/laptsne.md)"),
+    KEY(regulariser_form, IKT_KEY_CHOICE, "sum", 0, 0, 0, "sum|log", "",
+        "What is summed over these eigenvalues: sum, the eigenvalues themselves, as the paper "
+        "writes; log, their logarithms, as the program of its authors does, whose pull on a group "
+        "does not fade and whose maps are much tighter"),
+    KEY(regulariser_weight, IKT_KEY_REAL, "auto", 0, 100, 1, NULL, "",
+        "The factor lambda on that sum; auto is 0.1, and 0.01 for the form log. Groups that lie "
+        "well apart bear three times as much; more costs accuracy among neighbours. 0 only "
+        "measures the eigenvalues and leaves the map as it is without a regulariser"),
+    KEY(regulariser_rank, IKT_KEY_INT, "auto", 1, 1000, 1, NULL, "eigenvalues",
+        "The number of eigenvalues, the one that is always 0 among them, which is the number of "
+        "groups that the map is drawn into; auto is where the largest gap between eigenvalues of P "
+        "lies"),
+    KEY(regulariser_every, IKT_KEY_INT, "1", 1, 1000, 0, NULL, "iterations",
+        "The iterations after which the eigenvectors are renewed; the gradient of the regulariser "
+        "is computed in every iteration"),
+    KEY(regulariser_from, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "The iteration from which the regulariser is on; auto is the end of the first phase"),
+    KEY(regulariser_vectors, IKT_KEY_CHOICE, "followed", 0, 0, 0, "followed|exact", "",
+        "How the eigenvectors are found: followed, from those of the last iteration by one "
+        "product with the matrix of the graph; exact, by as many as bring their residuals to 1e-6, "
+        "at about ten times the cost"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
         "The iterations between two values of the trace"),
     KEY(eigengap, IKT_KEY_CHOICE, "off", 0, 0, 0, "off|absolute|relative", "",
@@ -141,7 +168,14 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .seed = seed,
                                    .trimap = settings->trimap,
                                    .umap = settings->umap,
-                                   .largevis = settings->largevis};
+                                   .largevis = settings->largevis,
+                                   .laplacian = {.kind = settings->regulariser,
+                                                 .form = settings->regulariser_form,
+                                                 .weight = settings->regulariser_weight,
+                                                 .rank = settings->regulariser_rank,
+                                                 .every = settings->regulariser_every,
+                                                 .from = settings->regulariser_from,
+                                                 .vectors = settings->regulariser_vectors}};
 }
 
 const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings) {
@@ -211,8 +245,52 @@ static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
     return IKT_OK;
 }
 
+/* More costs accuracy among neighbours on every set that was tried (docs/laptsne.md). */
+static const double usual_weight = 0.1, usual_weight_of_log = 0.01;
+
+/* SAME-ARGS. What the regulariser is asked for, for n rows, once the phases are known. */
+static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, int64_t n) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    const int64_t rank = s->regulariser_rank;
+    if (s->regulariser == IKT_REGULARISER_NONE) return IKT_OK;
+    if (kind->state != ikt_regulariser_state)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser=laplacian is a part of LaptSNE, which adds it to the "
+                        "objective tsne, but layout.objective=%s: take objective=tsne, or leave "
+                        "the regulariser out",
+                        kind->name);
+    if (rank == 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_rank = 1 counts the eigenvalue 0 alone, which no map "
+                        "can change: take 2 or more, or leave the regulariser out");
+    if (rank != IKT_AUTO_INT && rank > 1 + n / 4)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_rank = %lld, but it must be at most %lld for %lld "
+                        "rows: groups of fewer than four rows are none",
+                        (long long)rank, (long long)(1 + n / 4), (long long)n);
+    if (s->regulariser_from != IKT_AUTO_INT && s->regulariser_from > s->iterations)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser_from = %lld is beyond the last iteration, %lld: it "
+                        "would never be on",
+                        (long long)s->regulariser_from, (long long)s->iterations);
+    if (rank == IKT_AUTO_INT && s->eigengap == IKT_EIGENGAP_OFF)
+        s->eigengap = IKT_EIGENGAP_ABSOLUTE;
+    if (s->regulariser_weight <= IKT_AUTO_REAL)
+        s->regulariser_weight =
+            s->regulariser_form == IKT_LAPLACIAN_LOG ? usual_weight_of_log : usual_weight;
+    return IKT_OK;
+}
+
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings) {
-    return settings->init == IKT_INIT_SPECTRAL || settings->eigengap != IKT_EIGENGAP_OFF;
+    return settings->init == IKT_INIT_SPECTRAL || settings->eigengap != IKT_EIGENGAP_OFF ||
+           (settings->regulariser != IKT_REGULARISER_NONE &&
+            settings->regulariser_rank == IKT_AUTO_INT);
+}
+
+const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings) {
+    return settings->init == IKT_INIT_SPECTRAL      ? "layout.init = spectral"
+           : settings->eigengap != IKT_EIGENGAP_OFF ? "layout.eigengap"
+                                                    : "layout.regulariser_rank = auto";
 }
 
 /* SAME-ARGS. Eigenvectors are those of P. */
@@ -222,8 +300,7 @@ static ikt_status check_spectrum(ikt_context *ctx, const ikt_layout_settings *s)
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s needs the affinities P, and layout.objective=%s makes none: leave it out, "
                     "or take another objective",
-                    s->init == IKT_INIT_SPECTRAL ? "layout.init = spectral" : "layout.eigengap",
-                    kind->name);
+                    ikt_layout_spectrum_key(s), kind->name);
 }
 
 /* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
@@ -264,6 +341,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             "0 at the last iteration: give layout.iterations, or leave both out",
             kind->name);
     resolve_schedule(settings, (double)n);
+    IKT_TRY(resolve_regulariser(ctx, settings, n));
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
@@ -277,7 +355,8 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_file is set, but layout.init is not file (or auto)");
-    if (settings->init != IKT_INIT_FILE && settings->init_scale > IKT_AUTO_REAL)
+    if (settings->init != IKT_INIT_FILE && settings->init != IKT_INIT_SPECTRAL &&
+        settings->init_scale > IKT_AUTO_REAL)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_scale is set, but there is no layout.init_file to scale");
     /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them

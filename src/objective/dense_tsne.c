@@ -14,6 +14,7 @@
 #include "base/timer.h"
 #include "kernelsum/pairs.h"
 #include "objective/divergence.h"
+#include "objective/regulariser.h"
 
 enum {
     GROUP = 2,
@@ -29,6 +30,9 @@ typedef struct {
     ikt_replica replica;
     float *y, *attraction, *field; /* [n_local * q] */
     double *phi;                   /* [n_local] */
+    ikt_laplacian_settings regularising;
+    ikt_kernelsum *sums; /* of the regulariser; NULL where there is none */
+    ikt_laplacian *laplacian;
 } fused;
 
 /* Sums of a row. */
@@ -159,7 +163,6 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const ikt_rows *rows = &t->dense->rows;
     ikt_exact_sum value = {{0}, 0, 0};
     ikt_divergence_sums sums = {.n = rows->n};
-    (void)iteration;
     ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
     const bool is_finite = ikt_replica_fill(t->ctx, rows, t->y, &t->replica);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
@@ -175,12 +178,20 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     *terms = (ikt_objective_terms){.value = want_value ? found.value : NAN,
                                    .z = sums.total[0],
                                    .condition = ikt_map_condition_of(sums.total[0], rows->n)};
-    return IKT_OK;
+    const ikt_regulariser_map map = {objective, iteration, want_value, t->phi, t->field};
+    return ikt_regulariser_add(t->laplacian, &t->regularising, &map, gradient, terms);
+}
+
+static void *state_array(ikt_objective *objective, int64_t iteration, int k) {
+    const fused *t = objective->self;
+    return ikt_regulariser_state_array(t->laplacian, iteration, k);
 }
 
 static void destroy(ikt_objective *objective) {
     fused *t = objective->self;
     if (!t) return;
+    ikt_laplacian_destroy(&t->laplacian);
+    ikt_kernelsum_destroy(&t->sums);
     ikt_replica_destroy(&t->replica);
     ikt_free(&t->y);
     ikt_free(&t->attraction);
@@ -195,7 +206,10 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     ikt_status st = ikt_alloc(ctx, &t, 1, sizeof *t, "layout");
     out->self = t;
     if (st == IKT_OK) {
-        *t = (fused){.ctx = ctx, .dense = inputs->dense, .isa = ikt_cpu_isa()};
+        *t = (fused){.ctx = ctx,
+                     .dense = inputs->dense,
+                     .isa = ikt_cpu_isa(),
+                     .regularising = inputs->options.laplacian};
         st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica);
     }
     if (st == IKT_OK) st = ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout");
@@ -203,7 +217,10 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     if (st == IKT_OK) st = ikt_alloc(ctx, &t->field, own, sizeof(float), "layout");
     if (st == IKT_OK) st = ikt_alloc(ctx, &t->phi, rows, sizeof *t->phi, "layout");
     if (st == IKT_OK) out->y = t->y;
-    return ikt_agree(ctx, st);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK && ikt_regulariser_is_there(&inputs->options))
+        st = ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, ikt_student, &t->sums);
+    return st == IKT_OK ? ikt_regulariser_create(ctx, inputs, t->sums, &t->laplacian) : st;
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {
@@ -213,14 +230,11 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
              (long long)t->dense->rows.n);
 }
 
-const ikt_objective_kind ikt_objective_dense_tsne = {.name = "tsne",
-                                                     .value_name = "KL",
-                                                     .needs = IKT_NEEDS_P,
-                                                     .has_exaggeration = true,
-                                                     .optimiser = &ikt_optimiser_momentum,
-                                                     .resolve = ikt_divergence_resolve,
-                                                     .create = create,
-                                                     .destroy = destroy,
-                                                     .evaluate = evaluate,
-                                                     .describe = describe,
-                                                     .memory = ikt_divergence_memory};
+#define KIND                                                                                       \
+    .name = "tsne", .needs = IKT_NEEDS_P, .has_exaggeration = true,                                \
+    .optimiser = &ikt_optimiser_momentum, .resolve = ikt_divergence_resolve, .create = create,     \
+    .destroy = destroy, .evaluate = evaluate, .describe = describe,                                \
+    .memory = ikt_divergence_memory, .state = ikt_regulariser_state, .state_array = state_array
+
+const ikt_objective_kind ikt_objective_dense_tsne = {KIND, .value_name = "KL"};
+const ikt_objective_kind ikt_objective_dense_laptsne = {KIND, .value_name = "cost"};

@@ -15,6 +15,7 @@
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "kernelsum/replica.h"
+#include "objective/regulariser.h"
 #include "objective/whole_attraction.h"
 
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
     ikt_replica replica;            /* dense P */
     ikt_whole_attraction *whole;    /* whole kernel */
     ikt_kernelsum *sums[IKT_KERNELS_MOST];
+    ikt_laplacian *laplacian; /* the regulariser, or NULL */
 } state;
 
 /* --- choices ---------------------------------------------------------------------------------- */
@@ -189,12 +191,14 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
         else
             st = ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]);
     }
+    if (st == IKT_OK) st = ikt_regulariser_create(ctx, inputs, t->sums[0], &t->laplacian);
     return st;
 }
 
 void ikt_divergence_destroy(ikt_objective *objective) {
     state *t = objective->self;
     if (!t) return;
+    ikt_laplacian_destroy(&t->laplacian);
     for (int k = 0; k < IKT_KERNELS_MOST; k++) {
         ikt_kernelsum_destroy(&t->sums[k]);
         ikt_free(&t->field[k]);
@@ -234,17 +238,19 @@ int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objectiv
     const ikt_fft_settings fft =
         ikt_fft_for_kernel(&usual, kernel_of(kind->divergence, options, 0));
     const int64_t kernels = kind->divergence->n_kernels, q = shape->q;
-    const int64_t sums = options->repulsion == IKT_REPULSION_EXACT
-                             ? ikt_kernelsum_memory_exact(&shape->rows, shape->q, 0)
-                         : options->repulsion == IKT_REPULSION_TREE
-                             ? ikt_kernelsum_memory_tree(&shape->rows, shape->q, 0, shape->threads)
-                             : ikt_kernelsum_memory_fft(&fft, &shape->rows, 0, shape->threads,
-                                                        span_margin * shape->span);
+    const int charges = ikt_regulariser_charges(shape);
+    const int64_t sums =
+        options->repulsion == IKT_REPULSION_EXACT
+            ? ikt_kernelsum_memory_exact(&shape->rows, shape->q, charges)
+        : options->repulsion == IKT_REPULSION_TREE
+            ? ikt_kernelsum_memory_tree(&shape->rows, shape->q, charges, shape->threads)
+            : ikt_kernelsum_memory_fft(&fft, &shape->rows, charges, shape->threads,
+                                       span_margin * shape->span);
     return (ROW_BYTES + q * AXIS_BYTES) * shape->rows.count + kernels * sums +
            (kernels - 1) * q * (int64_t)sizeof(float) * shape->rows.count +
            (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * shape->boundary +
            (shape->is_dense ? ikt_replica_memory(&shape->rows, shape->q) : 0) +
-           (shape->is_whole ? whole_memory(shape) : 0);
+           (shape->is_whole ? whole_memory(shape) : 0) + ikt_regulariser_memory(shape);
 }
 
 /* --- Z ----------------------------------------------------------------------------------------
@@ -410,5 +416,11 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
                               .step = t->whole ? ikt_whole_attraction_step(t->whole, iteration) : 1,
                               .z = sums.total[0],
                               .condition = ikt_map_condition_of(sums.total[0], rows->n)};
-    return IKT_OK;
+    const ikt_regulariser_map map = {objective, iteration, want_value, t->phi, t->field[0]};
+    return ikt_regulariser_add(t->laplacian, &t->inputs.options.laplacian, &map, gradient, terms);
+}
+
+void *ikt_divergence_state_array(ikt_objective *objective, int64_t iteration, int k) {
+    const state *t = objective->self;
+    return ikt_regulariser_state_array(t->laplacian, iteration, k);
 }

@@ -56,6 +56,7 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
                                    ikt_gradient *gradient, ikt_objective_terms *terms);
 void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size);
 int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape);
+void *ikt_divergence_state_array(ikt_objective *objective, int64_t iteration, int k);
 
 /* What every objective of this kind says of itself, for its struct: all but the names, the
  * divergence and `create`. */
@@ -77,8 +78,9 @@ ikt_map_condition ikt_map_condition_of(double z, int64_t n);
 
 /* t-SNE with a dense P and exact sums, attraction and repulsion in one pass over all pairs
  * (dense_tsne.c): what ikt_divergence_create gives with exact sums, to rounding, in about half the
- * time. Positions are replicated on every rank. t-SNE's own `create` makes it where it can. */
-extern const ikt_objective_kind ikt_objective_dense_tsne;
+ * time. Positions are replicated on every rank. t-SNE's own `create` makes it where it can. With a
+ * regulariser that pulls at the map the value is not KL alone. */
+extern const ikt_objective_kind ikt_objective_dense_tsne, ikt_objective_dense_laptsne;
 
 /* LOCAL. The floor under P in the second term of NeRV, for n points: 0.01 / (n (n - 1)), so that
  * all pairs together have a hundredth of the mass. */

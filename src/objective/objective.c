@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "objective/divergence.h"
+#include "objective/regulariser.h"
 
 /* --- KL(P || Q) ------------------------------------------------------------------------------- */
 
@@ -26,19 +27,37 @@ static const ikt_divergence tsne = {.has_degrees = true,
                                     .pair = IKT_PAIR_TSNE,
                                     .combine = kl_combine};
 
+static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                              ikt_objective *out);
+
+const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND,
+                                               .name = "tsne",
+                                               .value_name = "KL",
+                                               .divergence = &tsne,
+                                               .create = create_tsne,
+                                               .state = ikt_regulariser_state,
+                                               .state_array = ikt_divergence_state_array};
+
+/* LaptSNE: t-SNE and lambda times its regulariser (laplacian.h), whose value is not KL alone. */
+static const ikt_objective_kind laptsne = {IKT_DIVERGENCE_KIND,
+                                           .name = "tsne",
+                                           .value_name = "cost",
+                                           .divergence = &tsne,
+                                           .create = ikt_divergence_create,
+                                           .state = ikt_regulariser_state,
+                                           .state_array = ikt_divergence_state_array};
+
 /* A dense P with exact sums takes one pass for everything. */
 static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inputs,
                               ikt_objective *out) {
     const bool is_student = inputs->options.degrees == 0 || inputs->options.degrees == 1;
+    const bool is_regularised = ikt_regulariser_pulls(&inputs->options);
+    if (is_regularised) out->kind = &laptsne;
     if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT || !is_student)
         return ikt_divergence_create(ctx, inputs, out);
-    out->kind = &ikt_objective_dense_tsne;
+    out->kind = is_regularised ? &ikt_objective_dense_laptsne : &ikt_objective_dense_tsne;
     return out->kind->create(ctx, inputs, out);
 }
-
-const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND, .name = "tsne",
-                                               .value_name = "KL", .divergence = &tsne,
-                                               .create = create_tsne};
 
 /* Symmetric SNE: KL(P || Q), Q of the Gaussian kernel w = exp(-r^2) (Hinton & Roweis 2003; Cook,
  * Sutskever, Mnih & Hinton 2007).

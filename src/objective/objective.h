@@ -20,6 +20,7 @@
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
+#include "objective/laplacian_settings.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
 #include "sampled/joined.h"
@@ -58,6 +59,7 @@ typedef struct {
     ikt_trimap_settings trimap;
     ikt_umap_settings umap;
     ikt_largevis_settings largevis;
+    ikt_laplacian_settings laplacian; /* of the regulariser of t-SNE */
 } ikt_objective_options;
 
 /* What is known of an objective before it is made: enough for its memory and its state. */
@@ -123,6 +125,11 @@ typedef struct {
     double step;  /* factor on the step length that it asks for after the exaggeration; 0: 1 */
     double z;     /* sum over k != l of the kernel; 0 for objectives without such a sum */
     ikt_map_condition condition;
+    /* Of an objective with a regulariser, while that is on; `divergence` is the value without it.
+     * Owned by the objective, until the next evaluation; NULL: there are none. */
+    const double *eigenvalue; /* [eigenvalues] of the map's graph, from the second on */
+    int64_t eigenvalues;
+    double divergence, residual; /* of their vectors, the largest: where the value was wanted */
 } ikt_objective_terms;
 
 typedef struct ikt_objective ikt_objective;
@@ -175,10 +182,11 @@ struct ikt_objective_kind {
     /* State that evaluations leave behind for the next ones, beside the positions; NULL where there
      * is none. LOCAL, pure: names and sizes; returns how many arrays there are. LOCAL: where array
      * k is; it is written to a checkpoint between two evaluations, and filled from one before the
-     * first. */
+     * first. The state is that which evaluate(iteration) begins with, also where that has been
+     * evaluated already: the end of one run is the beginning of a longer one. */
     int (*state)(const ikt_objective_shape *shape,
                  ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]);
-    void *(*state_array)(ikt_objective *objective, int k);
+    void *(*state_array)(ikt_objective *objective, int64_t iteration, int k);
 };
 
 struct ikt_objective {
@@ -186,6 +194,8 @@ struct ikt_objective {
     void *self;
     float *y; /* [n_local * q] the positions, in the objective's own table: the loop moves them */
     int q;    /* dimensions */
+    bool is_exaggerated; /* said by the loop before an evaluation: the step to come may be of the
+                            first phase */
 };
 
 /* In the order of the choices of layout.objective. */

@@ -208,10 +208,11 @@ static ikt_status report(void *self, int64_t iteration, double value) {
 }
 
 /* COLLECTIVE. The objective of the settings on what it needs.
- *   labels   receives the labels in the order of the loop, or NULL; lent by the objective */
+ *   clusters   by the eigengap; 0 where that was not sought
+ *   labels     receives the labels in the order of the loop, or NULL; lent by the objective */
 static ikt_status create_objective(ikt_context *ctx, const ikt_settings *settings,
-                                   ikt_probabilities *p, const int64_t *given, int64_t **labels,
-                                   ikt_objective *objective) {
+                                   ikt_probabilities *p, const int64_t *given, int64_t clusters,
+                                   int64_t **labels, ikt_objective *objective) {
     const ikt_layout_settings *layout = &settings->layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     char text[256];
@@ -239,6 +240,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .features = p->features.tile ? &p->features : NULL,
         .joined = p->joined.pairs.start ? &p->joined : NULL,
         .labels = *labels};
+    inputs.options.laplacian.found = clusters;
     if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
         /* P is there by now: a broken file of rates, which change no bit, must not cost it. */
@@ -317,7 +319,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
 
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK)
-        st = create_objective(ctx, settings, &p, options->labels, &labels, &objective);
+        st = create_objective(ctx, settings, &p, options->labels,
+                              out->gap.values > 0 ? out->gap.after[0] : 0, &labels, &objective);
     /* Landmarks are not the rows that the program gave. */
     const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
     reporter told = {ctx, &p, &objective, NULL};

@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "checkpoint/loop_parts.h"
 #include "objective/divergence.h"
 #include "pipeline/notes.h"
@@ -52,6 +53,17 @@ static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
     if (gap->is_clear) ikt_note_fact(n, "clusters_by_eigengap", "%lld", (long long)gap->after[0]);
 }
 
+enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
+
+/* What the regulariser of the objective left: the divergence alone, and the eigenvalues. */
+static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
+    if (trace->eigenvalues == 0) return;
+    ikt_note_fact(n, "regulariser_rank", "%lld", (long long)(trace->eigenvalues + 1));
+    if (strcmp(trace->value_name, "KL") != 0) ikt_note_fact(n, "kl", "%.17g", trace->divergence);
+    ikt_note_reals(n, "map_eigenvalues", trace->eigenvalue,
+                   (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
+}
+
 /* What is the same in every equal run. */
 static void note_facts(const ikt_run *run, ikt_notes *n) {
     const ikt_embed_result *e = &run->embedding;
@@ -76,6 +88,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     ikt_note_fact(n, "stopped_because", "%s",
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
     ikt_note_fact(n, ikt_trace_key(&e->trace), "%.17g", ikt_trace_last(&e->trace));
+    note_regulariser(&e->trace, n);
     if (ikt_trace_last_error(&e->trace) > 0)
         ikt_note_fact(n, "standard_error", "%.17g", ikt_trace_last_error(&e->trace));
 }
@@ -248,7 +261,10 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
         snprintf(support, sizeof support, "whole");
     else if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
-    if (kind->divergence && kind->divergence->has_trade_off)
+    if (trace->eigenvalues > 0 && s->layout.regulariser_weight > 0)
+        snprintf(objective, sizeof objective, "laptsne K %lld, lambda %g, ",
+                 (long long)(trace->eigenvalues + 1), s->layout.regulariser_weight);
+    else if (kind->divergence && kind->divergence->has_trade_off)
         snprintf(objective, sizeof objective, "%s %g, ", kind->name, s->layout.trade_off);
     else if (kind != &ikt_objective_tsne)
         snprintf(objective, sizeof objective, "%s, ", kind->name);

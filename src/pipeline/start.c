@@ -216,8 +216,16 @@ static void start_from_eigenvectors(ikt_context *ctx, const ikt_settings *settin
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     ikt_spectrum_orient(ctx, rows, q, eigenvectors);
     if (!objective->is_start) {
-        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
-                                objective->start_deviation, eigenvectors, y);
+        const double scale = settings->layout.init_scale;
+        if (scale != 0) {
+            ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
+                                    scale > 0 ? scale : objective->start_deviation, eigenvectors,
+                                    y);
+            return;
+        }
+        for (int64_t e = 0; e < q * rows->count; e++) /* eigenvectors of length 1 */
+            y[e] = (float)(eigenvectors[e] / sqrt((double)rows->n));
+        ikt_initial_from_map(ctx, rows, q, (uint64_t)settings->run.seed, y);
         return;
     }
     for (int64_t e = 0; e < q * rows->count; e++)

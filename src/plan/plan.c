@@ -12,6 +12,7 @@
 #include "kernelsum/spread.h"
 #include "neighbours/search.h"
 #include "objective/divergence.h"
+#include "objective/laplacian.h"
 #include "spectral/solver.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
@@ -62,7 +63,7 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
 static const double gap_byte = 4.5, gap_coordinate = 1.5; /* of Manhattan distances */
 static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = IKT_FFT_COST, fft_far = 1.48;
 
-enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024 };
+enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024, USUAL_RANK = 15 };
 
 /* Exact pairs that a point's nodes and near points cost as much as: measured on maps of 17,000 and
  * 100,000 points, 8,300 and 9,700 in three dimensions, 4,800 in two, 1,600 to 2,300 in one. And
@@ -107,6 +108,8 @@ typedef struct {
     const ikt_machine *m;
     double n, rows;     /* n and m */
     double early, late; /* evaluations of the gradient with exaggeration, and without */
+    double regularised; /* with the regulariser, */
+    double charges;     /* which then takes so many sums with charges */
     double reports;     /* of them, with the value of the objective */
     double axes, kernels;
     ikt_cost *own; /* [IKT_STAGE_COUNT] what each stage costs without those below it */
@@ -395,7 +398,10 @@ static void plan_negatives(const task *t, const ikt_negative_settings *sample) {
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
  * size of the map. Exact: m n pairs, and everyone's position. By a tree: positions, and results. */
 static void plan_repulsion(const task *t) {
-    const double evaluations = t->kernels * (t->early + t->late), positions = 4 * t->axes * t->n;
+    /* Sums with charges come after the first phase; exact ones share the values of the kernel. */
+    const double charged = t->regularised * t->charges * (t->w->is_exact ? 0.5 : 1);
+    const double late = t->kernels * t->late + charged, evaluations = t->kernels * t->early + late;
+    const double positions = 4 * t->axes * t->n;
     const ikt_stage repulsion = IKT_STAGE_REPULSION;
     if (t->w->is_exact) {
         concatenate(t, repulsion, evaluations, positions);
@@ -404,8 +410,7 @@ static void plan_repulsion(const task *t) {
         reduce(t, repulsion, evaluations, 32);
         plan_grid(t, t->kernels * t->early, ikt_workload_span(t->w, 0));
         for (int s = 0; s < SAMPLES; s++)
-            plan_grid(t, t->kernels * t->late / SAMPLES,
-                      ikt_workload_span(t->w, (s + 0.5) / SAMPLES));
+            plan_grid(t, late / SAMPLES, ikt_workload_span(t->w, (s + 0.5) / SAMPLES));
     } else {
         concatenate(t, repulsion, evaluations, positions);
         concatenate(t, repulsion, evaluations, 24 * t->n);
@@ -509,6 +514,15 @@ static void plan_loop(const task *t) {
     reduce(t, IKT_STAGE_LAYOUT, 2 * t->reports, REDUCED_SUM_BYTES);
 }
 
+/* Following the eigenvectors of the map: a Gram matrix or two, and rotations. */
+static void plan_regulariser(const task *t) {
+    const double columns = t->charges - 1, entries = columns * columns;
+    if (t->regularised == 0) return;
+    arithmetic(t, IKT_STAGE_EIGENVECTORS, t->regularised * 6 * t->rows * entries,
+               projected_coordinate);
+    reduce(t, IKT_STAGE_EIGENVECTORS, 8 * t->regularised, 8 * entries);
+}
+
 /* Eigenvectors of P: products, as many as were counted on MNIST, each a pass over its entries with
  * some columns, eight at a time, and an exchange of boundary rows; and four products of all columns
  * with one another or with a small matrix for twenty of them. */
@@ -566,12 +580,17 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
     const double gradients = (double)(l->iterations + 1),
                  early = (double)l->exaggeration_iterations;
     ikt_cost own[IKT_STAGE_COUNT] = {{0}};
+    const bool is_regularised = l->regulariser != IKT_REGULARISER_NONE;
+    const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
+    const double from = l->regulariser_from == IKT_AUTO_INT ? early : (double)l->regulariser_from;
     const task t = {.w = w,
                     .m = machine,
                     .n = (double)w->data.n,
                     .rows = (double)w->distribution.count,
                     .early = early,
                     .late = gradients - early,
+                    .regularised = is_regularised ? gradients - from : 0,
+                    .charges = (double)ikt_laplacian_columns(rank, w->data.n) + 1,
                     .reports = (double)(l->iterations / l->report_every) + 1,
                     .axes = (double)l->dimensions,
                     .kernels = divergence ? divergence->n_kernels : 0,
@@ -592,6 +611,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
     if (w->is_joined) plan_joined(&t);
     if (needs & IKT_NEEDS_P) plan_spectrum(&t);
     plan_loop(&t);
+    plan_regulariser(&t);
     plan_outcome(&t);
     if (subset)
         add(&own[IKT_STAGE_LANDMARKS], 1,

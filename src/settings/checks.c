@@ -123,8 +123,7 @@ ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s needs affinity.support = sparse or dense: eigenvectors take products "
                         "with P, which the whole kernel is never held as",
-                        settings->layout.init == IKT_INIT_SPECTRAL ? "layout.init = spectral"
-                                                                   : "layout.eigengap");
+                        ikt_layout_spectrum_key(&settings->layout));
     if (settings->layout.stop == IKT_STOP_AUTO)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.support = whole needs layout.stop = fixed: the last iterations "
@@ -179,9 +178,14 @@ ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     const int64_t q = settings->layout.dimensions;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
-    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &rows, q, NULL);
-    const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
-    const ikt_result likely = {.rows = rows, .q = (int)q, .state = state, .n_state = 3};
+    ikt_objective_array form[IKT_LOOP_ARRAYS_MOST];
+    ikt_part state[IKT_LOOP_ARRAYS_MOST];
+    const int arrays = ikt_loop_arrays(&settings->layout, &rows, form);
+    for (int a = 0; a < arrays; a++)
+        state[a] = form[a].is_shared
+                       ? ikt_part_shared(form[a].name, form[a].type, form[a].count, NULL)
+                       : ikt_part_rows(form[a].name, form[a].type, &rows, form[a].count, NULL);
+    const ikt_result likely = {.rows = rows, .q = (int)q, .state = state, .n_state = arrays};
     return ikt_result_bytes(&likely);
 }
 

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "config/value.h"
 
-enum { IKT_PRESET_SETTINGS_MOST = 12 };
+enum { IKT_PRESET_SETTINGS_MOST = 16 };
 
 /* In the order of IKT_PRESET_NAMES. */
 typedef enum {
@@ -22,10 +22,12 @@ typedef enum {
     IKT_RUN_PRESET_LARGE,
     IKT_RUN_PRESET_UMAP,
     IKT_RUN_PRESET_LARGEVIS,
+    IKT_RUN_PRESET_LAPTSNE,
+    IKT_RUN_PRESET_LAPTSNE_PAPER,
     IKT_RUN_PRESETS
 } ikt_run_preset;
 
-#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis"
+#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis|laptsne|laptsne-paper"
 
 typedef struct {
     const char *name;                                  /* "quick" */

@@ -110,7 +110,9 @@ static const ikt_key run_keys[] = {
     CHOICE(
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
-        "paper does, large for millions of rows, umap and largevis for the methods of these names. "
+        "paper does, large for millions of rows, umap, largevis and laptsne for the methods of "
+        "these "
+        "names, and laptsne-paper for what the paper of the last does. "
         "Every setting that is given wins over the preset. "
         "(layout.preset is the schedule of the iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
@@ -197,7 +199,8 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.affinity.whole.last_iterations = IKT_AUTO_INT;
     s.affinity.whole.step = IKT_AUTO_REAL;
     s.layout.init = IKT_INIT_PCA;
-    s.layout.eigengap = IKT_EIGENGAP_OFF; /* that of all rows is wanted */
+    s.layout.regulariser = IKT_REGULARISER_NONE; /* groups are drawn together in the whole map */
+    s.layout.eigengap = IKT_EIGENGAP_OFF;        /* that of all rows is wanted */
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     if (s.layout.trimap.pool_rows > count) s.layout.trimap.pool_rows = IKT_AUTO_INT;

@@ -41,6 +41,7 @@ typedef enum {
     MOMENTUM,
     UMAP,
     LARGEVIS,
+    REGULARISER,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -96,6 +97,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[MOMENTUM] = objective->optimiser != &ikt_optimiser_descent;
     has[UMAP] = objective->name == ikt_objective_umap.name;
     has[LARGEVIS] = objective->name == ikt_objective_largevis.name;
+    has[REGULARISER] = layout->regulariser != IKT_REGULARISER_NONE;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
@@ -169,6 +171,12 @@ static const struct {
              {"layout", "grid", GRID, "layout.repulsion=fft in two dimensions"},
              {"layout", "final_exaggeration_from", LATE_EXAGGERATION,
               "layout.final_exaggeration other than 1"},
+             {"layout", "regulariser_form", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "regulariser_weight", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "regulariser_rank", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "regulariser_every", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "regulariser_from", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "regulariser_vectors", REGULARISER, "layout.regulariser=laplacian"},
              {"run", "checkpoint_every", CHECKPOINTS, "run.checkpoint other than none"},
              {"run", "checkpoint_keep", CHECKPOINTS, "run.checkpoint other than none"}};
 

@@ -224,15 +224,24 @@ static void invert(const double *factor, const double *length, int64_t m, double
 }
 
 /* COLLECTIVE. One pass.
- *   work   [3 * m * m + m]
+ *   work   [3 * m * m + 2 * m]
  *   is_done   receives whether the columns are orthonormal now */
 static ikt_status pass(ikt_block *v, const ikt_deflation *known, uint64_t seed, uint64_t round,
                        double *work, int64_t *replaced, bool *is_done) {
     const int64_t m = v->m;
     double *gram = work, *factor = work + m * m, *x = work + 2 * m * m, *length = x + m * m;
+    double *before = length + m, kept = 1; /* of a column's square, by the known vectors */
+    if (known) IKT_TRY(ikt_block_norms(v, before));
     if (known) IKT_TRY(known->remove(known->self, v));
     IKT_TRY(ikt_block_gram(v, v, gram));
-    const double least = factorise(gram, m, factor, length);
+    for (int64_t j = 0; known && j < m; j++) {
+        const double share = gram[j * m + j] / (before[j] * before[j]);
+        if (!(share > pivot_least))
+            gram[j * m + j] = 0; /* what is left is rounding */
+        else if (share < kept)
+            kept = share;
+    }
+    const double least = fmin(kept, factorise(gram, m, factor, length));
     invert(factor, length, m, x);
     IKT_TRY(multiply(v, x, false, v));
     *is_done = least >= pivot_last;
@@ -250,8 +259,8 @@ ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, ui
     double *work = NULL;
     bool is_done = false;
     *replaced = 0;
-    ikt_status st =
-        ikt_agree(v->ctx, ikt_alloc(v->ctx, &work, 3 * v->m * v->m + v->m, sizeof *work, purpose));
+    ikt_status st = ikt_agree(
+        v->ctx, ikt_alloc(v->ctx, &work, 3 * v->m * v->m + 2 * v->m, sizeof *work, purpose));
     for (uint64_t round = 1; st == IKT_OK && !is_done; round++) {
         st = pass(v, known, seed, round, work, replaced, &is_done);
         if (st == IKT_OK && !is_done && round >= PASSES_MOST)

@@ -32,6 +32,7 @@ static const path paths[] = {
     {"spread", "copying points and grid; reading the windows", bench_path_spread},
     {"fft", "FFTW's best plans for the same grid", bench_path_fft},
     {"gather", "copying what is written; reading the windows", bench_path_gather},
+    {"charges", "as many sums of unit charges", bench_path_charges},
     {"attraction", "reading P; loading the neighbours' positions", bench_path_attraction},
     {"negatives", "as many operations as multiply-adds", bench_path_negatives},
     {"triplets", "reading rows and neighbour lists", bench_path_triplets},

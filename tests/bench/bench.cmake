@@ -2,7 +2,7 @@
 # a quiet machine, so only the test that it all works is run with the other tests.
 if(IKT_BUILD_BENCH)
     set(ikt_bench_sources harness limits scene report path_machine path_codes path_lists path_trees path_pairs
-        path_graph path_negatives path_triplets path_map path_rows path_ranks)
+        path_graph path_negatives path_triplets path_map path_charges path_rows path_ranks)
     list(TRANSFORM ikt_bench_sources PREPEND bench/)
     list(TRANSFORM ikt_bench_sources APPEND .c)
     ikt_test_executable(bench_paths SOURCES bench/bench.c ${ikt_bench_sources}

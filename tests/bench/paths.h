@@ -18,6 +18,7 @@ bench_path bench_path_triplets;                                 /* path_triplets
 bench_path bench_path_negatives;                                /* path_negatives.c */
 bench_path bench_path_spread, bench_path_fft;                   /* path_map.c */
 bench_path bench_path_gather;                                   /* path_map.c */
+bench_path bench_path_charges;                                  /* path_charges.c */
 bench_path bench_path_step, bench_path_z, bench_path_sum;       /* path_rows.c */
 bench_path bench_path_halo, bench_path_grid, bench_path_reduce; /* path_ranks.c */
 

@@ -39,7 +39,8 @@ OMP_NUM_THREADS=1 "$IKT_PROGRAM" $all >one.json 2>err || fail "$all: $(cat err)"
 OMP_NUM_THREADS=2 $IKT_MPIRUN 3 "$IKT_PROGRAM" $all >three.json 2>err || fail "3 ranks: $(cat err)"
 cmp one.json three.json || fail "1 and 3 ranks give different numbers"
 for name in Davies-Bouldin Calinski-Harabasz "10-NN accuracy" "1-NN error" silhouette \
-    "NMI of k-means" "visualisation epsilon" AUC_RNX "AUC_RNX (paper's k)" \
+    "NMI of k-means" "silhouette of k-means" "Davies-Bouldin of k-means" \
+    "10-NN accuracy, self included" "visualisation epsilon" AUC_RNX "AUC_RNX (paper's k)" \
     "trustworthiness (k 12)" "continuity (k 12)" "precision-recall area" "triplet accuracy" \
     "global score" "outlier ratio" "outlier ratio of the data" gamma "gamma spherical" "gamma separated"; do
     [ -n "$(value "$name" one.json)" ] || fail "no '$name' in $(cat one.json)"
@@ -47,7 +48,7 @@ done
 
 # The table has the same values; families and neighbours can be chosen.
 "$IKT_PROGRAM" evaluate run.h5 --measures labels --k 3 >table 2>err || fail "--measures: $(cat err)"
-[ "$(wc -l <table)" -eq 2 ] || fail "--measures labels printed: $(cat table)"
+[ "$(wc -l <table)" -eq 3 ] || fail "--measures labels printed: $(cat table)"
 grep -q "^accuracy of the 3 nearest neighbours .* 3-NN accuracy: " table || fail "--k 3 printed: $(cat table)"
 
 # A sample is named; other preprocessing and another seed give other numbers.

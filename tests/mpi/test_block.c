@@ -206,6 +206,29 @@ static void zero_and_equal_columns_become_random(void **state) {
     ikt_block_destroy(&v);
 }
 
+/* Columns that are what is known, all along: what removing it leaves is rounding, and lies along it
+ * again. */
+static void columns_within_the_known_become_random(void **state) {
+    ikt_context *ctx = *state;
+    ikt_block v = block_make(ctx, 700, 4, 3), t = block_make(ctx, 700, 1, 3);
+    double gram[16], along[4];
+    int64_t replaced;
+    for (int64_t i = 0; i < v.rows.count; i++) {
+        t.v[i] = 1 / sqrt(700);
+        v.v[i * 4] = v.v[i * 4 + 2] = 3.25;
+    }
+    const ikt_deflation known = ikt_deflation_by_block(&t);
+    assert_int_equal(ikt_block_orthonormalise(&v, &known, SEED, &replaced), IKT_OK);
+    assert_int_equal(replaced, 2);
+    assert_int_equal(ikt_block_gram(&v, &v, gram), IKT_OK);
+    assert_true(worst_of_identity(gram, 4) < 1e-14);
+    assert_int_equal(ikt_block_gram(&t, &v, along), IKT_OK);
+    for (int k = 0; k < 4; k++)
+        assert_true(fabs(along[k]) < 1e-14);
+    ikt_block_destroy(&v);
+    ikt_block_destroy(&t);
+}
+
 /* One pass leaves of a column that is new but for 1e-5 an error of some 1e-6. */
 static void nearly_dependent_columns_take_two_passes(void **state) {
     ikt_context *ctx = *state;
@@ -333,6 +356,7 @@ IKT_MPI_TESTS(ikt_test(gram_matrices_are_right_and_reproducible),
               ikt_test(columns_of_any_size_have_their_sums),
               ikt_test(values_that_are_not_finite_are_refused),
               ikt_test(columns_become_orthonormal), ikt_test(zero_and_equal_columns_become_random),
+              ikt_test(columns_within_the_known_become_random),
               ikt_test(nearly_dependent_columns_take_two_passes),
               ikt_test(more_columns_than_rows_are_refused),
               ikt_test(ritz_pairs_are_right_and_reproducible), ikt_test(one_column_is_its_own_pair),

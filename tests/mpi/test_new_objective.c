@@ -137,8 +137,9 @@ static int state(const ikt_objective_shape *shape,
     return 2;
 }
 
-static void *state_array(ikt_objective *objective, int k) {
+static void *state_array(ikt_objective *objective, int64_t iteration, int k) {
     springs *s = objective->self;
+    (void)iteration;
     return k == 0 ? (void *)s->mean : &s->drawn;
 }
 

@@ -2,3 +2,4 @@ ikt_add_mpi_test(NAME reference_objective LABEL reference SOURCES reference/test
 ikt_add_mpi_test(NAME reference_divergences LABEL reference SOURCES reference/test_divergences.c THREADS 1 2)
 ikt_add_mpi_test(NAME reference_whole LABEL reference SOURCES reference/test_whole.c THREADS 1 2)
 ikt_add_mpi_test(NAME reference_negative LABEL reference SOURCES reference/test_negative.c RANKS 1 2 3 4 7 THREADS 1 2)
+ikt_add_mpi_test(NAME reference_laplacian LABEL reference SOURCES reference/test_laplacian.c RANKS 1 2 3 4 7 THREADS 1 2)

@@ -177,6 +177,59 @@ static void information_matches_plain_code(void **state) {
     }
 }
 
+/* As many clusters as classes, and as many as are asked for: on the map as it is. */
+static void clusters_of_the_map_match_plain_code(void **state) {
+    enum { ROWS = 150, CLASSES = 4, ASKED = 6 };
+    static sample_set s;
+    static double at[3 * ROWS];
+    static const char *const ending[2] = {"", " (k 6)"};
+    static const int64_t count[2] = {CLASSES, ASKED};
+    ikt_measure_settings settings = ikt_measure_defaults();
+    settings.clusters = ASKED;
+    for (int64_t q = 1; q <= Q_MAX; q++) {
+        make_in(&s, ROWS, CLASSES, 0, q);
+        for (int64_t e = 0; e < q * ROWS; e += q)
+            s.y[e] *= 3; /* which a unit box would undo */
+        for (int64_t e = 0; e < q * ROWS; e++)
+            at[e] = (double)s.y[e];
+        for (int c = 0; c < 2; c++) {
+            int32_t cluster[N_MAX];
+            int64_t labels[N_MAX];
+            double db, ch, silhouette = 0;
+            char name[48];
+            cluster_all(*state, &s.set, count[c], settings.seed, cluster);
+            for (int i = 0; i < ROWS; i++)
+                labels[i] = cluster[i];
+            ikt_ref_set groups = s.set;
+            groups.labels = labels;
+            ref_clusters_at(&groups, at, count[c], &db, &ch);
+            for (int64_t i = 0; i < ROWS; i++)
+                silhouette += ref_silhouette(&groups, at, count[c], i) / ROWS;
+            snprintf(name, sizeof name, "NMI of k-means%s", ending[c]);
+            assert_near(measure_one(*state, &s.set, &settings, "kmeans", name),
+                        ref_nmi(s.labels, cluster, ROWS, count[c]), 1e-14);
+            snprintf(name, sizeof name, "silhouette of k-means%s", ending[c]);
+            assert_near(measure_one(*state, &s.set, &settings, "kmeans", name), silhouette, 1e-12);
+            snprintf(name, sizeof name, "Davies-Bouldin of k-means%s", ending[c]);
+            assert_near(measure_one(*state, &s.set, &settings, "kmeans", name), db, 1e-12);
+        }
+    }
+}
+
+static void a_row_may_be_among_its_own_neighbours(void **state) {
+    static sample_set s;
+    ikt_measure_settings settings = ikt_measure_defaults();
+    make_in(&s, 90, 4, 0, 2);
+    for (int k = 1; k <= 12; k++) {
+        char name[48];
+        settings.k = k;
+        snprintf(name, sizeof name, "%d-NN accuracy, self included", k);
+        const double expected = ref_accuracy_with_self(&s.set, k);
+        assert_near(measure_one(*state, &s.set, &settings, "labels", name), expected, 1e-15);
+        assert_true(k > 1 || expected == 1);
+    }
+}
+
 static void far_clusters_are_told_and_one_place_tells_nothing(void **state) {
     static sample_set s;
     const ikt_measure_settings settings = ikt_measure_defaults();
@@ -383,14 +436,13 @@ static void outlier_ratios_by_hand(void **state) {
     assert_true(isinf(outlier_ratio(*state, &set)));
 }
 
-IKT_MPI_TESTS(ikt_test(silhouettes_match_plain_code), ikt_test(a_sample_looks_at_all_rows),
-              ikt_test(silhouettes_by_hand), ikt_test(inertia_is_that_of_the_clusters),
-              ikt_test(kmeans_finds_the_best_partition),
-              ikt_test(kmeans_has_the_same_bits_on_any_ranks), ikt_test(fewer_places_than_clusters),
-              ikt_test(information_matches_plain_code),
-              ikt_test(far_clusters_are_told_and_one_place_tells_nothing),
-              ikt_test(epsilon_is_an_upper_bound),
-              ikt_test(misplaced_rows_are_what_has_to_be_dropped),
-              ikt_test(the_bound_is_sharp_for_intervals),
-              ikt_test(classes_in_one_place_are_visible), ikt_test(outlier_ratios_match_plain_code),
-              ikt_test(outlier_ratios_by_hand))
+IKT_MPI_TESTS(
+    ikt_test(silhouettes_match_plain_code), ikt_test(a_sample_looks_at_all_rows),
+    ikt_test(silhouettes_by_hand), ikt_test(inertia_is_that_of_the_clusters),
+    ikt_test(kmeans_finds_the_best_partition), ikt_test(kmeans_has_the_same_bits_on_any_ranks),
+    ikt_test(fewer_places_than_clusters), ikt_test(information_matches_plain_code),
+    ikt_test(clusters_of_the_map_match_plain_code), ikt_test(a_row_may_be_among_its_own_neighbours),
+    ikt_test(far_clusters_are_told_and_one_place_tells_nothing),
+    ikt_test(epsilon_is_an_upper_bound), ikt_test(misplaced_rows_are_what_has_to_be_dropped),
+    ikt_test(the_bound_is_sharp_for_intervals), ikt_test(classes_in_one_place_are_visible),
+    ikt_test(outlier_ratios_match_plain_code), ikt_test(outlier_ratios_by_hand))

@@ -337,7 +337,7 @@ static void labels_that_are_no_clusters(void **state) {
         ikt_measures found;
         settings.only = NULL;
         assert_int_equal(compute(*state, &s.set, &settings, &found), IKT_OK);
-        assert_int_equal(found.count, 2); /* only the label accuracies remain */
+        assert_int_equal(found.count, 3); /* only the label accuracies remain */
         ikt_measures_destroy(&found);
         settings.only = "clusters";
         refused(*state, &s.set, &settings, IKT_ERR_DATA, "2 to 10000 classes");

@@ -111,6 +111,26 @@ static inline double ref_accuracy(const ikt_ref_set *set, int64_t k) {
     return (double)right / (double)set->n;
 }
 
+/* The same where each row is the first of its own k nearest. */
+static inline double ref_accuracy_with_self(const ikt_ref_set *set, int64_t k) {
+    int64_t right = 0;
+    for (int64_t i = 0; i < set->n; i++) {
+        int64_t best = 0, most = 0;
+        for (int64_t a = 0; a < set->n; a++) {
+            int64_t votes = set->labels[i] == set->labels[a];
+            for (int64_t j = 0; j < set->n; j++)
+                votes += j != i && set->labels[j] == set->labels[a] &&
+                         ref_rank(set->y, set->n, set->q, i, j) <= k - 1;
+            if (votes > most || (votes == most && votes > 0 && set->labels[a] < best)) {
+                most = votes;
+                best = set->labels[a];
+            }
+        }
+        right += best == set->labels[i];
+    }
+    return (double)right / (double)set->n;
+}
+
 /* Scaled map [n*q] in double precision. */
 static inline double *ref_scaled(const ikt_ref_set *set) {
     int64_t q = set->q;
@@ -159,9 +179,11 @@ static inline ref_cluster ref_cluster_of(const ikt_ref_set *set, const double *a
     return c;
 }
 
-/* Davies-Bouldin and Calinski-Harabasz; labels are 0 .. count - 1, each with a row. */
-static inline void ref_clusters(const ikt_ref_set *set, int64_t count, double *db, double *ch) {
-    double *at = ref_scaled(set), between = 0, within = 0, mean[3] = {0, 0, 0};
+/* Davies-Bouldin and Calinski-Harabasz of places at[n*q]; labels are 0 .. count - 1, each with a
+ * row. */
+static inline void ref_clusters_at(const ikt_ref_set *set, const double *at, int64_t count,
+                                   double *db, double *ch) {
+    double between = 0, within = 0, mean[3] = {0, 0, 0};
     double n = (double)set->n;
     ref_cluster *c = calloc((size_t)count, sizeof *c);
     for (int64_t i = 0; i < set->q * set->n; i++)
@@ -180,8 +202,14 @@ static inline void ref_clusters(const ikt_ref_set *set, int64_t count, double *d
         within += c[a].squares;
     }
     *ch = within > 0 ? between / ((double)count - 1) / (within / (n - (double)count)) : 1;
-    free(at);
     free(c);
+}
+
+/* Those of the scaled map. */
+static inline void ref_clusters(const ikt_ref_set *set, int64_t count, double *db, double *ch) {
+    double *at = ref_scaled(set);
+    ref_clusters_at(set, at, count, db, ch);
+    free(at);
 }
 
 /* Silhouette of one row of a map scaled by ref_scaled. */

@@ -1,0 +1,465 @@
+/* The regulariser of LaptSNE. See laplacian.h. */
+#include "objective/laplacian.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/timer.h"
+#include "kernelsum/replica.h"
+#include "spectral/block.h"
+
+/* Guards: columns beyond the wanted ones, which bring in what belongs among them. Steps of the
+ * block before its first use; blocks of the space that exact vectors are sought in, and steps of
+ * that, each of which has to bring the residual to so much of the last one. */
+enum { GUARDS = 2, FIRST_STEPS = 8, DEPTH = 3, EXACT_STEPS = 30 };
+static const double progress = 0.5, residual_usual = 1e-6;
+
+/* Below this eigenvalues count as this: their logarithm and its slope stay finite. */
+static const double sigma_least = 1e-8;
+
+static const char purpose[] = "eigenvectors";
+
+struct ikt_laplacian {
+    ikt_context *ctx;
+    ikt_laplacian_setup setup;
+    int64_t m;                             /* columns of the block */
+    int64_t at;                            /* iteration that `state` is the start of; -1: unknown */
+    int64_t number[IKT_LAPLACIAN_NUMBERS]; /* see numbers below */
+    float *state;                          /* [rows.count][setup.columns] the block before it */
+    ikt_block v, b;                        /* the block in its last evaluation, and N times it */
+    ikt_block root;                        /* one column: t, sqrt(d) brought to length 1 */
+    ikt_block space, image, next;          /* exact vectors: DEPTH blocks, N times these, N^2 V */
+    double *degree_root;                   /* [rows.count] sqrt(d) */
+    double *charge, *value;                /* [GROUP][rows.count] */
+    float *field;                          /* [m][rows.count * q] gradients of the block's sums */
+    double *pull;                          /* [rows.count * q] */
+    double *theta, *x, *weight, *eigenvalue; /* [DEPTH m], its square, [m], [m] */
+    double shift;                            /* of N in the next step of the block */
+    double floor_root, least;                /* sqrt(floor); least degree of any row */
+    int64_t isolated;
+    bool has_warned;
+};
+
+/* Numbers of the state: iteration in which the regulariser began or -1, K, columns in use. */
+enum { BEGUN, RANK, COLUMNS };
+
+int64_t ikt_laplacian_columns(int64_t rank, int64_t n) {
+    return ikt_smaller(rank - 1 + GUARDS, n - 1);
+}
+
+static int64_t depth_columns(int64_t m, int64_t n) {
+    return ikt_smaller(DEPTH * m, n - 1);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* LOCAL. */
+static ikt_status allocate(ikt_laplacian *l) {
+    ikt_context *ctx = l->ctx;
+    const ikt_rows *rows = &l->setup.rows;
+    const int64_t count = rows->count, q = l->setup.q, m = l->m;
+    const bool is_exact = l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT;
+    const int64_t widest = is_exact ? depth_columns(m, rows->n) : m;
+    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest);
+    IKT_TRY(ikt_alloc(ctx, &l->state, count * l->setup.columns, sizeof *l->state, purpose));
+    IKT_TRY(ikt_block_create(ctx, rows, m, &l->v));
+    IKT_TRY(ikt_block_create(ctx, rows, m, &l->b));
+    IKT_TRY(ikt_block_create(ctx, rows, 1, &l->root));
+    if (is_exact) {
+        IKT_TRY(ikt_block_create(ctx, rows, widest, &l->space));
+        IKT_TRY(ikt_block_create(ctx, rows, widest, &l->image));
+        IKT_TRY(ikt_block_create(ctx, rows, m, &l->next));
+    }
+    IKT_TRY(ikt_alloc(ctx, &l->degree_root, count, sizeof *l->degree_root, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->charge, group * count, sizeof *l->charge, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->value, group * count, sizeof *l->value, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->field, m * q * count, sizeof *l->field, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->pull, q * count, sizeof *l->pull, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->theta, widest, sizeof *l->theta, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->x, widest * widest, sizeof *l->x, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->weight, m, sizeof *l->weight, purpose));
+    return ikt_alloc(ctx, &l->eigenvalue, m, sizeof *l->eigenvalue, purpose);
+}
+
+ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *setup,
+                                ikt_laplacian **out) {
+    *out = NULL;
+    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, purpose);
+    if (st == IKT_OK) {
+        ikt_laplacian *l = *out;
+        *l = (ikt_laplacian){.ctx = ctx, .setup = *setup, .at = -1};
+        l->m = ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
+        l->floor_root = sqrt(setup->floor);
+        l->number[BEGUN] = -1;
+        l->number[RANK] = setup->settings.rank;
+        l->number[COLUMNS] = l->m;
+        st = allocate(l);
+    }
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) ikt_laplacian_destroy(out);
+    return st;
+}
+
+void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
+    ikt_laplacian *l = *laplacian;
+    if (!l) return;
+    ikt_free(&l->state);
+    ikt_block_destroy(&l->v);
+    ikt_block_destroy(&l->b);
+    ikt_block_destroy(&l->root);
+    ikt_block_destroy(&l->space);
+    ikt_block_destroy(&l->image);
+    ikt_block_destroy(&l->next);
+    ikt_free(&l->degree_root);
+    ikt_free(&l->charge);
+    ikt_free(&l->value);
+    ikt_free(&l->field);
+    ikt_free(&l->pull);
+    ikt_free(&l->theta);
+    ikt_free(&l->x);
+    ikt_free(&l->weight);
+    ikt_free(&l->eigenvalue);
+    ikt_free(laplacian);
+}
+
+int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,
+                             int64_t columns, int threads) {
+    const int64_t n = rows->n, count = rows->count;
+    const int64_t m = columns;
+    const bool is_exact = settings->vectors == IKT_EIGENVECTORS_EXACT;
+    const int64_t widest = is_exact ? depth_columns(m, n) : m;
+    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest);
+    const int64_t blocks =
+        2 * ikt_block_bytes(count, m) + ikt_block_bytes(count, 1) +
+        (is_exact ? 2 * ikt_block_bytes(count, widest) + ikt_block_bytes(count, m) : 0);
+    const int64_t of_row = 4 * m + 8 + 16 * group + 4 * m * q + 8 * q;
+    return blocks + of_row * count + 8 * widest * (widest + 4) +
+           ikt_block_work_bytes(widest, threads);
+}
+
+/* --- the state -------------------------------------------------------------------------------- */
+
+static bool renews(const ikt_laplacian *l, int64_t iteration) {
+    return (iteration - l->number[BEGUN]) % l->setup.settings.every == 0;
+}
+
+/* From the block of the last evaluation to the one that the next begins with: a power step where
+ * eigenvectors are then renewed, else the vectors as they are. */
+static void advance(ikt_laplacian *l, int64_t iteration) {
+    const int64_t m = l->m, stride = l->setup.columns;
+    if (l->number[BEGUN] < 0 || l->at < 0 || l->at == iteration) return;
+    const bool steps = renews(l, iteration);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))
+    for (int64_t i = 0; i < l->setup.rows.count; i++)
+        for (int64_t k = 0; k < m; k++) {
+            const double v = l->v.v[i * m + k];
+            l->state[i * stride + k] = (float)(steps ? l->b.v[i * m + k] + l->shift * v : v);
+        }
+    l->at = iteration;
+}
+
+float *ikt_laplacian_state_block(ikt_laplacian *l, int64_t iteration) {
+    advance(l, iteration);
+    return l->state;
+}
+
+int64_t *ikt_laplacian_state_numbers(ikt_laplacian *l, int64_t iteration) {
+    advance(l, iteration);
+    return l->number;
+}
+
+/* --- the graph of the map --------------------------------------------------------------------- */
+
+/* COLLECTIVE. Degrees, and the vector of the eigenvalue 0. */
+static ikt_status find_degrees(ikt_laplacian *l, const double *phi) {
+    const int64_t count = l->setup.rows.count;
+    const double floor = l->setup.floor;
+    double least = INFINITY, length;
+    int64_t isolated = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double degree = phi[i] - 1;
+        isolated += !(degree > floor);
+        l->degree_root[i] = sqrt(degree > floor ? degree : floor);
+        least = fmin(least, l->degree_root[i]);
+        l->root.v[i] = l->degree_root[i];
+    }
+    least = -least;
+    ikt_max_f64(l->ctx, &least, 1);
+    l->least = least * least;
+    l->isolated = ikt_sum_one(l->ctx, isolated);
+    IKT_TRY(ikt_block_norms(&l->root, &length));
+    for (int64_t i = 0; i < count; i++)
+        l->root.v[i] /= length;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Sums are counted with those of the repulsion, under one stage. */
+static ikt_status sum(ikt_laplacian *l, const ikt_kernelsum_request *request) {
+    ikt_stage_end(l->ctx, IKT_STAGE_EIGENVECTORS);
+    ikt_stage_begin(l->ctx, IKT_STAGE_REPULSION);
+    const ikt_status st = ikt_kernelsum_evaluate(l->setup.sums, request);
+    ikt_stage_end(l->ctx, IKT_STAGE_REPULSION);
+    ikt_stage_begin(l->ctx, IKT_STAGE_EIGENVECTORS);
+    return st;
+}
+
+/* COLLECTIVE. to = N from, by sums with the charges u = D^-1/2 v, a few columns at a time.
+ *   field   [from->m][rows.count * q] receives the gradients of the sums; NULL: not wanted */
+static ikt_status multiply(ikt_laplacian *l, const float *y, const ikt_block *from, ikt_block *to,
+                           float *field) {
+    const int64_t count = l->setup.rows.count, q = l->setup.q, m = from->m;
+    const int threads = ikt_threads(l->ctx);
+    for (int64_t first = 0; first < m; first += IKT_LAPLACIAN_GROUP) {
+        const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, m - first);
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 0; k < group; k++)
+                l->charge[k * count + i] = from->v[i * m + first + k] / l->degree_root[i];
+        const ikt_kernelsum_request request = {.y = y,
+                                               .charges = (int)group,
+                                               .charge = l->charge,
+                                               .value = l->value,
+                                               .gradient =
+                                                   field ? field + first * q * count : NULL};
+        IKT_TRY(sum(l, &request));
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 0; k < group; k++)
+                to->v[i * m + first + k] =
+                    (l->value[k * count + i] - l->charge[k * count + i]) / l->degree_root[i];
+    }
+    return IKT_OK;
+}
+
+/* --- eigenvectors ----------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Orthonormal columns, orthogonal to t. */
+static ikt_status orthonormalise(ikt_laplacian *l, ikt_block *v) {
+    const ikt_deflation trivial = ikt_deflation_by_block(&l->root);
+    int64_t replaced;
+    return ikt_block_orthonormalise(v, &trivial, l->setup.seed, &replaced);
+}
+
+/* COLLECTIVE. The first block: the coordinates of the map and random columns, and some power steps.
+ * A map that has clusters has them in its coordinates. */
+static ikt_status begin(ikt_laplacian *l, const ikt_laplacian_map *map) {
+    const int64_t m = l->m, stride = l->setup.columns, count = l->setup.rows.count;
+    const int64_t q = ikt_smaller(l->setup.q, m);
+    ikt_block_random(&l->v, q, l->setup.seed, 0);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < q; k++)
+            l->v.v[i * m + k] = (double)map->y[i * l->setup.q + k] * l->degree_root[i];
+    for (int step = 0; step < FIRST_STEPS; step++) {
+        IKT_TRY(orthonormalise(l, &l->v));
+        IKT_TRY(multiply(l, map->y, &l->v, &l->b, NULL));
+        memcpy(l->v.v, l->b.v, (size_t)(count * m) * sizeof *l->v.v);
+    }
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < m; k++)
+            l->state[i * stride + k] = (float)l->v.v[i * m + k];
+    l->number[BEGUN] = map->iteration;
+    return IKT_OK;
+}
+
+/* Columns of one block into those of another, from column `to` on. */
+static void copy_columns(const ikt_block *from, int64_t columns, ikt_block *into, int64_t to) {
+    for (int64_t i = 0; i < from->rows.count && columns > 0; i++)
+        memcpy(into->v + i * into->m + to, from->v + i * from->m,
+               (size_t)columns * sizeof *from->v);
+}
+
+/* COLLECTIVE. Residual of the wanted pairs: the largest. v and b are rotated by Rayleigh-Ritz. */
+static ikt_status find_residual(ikt_laplacian *l, double *worst) {
+    IKT_TRY(ikt_block_residuals(&l->v, &l->b, l->theta, l->weight));
+    *worst = 0;
+    for (int64_t k = 0; k + 1 < l->setup.settings.rank; k++)
+        *worst = fmax(*worst, l->weight[k]);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. v and b = N v become Ritz vectors. */
+static ikt_status rotate(ikt_laplacian *l, ikt_block *v, ikt_block *b) {
+    IKT_TRY(ikt_block_ritz(v, b, l->theta, l->x));
+    IKT_TRY(ikt_block_rotate(v, l->x));
+    return ikt_block_rotate(b, l->x);
+}
+
+/* COLLECTIVE. Orthonormal columns V until the wanted ones are eigenvectors: the best within the
+ * space of V, N V and N^2 V, again and again. */
+static ikt_status settle(ikt_laplacian *l, const float *y) {
+    const int64_t m = l->m, widest = l->space.m;
+    const double given = l->setup.settings.residual, aim = given > 0 ? given : residual_usual;
+    double last = INFINITY;
+    for (int step = 0; step < EXACT_STEPS; step++) {
+        double now;
+        IKT_TRY(multiply(l, y, &l->v, &l->b, NULL));
+        IKT_TRY(rotate(l, &l->v, &l->b));
+        IKT_TRY(find_residual(l, &now));
+        if (now <= aim || now > progress * last || m + 1 == l->setup.rows.n) break;
+        last = now;
+        IKT_TRY(multiply(l, y, &l->b, &l->next, NULL));
+        copy_columns(&l->v, m, &l->space, 0);
+        copy_columns(&l->b, ikt_smaller(m, widest - m), &l->space, m);
+        copy_columns(&l->next, ikt_smaller(m, widest - 2 * m), &l->space, 2 * m);
+        IKT_TRY(orthonormalise(l, &l->space));
+        IKT_TRY(multiply(l, y, &l->space, &l->image, NULL));
+        IKT_TRY(ikt_block_ritz(&l->space, &l->image, l->theta, l->x));
+        IKT_TRY(ikt_block_rotate(&l->space, l->x));
+        for (int64_t i = 0; i < l->setup.rows.count; i++)
+            memcpy(l->v.v + i * m, l->space.v + i * widest, (size_t)m * sizeof *l->v.v);
+        IKT_TRY(orthonormalise(l, &l->v));
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Rayleigh's quotients of columns that are not renewed. */
+static ikt_status find_quotients(ikt_laplacian *l) {
+    const int64_t m = l->m;
+    IKT_TRY(ikt_block_gram(&l->v, &l->b, l->x));
+    for (int64_t k = 0; k < m; k++)
+        l->theta[k] = l->x[k * m + k];
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Eigenvectors and eigenvalues of the map, and the fields of the columns that they are
+ * combined from: those of l->v before it was rotated by l->x. */
+static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
+    const int64_t m = l->m, stride = l->setup.columns;
+    const bool is_renewed = renews(l, map->iteration);
+    for (int64_t i = 0; i < l->setup.rows.count; i++)
+        for (int64_t k = 0; k < m; k++)
+            l->v.v[i * m + k] = (double)l->state[i * stride + k];
+    if (is_renewed) IKT_TRY(orthonormalise(l, &l->v));
+    if (is_renewed && l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT)
+        IKT_TRY(settle(l, map->y));
+    IKT_TRY(multiply(l, map->y, &l->v, &l->b, l->field));
+    if (is_renewed) {
+        const double reach = fmin(1, 1 / l->least); /* no eigenvalue of N is below -reach */
+        IKT_TRY(rotate(l, &l->v, &l->b));
+        l->shift = reach > l->theta[l->setup.settings.rank - 2] ? reach : 0;
+        return IKT_OK;
+    }
+    IKT_TRY(find_quotients(l));
+    memset(l->x, 0, (size_t)(m * m) * sizeof *l->x);
+    for (int64_t k = 0; k < m; k++)
+        l->x[k * m + k] = 1;
+    return IKT_OK;
+}
+
+/* --- the gradient ----------------------------------------------------------------------------- */
+
+/* h and h' at the eigenvalues; returns the sum of h. */
+static double weigh(ikt_laplacian *l) {
+    const bool is_log = l->setup.settings.form == IKT_LAPLACIAN_LOG;
+    double value = 0;
+    for (int64_t k = 0; k + 1 < l->setup.settings.rank; k++) {
+        const double sigma = 1 - l->theta[k], above = fmax(sigma, sigma_least);
+        l->eigenvalue[k] = sigma;
+        l->weight[k] = is_log ? 1 / above : 1;
+        value += is_log ? log(above) : sigma;
+    }
+    return value;
+}
+
+/* One own row: the charge b, and what the fields of the columns pull by.
+ *   part   [m] work */
+static double pull_row(ikt_laplacian *l, int64_t i, double *part) {
+    const int64_t m = l->m, wanted = l->setup.settings.rank - 1, q = l->setup.q;
+    const int64_t count = l->setup.rows.count;
+    const double *v = l->v.v + i * m, *b = l->b.v + i * m, root = l->degree_root[i];
+    double charge = 0;
+    memset(part, 0, (size_t)m * sizeof *part);
+    for (int64_t k = 0; k < wanted; k++)
+        charge += l->weight[k] * v[k] * b[k];
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t k = 0; k < wanted; k++)
+            part[j] += l->x[j * m + k] * (l->weight[k] * v[k]);
+    for (int64_t c = 0; c < q; c++) {
+        double sum = 0;
+        for (int64_t j = 0; j < m; j++)
+            sum += part[j] * (double)l->field[j * q * count + i * q + c];
+        l->pull[i * q + c] = -2 * sum / root;
+    }
+    /* The degree of an isolated row is the floor, whatever the map. */
+    return root > l->floor_root ? charge / (root * root) : 0;
+}
+
+/* COLLECTIVE. */
+static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+                               float *gradient) {
+    const int64_t count = l->setup.rows.count, q = l->setup.q, m = l->m;
+    const double lambda = l->setup.settings.weight;
+    const int threads = ikt_threads(l->ctx);
+    if (lambda == 0) return IKT_OK; /* the eigenvalues are only measured */
+    float *field = l->field;        /* has room for one more once the columns' are used */
+    double *parts = NULL;
+    IKT_TRY(ikt_agree(l->ctx, ikt_alloc(l->ctx, &parts, threads * m, sizeof *parts, purpose)));
+#pragma omp parallel num_threads(threads)
+    {
+        double *part = parts + omp_get_thread_num() * m;
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < count; i++)
+            l->charge[i] = pull_row(l, i, part);
+    }
+    ikt_free(&parts);
+    const ikt_kernelsum_request request = {
+        .y = map->y, .charges = 1, .charge = l->charge, .gradient = field};
+    IKT_TRY(sum(l, &request));
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t e = 0; e < q * count; e++) {
+        const double own = (double)map->field[e];
+        const double sum = l->pull[e] + l->charge[e / q] * own + (double)field[e];
+        gradient[e] = (float)(scale * own + lambda * sum);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. */
+static void warn_once(ikt_laplacian *l, int64_t iteration) {
+    if (l->isolated == 0 || l->has_warned) return;
+    l->has_warned = true;
+    ikt_log(l->ctx, IKT_LOG_WARN,
+            "at iteration %lld %lld rows lie so far from all others that the sums of the kernel "
+            "cannot tell their degree in the map's graph from 0: they count with a degree of %g",
+            (long long)iteration, (long long)l->isolated, l->setup.floor);
+}
+
+static ikt_status evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+                           float *gradient, ikt_laplacian_terms *terms) {
+    double residual = 0;
+    advance(l, map->iteration);
+    if (l->number[RANK] != l->setup.settings.rank || l->number[COLUMNS] != l->m)
+        return ikt_fail(l->ctx, IKT_ERR_DATA,
+                        "the state of the regulariser has %lld eigenvectors of rank %lld, and this "
+                        "run asks for %lld of rank %lld",
+                        (long long)l->number[COLUMNS], (long long)l->number[RANK], (long long)l->m,
+                        (long long)l->setup.settings.rank);
+    IKT_TRY(find_degrees(l, map->phi));
+    if (l->number[BEGUN] < 0) IKT_TRY(begin(l, map));
+    l->at = map->iteration;
+    IKT_TRY(find_vectors(l, map));
+    if (map->wants_residual && renews(l, map->iteration)) IKT_TRY(find_residual(l, &residual));
+    const double value = weigh(l);
+    IKT_TRY(add_gradient(l, map, scale, gradient));
+    warn_once(l, map->iteration);
+    *terms = (ikt_laplacian_terms){.value = value,
+                                   .eigenvalue = l->eigenvalue,
+                                   .count = l->setup.settings.rank - 1,
+                                   .residual = residual,
+                                   .isolated = l->isolated};
+    return IKT_OK;
+}
+
+ikt_status ikt_laplacian_evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+                                  float *gradient, ikt_laplacian_terms *terms) {
+    ikt_stage_begin(l->ctx, IKT_STAGE_EIGENVECTORS);
+    const ikt_status st = evaluate(l, map, scale, gradient, terms);
+    ikt_stage_end(l->ctx, IKT_STAGE_EIGENVECTORS);
+    return st;
+}
