@@ -340,15 +340,15 @@ static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
         IKT_TRY(settle(l, map->y));
     IKT_TRY(multiply(l, map->y, &l->v, &l->b, l->field));
     if (is_renewed) {
-        const double reach = fmin(1, 1 / l->least); /* no eigenvalue of N is below -reach */
         IKT_TRY(rotate(l, &l->v, &l->b));
-        l->shift = reach > l->theta[l->setup.settings.rank - 2] ? reach : 0;
-        return IKT_OK;
+    } else {
+        IKT_TRY(find_quotients(l));
+        memset(l->x, 0, (size_t)(m * m) * sizeof *l->x);
+        for (int64_t k = 0; k < m; k++)
+            l->x[k * m + k] = 1;
     }
-    IKT_TRY(find_quotients(l));
-    memset(l->x, 0, (size_t)(m * m) * sizeof *l->x);
-    for (int64_t k = 0; k < m; k++)
-        l->x[k * m + k] = 1;
+    const double reach = fmin(1, 1 / l->least); /* no eigenvalue of N is below -reach */
+    l->shift = reach > l->theta[l->setup.settings.rank - 2] ? reach : 0;
     return IKT_OK;
 }
 
