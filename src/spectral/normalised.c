@@ -1,6 +1,7 @@
 /* Products with the normalised affinities. See normalised.h. */
 #include "spectral/normalised.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ IKT_FOR_EACH_ISA(kernel_for, some_rows, (const job *j), (j))
 
 /* --- rows of other ranks ---------------------------------------------------------------------- */
 
-/* COLLECTIVE. */
+/* COLLECTIVE. Rows of the block that the own rows of P meet, in `foreign`. */
 static void fetch(ikt_normalised *n, const ikt_block *x) {
     if (n->halo) {
         ikt_halo_begin(n->halo, (const float *)(const void *)x->v, (float *)(void *)n->foreign);
@@ -125,6 +126,7 @@ static ikt_status apply(void *self, const ikt_block *x, double alpha, double bet
                         ikt_block *y) {
     ikt_normalised *n = self;
     void (*kernel)(const job *) = kernel_for(ikt_cpu_isa());
+    assert(x->m == n->m && y->m == n->m);
     fetch(n, x);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(n->ctx))
     for (int64_t first = 0; first < n->rows.count; first += ROWS) {

@@ -27,7 +27,7 @@ iktsne embed glyphs.h5 run.h5 $short output.model=model.h5 output.graph=graph.h5
     preprocess.normalise=minmax affinity.search=approximate isolation.search=approximate isolation.candidates=30 affinity.candidates=50
 iktsne embed five-subspace.h5 five.h5 $short output.graph=start.h5 layout.init=landmark
 iktsne embed table.h5 named.h5 $short output.graph=names.h5 affinity.neighbours=1 isolation.psi=2
-iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv
+iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv layout.init=spectral layout.eigengap=absolute
 iktsne embed five-subspace.h5 whole.h5 $short affinity.support=whole
 iktsne embed input.graph=graph.h5 output.file=again.h5 $short
 iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop
