@@ -40,11 +40,12 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
         {"laptsne-paper",
          "LaptSNE as its paper has it: dense Gaussian weights of perplexity 25, a start from "
          "eigenvectors of P as they are, no exaggeration, 100 iterations with a learning rate of "
-         "100 and a momentum of 0.5, and the regulariser from the first one on. It takes 4 n^2 "
+         "100 on the full gradient and a momentum of 0.5, and the regulariser from the first one "
+         "on. It takes 4 n^2 "
          "bytes over all ranks and n^2 operations in each iteration",
          {"affinity.kind=gaussian", "gaussian.perplexity=25", "affinity.support=dense",
           "layout.init=spectral", "layout.init_scale=0", "layout.iterations=100",
-          "layout.exaggeration=1", "layout.exaggeration_iterations=0", "layout.learning_rate=100",
+          "layout.exaggeration=1", "layout.exaggeration_iterations=0", "layout.learning_rate=400",
           "layout.momentum=0.5", "layout.final_momentum=0.5", "layout.regulariser=laplacian",
           NULL}},
 };

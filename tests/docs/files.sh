@@ -29,6 +29,7 @@ iktsne embed five-subspace.h5 five.h5 $short output.graph=start.h5 layout.init=l
 iktsne embed table.h5 named.h5 $short output.graph=names.h5 affinity.neighbours=1 isolation.psi=2
 iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv layout.init=spectral layout.eigengap=absolute
 iktsne embed five-subspace.h5 whole.h5 $short affinity.support=whole
+iktsne embed five-subspace.h5 groups.h5 $short layout.regulariser=laplacian layout.regulariser_rank=4
 iktsne embed input.graph=graph.h5 output.file=again.h5 $short
 iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop
 iktsne embed gaps.h5 filled.h5 $short preprocess.missing=mean output.model=filled-model.h5
@@ -41,7 +42,7 @@ iktsne align again.h5 run.h5 aligned.h5
 # Checkpoints: starts that stop at once leave, one after the other, what each stage leaves.
 for start in 1 2 3 4 5 6 7 8; do
     timeout 60 "$IKT_PROGRAM" embed glyphs.h5 stopped.h5 run.max_time=0 affinity.search=approximate affinity.candidates=50 \
-        affinity.refinements=2 layout.init=landmark $short --quiet >out.txt 2>err.txt
+        affinity.refinements=2 layout.init=landmark layout.regulariser=laplacian layout.regulariser_rank=4 $short --quiet >out.txt 2>err.txt
     [ $? -eq 75 ] || break
     for stage in codes neighbours probabilities loop; do
         [ ! -f stopped.h5.checkpoint/$stage.h5 ] || cp stopped.h5.checkpoint/$stage.h5 "stage-$start-$stage.h5"
@@ -50,7 +51,7 @@ done
 
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
     Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
-    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 -- \
+    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 groups.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 -- \
     Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt
 exit "$failed"

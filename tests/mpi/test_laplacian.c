@@ -205,6 +205,30 @@ static void a_weight_of_zero_leaves_the_gradient(void **state) {
     }
 }
 
+/* What the regulariser adds to the gradient of t-SNE is in proportion to its weight. */
+static void the_gradient_is_linear_in_the_weight(void **state) {
+    static const double weight[3] = {0, 0.3, 0.6};
+    static float gradient[3][2 * N];
+    static world w;
+    double most = 0;
+    for (int k = 0; k < 3; k++) {
+        ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1);
+        options.laplacian.weight = weight[k];
+        make(*state, 2, &options, &w);
+        evaluate(&w, 0);
+        for (int64_t e = 0; e < 2 * w.rows.count; e++)
+            gradient[k][e] = gradient_at(&w, e);
+        destroy(&w);
+    }
+    for (int64_t e = 0; e < 2 * w.rows.count; e++)
+        most = fmax(most, fabs((double)gradient[2][e]));
+    for (int64_t e = 0; e < 2 * w.rows.count; e++) {
+        const double once = (double)gradient[1][e] - (double)gradient[0][e];
+        const double twice = (double)gradient[2][e] - (double)gradient[0][e];
+        assert_true(fabs(twice - 2 * once) < 1e-6 * most);
+    }
+}
+
 /* It waits for the end of the first phase, or for its iteration. */
 static void it_is_on_when_it_should_be(void **state) {
     static world w;
@@ -271,5 +295,6 @@ static void approximate_sums_are_accurate(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads), ikt_test(a_state_is_gone_on_from),
-              ikt_test(a_weight_of_zero_leaves_the_gradient), ikt_test(it_is_on_when_it_should_be),
+              ikt_test(a_weight_of_zero_leaves_the_gradient),
+              ikt_test(the_gradient_is_linear_in_the_weight), ikt_test(it_is_on_when_it_should_be),
               ikt_test(approximate_sums_are_accurate))
