@@ -76,9 +76,8 @@ static const ikt_key affinity_keys[] = {
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "
      "more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows or fewer, "
-     "512 with up to 128, and otherwise 900 log2(n / 2048), for kernels of distances twice "
-     "that with up to 30 neighbours and four times with more, and at least 40 times the "
-     "neighbours"},
+     "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
+     "distances (twice for triplets), and at least 40 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
@@ -97,8 +96,7 @@ enum {
     DOUBLINGS_FROM = 2048,
     CODES = 900,
     DISTANCES = 3600,
-    FEW_DISTANCES = 1800,
-    FEW_NEIGHBOURS = 30,
+    DISTANCES_OF_TRIPLETS = 1800,
     FINE_CANDIDATES = 256, /* of fine cells (neighbours/fine.h), */
     FINE_ROWS = 16         /* and twice as many where those have more rows */
 };
@@ -108,13 +106,14 @@ bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t 
     return n > EXACT_ROWS;
 }
 
-int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k) {
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k,
+                                bool has_triplets) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
     const int64_t least_per_neighbour = 40;
     double doublings = fmax(log2((double)n / DOUBLINGS_FROM), 1);
     const bool has_codes = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES;
-    const int64_t each = has_codes ? CODES : k > FEW_NEIGHBOURS ? DISTANCES : FEW_DISTANCES;
+    const int64_t each = has_codes ? CODES : has_triplets ? DISTANCES_OF_TRIPLETS : DISTANCES;
     int64_t wanted = (int64_t)((double)each * doublings);
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
 }

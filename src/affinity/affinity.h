@@ -88,9 +88,11 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
 void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
 
 /* LOCAL, pure. Whether neighbours of n rows are searched for in near cells only (auto: from 16,384
- * rows on), and among how many candidates a row then is. */
+ * rows on), and among how many candidates a row then is. Lists that serve triplets have
+ * fewer. */
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
-int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k);
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k,
+                                bool has_triplets);
 
 /* LOCAL, pure. The same where the rows of so many fine cells are compared (neighbours/fine.h). */
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,

@@ -88,9 +88,10 @@ static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_code
 static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *cells,
                               const ikt_fine_cells *fine, ikt_tiles *tiles, ikt_probabilities *p) {
     const ikt_affinity_settings *settings = &j->settings->affinity;
+    const bool has_triplets = ikt_layout_objective(&j->settings->layout)->lists != NULL;
     const int64_t n = p->rows.n;
     const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, n, fine->cells, p->k)
-                                    : ikt_affinity_candidates(settings, n, p->k);
+                                    : ikt_affinity_candidates(settings, n, p->k, has_triplets);
     const int64_t rounds = ikt_affinity_refinements(settings, fine != NULL);
     ikt_list_course course;
     p->rounds = rounds;

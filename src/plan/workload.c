@@ -130,7 +130,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         if (!out->is_whole)
             out->candidates =
                 is_fine ? ikt_affinity_fine_candidates(&s->affinity, data->n, distinct, out->k)
-                        : ikt_affinity_candidates(&s->affinity, data->n, out->k);
+                        : ikt_affinity_candidates(&s->affinity, data->n, out->k,
+                                                  ikt_layout_objective(&s->layout)->lists != NULL);
         out->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
         if (out->candidates > data->n) out->candidates = data->n;
         out->cells = out->model.coarse;

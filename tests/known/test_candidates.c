@@ -214,14 +214,15 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
 static void as_many_candidates_as_the_help_says(void **state) {
     ikt_affinity_settings s = {.kind = IKT_AFFINITY_ISOLATION, .candidates = IKT_AUTO_INT};
     (void)state;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 6 * 900);
-    assert_int_equal(ikt_affinity_candidates(&s, 1000, 10), 900);
-    assert_int_equal(ikt_affinity_candidates(&s, 4096, 50), 40 * 50);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 6 * 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 1000, 10, false), 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 4096, 50, false), 40 * 50);
     s.kind = IKT_AFFINITY_KNN;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 6 * 3600);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 6 * 3600);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, true), 6 * 1800);
     s.candidates = 70;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 70);
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 80), 81);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 70);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 80, false), 81);
     s.search = IKT_SEARCH_AUTO;
     assert_false(ikt_affinity_is_approximate(&s, 16384));
     assert_true(ikt_affinity_is_approximate(&s, 16385));
