@@ -39,7 +39,14 @@ static const struct {
     {"init_scale", "layout.init_scale=2", ""},
     {"repulsion", "layout.repulsion=exact", ""},
     {"grid", "layout.grid=slabs", ""},
-    {"accuracy", "layout.accuracy=tight", ""}};
+    {"accuracy", "layout.accuracy=tight", ""},
+    {"regulariser", "layout.regulariser=laplacian", ""},
+    {"regulariser_weight", "layout.regulariser_weight=0.3", ""},
+    {"regulariser_rank", "layout.regulariser_rank=4", ""},
+    {"regulariser_form", "layout.regulariser_form=log", ""},
+    {"regulariser_from", "layout.regulariser_from=5", ""},
+    {"regulariser_vectors", "layout.regulariser_vectors=exact", ""},
+    {"regulariser_every", "layout.regulariser_every=2", ""}};
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 /* The hash of the map; 0 where the settings are refused. */

@@ -429,7 +429,7 @@ static void any_positions(void **state) {
         how.names = "Trustworthiness, labels";
         succeed(ctx, ikt_embedding_evaluate(copy, parameters, data, &how));
         assert_true(measured(copy, names[0]) == measured(map, names[0]));
-        assert_int_equal(ikt_embedding_measures(copy), 3); /* and what is of the family `labels` */
+        assert_int_equal(ikt_embedding_measures(copy), 4); /* and what is of the family `labels` */
         how.names = "trustwortiness";
         refuse(ctx, ikt_embedding_evaluate(copy, parameters, data, &how), IKT_ERR_USAGE,
                "there is no measure 'trustwortiness'");
