@@ -190,17 +190,24 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
     return st;
 }
 
+/* The help of --measures, which tells all families. */
+static void describe_families(char *text, size_t size) {
+    snprintf(text, size,
+             "Compute only these families of measures, separated by commas; by default all that "
+             "labels and input allow. Single measures are asked for by name, such as "
+             "trustworthiness, continuity, accuracy or silhouette");
+    for (int f = 0; ikt_measure_family_name(f); f++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s: %s", f == 0 ? ". " : "; ",
+                 ikt_measure_family_name(f), ikt_measure_family_help(f));
+    }
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked = {.how = ikt_measure_defaults()};
     bool help;
-    char families[2560] = "Compute only these families of measures, separated by commas; by "
-                          "default all that labels and input allow. Single measures are asked for "
-                          "by name, such as trustworthiness, continuity, accuracy or silhouette";
-    for (int f = 0; ikt_measure_family_name(f); f++) {
-        const size_t used = strlen(families);
-        snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",
-                 ikt_measure_family_name(f), ikt_measure_family_help(f));
-    }
+    char families[2560];
+    describe_families(families, sizeof families);
     const ikt_option options[] = {
         {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL, asked.input,
          "The data that were embedded. They add the measures that compare with the data, after the "

@@ -23,49 +23,35 @@ typedef void count_four(const four_rows *a, const char *b, int64_t begin, int64_
 
 /* --- plain C ---------------------------------------------------------------------------------- */
 
-static void four_u8(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
-                    uint32_t padding) {
-    for (int64_t j = begin; j < end; j++) {
-        const uint8_t *y = (const void *)(b + j * stride);
-        for (int r = 0; r < A_ROWS; r++) {
-            const uint8_t *x = (const void *)a->row[r];
-            uint32_t equal = 0;
-            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
-                equal += x[e] == y[e];
-            a->equal[r][j] = (uint16_t)(equal - padding);
-        }
+#define FOUR_PLAIN(name, type)                                                                     \
+    static void name(const four_rows *a, const char *b, int64_t begin, int64_t end,                \
+                     int64_t stride, uint32_t padding) {                                           \
+        for (int64_t j = begin; j < end; j++) {                                                    \
+            const type *y = (const void *)(b + j * stride);                                        \
+            for (int r = 0; r < A_ROWS; r++) {                                                     \
+                const type *x = (const void *)a->row[r];                                           \
+                uint32_t equal = 0;                                                                \
+                for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)                          \
+                    equal += x[e] == y[e];                                                         \
+                a->equal[r][j] = (uint16_t)(equal - padding);                                      \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
 
-static void four_u16(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
-                     uint32_t padding) {
-    for (int64_t j = begin; j < end; j++) {
-        const uint16_t *y = (const void *)(b + j * stride);
-        for (int r = 0; r < A_ROWS; r++) {
-            const uint16_t *x = (const void *)a->row[r];
-            uint32_t equal = 0;
-            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
-                equal += x[e] == y[e];
-            a->equal[r][j] = (uint16_t)(equal - padding);
-        }
-    }
-}
+FOUR_PLAIN(four_u8, uint8_t)
+FOUR_PLAIN(four_u16, uint16_t)
+FOUR_PLAIN(four_u32, uint32_t)
 
-static void four_u32(const four_rows *a, const char *b, int64_t begin, int64_t end, int64_t stride,
-                     uint32_t padding) {
-    for (int64_t j = begin; j < end; j++) {
-        const uint32_t *y = (const void *)(b + j * stride);
-        for (int r = 0; r < A_ROWS; r++) {
-            const uint32_t *x = (const void *)a->row[r];
-            uint32_t equal = 0;
-            for (int64_t e = 0; e < stride / (int64_t)sizeof *x; e++)
-                equal += x[e] == y[e];
-            a->equal[r][j] = (uint16_t)(equal - padding);
-        }
-    }
-}
+#undef FOUR_PLAIN
 
 #if defined(__x86_64__)
+
+/* An instance of `body` for entries of `width` bytes. */
+#define FOUR_OF_WIDTH(target, body, name, width)                                                   \
+    target static void name(const four_rows *a, const char *b, int64_t begin, int64_t end,         \
+                            int64_t stride, uint32_t padding) {                                    \
+        body(a, b, begin, end, stride, padding, width);                                            \
+    }
 
 /* --- AVX2: equal lanes are -1 and are subtracted from narrow counters ------------------------- */
 
@@ -105,20 +91,9 @@ AVX2 static inline __attribute__((always_inline)) void four_avx2(const four_rows
     }
 }
 
-AVX2 static void four_u8_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                              int64_t stride, uint32_t padding) {
-    four_avx2(a, b, begin, end, stride, padding, 1);
-}
-
-AVX2 static void four_u16_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                               int64_t stride, uint32_t padding) {
-    four_avx2(a, b, begin, end, stride, padding, 2);
-}
-
-AVX2 static void four_u32_avx2(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                               int64_t stride, uint32_t padding) {
-    four_avx2(a, b, begin, end, stride, padding, 4);
-}
+FOUR_OF_WIDTH(AVX2, four_avx2, four_u8_avx2, 1)
+FOUR_OF_WIDTH(AVX2, four_avx2, four_u16_avx2, 2)
+FOUR_OF_WIDTH(AVX2, four_avx2, four_u32_avx2, 4)
 
 /* --- AVX-512 BW: a compare gives a mask, the mask is counted ---------------------------------- */
 
@@ -144,20 +119,11 @@ AVX512 static inline __attribute__((always_inline)) void four_avx512(const four_
     }
 }
 
-AVX512 static void four_u8_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                                  int64_t stride, uint32_t padding) {
-    four_avx512(a, b, begin, end, stride, padding, 1);
-}
+FOUR_OF_WIDTH(AVX512, four_avx512, four_u8_avx512, 1)
+FOUR_OF_WIDTH(AVX512, four_avx512, four_u16_avx512, 2)
+FOUR_OF_WIDTH(AVX512, four_avx512, four_u32_avx512, 4)
 
-AVX512 static void four_u16_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                                   int64_t stride, uint32_t padding) {
-    four_avx512(a, b, begin, end, stride, padding, 2);
-}
-
-AVX512 static void four_u32_avx512(const four_rows *a, const char *b, int64_t begin, int64_t end,
-                                   int64_t stride, uint32_t padding) {
-    four_avx512(a, b, begin, end, stride, padding, 4);
-}
+#undef FOUR_OF_WIDTH
 
 #endif
 

@@ -21,15 +21,16 @@ static double floor_of(const ikt_objective_options *options) {
     return is_tight ? 1e-4 : 1e-2;
 }
 
-static int64_t rank_most(const ikt_laplacian_settings *settings, int64_t n) {
-    return settings->rank == IKT_AUTO_INT ? ikt_smaller(RANK_FOUND_MOST, n) : settings->rank;
+/* Columns of the state. */
+static int64_t columns_of(const ikt_laplacian_settings *settings, int64_t n) {
+    const bool is_found = settings->rank == IKT_AUTO_INT;
+    return ikt_laplacian_columns(is_found ? ikt_smaller(RANK_FOUND_MOST, n) : settings->rank, n);
 }
 
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                                   ikt_kernelsum *sums, ikt_laplacian **out) {
     *out = NULL;
     if (!ikt_regulariser_is_there(&inputs->options)) return IKT_OK;
-    const int64_t n = inputs->rows.n;
     ikt_laplacian_setup setup = {.rows = inputs->rows,
                                  .q = inputs->q,
                                  .settings = inputs->options.laplacian,
@@ -41,7 +42,7 @@ ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *
                 "layout.regulariser_weight = %g outweighs the divergence: neighbours in the data "
                 "will not be neighbours in the map; 0.03 to 1 is usual",
                 setup.settings.weight);
-    setup.columns = ikt_laplacian_columns(rank_most(&setup.settings, n), n);
+    setup.columns = columns_of(&setup.settings, inputs->rows.n);
     if (setup.settings.rank == IKT_AUTO_INT) setup.settings.rank = setup.settings.found;
     return ikt_laplacian_create(ctx, &setup, out);
 }
@@ -74,8 +75,7 @@ ikt_status ikt_regulariser_add(ikt_laplacian *laplacian, const ikt_laplacian_set
 int ikt_regulariser_state(const ikt_objective_shape *shape,
                           ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]) {
     if (!ikt_regulariser_is_there(&shape->options)) return 0;
-    const int64_t n = shape->rows.n;
-    const int64_t columns = ikt_laplacian_columns(rank_most(&shape->options.laplacian, n), n);
+    const int64_t columns = columns_of(&shape->options.laplacian, shape->rows.n);
     array[0] = (ikt_objective_array){"eigenvectors", IKT_PART_F32, false, columns};
     array[1] =
         (ikt_objective_array){"eigenvector_numbers", IKT_PART_I64, true, IKT_LAPLACIAN_NUMBERS};
@@ -90,9 +90,8 @@ void *ikt_regulariser_state_array(ikt_laplacian *laplacian, int64_t iteration, i
 int64_t ikt_regulariser_memory(const ikt_objective_shape *shape) {
     const ikt_laplacian_settings *settings = &shape->options.laplacian;
     if (!ikt_regulariser_is_there(&shape->options)) return 0;
-    const int64_t n = shape->rows.n;
     return ikt_laplacian_memory(settings, &shape->rows, shape->q,
-                                ikt_laplacian_columns(rank_most(settings, n), n), shape->threads);
+                                columns_of(settings, shape->rows.n), shape->threads);
 }
 
 int ikt_regulariser_charges(const ikt_objective_shape *shape) {

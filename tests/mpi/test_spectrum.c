@@ -321,7 +321,7 @@ static double spread(int64_t row, int64_t n) {
 }
 
 /* Three values stand out. */
-static double lonely(int64_t row, int64_t n) {
+static double three_stand_out(int64_t row, int64_t n) {
     return row < 3 ? 1 - 0.1 * (double)row : 0.5 * (double)row / (double)n;
 }
 
@@ -360,7 +360,7 @@ static ikt_eigenpairs solve(ikt_context *ctx, diagonal *d, double tolerance, int
 }
 
 static void values_that_stand_out_take_two_filters(void **state) {
-    diagonal d = {lonely, 0};
+    diagonal d = {three_stand_out, 0};
     ikt_eigenpairs pairs = solve(*state, &d, 1e-6, 100);
     assert_true(pairs.has_converged);
     assert_int_equal(pairs.steps, 3);
