@@ -15,37 +15,6 @@ enum { PHASES = IKT_VIEW_PHASES, SHIFT = 3, SUBROWS = 16 };
 _Static_assert(1 << SHIFT == PHASES, "a shift divides by the phases");
 enum { BINS_PER_OCTAVE = 16, BINS = 64 * BINS_PER_OCTAVE };
 
-ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, const float *behind,
-                        int64_t n_behind, int64_t side, double margin, ikt_view *view) {
-    /* Least x, least y, minus largest x, minus largest y: one MIN over ranks serves all. */
-    double limits[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    ikt_status st = IKT_OK;
-    for (int64_t i = 0; i < rows->count + n_behind && st == IKT_OK; i++) {
-        const float *at = i < rows->count ? y + 2 * i : behind + 2 * (i - rows->count);
-        for (int a = 0; a < 2; a++) {
-            limits[a] = fmin(limits[a], (double)at[a]);
-            limits[2 + a] = fmin(limits[2 + a], -(double)at[a]);
-        }
-        if (!isfinite(at[0]) || !isfinite(at[1]))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "the embedding has a coordinate that is not finite in row %lld (%g, %g), "
-                          "so it cannot be drawn; run it again with a smaller learning rate",
-                          (long long)(rows->first + i), (double)at[0], (double)at[1]);
-    }
-    IKT_TRY(ikt_agree(ctx, st));
-    ikt_min_f64(ctx, limits, 4);
-    double span = 0;
-    *view = (ikt_view){0, 0, 0, side};
-    if (isfinite(limits[0])) {
-        view->centre_x = 0.5 * (limits[0] - limits[2]);
-        view->centre_y = 0.5 * (limits[1] - limits[3]);
-        span = fmax(-limits[2] - limits[0], -limits[3] - limits[1]);
-    }
-    if (span <= 0) span = 2;
-    view->scale = IKT_VIEW_PHASES * ((double)side - 2 * margin) / span;
-    return IKT_OK;
-}
-
 /* Covered part of the pixel whose corner is at (x, y), for a disc around (0, 0): exact along the
  * row, 16 lines down the pixel. */
 static double disc_cover(double radius, double x, double y) {

@@ -1,60 +1,15 @@
-/* Points to pixels: what of the plane is shown, how much the points cover of each pixel, and which
- * colour that gives.
+/* Points to pixels: how much the points cover of each pixel of a view, and which colour that gives.
  *
  * Our own code, and not cairo's, because millions of points of all ranks must add up to the same
- * pixels in any order. Places are integers, in steps of 1 / IKT_VIEW_PHASES pixel: finer than the
- * eye can tell, and coarse enough for a table of discs at every place. Every point is an
- * anti-aliased disc; what it covers of a pixel is an integer, and sums of coverage and of coverage
- * times colour are integers too, so the order in which points, threads and ranks add does not
- * change a bit of the picture.
+ * pixels in any order. Every point is an anti-aliased disc; what it covers of a pixel is an
+ * integer, and sums of coverage and of coverage times colour are integers too, so the order in
+ * which points, threads and ranks add does not change a bit of the picture.
  */
 #ifndef IKT_PLOT_DENSITY_H
 #define IKT_PLOT_DENSITY_H
 
-#include <math.h>
-
 #include "plot/colouring.h"
-
-/* --- the part of the plane that is shown ------------------------------------------------------ */
-
-enum { IKT_VIEW_PHASES = 8 };
-
-typedef struct {
-    double centre_x, centre_y; /* of the view, embedding coordinates */
-    double scale;              /* steps per unit of the embedding, equal for both axes */
-    int64_t side;              /* pixels; the view is square */
-} ikt_view;
-
-/* COLLECTIVE. Centres the range of all points in a square with equal scales.
- *   y        [rows->count * 2] float32, x and y of this rank's points
- *   behind   [n_behind * 2] further points of this rank; NULL with 0: none
- *   side     pixels of the square
- *   margin   pixels kept free at each border (less than side / 2)
- *   view     receives the view, the same on every rank
- * All points equal, or none: a view of side 2 around them. Errors: IKT_ERR_DATA naming the first
- * row whose coordinates are not finite. */
-ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, const float *behind,
-                        int64_t n_behind, int64_t side, double margin, ikt_view *view);
-
-/* LOCAL. Steps rounded down to an integer; places far outside are cut to +-2^40, so that the
- * conversion is defined for every finite coordinate. */
-static inline int64_t ikt_view_step(double steps) {
-    const double limit = 0x1p40;
-    return (int64_t)floor(steps < -limit ? -limit : steps > limit ? limit : steps);
-}
-
-/* LOCAL. Place of a coordinate in steps from the left border. The pixel is the place divided by
- * IKT_VIEW_PHASES, rounded down; the remainder is the place within the pixel. */
-static inline int64_t ikt_view_x(const ikt_view *view, float x) {
-    const double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
-    return ikt_view_step(((double)x - view->centre_x) * view->scale + half);
-}
-
-/* LOCAL. The same from the top border: rows of a picture grow downwards, coordinates upwards. */
-static inline int64_t ikt_view_y(const ikt_view *view, float y) {
-    const double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
-    return ikt_view_step((view->centre_y - (double)y) * view->scale + half);
-}
+#include "plot/view.h"
 
 /* --- sums of coverage ------------------------------------------------------------------------- */
 

@@ -31,6 +31,7 @@ typedef struct {
     const float *y, *behind;   /* [n_local * 2], [n_behind * 2] what it shows */
     float *flat, *flat_behind; /* the same where it has to be made; NULL where q is 2 */
     int64_t most;              /* points of the highest bar */
+    int64_t outside;           /* rows that lie outside of the view */
 
     /* Sums of squares. */
     bool is_backed; /* some rank has points behind, and they are shown */

@@ -263,10 +263,16 @@ static void finish_panel(ikt_figure *f, int p, int64_t left) {
         ikt_mark_draw(f->canvas, (double)left + ((double)f->marks[2 * m] + 0.5) / IKT_VIEW_PHASES,
                       (double)f->top + down, f->unit, &f->theme);
     }
-    char text[64] = "", count[32];
-    ikt_count_text(f->most, count);
-    if (f->q == 1) snprintf(text, sizeof text, "highest bar: %s", count);
-    if (f->q == 3) snprintf(text, sizeof text, "%s", sides_of_three[p].name);
+    char text[96] = "", count[32];
+    const char *axes = f->q == 3 ? sides_of_three[p].name : "";
+    ikt_count_text(f->q == 1 ? f->most : f->outside, count);
+    if (f->q == 1)
+        snprintf(text, sizeof text, "highest bar: %s", count);
+    else if (f->outside > 0)
+        snprintf(text, sizeof text, "%s%s%s %s not shown", axes, axes[0] ? ", " : "", count,
+                 f->outside == 1 ? "row far out is" : "rows far out are");
+    else
+        snprintf(text, sizeof text, "%s", axes);
     ikt_canvas_text(f->canvas, text, (double)left + AXES_GAP * f->unit,
                     (double)f->top + (AXES_GAP + AXES) * f->unit, AXES * f->unit, false,
                     f->theme.faint);
@@ -283,8 +289,14 @@ ikt_status ikt_figure_panels(ikt_context *ctx, ikt_figure *f) {
     /* The views of the panels, all at the scale of the widest. */
     for (int p = 0; p < f->count; p++) {
         begin_panel(f, p);
-        IKT_TRY(ikt_view_fit(ctx, points->rows, f->y, f->behind,
-                             f->is_backed ? points->n_behind : 0, f->side, margin, &views[p]));
+        const ikt_view_points shown = {.rows = points->rows,
+                                       .y = f->y,
+                                       .behind = f->behind,
+                                       .n_behind = f->is_backed ? points->n_behind : 0,
+                                       .marked = points->marked,
+                                       .n_marked = points->n_marked,
+                                       .has_all = f->q == 1};
+        IKT_TRY(ikt_view_fit(ctx, &shown, f->side, margin, &views[p]));
         scale = fmin(scale, views[p].scale);
     }
     for (int p = 0; p < f->count; p++) {
@@ -292,6 +304,7 @@ ikt_status ikt_figure_panels(ikt_context *ctx, ikt_figure *f) {
         begin_panel(f, p);
         f->view = views[p];
         f->view.scale = scale;
+        f->outside = ikt_view_outside(ctx, &f->view, points->rows, f->y);
         /* Positions of the marked rows: their owner knows them, the others add zeros. */
         for (int64_t m = 0; m < points->n_marked; m++) {
             const int64_t i = points->marked[m] - points->rows->first;
