@@ -89,6 +89,10 @@ static void clear(const ikt_context *ctx, char *block, size_t bytes) {
     }
 }
 
+static size_t whole_of(size_t bytes) {
+    return (HEADER + (bytes ? bytes : 1) + HEADER - 1) / HEADER * HEADER;
+}
+
 ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
                      const char *purpose) {
     pointer_set(pointer, NULL);
@@ -96,7 +100,7 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
         return ikt_fail(ctx, IKT_ERR_RESOURCE, "cannot allocate %lld elements of %zu bytes for %s",
                         (long long)elements, size, purpose);
     size_t bytes = (size_t)elements * size;
-    size_t whole = (HEADER + (bytes ? bytes : 1) + HEADER - 1) / HEADER * HEADER;
+    const size_t whole = whole_of(bytes);
     char *block = NULL;
     if ((int64_t)whole <= address_space_left(ctx)) block = aligned_alloc(HEADER, whole);
     if (!block)
@@ -113,9 +117,45 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
     return IKT_OK;
 }
 
+/* Bytes from which on the C library maps every block by itself, so that another size costs no copy
+ * and no second block: twice its greatest threshold. */
+static const size_t mapped_bytes = (size_t)64 << 20;
+
+/* Another size for a block of its own pages, which move as a whole. NULL where that cannot be had,
+ * and the block is as it was. */
+static header *remap(const ikt_context *ctx, header *head, size_t bytes) {
+    const size_t had = head->bytes, whole = whole_of(bytes);
+    if (had < mapped_bytes || bytes < mapped_bytes) return NULL;
+    if (bytes > had && (int64_t)(bytes - had) > address_space_left(ctx)) return NULL;
+    char *moved = realloc(head, whole);
+    if (moved && (uintptr_t)moved % HEADER != 0) { /* not this C library's way */
+        char *aligned = aligned_alloc(HEADER, whole);
+        if (!aligned) abort();
+        memcpy(aligned, moved, HEADER + (had < bytes ? had : bytes));
+        free(moved);
+        moved = aligned;
+    }
+    if (!moved) return NULL;
+    if (bytes > had) clear(ctx, moved + HEADER + had, whole - HEADER - had);
+    head = (header *)(void *)moved;
+    head->bytes = bytes;
+    return head;
+}
+
 ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
                       const char *purpose) {
     void *old = pointer_get(pointer), *new = NULL;
+    const bool is_sound =
+        elements >= 0 && (size == 0 || (uint64_t)elements <= PTRDIFF_MAX / 2 / size);
+    if (old && is_sound) {
+        const size_t had = header_of(old)->bytes;
+        header *moved = remap(ctx, header_of(old), (size_t)elements * size);
+        if (moved) {
+            count(ctx, moved->purpose, (int64_t)moved->bytes - (int64_t)had);
+            pointer_set(pointer, (char *)moved + HEADER);
+            return IKT_OK;
+        }
+    }
     IKT_TRY(ikt_alloc(ctx, &new, elements, size, purpose));
     if (old) {
         size_t had = header_of(old)->bytes, has = (size_t)elements * size;

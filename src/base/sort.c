@@ -269,3 +269,43 @@ void ikt_pairs_sort(ikt_pair *pair, int64_t count) {
             pair[to] = moved;
         }
 }
+
+/* Bytes of the upper halves in which any two pairs differ, and whether they are out of order. */
+static uint64_t differing(const uint64_t *pair, int64_t count, bool *is_sorted) {
+    uint64_t bits = 0;
+    *is_sorted = true;
+    for (int64_t i = 1; i < count; i++) {
+        bits |= pair[i] ^ pair[0];
+        *is_sorted = *is_sorted && pair[i - 1] >> 32 <= pair[i] >> 32;
+    }
+    return bits;
+}
+
+/* One stable pass by a byte. */
+static void sort_by_byte(const uint64_t *from, uint64_t *to, int64_t count, int shift) {
+    int64_t place[256] = {0}, sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        place[from[i] >> shift & 255]++;
+    for (int b = 0; b < 256; b++) {
+        const int64_t own = place[b];
+        place[b] = sum;
+        sum += own;
+    }
+    for (int64_t i = 0; i < count; i++)
+        to[place[from[i] >> shift & 255]++] = from[i];
+}
+
+void ikt_pairs_sort_by_upper(uint64_t *pair, uint64_t *work, int64_t count) {
+    bool is_sorted;
+    const uint64_t bits = differing(pair, count, &is_sorted);
+    uint64_t *from = pair, *to = work;
+    if (is_sorted) return;
+    for (int shift = 32; shift < 64; shift += 8) {
+        if ((bits >> shift & 255) == 0) continue;
+        sort_by_byte(from, to, count, shift);
+        uint64_t *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != pair) memcpy(pair, from, (size_t)count * sizeof *pair);
+}

@@ -118,4 +118,9 @@ static inline uint32_t ikt_pair_number(ikt_pair pair) {
 /* Sorts pairs, ascending. For some hundreds of them. */
 void ikt_pairs_sort(ikt_pair *pair, int64_t count);
 
+/* Sorts numbers by their upper 32 bits, ascending; equal ones keep their order. From some dozens on
+ * faster than ikt_pairs_sort.
+ *   work   [count] */
+void ikt_pairs_sort_by_upper(uint64_t *pair, uint64_t *work, int64_t count);
+
 #endif

@@ -9,6 +9,20 @@
 #include "base/sort.h"
 #include "dist/order.h"
 
+/* Rows of k entries each without those of weight 0. */
+static void close_gaps(ikt_directed *rows, int64_t k) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < rows->n_local; i++) {
+        rows->start[i] = kept;
+        for (int64_t e = i * k; e < (i + 1) * k; e++) {
+            if (!(rows->value[e] > 0)) continue;
+            rows->column[kept] = rows->column[e];
+            rows->value[kept++] = rows->value[e];
+        }
+    }
+    rows->start[rows->n_local] = kept;
+}
+
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {
     const int64_t k = lists->k;
     int64_t kept = 0;
@@ -20,15 +34,14 @@ ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_
         ikt_directed_destroy(out);
         return st;
     }
+    /* Gaussian weights have no zeros, so that mostly nothing has to move. */
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(+ : kept)
     for (int64_t i = 0; i < out->n_local; i++) {
-        out->start[i] = kept;
-        for (int64_t e = i * k; e < (i + 1) * k; e++) {
-            if (!(out->value[e] > 0)) continue;
-            out->column[kept] = out->column[e];
-            out->value[kept++] = out->value[e];
-        }
+        for (int64_t e = i * k; e < (i + 1) * k; e++)
+            kept += out->value[e] > 0;
+        out->start[i + 1] = (i + 1) * k;
     }
-    out->start[out->n_local] = kept;
+    if (kept < out->n_local * k) close_gaps(out, k);
     return IKT_OK;
 }
 
@@ -62,18 +75,18 @@ ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     uint64_t *keys = NULL; /* column and value in one number; columns are distinct */
     for (int64_t i = 0; i < rows->n_local; i++)
         if (start[i + 1] - start[i] > longest) longest = start[i + 1] - start[i];
-    IKT_TRY(ikt_alloc(ctx, &keys, threads * longest, sizeof *keys, "symmetrise"));
+    IKT_TRY(ikt_alloc(ctx, &keys, threads * 2 * longest, sizeof *keys, "symmetrise"));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
     for (int64_t i = 0; i < rows->n_local; i++) {
         const int64_t count = start[i + 1] - start[i];
         uint32_t *column = rows->column + start[i], bits;
         float *value = rows->value + start[i];
-        uint64_t *key = keys + omp_get_thread_num() * longest;
+        uint64_t *key = keys + omp_get_thread_num() * 2 * longest;
         for (int64_t e = 0; e < count; e++) {
             memcpy(&bits, &value[e], sizeof bits);
             key[e] = (uint64_t)column[e] << 32 | bits;
         }
-        ikt_pairs_sort(key, count);
+        ikt_pairs_sort_by_upper(key, key + longest, count);
         for (int64_t e = 0; e < count; e++) {
             bits = (uint32_t)key[e];
             memcpy(&value[e], &bits, sizeof bits);

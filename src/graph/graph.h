@@ -42,7 +42,7 @@ ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_
 ikt_status ikt_directed_from_zeros(ikt_context *ctx, const ikt_zero_similarity *zeros,
                                    const ikt_rows *rows, ikt_directed *out);
 
-/* LOCAL. Sorts the entries of every row by column. Errors: IKT_ERR_RESOURCE. Memory: 8 bytes for
+/* LOCAL. Sorts the entries of every row by column. Errors: IKT_ERR_RESOURCE. Memory: 16 bytes for
  * each entry of the longest row and thread. */
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows);
 

@@ -7,7 +7,8 @@
  * of adding again; pairs of one batch have both sent their weights before either adds. What finds
  * no partner is counted. Second round: what is still positive has no partner, and travels again
  * into the reverse part, which now has exactly its size.
- * Pairs of two own rows need no message: they are joined where they stand.
+ * Pairs of two own rows need no message: the same is done for a piece of rows after another
+ * (mirror.h).
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
  * Disadvantage: entries to rows of other ranks without a partner travel twice.
@@ -21,6 +22,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "dist/rows.h"
+#include "graph/mirror.h"
 #include "graph/transpose.h"
 
 typedef struct {
@@ -28,15 +30,20 @@ typedef struct {
     ikt_rows distribution;
     ikt_directed rows; /* the forward part, global numbers */
     ikt_transpose transpose;
-    int64_t *reverse_start, *cursor; /* [n_local + 1] */
-    uint32_t *reverse_column;
-    float *reverse_value;
+    ikt_directed reverse; /* the reverse part, global numbers */
+    int64_t *cursor;      /* [n_local] where the next entry of each row of it belongs */
 } work;
 
 /* Both directions of a pair as one number; the same whichever comes first. */
 static float both(const work *w, float a, float b) {
     if (w->rows.symmetry == IKT_SYMMETRY_MEAN) return a + b;
     return (float)((double)a + (double)b - (double)a * (double)b);
+}
+
+/* The sum of a pair, with a minus sign, from one weight and the other, or the sum that the other
+ * has become already. */
+static float meet(const void *self, float own, float from) {
+    return from < 0 ? from : -both(self, own, from);
 }
 
 /* --- pairs of rows of two ranks --------------------------------------------------------------- */
@@ -48,58 +55,16 @@ static void join(void *self, const ikt_transposed_entry *from) {
     int64_t found =
         ikt_find_u32(w->rows.column + begin, w->rows.start[from->row + 1] - begin, from->column);
     if (found < 0)
-        w->reverse_start[from->row + 1]++;
-    else if (from->value < 0) /* the partner has added already */
-        w->rows.value[begin + found] = from->value;
+        w->reverse.start[from->row + 1]++;
     else
-        w->rows.value[begin + found] = -both(w, w->rows.value[begin + found], from->value);
+        w->rows.value[begin + found] = meet(w, w->rows.value[begin + found], from->value);
 }
 
 static void place_single(void *self, const ikt_transposed_entry *from) {
     work *w = self;
     int64_t at = w->cursor[from->row]++;
-    w->reverse_column[at] = from->column;
-    w->reverse_value[at] = from->value;
-}
-
-/* --- pairs of own rows ------------------------------------------------------------------------ */
-
-/* Both entries of a pair are written by the thread that has the lower row, and by no other. */
-static void join_own(work *w) {
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->distribution.count; i++)
-        for (int64_t e = w->rows.start[i]; e < w->rows.start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(&w->distribution, w->rows.column[e])) continue;
-            const int64_t row = w->rows.column[e] - w->distribution.first;
-            const int64_t begin = w->rows.start[row]; /* the entry that mirrors e is there */
-            const int64_t found =
-                ikt_find_u32(w->rows.column + begin, w->rows.start[row + 1] - begin,
-                             (uint32_t)(w->distribution.first + i));
-            const int64_t mirror = begin + found;
-            if (found < 0) {
-#pragma omp atomic update
-                w->reverse_start[row + 1]++;
-            } else if (i < row) {
-                w->rows.value[e] = w->rows.value[mirror] =
-                    -both(w, w->rows.value[e], w->rows.value[mirror]);
-            }
-        }
-}
-
-/* The order in which threads come does not matter: rows are sorted afterwards. */
-static void place_own(work *w) {
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->distribution.count; i++)
-        for (int64_t e = w->rows.start[i]; e < w->rows.start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(&w->distribution, w->rows.column[e]) ||
-                !(w->rows.value[e] > 0))
-                continue;
-            int64_t row = w->rows.column[e] - w->distribution.first, at;
-#pragma omp atomic capture
-            at = w->cursor[row]++;
-            w->reverse_column[at] = (uint32_t)(w->distribution.first + i);
-            w->reverse_value[at] = w->rows.value[e];
-        }
+    w->reverse.column[at] = from->column;
+    w->reverse.value[at] = from->value;
 }
 
 /* --- local numbers for the columns ------------------------------------------------------------ */
@@ -154,43 +119,31 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Adds the weights of every pair that is in two lists, and puts the others into the
- * reverse part as well. */
+ * reverse part as well: first those of own rows, behind them those that come from other ranks. */
 static ikt_status join_all(work *w) {
     ikt_context *ctx = w->ctx;
+    ikt_directed *reverse = &w->reverse;
     const int64_t count = w->distribution.count;
-    ikt_status st = ikt_alloc(ctx, &w->reverse_start, count + 1, sizeof(int64_t), "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->cursor, count + 1, sizeof(int64_t), "symmetrise");
+    ikt_status st = ikt_alloc(ctx, &reverse->start, count + 1, sizeof *reverse->start, "graph");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->cursor, count, sizeof *w->cursor, "symmetrise");
     if (st == IKT_OK) st = ikt_transpose_begin(ctx, &w->distribution, &w->rows, &w->transpose);
+    if (st == IKT_OK) st = ikt_directed_sort(ctx, &w->rows);
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, &w->rows)));
     IKT_TRY(ikt_transpose_run(&w->transpose, false, join, w));
-    join_own(w);
-
-    for (int64_t i = 0; i < count; i++)
-        w->reverse_start[i + 1] += w->reverse_start[i];
-    memcpy(w->cursor, w->reverse_start, (size_t)(count + 1) * sizeof *w->cursor);
-    const int64_t total = w->reverse_start[count];
-    st = ikt_alloc(ctx, &w->reverse_column, total, sizeof *w->reverse_column, "graph");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &w->reverse_value, total, sizeof *w->reverse_value, "graph");
+    st = ikt_mirror_join(ctx, &w->distribution, &w->rows, meet, w, reverse, w->cursor);
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_transpose_run(&w->transpose, true, place_single, w));
-    place_own(w);
     ikt_transpose_end(&w->transpose);
     ikt_free(&w->cursor);
-    const ikt_directed reverse = {.n_local = count,
-                                  .start = w->reverse_start,
-                                  .column = w->reverse_column,
-                                  .value = w->reverse_value};
-    return ikt_agree(ctx, ikt_directed_sort(ctx, &reverse));
+    return ikt_agree(ctx, ikt_size(ctx) > 1 ? ikt_directed_sort(ctx, reverse) : IKT_OK);
 }
 
 /* COLLECTIVE. The total of both directions over all pairs, whose values are of either sign: 2 n by
  * construction where the rows sum to 1, or an exact sum. */
 static double total_of(const work *w) {
     const int64_t count = w->distribution.count;
-    const float *const value[] = {w->rows.value, w->reverse_value};
-    const int64_t entries[] = {w->rows.start[count], w->reverse_start[count]};
+    const float *const value[] = {w->rows.value, w->reverse.value};
+    const int64_t entries[] = {w->rows.start[count], w->reverse.start[count]};
     ikt_exact_sum total = {{0}, 0, 0};
     if (w->rows.symmetry == IKT_SYMMETRY_MEAN) return 2.0 * (double)w->distribution.n;
     for (int p = 0; p < 2; p++) {
@@ -221,17 +174,18 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
     const int64_t count = distribution->count;
     memset(out, 0, sizeof *out);
     out->rows = *distribution;
-    work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
+    work w = {
+        .ctx = ctx, .distribution = *distribution, .rows = *rows, .reverse = {.n_local = count}};
     *rows = (ikt_directed){.start = NULL};
     ikt_status st = join_all(&w);
     if (st == IKT_OK) {
         const double scale = 1.0 / total_of(&w);
         scale_values(ctx, scale, w.rows.value, w.rows.start[count]);
-        scale_values(ctx, scale, w.reverse_value, w.reverse_start[count]);
+        scale_values(ctx, scale, w.reverse.value, w.reverse.start[count]);
     }
     /* From here on the graph owns the arrays; columns are still global numbers. */
     out->forward = (ikt_csr){w.rows.start, (int32_t *)w.rows.column, w.rows.value};
-    out->reverse = (ikt_csr){w.reverse_start, (int32_t *)w.reverse_column, w.reverse_value};
+    out->reverse = (ikt_csr){w.reverse.start, (int32_t *)w.reverse.column, w.reverse.value};
     if (st == IKT_OK) st = ikt_agree(ctx, number_ghosts(ctx, out));
     ikt_transpose_end(&w.transpose);
     ikt_free(&w.cursor);

@@ -53,6 +53,7 @@ ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
     const int64_t *start = t->rows->start, rows = t->distribution->count;
     const int shares = ikt_threads(ctx);
     int64_t first = 0, last = 0;
+    if (ikt_size(ctx) == 1) return IKT_OK;
     while (ikt_max_one(ctx, first < rows)) {
         while (last < rows && start[last + 1] - start[first] <= BATCH_ENTRIES)
             last++;

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "graph/mirror.h"
 #include "graph/transpose.h"
 
 static const char purpose[] = "symmetrise";
@@ -31,7 +32,8 @@ static int64_t find(const uniting *u, int64_t row, uint32_t column) {
     return found < 0 ? -1 : begin + found;
 }
 
-static float better(const uniting *u, float a, float b) {
+static float better(const void *self, float a, float b) {
+    const uniting *u = self;
     return (a > b) == u->takes_larger ? a : b;
 }
 
@@ -50,42 +52,6 @@ static void add(void *self, const ikt_transposed_entry *from) {
     const int64_t at = u->next[from->row]++;
     u->added.column[at] = from->column;
     u->added.value[at] = from->value;
-}
-
-/* Pairs of two own rows. Both entries of one are written by the thread that has the lower row. */
-static void meet_own(const uniting *u) {
-    const ikt_directed *rows = u->rows;
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(u->ctx))
-    for (int64_t i = 0; i < rows->n_local; i++)
-        for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(u->distribution, rows->column[e])) continue;
-            const int64_t row = rows->column[e] - u->distribution->first;
-            const int64_t mirror = find(u, row, (uint32_t)(u->distribution->first + i));
-            if (mirror < 0) {
-#pragma omp atomic update
-                u->added.start[row + 1]++;
-            } else if (i < row) {
-                rows->value[e] = rows->value[mirror] =
-                    better(u, rows->value[e], rows->value[mirror]);
-            }
-        }
-}
-
-/* The order in which threads come does not matter: rows are sorted afterwards. */
-static void add_own(const uniting *u) {
-    const ikt_directed *rows = u->rows;
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(u->ctx))
-    for (int64_t i = 0; i < rows->n_local; i++)
-        for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(u->distribution, rows->column[e])) continue;
-            const int64_t row = rows->column[e] - u->distribution->first;
-            int64_t at;
-            if (find(u, row, (uint32_t)(u->distribution->first + i)) >= 0) continue;
-#pragma omp atomic capture
-            at = u->next[row]++;
-            u->added.column[at] = (uint32_t)(u->distribution->first + i);
-            u->added.value[at] = rows->value[e];
-        }
 }
 
 /* LOCAL. From the last row on, as rows only move towards the end. */
@@ -114,23 +80,16 @@ static ikt_status unite(uniting *u, ikt_transpose *transpose) {
     ikt_directed *added = &u->added;
     const int64_t count = u->rows->n_local;
     ikt_status st = ikt_alloc(ctx, &added->start, count + 1, sizeof *added->start, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &u->next, count + 1, sizeof *u->next, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &u->next, count, sizeof *u->next, purpose);
     if (st == IKT_OK) st = ikt_transpose_begin(ctx, u->distribution, u->rows, transpose);
     if (st == IKT_OK) st = ikt_directed_sort(ctx, u->rows);
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_transpose_run(transpose, false, meet, u));
-    meet_own(u);
-    for (int64_t i = 0; i < count; i++)
-        added->start[i + 1] += added->start[i];
-    memcpy(u->next, added->start, (size_t)(count + 1) * sizeof *u->next);
-    const int64_t entries = added->start[count];
-    st = ikt_alloc(ctx, &added->column, entries, sizeof *added->column, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &added->value, entries, sizeof *added->value, purpose);
+    st = ikt_mirror_join(ctx, u->distribution, u->rows, better, u, added, u->next);
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_transpose_run(transpose, false, add, u));
-    add_own(u);
     ikt_transpose_end(transpose);
-    st = ikt_directed_sort(ctx, added);
+    if (ikt_size(ctx) > 1) st = ikt_directed_sort(ctx, added);
     if (st == IKT_OK) st = merge(u);
     return ikt_agree(ctx, st);
 }

@@ -224,6 +224,32 @@ static void draws_have_the_right_moments(void **state) {
     assert_true(base != ikt_rng_u64(1, IKT_RNG_TEST, 2, 3 + ((uint64_t)1 << 32)));
 }
 
+/* Large blocks are not held twice while their size changes. */
+static void large_memory_moves_and_keeps_what_it_holds(void **state) {
+    ikt_context *ctx = *state;
+    const int64_t sizes[] = {1000, 17 << 20, 24 << 20, 18 << 20, 10};
+    int64_t held = 0, large = 0;
+    int32_t *a = NULL;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const int64_t before = held;
+        held = sizes[k];
+        assert_int_equal(ikt_resize(ctx, &a, held, sizeof *a, "numbers"), IKT_OK);
+        assert_int_equal((uintptr_t)a % 64, 0);
+        assert_int_equal(ikt_memory_now(ctx), 4 * held);
+        for (int64_t i = 0; i < held; i++)
+            assert_true(a[i] == (i < before ? i : 0));
+        for (int64_t i = before; i < held; i++)
+            a[i] = (int32_t)i;
+        if (held > large) large = held;
+    }
+    assert_true(ikt_memory_peak(ctx) < 4 * large + (64 << 20));
+    assert_int_equal(ikt_resize(ctx, &a, INT64_MAX / 2, sizeof *a, "numbers"), IKT_ERR_RESOURCE);
+    assert_true(a[9] == 9);
+    ikt_clear(ctx);
+    ikt_free(&a);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 static void memory_is_accounted_and_bounded(void **state) {
     ikt_context *ctx = *state;
     double *a = NULL;
@@ -294,5 +320,5 @@ IKT_MPI_TESTS(
     ikt_test(exact_sums_ignore_order_and_cancel_exactly),
     ikt_test(hash_does_not_depend_on_the_partition), ikt_test(row_map_covers_every_row_once),
     ikt_test(a_failed_write_leaves_the_previous_file), ikt_test(draws_have_the_right_moments),
-    ikt_test(memory_is_accounted_and_bounded), ikt_test(memory_is_cleared_by_any_number_of_threads),
-    ikt_test(stages_are_collected_over_ranks))
+    ikt_test(memory_is_accounted_and_bounded), ikt_test(large_memory_moves_and_keeps_what_it_holds),
+    ikt_test(memory_is_cleared_by_any_number_of_threads), ikt_test(stages_are_collected_over_ranks))

@@ -167,6 +167,31 @@ static void numbers_are_ordered_by_group(void **state) {
         }
 }
 
+static int by_upper_half(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x >> 32 == y >> 32 ? IKT_COMPARE((uint32_t)x, (uint32_t)y) : IKT_COMPARE(x, y);
+}
+
+/* Lower halves are the places that the numbers had: equal upper halves keep that order. */
+static void numbers_are_sorted_by_their_upper_halves(void **state) {
+    (void)state;
+    enum { NUMBERS = 700 };
+    static const int64_t ends[] = {1, 2, 200, 300, 70000, 1 << 25, INT64_C(1) << 32};
+    static const int64_t counts[] = {0, 1, 2, 30, 90, NUMBERS};
+    static uint64_t pair[NUMBERS], sorted[NUMBERS], work[NUMBERS];
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int is_sorted = 0; is_sorted < 2; is_sorted++) {
+                for (int64_t i = 0; i < counts[c]; i++)
+                    pair[i] = sorted[i] =
+                        (uint64_t)ikt_rng_below(7, IKT_RNG_TEST, i, e, ends[e]) << 32 | (uint64_t)i;
+                qsort(sorted, (size_t)counts[c], sizeof *sorted, by_upper_half);
+                if (is_sorted) memcpy(pair, sorted, sizeof pair);
+                ikt_pairs_sort_by_upper(pair, work, counts[c]);
+                assert_memory_equal(pair, sorted, (size_t)counts[c] * sizeof *sorted);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_k_least_are_kept_with_ties_by_number),
@@ -174,6 +199,7 @@ int main(void) {
         cmocka_unit_test(a_tightened_selection_is_complete_below_its_limit),
         cmocka_unit_test(the_least_pairs_come_first),
         cmocka_unit_test(numbers_are_dealt_in_order),
-        cmocka_unit_test(numbers_are_ordered_by_group)};
+        cmocka_unit_test(numbers_are_ordered_by_group),
+        cmocka_unit_test(numbers_are_sorted_by_their_upper_halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
