@@ -33,8 +33,8 @@ typedef struct {
     int64_t pieces, widest; /* rows of a piece, at most */
     int64_t from, to;       /* the piece under way: own rows, local numbers */
     uint32_t *next;         /* [n_local] entries of each row before the piece */
-    uint32_t *count;        /* [threads][widest] of the piece; then where the next one goes */
-    int64_t *first;         /* [widest + 1] where what leads to each row of the piece begins */
+    uint32_t *place; /* [threads][widest] entries of each row; then where the next one goes */
+    int64_t *first;  /* [widest + 1] where what leads to each row of the piece begins */
     entry *entry;
     int64_t room; /* of `entry` */
 } mirror;
@@ -45,7 +45,7 @@ static ikt_status begin(mirror *m) {
     m->pieces = ikt_larger(ikt_smaller(ikt_smaller(wanted, PIECES_MOST), n), 1);
     m->widest = n / m->pieces + 1;
     IKT_TRY(ikt_alloc(m->ctx, &m->next, n, sizeof *m->next, purpose));
-    IKT_TRY(ikt_alloc(m->ctx, &m->count, m->threads * m->widest, sizeof *m->count, purpose));
+    IKT_TRY(ikt_alloc(m->ctx, &m->place, m->threads * m->widest, sizeof *m->place, purpose));
     IKT_TRY(ikt_alloc(m->ctx, &m->first, m->widest + 1, sizeof *m->first, purpose));
     if (m->distribution->first == 0) return IKT_OK; /* no lower rank's rows stand before own ones */
 #pragma omp parallel for schedule(static) num_threads(m->threads)
@@ -61,29 +61,40 @@ static ikt_status begin(mirror *m) {
 
 static void end(mirror *m) {
     ikt_free(&m->next);
-    ikt_free(&m->count);
+    ikt_free(&m->place);
     ikt_free(&m->first);
     ikt_free(&m->entry);
 }
 
 /* --- a piece, transposed ---------------------------------------------------------------------- */
 
-/* One thread's share of the rows: counts their entries that lead to the piece, or places them. */
-static void scatter(mirror *m, int thread, bool places) {
-    const ikt_directed *rows = m->rows;
-    const int64_t n = rows->n_local, before = m->distribution->first + m->from;
+/* One thread's share of the rows: counts their entries that lead to the piece. */
+static void count_entries(const mirror *m, int thread) {
+    const int64_t *start = m->rows->start, n = m->rows->n_local;
+    const uint32_t *column = m->rows->column;
+    const int64_t before = m->distribution->first + m->from;
     const int64_t behind = m->distribution->first + m->to;
-    uint32_t *count = m->count + thread * m->widest;
+    uint32_t *count = m->place + thread * m->widest;
+    for (int64_t i = n * thread / m->threads; i < n * (thread + 1) / m->threads; i++)
+        for (int64_t e = start[i] + m->next[i]; e < start[i + 1] && column[e] < behind; e++)
+            count[column[e] - before]++;
+}
+
+/* Puts them where they belong, and goes on to the next piece. */
+static void place_entries(const mirror *m, int thread) {
+    const int64_t *start = m->rows->start, n = m->rows->n_local;
+    const uint32_t *column = m->rows->column;
+    const float *value = m->rows->value;
+    const int64_t before = m->distribution->first + m->from;
+    const int64_t behind = m->distribution->first + m->to;
+    uint32_t *place = m->place + thread * m->widest;
+    entry *to = m->entry;
     for (int64_t i = n * thread / m->threads; i < n * (thread + 1) / m->threads; i++) {
-        int64_t e = rows->start[i] + m->next[i];
-        for (; e < rows->start[i + 1] && rows->column[e] < behind; e++) {
-            const int64_t row = rows->column[e] - before;
-            if (places)
-                m->entry[m->first[row] + count[row]] =
-                    (entry){(uint32_t)(m->distribution->first + i), rows->value[e]};
-            count[row]++;
-        }
-        if (places) m->next[i] = (uint32_t)(e - rows->start[i]);
+        const uint32_t own = (uint32_t)(m->distribution->first + i);
+        int64_t e = start[i] + m->next[i];
+        for (; e < start[i + 1] && column[e] < behind; e++)
+            to[place[column[e] - before]++] = (entry){own, value[e]};
+        m->next[i] = (uint32_t)(e - start[i]);
     }
 }
 
@@ -91,33 +102,36 @@ static void scatter(mirror *m, int thread, bool places) {
 static int64_t sum_counts(mirror *m) {
     int64_t sum = 0;
     for (int64_t row = 0; row < m->to - m->from; row++) {
-        uint32_t within = 0;
         m->first[row] = sum;
         for (int t = 0; t < m->threads; t++) {
-            uint32_t *count = &m->count[t * m->widest + row];
-            const uint32_t own = *count;
-            *count = within;
-            within += own;
+            uint32_t *place = &m->place[t * m->widest + row];
+            const uint32_t count = *place;
+            *place = (uint32_t)sum;
+            sum += count;
         }
-        sum += within;
     }
     m->first[m->to - m->from] = sum;
     return sum;
 }
 
 static ikt_status transpose_piece(mirror *m) {
-    memset(m->count, 0, (size_t)(m->threads * m->widest) * sizeof *m->count);
+    memset(m->place, 0, (size_t)(m->threads * m->widest) * sizeof *m->place);
 #pragma omp parallel for schedule(static, 1) num_threads(m->threads)
     for (int t = 0; t < m->threads; t++)
-        scatter(m, t, false);
+        count_entries(m, t);
     const int64_t entries = sum_counts(m);
+    if (entries > UINT32_MAX)
+        return ikt_fail(m->ctx, IKT_ERR_RESOURCE,
+                        "%lld entries of P lead to the 32nd part of the rows of rank %d, more than "
+                        "2^32: use more ranks",
+                        (long long)entries, ikt_rank(m->ctx));
     if (entries > m->room) {
         IKT_TRY(ikt_reserve(m->ctx, &m->entry, entries, sizeof *m->entry, purpose));
         m->room = entries;
     }
 #pragma omp parallel for schedule(static, 1) num_threads(m->threads)
     for (int t = 0; t < m->threads; t++)
-        scatter(m, t, true);
+        place_entries(m, t);
     return IKT_OK;
 }
 

@@ -94,6 +94,26 @@ static void every_pair_meets_and_all_others_are_collected(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* Pairs of two pieces: what one end has become already is taken by the other. */
+static void p_of_several_pieces_is_symmetric_and_sums_to_one(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_rows own = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_directed rows;
+    ikt_graph graph;
+    make_rows(ctx, &own, &rows);
+    for (int64_t i = 0; i < own.count; i++) {
+        double sum = 0;
+        for (int64_t e = rows.start[i]; e < rows.start[i + 1]; e++)
+            sum += rows.value[e] = (float)(1 + (own.first + i + 7 * rows.column[e]) % 11);
+        for (int64_t e = rows.start[i]; e < rows.start[i + 1]; e++)
+            rows.value[e] = (float)(rows.value[e] / sum * N / (N - 610));
+    }
+    assert_int_equal(ikt_graph_from_directed(ctx, &own, &rows, &graph), IKT_OK);
+    if (ikt_graph_check(ctx, &graph) != IKT_OK) fail_msg("%s", ikt_message(ctx));
+    ikt_graph_destroy(&graph);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 static void no_rows_and_no_entries_are_fine(void **state) {
     ikt_context *ctx = *state;
     for (int64_t count = 0; count < 3; count++) {
@@ -110,4 +130,5 @@ static void no_rows_and_no_entries_are_fine(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(every_pair_meets_and_all_others_are_collected),
+              ikt_test(p_of_several_pieces_is_symmetric_and_sums_to_one),
               ikt_test(no_rows_and_no_entries_are_fine))
