@@ -39,8 +39,8 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset, 500 for the objectives umap and largevis, and 0 for pca "
-        "and eigenmap"),
+        "of the preset, 500 for the objectives umap and largevis (1000 for umap from 500,000 rows "
+        "on), and 0 for pca and eigenmap"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -193,7 +193,10 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     const schedule *preset = &schedules[s->preset];
     const bool stops = s->stop == IKT_STOP_AUTO;
     const ikt_objective_kind *kind = ikt_layout_objective(s);
-    const int64_t usual = kind->iterations > 0 ? kind->iterations : preset->iterations;
+    const bool has_many = n >= IKT_MANY_ROWS && kind->many_iterations > 0;
+    const int64_t usual = has_many               ? kind->many_iterations
+                          : kind->iterations > 0 ? kind->iterations
+                                                 : preset->iterations;
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
         s->exaggeration_iterations =

@@ -394,5 +394,6 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     .optimiser = &ikt_optimiser_descent, .resolve = resolve, .create = create, .destroy = destroy, \
     .evaluate = evaluate, .describe = describe, .memory = memory
 
-const ikt_objective_kind ikt_objective_umap = {.name = "umap", NEGATIVE_SAMPLING_KIND};
+const ikt_objective_kind ikt_objective_umap = {
+    .name = "umap", .many_iterations = 1000, NEGATIVE_SAMPLING_KIND};
 const ikt_objective_kind ikt_objective_largevis = {.name = "largevis", NEGATIVE_SAMPLING_KIND};

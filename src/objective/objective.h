@@ -110,6 +110,9 @@ typedef struct {
 
 enum { IKT_OBJECTIVE_ARRAYS_MOST = 6 };
 
+/* From so many rows on an objective may ask for more iterations. */
+enum { IKT_MANY_ROWS = 500000 };
+
 /* What an evaluation tells of the map; the loop acts on it. */
 typedef enum {
     IKT_MAP_SOUND,
@@ -147,10 +150,11 @@ struct ikt_objective_kind {
                                P is needed, else principal components */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
-    double learning_rate;   /* on a quarter of the gradient, as layout.learning_rate */
-    int64_t iterations;     /* with layout.stop=fixed */
-    double momentum;        /* before layout.momentum_switch */
-    double start_deviation; /* of the first coordinate of a start */
+    double learning_rate;    /* on a quarter of the gradient, as layout.learning_rate */
+    int64_t iterations;      /* with layout.stop=fixed */
+    int64_t many_iterations; /* the same of IKT_MANY_ROWS rows or more; 0: no more than of fewer */
+    double momentum;         /* before layout.momentum_switch */
+    double start_deviation;  /* of the first coordinate of a start */
     const ikt_optimiser_kind *optimiser;
     const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
 
