@@ -367,27 +367,44 @@ static double weigh(ikt_laplacian *l) {
     return value;
 }
 
-/* One own row: the charge b, and what the fields of the columns pull by.
- *   part   [m] work */
-static double pull_row(ikt_laplacian *l, int64_t i, double *part) {
-    const int64_t m = l->m, wanted = l->setup.settings.rank - 1, q = l->setup.q;
-    const int64_t count = l->setup.rows.count;
+/* Own rows that are combined at a time, so that the field of a column is read in one piece. */
+enum { PULLED_ROWS = 64 };
+
+/* The charge b of one own row, and by how much it pulls at the field of each column.
+ *   x      [m * m] of l->x, transposed
+ *   column   [m] receives the latter */
+static double weigh_row(const ikt_laplacian *l, int64_t i, const double *restrict x,
+                        double *restrict column) {
+    const int64_t m = l->m, wanted = l->setup.settings.rank - 1;
     const double *v = l->v.v + i * m, *b = l->b.v + i * m, root = l->degree_root[i];
     double charge = 0;
-    memset(part, 0, (size_t)m * sizeof *part);
-    for (int64_t k = 0; k < wanted; k++)
-        charge += l->weight[k] * v[k] * b[k];
-    for (int64_t j = 0; j < m; j++)
-        for (int64_t k = 0; k < wanted; k++)
-            part[j] += l->x[j * m + k] * (l->weight[k] * v[k]);
-    for (int64_t c = 0; c < q; c++) {
-        double sum = 0;
+    memset(column, 0, (size_t)m * sizeof *column);
+    for (int64_t k = 0; k < wanted; k++) {
+        const double weighted = l->weight[k] * v[k];
+        charge += weighted * b[k];
         for (int64_t j = 0; j < m; j++)
-            sum += part[j] * (double)l->field[j * q * count + i * q + c];
-        l->pull[i * q + c] = -2 * sum / root;
+            column[j] += x[k * m + j] * weighted;
     }
     /* The degree of an isolated row is the floor, whatever the map. */
     return root > l->floor_root ? charge / (root * root) : 0;
+}
+
+/* The charges of own rows first .. last - 1, and what the fields of the columns pull by.
+ *   part   [PULLED_ROWS * m] work */
+static void pull_rows(ikt_laplacian *l, int64_t first, int64_t last, const double *x,
+                      double *part) {
+    const int64_t q = l->setup.q, count = l->setup.rows.count, m = l->m;
+    double sum[3 * PULLED_ROWS] = {0};
+    for (int64_t i = first; i < last; i++)
+        l->charge[i] = weigh_row(l, i, x, part + (i - first) * m);
+    for (int64_t j = 0; j < m; j++) {
+        const float *field = l->field + (j * count + first) * q;
+        for (int64_t r = 0; r < last - first; r++)
+            for (int64_t c = 0; c < q; c++)
+                sum[q * r + c] += part[r * m + j] * (double)field[q * r + c];
+    }
+    for (int64_t e = 0; e < (last - first) * q; e++)
+        l->pull[first * q + e] = -2 * sum[e] / l->degree_root[first + e / q];
 }
 
 /* COLLECTIVE. */
@@ -398,14 +415,20 @@ static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, d
     const int threads = ikt_threads(l->ctx);
     if (lambda == 0) return IKT_OK; /* the eigenvalues are only measured */
     float *field = l->field;        /* has room for one more once the columns' are used */
-    double *parts = NULL;
-    IKT_TRY(ikt_agree(l->ctx, ikt_alloc(l->ctx, &parts, threads * m, sizeof *parts, purpose)));
+    double *parts = NULL;           /* of each thread, and l->x transposed */
+    const int64_t of_thread = m * PULLED_ROWS;
+    IKT_TRY(ikt_agree(
+        l->ctx, ikt_alloc(l->ctx, &parts, threads * of_thread + m * m, sizeof *parts, purpose)));
+    double *x = parts + threads * of_thread;
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t k = 0; k < m; k++)
+            x[k * m + j] = l->x[j * m + k];
 #pragma omp parallel num_threads(threads)
     {
-        double *part = parts + omp_get_thread_num() * m;
+        double *part = parts + omp_get_thread_num() * of_thread;
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < count; i++)
-            l->charge[i] = pull_row(l, i, part);
+        for (int64_t first = 0; first < count; first += PULLED_ROWS)
+            pull_rows(l, first, ikt_smaller(first + PULLED_ROWS, count), x, part);
     }
     ikt_free(&parts);
     const ikt_kernelsum_request request = {
