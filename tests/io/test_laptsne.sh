@@ -65,6 +65,21 @@ says() {
     grep -q 'KL [0-9.]*; eigenvalues 2 to [0-9]* of the map.s graph: 0' err.txt || fail "the eigenvalues are not told"
     grep -q '^KL divergence .* without the regulariser' out.txt || fail "the divergence is not told"
     grep -q 'eigenvectors  *[0-9]' out.txt || fail "the stage is not timed"
+    # In a study methods are compared by the divergence, with and without a regulariser.
+    cat >study.yaml <<'YAML'
+data:
+  - {name: blobs, file: blobs.h5}
+settings: {isolation.psi: 32, layout.exaggeration_iterations: 3, layout.iterations: 20}
+methods:
+  - {name: one, settings: {run.preset: laptsne}}
+seeds: [1]
+measures: [KL]
+YAML
+    "$IKT_PROGRAM" study study.yaml --data . --output study >log 2>&1 || fail "a study"
+    "$IKT_PROGRAM" info run.h5 2>/dev/null | awk '$1 == "kl" { print $2 }' >divergence
+    awk -F, 'NR == FNR { is = $1; next } FNR == 1 { for (c = 1; c <= NF; c++) if ($c == "KL") at = c; next }
+        { exit !(at > 0 && $at - is < 1e-6 * is && is - $at < 1e-6 * is) }' divergence study/results.csv ||
+        fail "KL of a study is not the divergence: $(cat divergence study/results.csv)"
     embed 2 "${usual[@]:0:1}" output.overwrite=yes output.measures=none --preset laptsne-paper layout.regulariser_rank=5 output.file=paper.h5 --verbose
     [ $code -eq 0 ] || fail "the preset of the paper"
     grep -q 'iteration 100: cost' err.txt || fail "the preset of the paper has no 100 iterations"
