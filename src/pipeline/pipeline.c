@@ -378,6 +378,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     }
     if (st == IKT_OK) st = prepare(ctx, rows, data, out);
     ikt_embed_options options = {.labels = out->labels,
+                                 .label_names = out->label_names,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
                                  .want_last = settings->output.state,

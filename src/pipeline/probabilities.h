@@ -17,6 +17,7 @@
 #include "io/results/model_file.h"
 #include "isolation/codes.h"
 #include "neighbours/search.h"
+#include "pipeline/discriminative.h"
 #include "pipeline/start.h"
 #include "settings/settings.h"
 
@@ -24,6 +25,7 @@
 typedef struct {
     unsigned needs;        /* of the objective (ikt_objective_need); nothing else is made */
     const int64_t *labels; /* [rows.count] of the own rows, or NULL */
+    const char *label_names; /* a line a class, or NULL */
     const ikt_landmarks *landmarks; /* among which codes place the rows, or NULL */
     ikt_model_writer *model_writer; /* receives model and codes (early_outputs.h), or NULL */
     ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
@@ -55,6 +57,7 @@ typedef struct {
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
     ikt_code_check cells; /* of approximate codes */
     ikt_recall recall;    /* of approximate search */
+    ikt_class_outcome classes; /* of affinity.kind = fisher */
     double accuracy;      /* 10-NN label accuracy of the lists; negative: there are no labels */
     int64_t k;            /* neighbours of a row before symmetrising */
     int64_t rounds;       /* of refinement after an approximate search; negative: there was none */

@@ -19,6 +19,7 @@ typedef enum {
     NEAR_SEARCH,
     PERPLEXITY,
     ADAPTIVE,
+    FISHER,
     GRAPH,
     WHOLE,
     DISTANCES,
@@ -59,12 +60,14 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
     has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
-    has[ORDER] = has[SEARCH] || (!has[GRAPH] && has[WHOLE]);
+    has[ORDER] = (has[SEARCH] && kind != IKT_AFFINITY_FISHER) || (!has[GRAPH] && has[WHOLE]);
     has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN || (is_pairwise && is_sparse);
-    has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
+    has[NEAR_SEARCH] =
+        has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT && kind != IKT_AFFINITY_FISHER;
     /* What the numbers of a graph are may be told by the file alone. */
     has[DISTANCES] = has[GRAPH] && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
-    has[PERPLEXITY] = kind == IKT_AFFINITY_GAUSSIAN ||
+    has[FISHER] = kind == IKT_AFFINITY_FISHER;
+    has[PERPLEXITY] = kind == IKT_AFFINITY_GAUSSIAN || has[FISHER] ||
                       (has[DISTANCES] && s->affinity.graph.weights == IKT_WEIGHTS_GAUSSIAN);
     has[ADAPTIVE] = kind == IKT_AFFINITY_ADAPTIVE;
     has[ISOLATION] = kind == IKT_AFFINITY_ISOLATION;
@@ -134,8 +137,9 @@ static const struct {
               "affinity.support=sparse and affinity.search=approximate"},
              {"affinity", "refinements", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
-             {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian and an objective that has P"},
+             {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian or fisher, and an objective that has P"},
              {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive and an objective that has P"},
+             {"fisher", NULL, FISHER, "affinity.kind=fisher"},
              {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},

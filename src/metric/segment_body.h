@@ -1,0 +1,129 @@
+/* Points of a line, on one instruction set: what segment_portable.c, segment_avx2.c and
+ * segment_avx512.c compile. See segment.h.
+ *
+ * Weights that sum to 1 at both ends sum to at most 1 between them (Hoelder's inequality), and to
+ * far less where the ends are far apart. Only there, where the sum is below 2^-60, are they divided
+ * by the largest one, which takes another pass. */
+#include "metric/segment.h"
+
+#include "base/lanes.h"
+
+static const float least_sum = 0x1p-60f;
+
+LANES_INLINE void load(vector *to, const float *from) {
+    memcpy(to, from, sizeof *to);
+}
+
+/* 2^x to 2e-7 of itself, 0 below -126.5; x <= 0. Method: x = n + f with |f| <= 1/2, a polynomial of
+ * 2^f through the Chebyshev nodes. */
+LANES_KERNEL vector power_of_two(vector x) {
+    const vector magic = (vector){0} + 12582912.0f; /* 3 * 2^22: adding it rounds to an integer */
+    x = vector_max(x, (vector){0} - 127.0f);
+    const vector rounded = x + magic;
+    const vector f = x - (rounded - magic);
+    vector_bits bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    bits = (bits - (0x4B400000 - 127)) << 23;
+    vector scale, series = (vector){0} + 0.00133908633f;
+    memcpy(&scale, &bits, sizeof scale);
+    series = vector_fused(series, f, (vector){0} + 0.00967603177f);
+    series = vector_fused(series, f, (vector){0} + 0.0555035695f);
+    series = vector_fused(series, f, (vector){0} + 0.240221068f);
+    series = vector_fused(series, f, (vector){0} + 0.693147182f);
+    series = vector_fused(series, f, (vector){0} + 1.0f);
+    return series * scale;
+}
+
+/* The log-weights of some lanes at the point. */
+LANES_KERNEL vector weights_at(const float *low, const float *high, vector start, vector end) {
+    vector a, b;
+    load(&a, low);
+    load(&b, high);
+    return vector_fused(start, a, end * b);
+}
+
+LANES_KERNEL float largest(const ikt_class_lanes *shape, const float *low, const float *high,
+                           vector start, vector end) {
+    vector most = (vector){0} + IKT_NO_WEIGHT;
+    for (int64_t l = 0; l < shape->lanes; l += LANE_WIDTH)
+        most = vector_max(most, weights_at(low + l, high + l, start, end));
+    float found = most[0];
+    for (int l = 1; l < LANE_WIDTH; l++)
+        found = most[l] > found ? most[l] : found;
+    return found;
+}
+
+/* The sums of the classes' weights in root[wide], divided by 2^shift; returns the sum of all. */
+LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, const float *high,
+                              vector start, vector end, float shift, float *root) {
+    vector lanes[VECTORS];
+    const vector back = (vector){0} + shift;
+    for (int c = 0; c < shape->classes; c++) {
+        memset(lanes, 0, sizeof lanes);
+        for (int64_t l = shape->first[c]; l < shape->first[c + 1]; l += LANES)
+            LANES_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            const int64_t at = l + v * LANE_WIDTH;
+            lanes[v] += power_of_two(weights_at(low + at, high + at, start, end) - back);
+        }
+        root[c] = lanes_total(lanes);
+    }
+    for (int c = shape->classes; c < shape->wide; c++)
+        root[c] = 0;
+    memset(lanes, 0, sizeof lanes);
+    for (int c = 0; c < shape->wide; c += LANES)
+        for (int v = 0; v < VECTORS; v++) {
+            vector sums;
+            load(&sums, root + c + v * LANE_WIDTH);
+            lanes[v] += sums;
+        }
+    return lanes_total(lanes);
+}
+
+LANES_KERNEL void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
+                             float start, float end, float *root) {
+    const vector s = (vector){0} + start, e = (vector){0} + end;
+    float total = class_sums(shape, low, high, s, e, 0, root);
+    if (!(total >= least_sum))
+        total = class_sums(shape, low, high, s, e, largest(shape, low, high, s, e), root);
+    const vector all = (vector){0} + total;
+    for (int c = 0; c < shape->wide; c += LANE_WIDTH) {
+        vector p;
+        load(&p, root + c);
+        p = vector_root(p / all);
+        memcpy(root + c, &p, sizeof p);
+    }
+}
+
+/* v^2 = sum over classes of p_c (beta_c - beta)^2, beta_c being the mean of a_j - a_i under the
+ * weights of the class, beta that under all, in natural logarithms. */
+LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
+                               float start, float end) {
+    const double log_2 = 0.69314718055994530942;
+    const vector s = (vector){0} + start, e = (vector){0} + end;
+    const vector shift = (vector){0} + largest(shape, low, high, s, e);
+    double total = 0, mean = 0, square = 0;
+    vector sum[VECTORS], rise[VECTORS];
+    for (int c = 0; c < shape->classes; c++) {
+        memset(sum, 0, sizeof sum);
+        memset(rise, 0, sizeof rise);
+        for (int64_t l = shape->first[c]; l < shape->first[c + 1]; l += LANES)
+            for (int v = 0; v < VECTORS; v++) {
+                const int64_t at = l + v * LANE_WIDTH;
+                vector a, b;
+                load(&a, low + at);
+                load(&b, high + at);
+                const vector w = power_of_two(weights_at(low + at, high + at, s, e) - shift);
+                sum[v] += w;
+                rise[v] += w * (b - a);
+            }
+        const double weight = (double)lanes_total(sum), product = (double)lanes_total(rise);
+        if (!(weight > 0)) continue;
+        total += weight;
+        mean += product;
+        square += product / weight * product;
+    }
+    mean /= total;
+    const double found = square / total - mean * mean;
+    return found > 0 ? log_2 * log_2 * found : 0;
+}
