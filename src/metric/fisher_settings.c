@@ -21,7 +21,7 @@ static const ikt_key keys[] = {
      "How the distance of two rows is summed up along the line between them: arc adds the great "
      "circles between its points; outer (the sum of the paper) and trapezoid add speeds at the "
      "points, and serve comparisons with the paper only"},
-    {"points", IKT_KEY_INT, KEY(points), "5", 0, 1000, 0, NULL, "points",
+    {"points", IKT_KEY_INT, KEY(points), "5", 0, IKT_POINTS_MOST, 0, NULL, "points",
      "The points T between the two rows at which the probabilities are computed. More points cost "
      "time in proportion; 0 takes the probabilities of the two rows alone"},
     {"own", IKT_KEY_CHOICE, KEY(own), "left_out", 0, 0, 0, "left_out|kept", "",

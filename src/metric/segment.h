@@ -25,6 +25,7 @@
 #ifndef IKT_METRIC_SEGMENT_H
 #define IKT_METRIC_SEGMENT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,21 +56,53 @@ typedef void ikt_segment_roots(const ikt_class_lanes *shape, const float *low, c
 typedef double ikt_segment_speed(const ikt_class_lanes *shape, const float *low, const float *high,
                                  float start, float end);
 
+/* LOCAL, pure. Half of the way to the weights in the middle of lines: half[l] = 2^(weight[l] / 2),
+ * of `lanes` log-weights. */
+typedef void ikt_segment_halves(const float *weight, int64_t lanes, float *half);
+
+/* LOCAL, pure. sqrt(p) in the middle of a line, from the halves of its ends: products in place of
+ * exponentials, for bounds; what is kept comes from `roots`. Returns the sum of all weights; where
+ * that is below 1e-30 what is in root[wide] means nothing. */
+typedef float ikt_segment_middle(const ikt_class_lanes *shape, const float *half,
+                                 const float *other, float *root);
+
+/* LOCAL, pure. |a - b|^2 of two roots[wide]: the square of the chord. */
+typedef float ikt_segment_chord(const float *a, const float *b, int wide);
+
+/* LOCAL, pure. The sum of the arcs between `points` points: see ikt_segment_distance.
+ *   root   [points * wide] work space */
+typedef float ikt_segment_arcs(const ikt_class_lanes *shape, int points, const float *low,
+                               const float *high, const float *root_low, const float *root_high,
+                               float limit, float *root);
+
 typedef struct {
     ikt_segment_roots *roots;
     ikt_segment_speed *speed;
+    ikt_segment_halves *halves;
+    ikt_segment_middle *middle;
+    ikt_segment_chord *chord;
+    ikt_segment_arcs *arcs;
 } ikt_segment_kernel;
 
 /* LOCAL, pure. For an instruction set; all give the same bits. */
 const ikt_segment_kernel *ikt_segment_kernel_for(ikt_isa isa);
 
-/* LOCAL, pure. |a - b|^2 of two roots: the square of the chord. */
-float ikt_segment_chord(const float *a, const float *b, int wide);
-
 /* LOCAL, pure. The Fisher length 4 asin(h / 2) of the arc over a chord, from its square h^2, which
- * is cut to 2; and the square of the chord under an arc of that length, infinite from pi on. */
-float ikt_segment_arc(float squared);
+ * is cut to 2. asin(x) = x f(x^2), f through the Chebyshev nodes of 0 <= x^2 <= 1/2: to 1e-9 of
+ * itself before rounding. */
+static inline float ikt_segment_arc(float squared) {
+    const float u = 0.25f * (squared < 2 ? squared : 2), v = u * u;
+    const float low = (1.0f + 0.166666761f * u) + v * (0.0749938115f + 0.0447978675f * u);
+    const float high = (0.0284338016f + 0.0362081751f * u) + v * (-0.0410680883f + 0.160831779f * u);
+    const float top = -0.195546269f + 0.14315106f * u;
+    return 4 * sqrtf(u) * (low + v * v * (high + v * v * top));
+}
+
+/* LOCAL, pure. The square of the chord under an arc of that length; infinite from pi on. */
 double ikt_segment_chord_of(double length);
+
+/* Most points of a line. */
+enum { IKT_POINTS_MOST = 1000 };
 
 /* How distances are summed up. */
 typedef struct {

@@ -95,6 +95,44 @@ LANES_KERNEL void find_roots(const ikt_class_lanes *shape, const float *low, con
     }
 }
 
+LANES_KERNEL void find_halves(const float *weight, int64_t lanes, float *half) {
+    for (int64_t l = 0; l < lanes; l += LANE_WIDTH) {
+        vector w;
+        load(&w, weight + l);
+        w = power_of_two(0.5f * w);
+        memcpy(half + l, &w, sizeof w);
+    }
+}
+
+LANES_KERNEL float find_middle(const ikt_class_lanes *shape, const float *half, const float *other,
+                               float *root) {
+    vector lanes[VECTORS];
+    float total = 0;
+    for (int c = 0; c < shape->classes; c++) {
+        memset(lanes, 0, sizeof lanes);
+        for (int64_t l = shape->first[c]; l < shape->first[c + 1]; l += LANES)
+            LANES_UNROLL
+            for (int v = 0; v < VECTORS; v++) {
+                vector a, b;
+                load(&a, half + l + v * LANE_WIDTH);
+                load(&b, other + l + v * LANE_WIDTH);
+                lanes[v] = vector_fused(a, b, lanes[v]);
+            }
+        root[c] = lanes_total(lanes);
+        total += root[c];
+    }
+    for (int c = shape->classes; c < shape->wide; c++)
+        root[c] = 0;
+    const vector all = (vector){0} + total;
+    for (int c = 0; c < shape->wide; c += LANE_WIDTH) {
+        vector p;
+        load(&p, root + c);
+        p = vector_root(p / all);
+        memcpy(root + c, &p, sizeof p);
+    }
+    return total;
+}
+
 /* v^2 = sum over classes of p_c (beta_c - beta)^2, beta_c being the mean of a_j - a_i under the
  * weights of the class, beta that under all, in natural logarithms. */
 LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
@@ -126,4 +164,59 @@ LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, c
     mean /= total;
     const double found = square / total - mean * mean;
     return found > 0 ? log_2 * log_2 * found : 0;
+}
+
+LANES_KERNEL float find_chord(const float *a, const float *b, int wide) {
+    vector lanes[VECTORS];
+    memset(lanes, 0, sizeof lanes);
+    for (int c = 0; c < wide; c += LANES)
+        LANES_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            vector x, y;
+            load(&x, a + c + v * LANE_WIDTH);
+            load(&y, b + c + v * LANE_WIDTH);
+            lanes[v] += (x - y) * (x - y);
+        }
+    return lanes_total(lanes);
+}
+
+/* Above what is true of a length that is a sum of rounded arcs, so that none is taken for longer
+ * than it would come out. */
+static const float safely = 1.00001f, noise = 1e-6f;
+
+/* The sum of the arcs over all pieces. The line is halved again and again; each point that is added
+ * makes the sum larger, so that it ends as soon as that is above the limit. */
+LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const float *low,
+                            const float *high, const float *root_low, const float *root_high,
+                            float limit, float *root) {
+    const int wide = shape->wide, pieces = points + 1;
+    const float most = limit * safely + noise;
+    float arc[IKT_POINTS_MOST + 2];                              /* of the piece that ends there */
+    int begin[2 * IKT_POINTS_MOST + 2], end[2 * IKT_POINTS_MOST + 2], parts = 1;
+    begin[0] = 0;
+    end[0] = pieces;
+    arc[pieces] = ikt_segment_arc(find_chord(root_low, root_high, wide));
+    float bound = arc[pieces];
+    for (int part = 0; part < parts; part++) {
+        const int from = begin[part], to = end[part], at = (from + to) / 2;
+        if (to - from == 1) continue;
+        if (bound > most) return INFINITY;
+        const float *before = from > 0 ? root + (int64_t)(from - 1) * wide : root_low;
+        const float *after = to < pieces ? root + (int64_t)(to - 1) * wide : root_high;
+        float *here = root + (int64_t)(at - 1) * wide;
+        find_roots(shape, low, high, (float)(pieces - at) / (float)pieces,
+                           (float)at / (float)pieces, here);
+        bound -= arc[to];
+        arc[at] = ikt_segment_arc(find_chord(before, here, wide));
+        arc[to] = ikt_segment_arc(find_chord(here, after, wide));
+        bound += arc[at] + arc[to];
+        begin[parts] = from;
+        end[parts++] = at;
+        begin[parts] = at;
+        end[parts++] = to;
+    }
+    float length = 0;
+    for (int q = 1; q <= pieces; q++)
+        length += arc[q];
+    return length;
 }

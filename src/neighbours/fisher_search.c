@@ -24,7 +24,7 @@ static const char purpose[] = "fisher blocks";
 
 /* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
  * probabilities are corrected for weights that are left out, of which some digits cancel. */
-static const double slack = 1e-4, corrected_slack = 6e-3;
+static const float slack = 1e-4f, corrected_slack = 6e-3f;
 static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
 
 /* --- what a step of the search works on ------------------------------------------------------- */
@@ -32,7 +32,7 @@ static const float weight_most = 0.95f; /* of an entry that a correction can lea
 /* A block of rows of some rank. */
 typedef struct {
     int64_t first, count;
-    const float *weight, *root, *x;
+    const float *weight, *root, *x, *half;
     int32_t lane[BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
     int32_t support[BLOCK_ROWS];
     int64_t supports; /* how many there are, and which rows of the block */
@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     float *chord, *plain; /* [OWN_ROWS * BLOCK_ROWS] tiles of squared chords, plain distances */
     float *low, *high;    /* [lanes] log-weights with entries left out */
-    float *root_low, *root_high; /* [wide] */
+    float *root_low, *root_high, *root_middle; /* [wide] */
     float *line;                 /* of ikt_segment_distance */
     float *pair;                 /* [PACK * d] a packed row */
     float one[PACK];
@@ -57,6 +57,7 @@ typedef struct {
     int64_t count;
     const int64_t *row;
     const float *weight, *root, *x;
+    float *half;        /* [count * lanes] for middles of lines; NULL where none is a bound */
     float *chord_row;   /* [count * classes] roots side by side */
     ikt_pair *buffer;   /* [count * IKT_SELECT_CAPACITY * selected] */
     ikt_select *select; /* [count] */
@@ -66,7 +67,7 @@ typedef struct {
     float *best;           /* lists of the batch */
     uint32_t *best_row;
     int64_t k;
-    float *packed_root, *packed_x; /* of the block */
+    float *packed_root, *packed_x, *block_half; /* of the block */
     scratch *scratch;              /* [threads] */
 } batch;
 
@@ -77,7 +78,7 @@ static bool by_plain(const batch *b) {
 /* The limit on squared chords that follows from the worst score of a list. */
 static float chord_limit(const batch *b, float worst) {
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
-    return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + slack) + 1e-9);
+    return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------ */
@@ -100,6 +101,31 @@ static void leave_out(const ikt_class_lanes *shape, const float *weight, int64_t
 
 static int64_t own_lane(const batch *b, int64_t a) {
     return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
+}
+
+/* The length of a line over its middle, from below, where that can be told.
+ *   root, their   sqrt(p) at its ends
+ *   margin        what chords may be too long by */
+static float over_middle(const batch *b, int64_t a, const block *other, int64_t j,
+                         const float *root, const float *their, float margin, scratch *s) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    const float least_total = 1e-30f;
+    const float total =
+        b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
+                                    other->half + j * shape->lanes, s->root_middle);
+    if (!(total >= least_total)) return 0;
+    const float first = sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
+    const float second = sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
+    return (first > 0 ? ikt_segment_arc(first * first) : 0) +
+           (second > 0 ? ikt_segment_arc(second * second) : 0);
+}
+
+/* Whether the line over its middle is longer than the worst distance of list a. */
+static bool is_too_long(const batch *b, int64_t a, const block *other, int64_t j, const float *root,
+                        const float *their, float margin, scratch *s) {
+    const float worst = b->best[a * b->k];
+    if (!b->half || worst == INFINITY) return false;
+    return over_middle(b, a, other, j, root, their, margin, s) > sqrtf(worst) * (1 + slack) + slack;
 }
 
 /* Offers row j of the block to list a, unless it is found to be too far on the way. */
@@ -135,31 +161,45 @@ static void offer(const batch *b, int64_t a, int64_t lane, const block *other, i
                    (float)((double)length * (double)length + plain), (uint32_t)(other->first + j));
 }
 
-/* p_c without an entry of weight w of class `own`. */
-static float without(float root, int c, int own, float w) {
-    const float p = root * root - (c == own ? w : 0);
-    return p > 0 ? sqrtf(p / (1 - w)) : 0;
+/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no digits
+ * remained.
+ *   weight   [lanes] log-weights of the row */
+static bool without(const ikt_class_lanes *shape, const float *root, const float *weight,
+                    int64_t lane, float *out) {
+    const float w = exp2f(weight[lane]), left = 1 / (1 - w);
+    const int own = (int)ikt_find_block(shape->first, shape->classes, lane);
+    if (!(w < weight_most)) return false;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = root[c] * root[c] * left;
+    const float rest = out[own] - w * left;
+    out[own] = rest > 0 ? rest : 0;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = sqrtf(out[c]);
+    return true;
 }
 
-/* A lower bound of the squared chord of two rows, the weights of each other's entry left out; 0
- * where too much would be left out to tell.
- *   lane, theirs   entries of row a and row j, or -1 */
-static float bound_of(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j) {
+/* Whether bounds tell that a pair is too far, the weights of each other's entry left out.
+ *   lane    entry of row a, or -1
+ *   limit   on the square of the chord */
+static bool is_support_far(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j,
+                           float limit, scratch *s) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
-    const int64_t theirs = other->lane[j];
+    if (limit == INFINITY) return false;
     const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
-    const float w = theirs < 0 ? 0 : exp2f(b->weight[a * shape->lanes + theirs]);
-    const float v = lane < 0 ? 0 : exp2f(other->weight[j * shape->lanes + lane]);
-    if (w > weight_most || v > weight_most) return 0;
-    const int w_class = theirs < 0 ? -1 : (int)ikt_find_block(shape->first, shape->classes, theirs);
-    const int v_class = lane < 0 ? -1 : (int)ikt_find_block(shape->first, shape->classes, lane);
-    float sum = 0;
-    for (int c = 0; c < shape->classes; c++) {
-        const float gap = without(root[c], c, w_class, w) - without(their[c], c, v_class, v);
-        sum += gap * gap;
+    if (other->lane[j] >= 0) {
+        if (!without(shape, root, b->weight + a * shape->lanes, other->lane[j], s->root_low))
+            return false;
+        root = s->root_low;
     }
-    const float chord = sqrtf(sum) - (float)corrected_slack;
-    return chord > 0 ? chord * chord : 0;
+    if (lane >= 0) {
+        if (!without(shape, their, other->weight + j * shape->lanes, lane, s->root_high))
+            return false;
+        their = s->root_high;
+    }
+    const float chord =
+        sqrtf(b->rows->job.kernel->chord(root, their, shape->wide)) - 2 * corrected_slack;
+    if (chord > 0 && chord * chord > limit) return true;
+    return is_too_long(b, a, other, j, root, their, corrected_slack, s);
 }
 
 /* --- the passes over a block ------------------------------------------------------------------ */
@@ -194,6 +234,10 @@ static void visit_plain(const batch *b, int64_t a, const block *other, bool is_f
             const bool is_near = b->has_near && pair <= b->near[a];
             if (is_near != is_first) continue;
             if (!has_all && pair > b->last[a]) continue;
+            const ikt_class_lanes *shape = &b->rows->job.shape;
+            if (is_too_long(b, a, other, j, b->root + a * shape->wide,
+                            other->root + j * shape->wide, 0, s))
+                continue;
             const float before = best[0];
             offer(b, a, -1, other, j, s);
             if (best[0] < before) limit = chord_limit(b, best[0]);
@@ -213,7 +257,7 @@ static void visit_support(const batch *b, int64_t a, int64_t lane, const block *
         if (!is_allowed(b, a, other, j)) continue;
         if (by_plain(b) && ikt_pair_make(space[j], (uint32_t)(other->first + j)) > b->last[a])
             continue;
-        if (limit < INFINITY && bound_of(b, a, lane, other, j) > limit) continue;
+        if (is_support_far(b, a, lane, other, j, limit, s)) continue;
         const float before = best[0];
         offer(b, a, lane, other, j, s);
         if (best[0] < before) limit = chord_limit(b, best[0]);
@@ -290,6 +334,7 @@ static void look_at(const batch *b, row_parts parts, int64_t first, int64_t coun
     out->weight = from;
     out->root = from + count * parts.weight;
     out->x = out->root + count * parts.root;
+    out->half = b->block_half;
     out->supports = 0;
     for (int64_t j = 0; j < count; j++) {
         out->lane[j] = rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, first + j) : -1;
@@ -299,6 +344,11 @@ static void look_at(const batch *b, row_parts parts, int64_t first, int64_t coun
         row[j] = out->root + j * parts.root;
     if (parts.root > 0) ikt_pack_rows_from(row, count, rows->job.shape.classes, b->packed_root);
     if (by_plain(b)) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
+    if (!b->half || parts.weight == 0) return;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    for (int64_t j = 0; j < count; j++)
+        rows->job.kernel->halves(out->weight + j * parts.weight, parts.weight,
+                                 b->block_half + j * parts.weight);
 }
 
 /* COLLECTIVE. Shows every block of every rank to the batch; `here` and `next` hold one each. */
@@ -391,6 +441,8 @@ static void destroy_batch(batch *b, float **here, float **next) {
     ikt_free(&b->last);
     ikt_free(&b->packed_root);
     ikt_free(&b->packed_x);
+    ikt_free(&b->half);
+    ikt_free(&b->block_half);
     ikt_free(here);
     ikt_free(next);
 }
@@ -401,10 +453,11 @@ static ikt_status create_scratch(const batch *b, scratch *s) {
     const int64_t lanes = job->shape.lanes, wide = job->shape.wide, tile = OWN_ROWS * BLOCK_ROWS;
     IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
     if (by_plain(b)) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * (lanes + wide), sizeof *s->low, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
     s->high = s->low + lanes;
     s->root_low = s->high + lanes;
     s->root_high = s->root_low + wide;
+    s->root_middle = s->root_high + wide;
     IKT_TRY(ikt_alloc(ctx, &s->line, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line,
                       purpose));
     return ikt_alloc(ctx, &s->pair, PACK * b->rows->d, sizeof *s->pair, purpose);
@@ -415,6 +468,11 @@ static int64_t batch_rows(int64_t selected) {
     const int64_t rows =
         SELECT_BYTES / (IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected);
     return rows > LEAST_BATCH ? rows : LEAST_BATCH;
+}
+
+/* Whether the middle of a line is one of its points, so that the arcs over it are a bound. */
+static bool has_middle(const ikt_fisher_rows *rows) {
+    return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
 }
 
 static ikt_status create_batch(batch *b, int64_t most, float **here, float **next) {
@@ -438,6 +496,11 @@ static ikt_status create_batch(batch *b, int64_t most, float **here, float **nex
     if (by_plain(b))
         IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(BLOCK_ROWS, rows->d),
                           sizeof *b->packed_x, purpose));
+    if (has_middle(rows)) {
+        IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->block_half, BLOCK_ROWS * shape->lanes, sizeof *b->block_half,
+                          purpose));
+    }
     IKT_TRY(ikt_alloc(ctx, here, BLOCK_ROWS, (size_t)bytes, purpose));
     return ikt_alloc(ctx, next, BLOCK_ROWS, (size_t)bytes, purpose);
 }
@@ -449,8 +512,8 @@ int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int6
     const int64_t size = sizeof(float), tile = OWN_ROWS * BLOCK_ROWS;
     const int64_t blocks = 2 * BLOCK_ROWS * (lanes + wide + d) + BLOCK_ROWS * (wide + d);
     const int64_t own = batch_rows(NEAR * k) < n_local ? batch_rows(NEAR * k) : n_local;
-    return SELECT_BYTES + size * (blocks + own * wide) +
-           threads * size * (2 * tile + 2 * (lanes + wide) + PACK * d + 16 * wide);
+    return SELECT_BYTES + size * (blocks + BLOCK_ROWS * lanes + own * (wide + lanes)) +
+           threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
 }
 
 /* COLLECTIVE. The lists of the batch. */
@@ -459,6 +522,11 @@ static void make_lists(batch *b, int64_t near, float *here, float *next) {
     for (int64_t a = 0; a < b->count; a++)
         memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
                (size_t)shape->classes * sizeof *b->chord_row);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    for (int64_t a = 0; a < b->count; a++)
+        if (b->half)
+            b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
+                                        b->half + a * shape->lanes);
     if (b->selected > 0) {
         begin_select(b);
         go_round(b, SELECT, here, next);

@@ -8,6 +8,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/timer.h"
@@ -166,7 +167,7 @@ static ikt_status find_median(ikt_context *ctx, const model *m, double *median) 
 
 /* COLLECTIVE. The rows themselves, where plain distances count. */
 static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates, model *m) {
-    double median;
+    double median = 1;
     if (m->settings->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
     IKT_TRY(ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain));
     if (m->settings->euclidean == 0) return IKT_OK;
