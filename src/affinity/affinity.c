@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "config/value.h"
@@ -31,6 +32,8 @@ void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, si
         char value[64];
         ikt_value_print(key, (const char *)settings + kind->keys + key->offset, value,
                         sizeof value);
+        /* Of many keys those that differ from what is usual. */
+        if (kind->section->n_keys > 4 && strcmp(value, key->fallback) == 0) continue;
         used += (size_t)snprintf(text + used, size - used, " %s %s", key->name, value);
     }
 }
