@@ -277,7 +277,7 @@ void ikt_class_weights(ikt_context *ctx, const ikt_class_support *s, double sigm
             if (s->lane[l] != left_out)
                 out[s->lane[l]] = (float)fmax(((double)own[l] - self[l] / 2 - most) * scale - total,
                                               (double)IKT_NO_WEIGHT / 2);
-        kernel->roots(&s->shape, out, out, 1, 0, root + i * s->shape.wide);
+        kernel->roots(&s->shape, out, out, 0, root + i * s->shape.wide);
     }
 }
 

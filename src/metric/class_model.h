@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "metric/segment.h"
 
-enum { IKT_SUPPORT_MOST = 4096, IKT_SUPPORT_USUAL = 1000, IKT_CLASSES_MOST = 1024 };
+enum { IKT_SUPPORT_MOST = 4096, IKT_SUPPORT_USUAL = 1000 };
 
 /* The rows whose labels the model knows; the same on every rank. */
 typedef struct {

@@ -36,7 +36,7 @@ static float sum_speeds(const ikt_segment_job *job, const float *low, const floa
         const bool is_end = q == 0 || q == pieces;
         if (job->rule == IKT_RULE_OUTER && 2 * q == pieces) continue;
         const double v = sqrt(job->kernel->speed(
-            &job->shape, low, high, (float)(pieces - q) / (float)pieces, (float)q / (float)pieces));
+            &job->shape, low, high, (float)q / (float)pieces));
         length += job->rule == IKT_RULE_TRAPEZOID && is_end ? v / 2 : v;
     }
     return (float)(length / pieces);

@@ -31,6 +31,8 @@
 
 #include "base/cpu.h"
 
+enum { IKT_POINTS_MOST = 1000, IKT_CLASSES_MOST = 1024 };
+
 /* Order of the choices of fisher.rule. */
 typedef enum { IKT_RULE_ARC, IKT_RULE_OUTER, IKT_RULE_TRAPEZOID } ikt_segment_rule;
 
@@ -47,14 +49,13 @@ typedef struct {
 
 /* LOCAL, pure. sqrt(p) at one point of a line.
  *   low, high    [lanes] log-weights of its ends, aligned to 64 bytes
- *   start, end   1 - t and t
  *   root         [wide], receives the square roots of the probabilities; 0 from `classes` on */
 typedef void ikt_segment_roots(const ikt_class_lanes *shape, const float *low, const float *high,
-                               float start, float end, float *root);
+                               float t, float *root);
 
 /* LOCAL, pure. The square of the speed v(t), arguments as above. */
 typedef double ikt_segment_speed(const ikt_class_lanes *shape, const float *low, const float *high,
-                                 float start, float end);
+                                 float t);
 
 /* LOCAL, pure. Half of the way to the weights in the middle of lines: half[l] = 2^(weight[l] / 2),
  * of `lanes` log-weights. */
@@ -100,9 +101,6 @@ static inline float ikt_segment_arc(float squared) {
 
 /* LOCAL, pure. The square of the chord under an arc of that length; infinite from pi on. */
 double ikt_segment_chord_of(double length);
-
-/* Most points of a line. */
-enum { IKT_POINTS_MOST = 1000 };
 
 /* How distances are summed up. */
 typedef struct {

@@ -6,13 +6,13 @@
 #include "metric/segment_body.h"
 
 static TARGET void roots(const ikt_class_lanes *shape, const float *low, const float *high,
-                         float start, float end, float *root) {
-    find_roots(shape, low, high, start, end, root);
+                         float t, float *root) {
+    find_roots(shape, low, high, t, root);
 }
 
 static TARGET double speed(const ikt_class_lanes *shape, const float *low, const float *high,
-                           float start, float end) {
-    return find_speed(shape, low, high, start, end);
+                           float t) {
+    return find_speed(shape, low, high, t);
 }
 
 static TARGET void halves(const float *weight, int64_t lanes, float *half) {

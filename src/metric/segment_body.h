@@ -35,18 +35,18 @@ LANES_KERNEL vector power_of_two(vector x) {
 }
 
 /* The log-weights of some lanes at the point. */
-LANES_KERNEL vector weights_at(const float *low, const float *high, vector start, vector end) {
+LANES_KERNEL vector weights_at(const float *low, const float *high, vector t) {
     vector a, b;
     load(&a, low);
     load(&b, high);
-    return vector_fused(start, a, end * b);
+    return vector_fused(t, b - a, a); /* of equal rows a itself */
 }
 
 LANES_KERNEL float largest(const ikt_class_lanes *shape, const float *low, const float *high,
-                           vector start, vector end) {
+                           vector t) {
     vector most = (vector){0} + IKT_NO_WEIGHT;
     for (int64_t l = 0; l < shape->lanes; l += LANE_WIDTH)
-        most = vector_max(most, weights_at(low + l, high + l, start, end));
+        most = vector_max(most, weights_at(low + l, high + l, t));
     float found = most[0];
     for (int l = 1; l < LANE_WIDTH; l++)
         found = most[l] > found ? most[l] : found;
@@ -55,7 +55,7 @@ LANES_KERNEL float largest(const ikt_class_lanes *shape, const float *low, const
 
 /* The sums of the classes' weights in root[wide], divided by 2^shift; returns the sum of all. */
 LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, const float *high,
-                              vector start, vector end, float shift, float *root) {
+                              vector t, float shift, float *root) {
     vector lanes[VECTORS];
     const vector back = (vector){0} + shift;
     for (int c = 0; c < shape->classes; c++) {
@@ -64,7 +64,7 @@ LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, co
             LANES_UNROLL
         for (int v = 0; v < VECTORS; v++) {
             const int64_t at = l + v * LANE_WIDTH;
-            lanes[v] += power_of_two(weights_at(low + at, high + at, start, end) - back);
+            lanes[v] += power_of_two(weights_at(low + at, high + at, t) - back);
         }
         root[c] = lanes_total(lanes);
     }
@@ -81,11 +81,11 @@ LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, co
 }
 
 LANES_KERNEL void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
-                             float start, float end, float *root) {
-    const vector s = (vector){0} + start, e = (vector){0} + end;
-    float total = class_sums(shape, low, high, s, e, 0, root);
+                             float t, float *root) {
+    const vector at = (vector){0} + t;
+    float total = class_sums(shape, low, high, at, 0, root);
     if (!(total >= least_sum))
-        total = class_sums(shape, low, high, s, e, largest(shape, low, high, s, e), root);
+        total = class_sums(shape, low, high, at, largest(shape, low, high, at), root);
     const vector all = (vector){0} + total;
     for (int c = 0; c < shape->wide; c += LANE_WIDTH) {
         vector p;
@@ -136,34 +136,33 @@ LANES_KERNEL float find_middle(const ikt_class_lanes *shape, const float *half, 
 /* v^2 = sum over classes of p_c (beta_c - beta)^2, beta_c being the mean of a_j - a_i under the
  * weights of the class, beta that under all, in natural logarithms. */
 LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
-                               float start, float end) {
+                               float t) {
     const double log_2 = 0.69314718055994530942;
-    const vector s = (vector){0} + start, e = (vector){0} + end;
-    const vector shift = (vector){0} + largest(shape, low, high, s, e);
-    double total = 0, mean = 0, square = 0;
+    const vector at = (vector){0} + t, shift = (vector){0} + largest(shape, low, high, at);
+    double weight[IKT_CLASSES_MOST], slope[IKT_CLASSES_MOST], total = 0, mean = 0, square = 0;
     vector sum[VECTORS], rise[VECTORS];
     for (int c = 0; c < shape->classes; c++) {
         memset(sum, 0, sizeof sum);
         memset(rise, 0, sizeof rise);
         for (int64_t l = shape->first[c]; l < shape->first[c + 1]; l += LANES)
             for (int v = 0; v < VECTORS; v++) {
-                const int64_t at = l + v * LANE_WIDTH;
+                const int64_t lane = l + v * LANE_WIDTH;
                 vector a, b;
-                load(&a, low + at);
-                load(&b, high + at);
-                const vector w = power_of_two(weights_at(low + at, high + at, s, e) - shift);
+                load(&a, low + lane);
+                load(&b, high + lane);
+                const vector w = power_of_two(weights_at(low + lane, high + lane, at) - shift);
                 sum[v] += w;
                 rise[v] += w * (b - a);
             }
-        const double weight = (double)lanes_total(sum), product = (double)lanes_total(rise);
-        if (!(weight > 0)) continue;
-        total += weight;
-        mean += product;
-        square += product / weight * product;
+        weight[c] = (double)lanes_total(sum);
+        slope[c] = weight[c] > 0 ? (double)lanes_total(rise) / weight[c] : 0;
+        total += weight[c];
+        mean += weight[c] * slope[c];
     }
     mean /= total;
-    const double found = square / total - mean * mean;
-    return found > 0 ? log_2 * log_2 * found : 0;
+    for (int c = 0; c < shape->classes; c++)
+        square += weight[c] / total * (slope[c] - mean) * (slope[c] - mean);
+    return log_2 * log_2 * square;
 }
 
 LANES_KERNEL float find_chord(const float *a, const float *b, int wide) {
@@ -204,8 +203,7 @@ LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const floa
         const float *before = from > 0 ? root + (int64_t)(from - 1) * wide : root_low;
         const float *after = to < pieces ? root + (int64_t)(to - 1) * wide : root_high;
         float *here = root + (int64_t)(at - 1) * wide;
-        find_roots(shape, low, high, (float)(pieces - at) / (float)pieces,
-                           (float)at / (float)pieces, here);
+        find_roots(shape, low, high, (float)at / (float)pieces, here);
         bound -= arc[to];
         arc[at] = ikt_segment_arc(find_chord(before, here, wide));
         arc[to] = ikt_segment_arc(find_chord(here, after, wide));

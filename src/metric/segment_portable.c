@@ -4,14 +4,12 @@
 #define LANE_WIDTH 4
 #include "metric/segment_body.h"
 
-static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float start,
-                  float end, float *root) {
-    find_roots(shape, low, high, start, end, root);
+static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t, float *root) {
+    find_roots(shape, low, high, t, root);
 }
 
-static double speed(const ikt_class_lanes *shape, const float *low, const float *high, float start,
-                    float end) {
-    return find_speed(shape, low, high, start, end);
+static double speed(const ikt_class_lanes *shape, const float *low, const float *high, float t) {
+    return find_speed(shape, low, high, t);
 }
 
 static void halves(const float *weight, int64_t lanes, float *half) {

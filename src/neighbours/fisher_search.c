@@ -145,8 +145,8 @@ static void offer(const batch *b, int64_t a, int64_t lane, const block *other, i
     if (lane >= 0 || theirs >= 0) {
         leave_out(shape, own, lane, theirs, s->low);
         leave_out(shape, their, lane, theirs, s->high);
-        job->kernel->roots(shape, s->low, s->low, 1, 0, s->root_low);
-        job->kernel->roots(shape, s->high, s->high, 1, 0, s->root_high);
+        job->kernel->roots(shape, s->low, s->low, 0, s->root_low);
+        job->kernel->roots(shape, s->high, s->high, 0, s->root_high);
         own = s->low;
         their = s->high;
         own_root = s->root_low;
