@@ -402,7 +402,8 @@ static void end_select(const batch *b, int64_t near) {
     for (int64_t a = 0; a < b->count; a++) {
         ikt_select *s = &b->select[a];
         ikt_select_end(s);
-        b->last[a] = s->count < b->selected ? UINT64_MAX : greatest(s->pair, s->count);
+        const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
+        b->last[a] = is_whole ? UINT64_MAX : greatest(s->pair, s->count);
         if (near < s->count) ikt_pairs_part(s->pair, s->count, near);
         b->near[a] = near < s->count ? greatest(s->pair, near) : b->last[a];
     }

@@ -354,7 +354,8 @@ ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, b
                                   .metric = m.metric,
                                   .euclidean = m.euclidean,
                                   .candidates = candidates,
-                                  .among = out->among};
+                                  .among = out->among,
+                                  .computes_all = job->computes_all};
     if (st == IKT_OK && !is_found) st = find_lists(ctx, &m, &rows, lists, recall);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);

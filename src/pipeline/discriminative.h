@@ -26,6 +26,7 @@ typedef struct {
     const char *names;     /* a line a class, or NULL */
     ikt_checkpoint_hooks *hooks;
     int64_t k;
+    bool computes_all; /* nothing is dropped by a bound: for tests, the same lists */
 } ikt_class_search;
 
 /* COLLECTIVE. Model, lists with squared distances, and figures.
