@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_MOST = 16384, AMONG_LEAST = 1000, AMONG_EACH = 12 };
+enum { ALL_MOST = 131072, AMONG_LEAST = 1000, AMONG_EACH = 40 };
 
 #define KEY(name) offsetof(ikt_fisher_settings, name)
 
@@ -37,9 +37,9 @@ static const ikt_key keys[] = {
      "The rows among which the nearest ones are found: all; posterior, those with the most similar "
      "probabilities of the classes; euclidean, those at the least plain distance, which is another "
      "method. The log says for how many rows the lists are proved to be those of all. auto is all "
-     "up to 16,384 rows, then posterior"},
+     "up to 131,072 rows, then posterior"},
     {"among", IKT_KEY_INT, KEY(among), "auto", 2, 1e9, 1, NULL, "rows",
-     "The candidates of a row; auto is twelve times the neighbours, at least 1,000"},
+     "The candidates of a row; auto is forty times the neighbours, at least 1,000"},
     {"train", IKT_KEY_STRING, KEY(train), "", 0, 0, 0, NULL, "",
      "The rows whose labels may be used, as FILE.h5:DATASET or FILE.npy with their numbers, from 0 "
      "on; the labels of all others serve figures only. Empty: all rows that have a label"},

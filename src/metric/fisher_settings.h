@@ -47,7 +47,7 @@ bool ikt_fisher_sigma(const ikt_fisher_settings *settings, ikt_sigma_rule *rule,
 /* LOCAL, pure. Rows of the support, wanted of so many labelled rows. */
 int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled);
 
-/* LOCAL, pure. Candidates of lists of k of n rows: what auto means, from 16,384 rows on posterior,
+/* LOCAL, pure. Candidates of lists of k of n rows: what auto means, beyond 131,072 rows posterior,
  * and how many. */
 ikt_fisher_candidates ikt_fisher_candidates_of(const ikt_fisher_settings *settings, int64_t n);
 int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t k);

@@ -35,8 +35,7 @@ static float sum_speeds(const ikt_segment_job *job, const float *low, const floa
     for (int q = 0; q <= pieces; q++) {
         const bool is_end = q == 0 || q == pieces;
         if (job->rule == IKT_RULE_OUTER && 2 * q == pieces) continue;
-        const double v = sqrt(job->kernel->speed(
-            &job->shape, low, high, (float)q / (float)pieces));
+        const double v = sqrt(job->kernel->speed(&job->shape, low, high, (float)q / (float)pieces));
         length += job->rule == IKT_RULE_TRAPEZOID && is_end ? v / 2 : v;
     }
     return (float)(length / pieces);

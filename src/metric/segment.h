@@ -94,7 +94,8 @@ const ikt_segment_kernel *ikt_segment_kernel_for(ikt_isa isa);
 static inline float ikt_segment_arc(float squared) {
     const float u = 0.25f * (squared < 2 ? squared : 2), v = u * u;
     const float low = (1.0f + 0.166666761f * u) + v * (0.0749938115f + 0.0447978675f * u);
-    const float high = (0.0284338016f + 0.0362081751f * u) + v * (-0.0410680883f + 0.160831779f * u);
+    const float high =
+        (0.0284338016f + 0.0362081751f * u) + v * (-0.0410680883f + 0.160831779f * u);
     const float top = -0.195546269f + 0.14315106f * u;
     return 4 * sqrtf(u) * (low + v * v * (high + v * v * top));
 }

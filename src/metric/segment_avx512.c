@@ -5,8 +5,8 @@
 #define LANE_WIDTH 16
 #include "metric/segment_body.h"
 
-static TARGET void roots(const ikt_class_lanes *shape, const float *low, const float *high,
-                         float t, float *root) {
+static TARGET void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
+                         float *root) {
     find_roots(shape, low, high, t, root);
 }
 
@@ -20,7 +20,7 @@ static TARGET void halves(const float *weight, int64_t lanes, float *half) {
 }
 
 static TARGET float middle(const ikt_class_lanes *shape, const float *half, const float *other,
-                    float *root) {
+                           float *root) {
     return find_middle(shape, half, other, root);
 }
 
@@ -28,8 +28,9 @@ static TARGET float chord(const float *a, const float *b, int wide) {
     return find_chord(a, b, wide);
 }
 
-static TARGET float arcs(const ikt_class_lanes *shape, int points, const float *low, const float *high,
-                  const float *root_low, const float *root_high, float limit, float *root) {
+static TARGET float arcs(const ikt_class_lanes *shape, int points, const float *low,
+                         const float *high, const float *root_low, const float *root_high,
+                         float limit, float *root) {
     return sum_arcs(shape, points, low, high, root_low, root_high, limit, root);
 }
 

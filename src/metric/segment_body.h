@@ -112,12 +112,12 @@ LANES_KERNEL float find_middle(const ikt_class_lanes *shape, const float *half, 
         memset(lanes, 0, sizeof lanes);
         for (int64_t l = shape->first[c]; l < shape->first[c + 1]; l += LANES)
             LANES_UNROLL
-            for (int v = 0; v < VECTORS; v++) {
-                vector a, b;
-                load(&a, half + l + v * LANE_WIDTH);
-                load(&b, other + l + v * LANE_WIDTH);
-                lanes[v] = vector_fused(a, b, lanes[v]);
-            }
+        for (int v = 0; v < VECTORS; v++) {
+            vector a, b;
+            load(&a, half + l + v * LANE_WIDTH);
+            load(&b, other + l + v * LANE_WIDTH);
+            lanes[v] = vector_fused(a, b, lanes[v]);
+        }
         root[c] = lanes_total(lanes);
         total += root[c];
     }
@@ -170,12 +170,12 @@ LANES_KERNEL float find_chord(const float *a, const float *b, int wide) {
     memset(lanes, 0, sizeof lanes);
     for (int c = 0; c < wide; c += LANES)
         LANES_UNROLL
-        for (int v = 0; v < VECTORS; v++) {
-            vector x, y;
-            load(&x, a + c + v * LANE_WIDTH);
-            load(&y, b + c + v * LANE_WIDTH);
-            lanes[v] += (x - y) * (x - y);
-        }
+    for (int v = 0; v < VECTORS; v++) {
+        vector x, y;
+        load(&x, a + c + v * LANE_WIDTH);
+        load(&y, b + c + v * LANE_WIDTH);
+        lanes[v] += (x - y) * (x - y);
+    }
     return lanes_total(lanes);
 }
 
@@ -190,7 +190,7 @@ LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const floa
                             float limit, float *root) {
     const int wide = shape->wide, pieces = points + 1;
     const float most = limit * safely + noise;
-    float arc[IKT_POINTS_MOST + 2];                              /* of the piece that ends there */
+    float arc[IKT_POINTS_MOST + 2]; /* of the piece that ends there */
     int begin[2 * IKT_POINTS_MOST + 2], end[2 * IKT_POINTS_MOST + 2], parts = 1;
     begin[0] = 0;
     end[0] = pieces;

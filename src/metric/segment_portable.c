@@ -4,7 +4,8 @@
 #define LANE_WIDTH 4
 #include "metric/segment_body.h"
 
-static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t, float *root) {
+static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
+                  float *root) {
     find_roots(shape, low, high, t, root);
 }
 

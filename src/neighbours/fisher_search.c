@@ -43,8 +43,8 @@ typedef struct {
     float *chord, *plain; /* [OWN_ROWS * BLOCK_ROWS] tiles of squared chords, plain distances */
     float *low, *high;    /* [lanes] log-weights with entries left out */
     float *root_low, *root_high, *root_middle; /* [wide] */
-    float *line;                 /* of ikt_segment_distance */
-    float *pair;                 /* [PACK * d] a packed row */
+    float *line;                               /* of ikt_segment_distance */
+    float *pair;                               /* [PACK * d] a packed row */
     float one[PACK];
     int64_t lengths;
 } scratch;
@@ -68,7 +68,7 @@ typedef struct {
     uint32_t *best_row;
     int64_t k;
     float *packed_root, *packed_x, *block_half; /* of the block */
-    scratch *scratch;              /* [threads] */
+    scratch *scratch;                           /* [threads] */
 } batch;
 
 static bool by_plain(const batch *b) {
@@ -110,12 +110,13 @@ static float over_middle(const batch *b, int64_t a, const block *other, int64_t 
                          const float *root, const float *their, float margin, scratch *s) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const float least_total = 1e-30f;
-    const float total =
-        b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
-                                    other->half + j * shape->lanes, s->root_middle);
+    const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
+                                                    other->half + j * shape->lanes, s->root_middle);
     if (!(total >= least_total)) return 0;
-    const float first = sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
-    const float second = sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
+    const float first =
+        sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
+    const float second =
+        sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
     return (first > 0 ? ikt_segment_arc(first * first) : 0) +
            (second > 0 ? ikt_segment_arc(second * second) : 0);
 }
@@ -161,9 +162,8 @@ static void offer(const batch *b, int64_t a, int64_t lane, const block *other, i
                    (float)((double)length * (double)length + plain), (uint32_t)(other->first + j));
 }
 
-/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no digits
- * remained.
- *   weight   [lanes] log-weights of the row */
+/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no
+ * digits remained. weight   [lanes] log-weights of the row */
 static bool without(const ikt_class_lanes *shape, const float *root, const float *weight,
                     int64_t lane, float *out) {
     const float w = exp2f(weight[lane]), left = 1 / (1 - w);
@@ -415,10 +415,9 @@ enum { DONE = 1, PROVED = 2 };
 static void note_proofs(const batch *b, bool has_selected, uint8_t *done) {
     for (int64_t a = 0; a < b->count; a++) {
         const float limit = chord_limit(b, b->best[a * b->k]);
-        const bool is_all = b->rows->candidates == IKT_CANDIDATES_ALL ||
-                            (has_selected && b->last[a] == UINT64_MAX);
-        const bool is_beyond = has_selected && !by_plain(b) &&
-                               b->rows->job.rule == IKT_RULE_ARC &&
+        const bool is_all =
+            b->rows->candidates == IKT_CANDIDATES_ALL || (has_selected && b->last[a] == UINT64_MAX);
+        const bool is_beyond = has_selected && !by_plain(b) && b->rows->job.rule == IKT_RULE_ARC &&
                                ikt_pair_value(b->last[a]) > limit;
         const bool is_proved = is_all || is_beyond || (!by_plain(b) && own_lane(b, a) >= 0);
         done[a] = is_proved ? PROVED : DONE;

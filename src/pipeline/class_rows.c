@@ -166,8 +166,8 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
 }
 
 /* COLLECTIVE. The labels of all rows, in the order of the settings: train list, permutation. */
-static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings,
-                           const char *names, uint64_t seed, int64_t *label, ikt_class_rows *out) {
+static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings, const char *names,
+                           uint64_t seed, int64_t *label, ikt_class_rows *out) {
     uint8_t *train = NULL, *has = NULL;
     const int64_t n = out->n;
     ikt_status st = ikt_alloc(ctx, &train, n, 1, purpose);
@@ -184,12 +184,10 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
     }
     if (st == IKT_OK && out->trained == 0)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s",
-                      out->labelled == 0 ? "affinity.kind=fisher needs labels, and no row has one"
-                      : settings->train[0]
-                          ? "no row that fisher.train names has a label"
-                          : "affinity.kind=fisher needs labels");
-    if (st == IKT_OK && settings->permute)
-        st = permute(ctx, seed, n, out->labelled, has, label);
+                      out->labelled == 0   ? "affinity.kind=fisher needs labels, and no row has one"
+                      : settings->train[0] ? "no row that fisher.train names has a label"
+                                           : "affinity.kind=fisher needs labels");
+    if (st == IKT_OK && settings->permute) st = permute(ctx, seed, n, out->labelled, has, label);
     if (st == IKT_OK) st = number_classes(ctx, label, has, train, out);
     st = ikt_agree(ctx, st);
     ikt_free(&train);

@@ -27,8 +27,8 @@ typedef struct {
     const ikt_fisher_settings *settings;
     ikt_class_outcome *out;
     const ikt_metric *metric;
-    float *support;  /* [ikt_packed_floats(m, d)] */
-    double *self;    /* [m] k(s, s): 0 */
+    float *support;       /* [ikt_packed_floats(m, d)] */
+    double *self;         /* [m] k(s, s): 0 */
     float *weight, *root; /* [rows.count * lanes], [rows.count * wide] */
     ikt_scorer plain;     /* the rows, where plain distances count */
     double euclidean;     /* what their squares count */
@@ -67,7 +67,8 @@ static ikt_status find_sigma(ikt_context *ctx, model *m) {
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof *x, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &m->self, rows, sizeof *m->self, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &single, rows, sizeof *single, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &k, rows * rows, sizeof *k, purpose);
     st = ikt_agree(ctx, st);
@@ -202,7 +203,8 @@ static void tell_model(ikt_context *ctx, const model *m) {
     const ikt_class_rows *c = &o->classes;
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("classes", c->classes), IKT_LOG_INT("train", c->trained),
+        (ikt_log_number[]){IKT_LOG_INT("classes", c->classes),
+                           IKT_LOG_INT("train", c->trained),
                            IKT_LOG_INT("labelled", c->labelled),
                            IKT_LOG_INT("support", o->support.m),
                            IKT_LOG_REAL("sigma", o->sigma.sigma),
@@ -214,8 +216,7 @@ static void tell_model(ikt_context *ctx, const model *m) {
         "the rows",
         o->is_permuted ? "PERMUTED " : "", (long long)c->trained, c->classes,
         (long long)o->support.m, m->settings->own == IKT_OWN_KEPT ? "kept" : "left out",
-        (long long)(c->n - c->labelled), o->sigma.sigma, o->sigma.log_likelihood,
-        100 * o->certain);
+        (long long)(c->n - c->labelled), o->sigma.sigma, o->sigma.log_likelihood, 100 * o->certain);
     if (o->certain > certain_most)
         ikt_log(ctx, IKT_LOG_WARN,
                 "fisher: on %.1f %% of the rows one class has p > 0.999, so that most rows of a "
@@ -232,9 +233,9 @@ static ikt_status make_model(ikt_context *ctx, model *m) {
     IKT_TRY(ikt_class_rows_make(ctx, m->settings, job->rows, job->labels, job->names, seed,
                                 &out->classes));
     const ikt_class_rows *c = &out->classes;
-    IKT_TRY(ikt_agree(ctx, ikt_class_support_draw(
-                               ctx, c->of_row, c->n, c->classes,
-                               ikt_fisher_support(m->settings, c->trained), seed, &out->support)));
+    IKT_TRY(ikt_agree(ctx, ikt_class_support_draw(ctx, c->of_row, c->n, c->classes,
+                                                  ikt_fisher_support(m->settings, c->trained), seed,
+                                                  &out->support)));
     out->is_permuted = m->settings->permute;
     out->chance = 1;
     for (int i = 0; i < c->classes; i++)
@@ -328,8 +329,7 @@ static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_
 }
 
 ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, bool is_found,
-                                ikt_neighbours *lists, ikt_recall *recall,
-                                ikt_class_outcome *out) {
+                                ikt_neighbours *lists, ikt_recall *recall, ikt_class_outcome *out) {
     const ikt_fisher_settings *settings = &job->settings->affinity.fisher;
     model m = {.job = job, .settings = settings, .out = out, .metric = ikt_metric_of(job->data)};
     const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(settings, job->rows->n);
@@ -359,8 +359,7 @@ ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, b
     if (st == IKT_OK && !is_found) st = find_lists(ctx, &m, &rows, lists, recall);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
-    if (st == IKT_OK)
-        st = ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
+    if (st == IKT_OK) st = ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
     ikt_stage_end(ctx, IKT_STAGE_RECALL);
     destroy_model(&m);
     return st;

@@ -104,8 +104,8 @@ static ikt_status make_probabilities(ikt_context *ctx, const ikt_settings *setti
     return ikt_probabilities_compute(ctx, settings, data, &wanted, p);
 }
 
-static void note_probabilities(ikt_context *ctx, ikt_probabilities *p, int64_t n,
-                               double seconds, ikt_settings *settings, ikt_embed_result *out) {
+static void note_probabilities(ikt_context *ctx, ikt_probabilities *p, int64_t n, double seconds,
+                               ikt_settings *settings, ikt_embed_result *out) {
     out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
     out->classes = p->classes; /* given away */

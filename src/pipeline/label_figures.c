@@ -81,9 +81,8 @@ static void total(ikt_context *ctx, wrongs *w) {
 
 /* --- in the metric ---------------------------------------------------------------------------- */
 
-static ikt_status find_in_space(ikt_context *ctx, const ikt_fisher_rows *rows,
-                                const uint8_t *train, const ikt_class_outcome *o,
-                                ikt_label_figures *out) {
+static ikt_status find_in_space(ikt_context *ctx, const ikt_fisher_rows *rows, const uint8_t *train,
+                                const ikt_class_outcome *o, ikt_label_figures *out) {
     const ikt_class_lanes *shape = &rows->job.shape;
     ikt_fisher_rows all = *rows;
     ikt_fisher_own own = {0};

@@ -12,11 +12,11 @@
 
 /* Errors of labels on a sample of some rows, by their nearest train rows; shares from 0 to 1. */
 typedef struct {
-    int64_t rows;   /* that there are */
-    int64_t sample; /* of them, drawn; 0: no figures */
-    int64_t *row;   /* [sample] ascending, the same on every rank */
-    int64_t votes;  /* nearest train rows that vote beside the nearest one: 10, or fewer */
-    double posterior;                  /* of the likeliest class */
+    int64_t rows;     /* that there are */
+    int64_t sample;   /* of them, drawn; 0: no figures */
+    int64_t *row;     /* [sample] ascending, the same on every rank */
+    int64_t votes;    /* nearest train rows that vote beside the nearest one: 10, or fewer */
+    double posterior; /* of the likeliest class */
     double space_nearest, space_votes; /* in the Fisher metric: of the nearest row, by votes */
     double map_nearest, map_votes;     /* in the map, once that is there */
 } ikt_label_figures;
@@ -30,9 +30,9 @@ typedef struct {
     float *posterior; /* [rows.count * classes] p(c|x) of the own rows */
     double certain;   /* share of rows where a class has p > 0.999 */
     ikt_fisher_candidates candidates;
-    int64_t among;    /* candidates of a row; 0 for all */
-    double proved;    /* share of lists that are proved to be those of all rows */
-    double longest;   /* of the kept distances */
+    int64_t among;  /* candidates of a row; 0 for all */
+    double proved;  /* share of lists that are proved to be those of all rows */
+    double longest; /* of the kept distances */
     bool is_permuted;
     double chance; /* 1 - sum of squared shares of the classes: what permuted labels are to give */
     ikt_label_figures held_out, used; /* rows whose labels were not used; rows of the support */

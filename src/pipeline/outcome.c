@@ -68,8 +68,10 @@ static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *
     const struct {
         const char *name;
         double value;
-    } figure[] = {{"posterior_error", f->posterior},     {"space_1nn_error", f->space_nearest},
-                  {"space_vote_error", f->space_votes}, {"map_1nn_error", f->map_nearest},
+    } figure[] = {{"posterior_error", f->posterior},
+                  {"space_1nn_error", f->space_nearest},
+                  {"space_vote_error", f->space_votes},
+                  {"map_1nn_error", f->map_nearest},
                   {"map_vote_error", f->map_votes}};
     char name[64];
     snprintf(name, sizeof name, "fisher_%s_rows", of);
@@ -237,9 +239,9 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
                                    .circumstances = n->circumstance,
                                    .n_circumstances = n->n_circumstances,
                                    .fisher = fisher,
-                                   .n_fisher = !o->is_there              ? 0
+                                   .n_fisher = !o->is_there             ? 0
                                                : o->held_out.sample > 0 ? 4
-                                                                         : 3,
+                                                                        : 3,
                                    .state = state.part,
                                    .n_state = state.count,
                                    .state_head = ikt_checkpoint_head("loop", run->input_fingerprint,

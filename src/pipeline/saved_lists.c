@@ -43,7 +43,7 @@ static ikt_status save(void *self) {
     facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
                           p->is_ordered, p->start != NULL, p->cells.sample, p->rounds},
                .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing,
-                       p->classes.proved, p->classes.longest}};
+                        p->classes.proved, p->classes.longest}};
     if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);

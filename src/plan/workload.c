@@ -121,8 +121,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         const int64_t m = ikt_fisher_support(&s->affinity.fisher, data->n);
         out->lanes = ikt_class_lanes_most(m, IKT_USUAL_CLASSES);
     }
-    out->is_near =
-        !out->is_dense && !out->is_pairs && !out->is_fisher && ikt_affinity_is_approximate(&s->affinity, data->n);
+    out->is_near = !out->is_dense && !out->is_pairs && !out->is_fisher &&
+                   ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_near && !out->is_given && !out->is_isolation)
         out->model.coarse = ikt_cells_choose(data->n, 0);

@@ -50,7 +50,8 @@ static const ikt_key input_keys[] = {
         "file. input.file may then be left out"),
     TEXT(
         input, labels, "labels",
-        "The classes of the rows. They colour the picture and serve the measures, and may be absent; "
+        "The classes of the rows. They colour the picture and serve the measures, and may be "
+        "absent; "
         "the embedding does not depend on them unless affinity.kind is fisher. A label below 0, or "
         "an empty name, stands for none. The name is that of a data set of n integers, of a "
         "column "

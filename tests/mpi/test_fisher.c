@@ -89,8 +89,7 @@ static void begin(ikt_context *ctx, int64_t n, labelling how, const char *text, 
     succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     set(ctx, &m->settings, "affinity.kind=fisher preprocess.normalise=none");
     set(ctx, &m->settings, text);
-    succeed(ctx,
-            ikt_source_from_rows(ctx, m->x, NULL, m->rows.count, D, IKT_TYPE_F32, &m->source));
+    succeed(ctx, ikt_source_from_rows(ctx, m->x, NULL, m->rows.count, D, IKT_TYPE_F32, &m->source));
     succeed(ctx, ikt_dataset_create(ctx, m->source, &m->settings.preprocess, &m->data));
 }
 
@@ -112,11 +111,16 @@ static void unmake(made *m) {
 static uint64_t hash_of(ikt_context *ctx, const made *m) {
     const ikt_class_outcome *o = &m->outcome;
     const size_t k = (size_t)m->lists.k, c = (size_t)o->classes.classes;
-    const double figure[] = {o->sigma.sigma,         o->sigma.log_likelihood,
-                             o->certain,             o->chance,
-                             o->longest,             o->held_out.posterior,
-                             o->held_out.space_nearest, o->held_out.space_votes,
-                             o->used.posterior,      o->used.space_nearest,
+    const double figure[] = {o->sigma.sigma,
+                             o->sigma.log_likelihood,
+                             o->certain,
+                             o->chance,
+                             o->longest,
+                             o->held_out.posterior,
+                             o->held_out.space_nearest,
+                             o->held_out.space_votes,
+                             o->used.posterior,
+                             o->used.space_nearest,
                              o->used.space_votes};
     uint64_t hash = ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k);
     hash ^= 3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
@@ -214,11 +218,13 @@ static void check_lists(const made *m) {
 
 static void lists_are_those_of_the_formulas(void **state) {
     ikt_context *ctx = *state;
-    static const char *const text[] = {
-        "fisher.support=60 fisher.own=left_out", "fisher.support=60 fisher.own=kept",
-        "fisher.support=40 fisher.euclidean=0.3", "fisher.points=0 fisher.sigma=1.3",
-        "fisher.points=2 fisher.support=50 fisher.sigma=perplexity",
-        "fisher.rule=trapezoid fisher.support=50", "fisher.rule=outer fisher.support=50"};
+    static const char *const text[] = {"fisher.support=60 fisher.own=left_out",
+                                       "fisher.support=60 fisher.own=kept",
+                                       "fisher.support=40 fisher.euclidean=0.3",
+                                       "fisher.points=0 fisher.sigma=1.3",
+                                       "fisher.points=2 fisher.support=50 fisher.sigma=perplexity",
+                                       "fisher.rule=trapezoid fisher.support=50",
+                                       "fisher.rule=outer fisher.support=50"};
     for (size_t t = 0; t < sizeof text / sizeof *text; t++) {
         made m;
         make(ctx, N, MIXED, text[t], &m);
@@ -388,8 +394,8 @@ static void labels_outside_the_support_change_no_bit(void **state) {
     int64_t last[C] = {-1, -1, -1, -1};
     for (int64_t i = 0; i < N; i++) {
         const int64_t l = true_label(i, N, EVERY);
-        if (last[l] < 0 || ikt_rng_u64(1, IKT_RNG_SUPPORT, i, 0) >
-                               ikt_rng_u64(1, IKT_RNG_SUPPORT, last[l], 0))
+        if (last[l] < 0 ||
+            ikt_rng_u64(1, IKT_RNG_SUPPORT, i, 0) > ikt_rng_u64(1, IKT_RNG_SUPPORT, last[l], 0))
             last[l] = i;
     }
     begin(ctx, N, EVERY, "fisher.support=60", &other);
@@ -434,8 +440,8 @@ static void figures_are_those_of_the_nearest_train_rows(void **state) {
         }
         close += second < least + 1e-4; /* which of the two is nearer rounding decides */
         wrong += label_of(nearest, N, MIXED) != label;
-        const ref_pair pair = {m.outcome.support.m, C, m.outcome.support.of, ref.a[i], ref.a[i],
-                               -1, -1};
+        const ref_pair pair = {
+            m.outcome.support.m, C, m.outcome.support.of, ref.a[i], ref.a[i], -1, -1};
         ref_point(&pair, 0, p);
         int best = 0;
         for (int e = 1; e < C; e++)

@@ -112,12 +112,12 @@ static ref_pair pair_of(const world *w, int64_t i, int64_t j) {
 static float distance_within(const world *w, int64_t i, int64_t j, float limit) {
     const ikt_class_lanes *shape = &w->support.shape;
     float *scratch = NULL;
-    assert_int_equal(
-        ikt_alloc(w->ctx, &scratch, ikt_segment_scratch(shape, w->job.points), sizeof *scratch, "t"),
-        IKT_OK);
-    const float d = ikt_segment_distance(
-        &w->job, w->weight + i * shape->lanes, w->weight + j * shape->lanes,
-        w->root + i * shape->wide, w->root + j * shape->wide, limit, scratch);
+    assert_int_equal(ikt_alloc(w->ctx, &scratch, ikt_segment_scratch(shape, w->job.points),
+                               sizeof *scratch, "t"),
+                     IKT_OK);
+    const float d =
+        ikt_segment_distance(&w->job, w->weight + i * shape->lanes, w->weight + j * shape->lanes,
+                             w->root + i * shape->wide, w->root + j * shape->wide, limit, scratch);
     ikt_free(&scratch);
     return d;
 }
@@ -545,8 +545,9 @@ static void own_entries_count_only_where_they_are_kept(void **state) {
         weigh(&w, sigma, kept == 0);
         if (!kept) /* of a pair both entries are left out; here those of its rows alone can be */
             for (int64_t i = 0; i < N; i++)
-                assert_true(w.weight[i * w.support.shape.lanes + ikt_class_lane_of(&w.support, i)] ==
-                            IKT_NO_WEIGHT);
+                assert_true(
+                    w.weight[i * w.support.shape.lanes + ikt_class_lane_of(&w.support, i)] ==
+                    IKT_NO_WEIGHT);
         remember(&w, before);
         for (int64_t l = 0; l < m; l++)
             w.k[w.support.row[l] * m + l] += 7;
@@ -582,7 +583,8 @@ static void indefinite_similarities_give_probabilities(void **state) {
                 const ref_pair pair = pair_of(&w, i, j);
                 w.job.rule = (ikt_segment_rule)rule;
                 const double d = (double)distance(&w, i, j);
-                assert_true(d >= 0 && fabs(d - ref_distance(&pair, w.job.rule, 5)) < 1e-4 * (1 + d));
+                assert_true(d >= 0 &&
+                            fabs(d - ref_distance(&pair, w.job.rule, 5)) < 1e-4 * (1 + d));
             }
         }
     end(&w);
@@ -650,22 +652,21 @@ static void middles_by_products_are_those_of_the_line(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(support_is_drawn_by_class),
-        cmocka_unit_test(probabilities_are_those_of_parzen),
-        cmocka_unit_test(sigma_is_the_likeliest_of_the_grid),
-        cmocka_unit_test(speeds_are_those_of_the_fisher_matrix),
-        cmocka_unit_test(lengths_are_those_of_the_formulas),
-        cmocka_unit_test(coarse_arcs_are_never_above_fine_ones),
-        cmocka_unit_test(a_limit_only_drops_what_is_above_it),
-        cmocka_unit_test(errors_fall_with_the_points),
-        cmocka_unit_test(a_logistic_curve_is_an_arc),
-        cmocka_unit_test(far_classes_are_half_a_circle_apart),
-        cmocka_unit_test(summands_of_single_rows_cancel),
-        cmocka_unit_test(own_entries_count_only_where_they_are_kept),
-        cmocka_unit_test(indefinite_similarities_give_probabilities),
-        cmocka_unit_test(bits_do_not_depend_on_the_instruction_set),
-        cmocka_unit_test(middles_by_products_are_those_of_the_line)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(support_is_drawn_by_class),
+                                       cmocka_unit_test(probabilities_are_those_of_parzen),
+                                       cmocka_unit_test(sigma_is_the_likeliest_of_the_grid),
+                                       cmocka_unit_test(speeds_are_those_of_the_fisher_matrix),
+                                       cmocka_unit_test(lengths_are_those_of_the_formulas),
+                                       cmocka_unit_test(coarse_arcs_are_never_above_fine_ones),
+                                       cmocka_unit_test(a_limit_only_drops_what_is_above_it),
+                                       cmocka_unit_test(errors_fall_with_the_points),
+                                       cmocka_unit_test(a_logistic_curve_is_an_arc),
+                                       cmocka_unit_test(far_classes_are_half_a_circle_apart),
+                                       cmocka_unit_test(summands_of_single_rows_cancel),
+                                       cmocka_unit_test(own_entries_count_only_where_they_are_kept),
+                                       cmocka_unit_test(indefinite_similarities_give_probabilities),
+                                       cmocka_unit_test(bits_do_not_depend_on_the_instruction_set),
+                                       cmocka_unit_test(middles_by_products_are_those_of_the_line)};
     MPI_Init(&argc, &argv);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     MPI_Finalize();
