@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "config/value.h"
@@ -14,6 +15,7 @@ static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
     [IKT_AFFINITY_KNN] = &ikt_affinity_knn,
     [IKT_AFFINITY_ADAPTIVE] = &ikt_affinity_adaptive,
     [IKT_AFFINITY_FUZZY] = &ikt_affinity_fuzzy,
+    [IKT_AFFINITY_FISHER] = &ikt_affinity_fisher,
     [IKT_AFFINITY_GRAPH] = &ikt_affinity_graph,
 };
 
@@ -30,6 +32,8 @@ void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, si
         char value[64];
         ikt_value_print(key, (const char *)settings + kind->keys + key->offset, value,
                         sizeof value);
+        /* Of many keys those that differ from what is usual. */
+        if (kind->section->n_keys > 4 && strcmp(value, key->fallback) == 0) continue;
         used += (size_t)snprintf(text + used, size - used, " %s %s", key->name, value);
     }
 }
@@ -49,16 +53,18 @@ void ikt_affinity_parts(ikt_affinity_settings *settings,
 
 static const ikt_key affinity_keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, kind), "isolation", 0, 0, 0,
-     "isolation|gaussian|knn|adaptive|fuzzy|graph", "",
+     "isolation|gaussian|knn|adaptive|fuzzy|fisher|graph", "",
      "The kernel that measures how similar two rows are: isolation is the Isolation kernel; "
      "gaussian is that of plain t-SNE; knn is 1 for the nearest rows and 0 for all others; "
      "adaptive is a Gaussian whose width at a row is its distance to a near row; fuzzy has the "
-     "weights of UMAP (docs/umap.md); graph takes the weights of input.graph, and is implied "
+     "weights of UMAP (docs/umap.md); fisher is a Gaussian of distances that follow given labels "
+     "(docs/fisher.md); graph takes the weights of input.graph, and is implied "
      "wherever that is given"},
     {"neighbours", IKT_KEY_INT, offsetof(ikt_affinity_settings, neighbours), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The number k of most similar rows that each row is attracted to; auto is 30 for isolation "
-     "and knn, three times the perplexity for gaussian, three times adaptive.neighbours, but at "
+     "and knn, three times the perplexity for gaussian and fisher, three times "
+     "adaptive.neighbours, but at "
      "least 30, for adaptive, and 15 for fuzzy"},
     {"support", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, support), "sparse", 0, 0, 0,
      "sparse|dense|whole", "",

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "data/dataset.h"
 #include "dist/order.h"
+#include "metric/fisher_settings.h"
 #include "neighbours/neighbours.h"
 
 /* In the order of the table of kinds (affinity.c). */
@@ -26,6 +27,7 @@ typedef enum {
     IKT_AFFINITY_KNN,
     IKT_AFFINITY_ADAPTIVE,
     IKT_AFFINITY_FUZZY,
+    IKT_AFFINITY_FISHER,
     IKT_AFFINITY_GRAPH, /* no kernel: input.graph */
     IKT_AFFINITIES
 } ikt_affinity_name;
@@ -71,6 +73,7 @@ typedef struct {
     ikt_gaussian_settings gaussian; /* of single kinds, in sections of their own */
     ikt_adaptive_settings adaptive;
     ikt_graph_settings graph;
+    ikt_fisher_settings fisher;
 } ikt_affinity_settings;
 
 extern const ikt_section ikt_affinity_section, ikt_gaussian_section, ikt_adaptive_section,
@@ -105,8 +108,9 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 
 /* What the scores of lists and scorers are. */
 typedef enum {
-    IKT_SCORES_CODES,    /* numbers of differing entries of the rows' cell codes */
-    IKT_SCORES_DISTANCES /* squared Euclidean distances of the preprocessed rows */
+    IKT_SCORES_CODES,     /* numbers of differing entries of the rows' cell codes */
+    IKT_SCORES_DISTANCES, /* squared Euclidean distances of the preprocessed rows */
+    IKT_SCORES_FISHER     /* squared Fisher distances, by given labels (metric/segment.h) */
 } ikt_affinity_scores;
 
 /* How both directions of a pair become one entry of P. */
@@ -156,7 +160,7 @@ typedef struct {
 } ikt_affinity;
 
 extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
-    ikt_affinity_adaptive, ikt_affinity_fuzzy, ikt_affinity_graph;
+    ikt_affinity_adaptive, ikt_affinity_fuzzy, ikt_affinity_fisher, ikt_affinity_graph;
 
 /* LOCAL, pure. The kind that the settings name. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
@@ -179,7 +183,7 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
                                   ikt_similarity_row *sum_row, ikt_dense *dense,
                                   int64_t *zero_similarity);
 
-enum { IKT_AFFINITY_PARTS = 3 };
+enum { IKT_AFFINITY_PARTS = 4 };
 
 /* LOCAL. The kinds' own sections, bound to the members of `settings`, for config.h. */
 void ikt_affinity_parts(ikt_affinity_settings *settings, ikt_config_part parts[IKT_AFFINITY_PARTS]);

@@ -61,7 +61,8 @@ void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 /* Lists that are being made: what a run that is stopped needs to go on. */
 typedef struct {
     int64_t round;     /* 0: the search; r: round r over neighbours of neighbours */
-    uint8_t *done;     /* [n_local] rows whose lists are through this round */
+    uint8_t *done;     /* [n_local] rows whose lists are through this round: nonzero; a search may
+                          put a number of its own in place of 1 */
     uint32_t *nearest; /* [n_local * near] the first entries of all lists before this round; NULL in
                           round 0 */
     int64_t near;

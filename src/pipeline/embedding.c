@@ -97,16 +97,19 @@ static ikt_status make_probabilities(ikt_context *ctx, const ikt_settings *setti
     const ikt_probabilities_options wanted = {
         .needs = ikt_layout_objective(layout)->needs,
         .labels = options->labels,
+        .label_names = options->label_names,
         .landmarks = landmarks->count > 0 ? landmarks : NULL,
         .model_writer = options->model_writer,
         .graph_writer = options->graph_writer ? *options->graph_writer : NULL};
     return ikt_probabilities_compute(ctx, settings, data, &wanted, p);
 }
 
-static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int64_t n,
-                               double seconds, ikt_settings *settings, ikt_embed_result *out) {
+static void note_probabilities(ikt_context *ctx, ikt_probabilities *p, int64_t n, double seconds,
+                               ikt_settings *settings, ikt_embed_result *out) {
     out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
+    out->classes = p->classes; /* given away */
+    p->classes = (ikt_class_outcome){.is_there = false};
     if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->psi > 0) {
@@ -341,6 +344,11 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK) st = reorder(ctx, &p, true, out->y, out->y, bytes);
     ikt_probabilities_destroy(&p);
+    if (st == IKT_OK && out->classes.is_there) {
+        ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
+        st = ikt_figures_of_map(ctx, rows, layout->dimensions, out->y, &out->classes);
+        ikt_stage_end(ctx, IKT_STAGE_MEASURES);
+    }
     ikt_loop_state_destroy(&saved);
     if (st != IKT_OK) ikt_embed_result_destroy(out);
     return st;
@@ -350,4 +358,5 @@ void ikt_embed_result_destroy(ikt_embed_result *embedding) {
     ikt_free(&embedding->y);
     ikt_trace_destroy(&embedding->trace);
     ikt_loop_state_destroy(&embedding->last);
+    ikt_class_outcome_destroy(&embedding->classes);
 }

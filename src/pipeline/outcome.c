@@ -64,6 +64,42 @@ static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
                    (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
 }
 
+static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *n) {
+    const struct {
+        const char *name;
+        double value;
+    } figure[] = {{"posterior_error", f->posterior},
+                  {"space_1nn_error", f->space_nearest},
+                  {"space_vote_error", f->space_votes},
+                  {"map_1nn_error", f->map_nearest},
+                  {"map_vote_error", f->map_votes}};
+    char name[64];
+    snprintf(name, sizeof name, "fisher_%s_rows", of);
+    ikt_note_fact(n, name, "%lld, of which %lld were asked", (long long)f->rows,
+                  (long long)f->sample);
+    for (size_t e = 0; f->sample > 0 && e < sizeof figure / sizeof *figure; e++) {
+        snprintf(name, sizeof name, "fisher_%s_%s", of, figure[e].name);
+        ikt_note_fact(n, name, "%.6f", figure[e].value);
+    }
+}
+
+/* That labels were used, which, and what they tell of others. */
+static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
+    if (!o->is_there) return;
+    ikt_note_fact(n, "labels_used", "%slabels of %lld rows of the support (fisher/support)",
+                  o->is_permuted ? "permuted " : "", (long long)o->support.m);
+    ikt_note_fact(n, "fisher_train_rows", "%lld", (long long)o->classes.trained);
+    ikt_note_fact(n, "fisher_labelled_rows", "%lld", (long long)o->classes.labelled);
+    ikt_note_fact(n, "fisher_sigma", "%.17g", o->sigma.sigma);
+    ikt_note_fact(n, "fisher_log_likelihood", "%.17g", o->sigma.log_likelihood);
+    ikt_note_fact(n, "fisher_certain", "%.6f", o->certain);
+    ikt_note_fact(n, "fisher_chance", "%.6f", o->chance);
+    ikt_note_fact(n, "fisher_proved", "%.6f", o->proved);
+    ikt_note_fact(n, "fisher_votes", "%lld", (long long)o->used.votes);
+    note_figures(&o->held_out, "held_out", n);
+    note_figures(&o->used, "used", n);
+}
+
 /* What is the same in every equal run. */
 static void note_facts(const ikt_run *run, ikt_notes *n) {
     const ikt_embed_result *e = &run->embedding;
@@ -82,6 +118,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
         ikt_note_fact(n, "recall_sample", "%lld", (long long)e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
+    note_classes(&e->classes, n);
     note_eigenvectors(e, n);
     ikt_note_fact(n, "exaggeration_ended", "%lld", (long long)e->trace.exaggeration_end);
     ikt_note_fact(n, "iterations_done", "%lld", (long long)e->trace.end);
@@ -173,6 +210,12 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
         note_facts(run, n);
         note_circumstances(run, &cost, n);
         ikt_notes_share(ctx, n);
+        const ikt_class_outcome *o = &run->embedding.classes;
+        const ikt_part fisher[] = {
+            ikt_part_rows("posterior", IKT_PART_F32, &run->rows, o->classes.classes, o->posterior),
+            ikt_part_shared("classes", IKT_PART_I64, o->classes.classes, o->classes.value),
+            ikt_part_shared("support", IKT_PART_I64, o->support.m, o->support.row),
+            ikt_part_shared("held_out", IKT_PART_I64, o->held_out.sample, o->held_out.row)};
         const ikt_result_column original = {"row", IKT_COLUMN_INT64, run->original};
         const ikt_result result = {.rows = run->rows,
                                    .columns = &original,
@@ -195,6 +238,10 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
                                    .n_facts = n->n_facts,
                                    .circumstances = n->circumstance,
                                    .n_circumstances = n->n_circumstances,
+                                   .fisher = fisher,
+                                   .n_fisher = !o->is_there             ? 0
+                                               : o->held_out.sample > 0 ? 4
+                                                                        : 3,
                                    .state = state.part,
                                    .n_state = state.count,
                                    .state_head = ikt_checkpoint_head("loop", run->input_fingerprint,

@@ -250,6 +250,18 @@ static ikt_status make_workload(ikt_context *ctx, const ikt_settings *settings,
     return ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), out);
 }
 
+/* COLLECTIVE. Adds the labels that the embedding depends on to the fingerprint of the input. */
+static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
+    const ikt_settings *settings = &run->settings;
+    uint64_t hash;
+    IKT_TRY(ikt_class_rows_hash(ctx, &settings->affinity.fisher, &run->rows, run->labels,
+                                run->label_names, (uint64_t)settings->run.seed, &hash));
+    const size_t used = strlen(run->input_fingerprint);
+    snprintf(run->input_fingerprint + used, sizeof run->input_fingerprint - used,
+             ", labels %016llx", (unsigned long long)hash);
+    return IKT_OK;
+}
+
 /* COLLECTIVE. What the result depends on, the rows and the settings, and the checkpoint that has to
  * agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
@@ -264,6 +276,8 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
     if (st == IKT_OK)
         st = ikt_agree(ctx,
                        ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint));
+    if (st == IKT_OK && run->settings.affinity.kind == IKT_AFFINITY_FISHER)
+        st = add_labels(ctx, run);
     if (st == IKT_OK)
         st = ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
     return st;
@@ -284,6 +298,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
     IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
     IKT_TRY(ikt_check_objective(ctx, settings));
     IKT_TRY(ikt_check_whole(ctx, settings));
+    IKT_TRY(ikt_check_fisher(ctx, settings));
     IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, has_rows || settings->input.file[0], graph->is_kept));
@@ -326,12 +341,12 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     IKT_TRY(ikt_memory_plan_check(ctx, &plan));
-    IKT_TRY(open_checkpoint(ctx, source, run));
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &run->rows, &found));
     run->labels = found.labels;
     run->label_names = found.label_names;
     run->marked = found.marked;
     run->n_marked = found.n_marked;
+    IKT_TRY(open_checkpoint(ctx, source, run));
     const ikt_graph_origin origin = {settings, run->input_fingerprint, run->label_names,
                                      run->marked, run->n_marked};
     return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
@@ -378,6 +393,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     }
     if (st == IKT_OK) st = prepare(ctx, rows, data, out);
     ikt_embed_options options = {.labels = out->labels,
+                                 .label_names = out->label_names,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
                                  .want_last = settings->output.state,

@@ -16,6 +16,7 @@
 #include "io/results/model_file.h"
 #include "io/sources/source.h"
 #include "neighbours/search.h"
+#include "pipeline/discriminative.h"
 #include "pipeline/graph_input.h"
 #include "plan/plan.h"
 #include "spectral/spectrum.h"
@@ -24,19 +25,21 @@
 typedef struct {
     float *y; /* [rows->count * q], q = layout.dimensions; owned */
     ikt_trace trace;
-    int64_t zero_similarity; /* rows without similarity to any other */
-    int64_t entries;         /* of P */
-    double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
-    ikt_eigengap gap;        /* values = 0 without layout.eigengap */
+    int64_t zero_similarity;          /* rows without similarity to any other */
+    int64_t entries;                  /* of P */
+    double accuracy;                  /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_eigengap gap;                 /* values = 0 without layout.eigengap */
     ikt_spectrum_report eigenvectors; /* of a start from them; else components = 0 */
-    ikt_code_check cells;    /* of approximate codes; sample 0: exact, or none */
-    ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
-    ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */
+    ikt_code_check cells;             /* of approximate codes; sample 0: exact, or none */
+    ikt_recall recall;                /* of approximate neighbour search; sample 0: exact */
+    ikt_class_outcome classes;        /* of affinity.kind = fisher; else is_there is false */
+    ikt_loop_state last;              /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 
 /* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */
 typedef struct {
     const int64_t *labels;           /* [rows->count] of the own rows */
+    const char *label_names;         /* a line a class */
     ikt_model_writer *model_writer;  /* receives model and codes (early_outputs.h) */
     ikt_graph_writer **graph_writer; /* receives P before the loop begins, and is ended */
     ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */

@@ -329,6 +329,18 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
     return st;
 }
 
+/* COLLECTIVE. Lists by distances that follow labels; where a checkpoint has them, the rest. */
+static ikt_status find_by_labels(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_class_search search = {.settings = j->settings,
+                                     .data = j->data,
+                                     .rows = &p->rows,
+                                     .labels = j->options->labels,
+                                     .names = j->options->label_names,
+                                     .hooks = p->hooks,
+                                     .k = p->k};
+    return ikt_class_search_run(ctx, &search, p->is_found, &p->lists, &p->recall, &p->classes);
+}
+
 static ikt_status find_in_matrix(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     const bool is_data = j->data && j->pairs == ikt_dataset_pairs(j->data);
     const ikt_edges values =
@@ -472,7 +484,9 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
          * checkpoint has had the lists, codes alone are made, for those who need them. */
         const bool writes_codes = options->model_writer && j.kind->scores == IKT_SCORES_CODES;
-        if (p->is_found && !needs_codes(&j) && !writes_codes)
+        if (j.kind->scores == IKT_SCORES_FISHER)
+            st = find_by_labels(ctx, &j, p);
+        else if (p->is_found && !needs_codes(&j) && !writes_codes)
             st = IKT_OK;
         else if (j.pairs)
             st = find_in_matrix(ctx, &j, p);
@@ -507,4 +521,5 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);
     ikt_whole_destroy(&p->whole);
+    ikt_class_outcome_destroy(&p->classes);
 }

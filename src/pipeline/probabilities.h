@@ -17,13 +17,15 @@
 #include "io/results/model_file.h"
 #include "isolation/codes.h"
 #include "neighbours/search.h"
+#include "pipeline/discriminative.h"
 #include "pipeline/start.h"
 #include "settings/settings.h"
 
 /* What is wanted, and who else receives what is made on the way; all of it lent. */
 typedef struct {
-    unsigned needs;        /* of the objective (ikt_objective_need); nothing else is made */
-    const int64_t *labels; /* [rows.count] of the own rows, or NULL */
+    unsigned needs;          /* of the objective (ikt_objective_need); nothing else is made */
+    const int64_t *labels;   /* [rows.count] of the own rows, or NULL */
+    const char *label_names; /* a line a class, or NULL */
     const ikt_landmarks *landmarks; /* among which codes place the rows, or NULL */
     ikt_model_writer *model_writer; /* receives model and codes (early_outputs.h), or NULL */
     ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
@@ -53,13 +55,14 @@ typedef struct {
     double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
     float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
-    ikt_code_check cells; /* of approximate codes */
-    ikt_recall recall;    /* of approximate search */
-    double accuracy;      /* 10-NN label accuracy of the lists; negative: there are no labels */
-    int64_t k;            /* neighbours of a row before symmetrising */
-    int64_t rounds;       /* of refinement after an approximate search; negative: there was none */
-    int64_t psi;          /* resolved, isolation only */
-    int64_t pool;         /* resolved: rows that centres are drawn from, 0 for all */
+    ikt_code_check cells;      /* of approximate codes */
+    ikt_recall recall;         /* of approximate search */
+    ikt_class_outcome classes; /* of affinity.kind = fisher */
+    double accuracy; /* 10-NN label accuracy of the lists; negative: there are no labels */
+    int64_t k;       /* neighbours of a row before symmetrising */
+    int64_t rounds;  /* of refinement after an approximate search; negative: there was none */
+    int64_t psi;     /* resolved, isolation only */
+    int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */
     int64_t zero_similarity; /* rows without similarity to any other */
     int64_t entries;         /* of P over all ranks; 0: it is not held */
 } ikt_probabilities;

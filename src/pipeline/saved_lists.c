@@ -7,7 +7,7 @@
 #include "base/watch.h"
 #include "pipeline/probabilities.h"
 
-enum { NUMBERS = 9, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
+enum { NUMBERS = 9, REALS = 6, HEADS = 2, PARTS_MOST = HEADS + 4 };
 
 /* What is known beside the lists. */
 typedef struct {
@@ -42,7 +42,8 @@ static ikt_status save(void *self) {
     ikt_status st = IKT_OK;
     facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
                           p->is_ordered, p->start != NULL, p->cells.sample, p->rounds},
-               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing}};
+               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing,
+                        p->classes.proved, p->classes.longest}};
     if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
@@ -102,6 +103,8 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
         out->rounds = f.number[8];
         out->is_ordered = f.number[5] != 0;
         out->accuracy = f.real[0];
+        out->classes.proved = f.real[4];
+        out->classes.longest = f.real[5];
         if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
     }
     ikt_free(&f.slot);

@@ -12,6 +12,7 @@
 #include "kernelsum/field.h"
 #include "metric/metric.h"
 #include "neighbours/fine.h"
+#include "neighbours/fisher_search.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
 #include "objective/triplet_placing.h"
@@ -28,9 +29,6 @@ enum { LAYOUT_ROW_BYTES = 32 };
 
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
-
-/* Of labels, which are not looked at before they are needed. */
-enum { USUAL_CLASSES = 10 };
 
 /* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
 enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
@@ -137,7 +135,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
     const ikt_measure_extent extent = {.n = w->distribution.n,
                                        .d = w->columns,
                                        .q = w->settings.layout.dimensions,
-                                       .classes = USUAL_CLASSES,
+                                       .classes = IKT_USUAL_CLASSES,
                                        .ranks = w->ranks,
                                        .threads = w->threads,
                                        .input = wanted == IKT_MEASURES_ALL};
@@ -202,6 +200,7 @@ static const char *advice(const ikt_workload *w, ikt_stage largest) {
         return "output.measures=map: measures of the input take sparse rows dense";
     if (w->data.is_sparse && !w->is_isolation)
         return "affinity.kind=isolation: the other kernels take sparse rows dense";
+    if (w->is_fisher && largest == IKT_STAGE_NEIGHBOURS) return "a smaller fisher.support";
     return w->is_dense   ? "affinity.support=sparse"
            : w->is_whole ? "fewer isolation.partitionings"
                          : "fewer affinity.neighbours";
@@ -217,6 +216,25 @@ typedef struct {
     int64_t of_objective; /* what it is made from, as long as the loop runs */
 } parts;
 
+/* What rows are compared by in the Fisher metric: log-weights and roots, and the rows where plain
+ * distances count; in the file, the posterior. */
+static int64_t fisher_row_bytes(const ikt_workload *w) {
+    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
+    const bool has_rows = fisher->euclidean > 0 || fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
+    return (w->lanes + 2 * ikt_packed_rows(IKT_USUAL_CLASSES) + (has_rows ? w->columns : 0)) *
+           (int64_t)sizeof(float);
+}
+
+/* What the search holds beside that: the model, and classes of all rows on every rank. */
+static int64_t fisher_bytes(const ikt_workload *w) {
+    const int64_t m = w->lanes, wide = ikt_packed_rows(IKT_USUAL_CLASSES);
+    const int64_t reading = 1024 * (w->columns + 2 * m), classes = 17 * w->distribution.n;
+    if (!w->is_fisher) return 0;
+    return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes +
+           ikt_fisher_search_memory(w->distribution.count, w->k, w->lanes, wide, w->columns,
+                                    w->threads);
+}
+
 static parts parts_of(const ikt_workload *w, unsigned needs) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n, entries = rows * w->k;
@@ -225,6 +243,7 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     /* Codes, or the rows themselves: what neighbours are searched in. */
     const int64_t searched = w->is_given       ? 0
                              : w->is_isolation ? ikt_codes_memory(rows, w->psi, w->t)
+                             : w->is_fisher    ? rows * fisher_row_bytes(w)
                                                : rows * w->columns * (int64_t)sizeof(float);
     /* The whole kernel holds codes, and little beside them. */
     const int64_t p = w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
@@ -277,7 +296,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     if (w->is_isolation && needs_lists)
         stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_lists) /* codes or rows, lists, blocks under way; and whether a row has its list */
-        stage[IKT_STAGE_NEIGHBOURS] = rows + of.searched + search_bytes(w) +
+        stage[IKT_STAGE_NEIGHBOURS] = rows + of.searched + search_bytes(w) + fisher_bytes(w) +
                                       (w->is_isolation ? 0 : reading) + of.lists +
                                       loading_bytes(w, of.kept) + held;
     if (settings->output.model[0] && !w->is_isolation)

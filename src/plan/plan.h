@@ -55,6 +55,8 @@ typedef struct {
     ikt_codes_rows rows; /* what codes are made of */
     bool is_pairs;       /* which are those of a matrix of all distances */
     bool is_isolation;   /* rows are compared by cell codes */
+    bool is_fisher;      /* by Fisher distances, */
+    int64_t lanes;       /* of which a row has so many log-weights */
     bool is_forest;      /* which come from trees */
     bool is_dense;
     bool is_whole;   /* the whole kernel: no neighbours */
@@ -75,6 +77,9 @@ typedef struct {
     ikt_fft_settings fft;
     int64_t landmarks; /* rows that are embedded first; 0: none */
 } ikt_workload;
+
+/* Of labels, which are not looked at before they are needed. */
+enum { IKT_USUAL_CLASSES = 10 };
 
 /* Entries of P for one of the directed neighbour lists: those of pairs that are in one list only
  * appear twice. Measured: 1.26 on 10,000 digits, 1.3 .. 1.5 on larger sets. */

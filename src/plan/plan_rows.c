@@ -9,6 +9,9 @@
 
 /* Operations beyond those of task.h, in multiply-adds: */
 static const double coded_coordinate = 1.14; /* of a row of float32 against that of a centre */
+/* In multiply-adds for each log-weight of a row, timed on two cores of a Xeon with AVX-512: */
+static const double fisher_pair = 0.8, /* a pair that bounds leave aside, on average */
+    fisher_point = 107; /* a point of the lines of a row's neighbours, and of those beside them */
 /* In gathers: */
 static const double ordered_coordinate = 1.08, /* of a centre, for each halving, on one thread */
     cell_coordinate = 0.166,                   /* of a row on the way to its cell */
@@ -44,7 +47,7 @@ static void plan_rows(const ikt_task *t) {
         t->own[IKT_STAGE_READ].seconds +=
             passes * t->rows * (double)w->k * 12 / (t->m->file * mega);
         if (w->is_near) move(t, IKT_STAGE_READ, 8 * w->k);
-    } else if (!w->is_isolation) {
+    } else if (!w->is_isolation && !w->is_fisher) {
         pass(t, IKT_STAGE_READ, 1, true);
         if (w->is_near) move(t, IKT_STAGE_READ, ikt_workload_row_bytes(w));
     }
@@ -147,6 +150,21 @@ static void plan_near_cells(const ikt_task *t) {
     concatenate(t, IKT_STAGE_RECALL, 1, sample * bytes);
 }
 
+/* Log-weights of the rows: a distance to each row of the support; the lines to the neighbours; and
+ * the bounds of all pairs. Blocks of log-weights go round the ring twice for each batch of rows. */
+static void plan_fisher(const ikt_task *t) {
+    const ikt_workload *w = t->w;
+    const ikt_stage search = IKT_STAGE_NEIGHBOURS;
+    const double lanes = (double)w->lanes, batch = 8192;
+    const double points = (double)w->settings.affinity.fisher.points * (double)w->k;
+    pass(t, search, 1, true);
+    arithmetic(t, search, t->rows * lanes * (double)w->columns, block_coordinate);
+    arithmetic(t, search, t->rows * points * lanes, fisher_point);
+    arithmetic(t, search, t->rows * t->n * lanes, fisher_pair);
+    send(t, search, 2 * ceil(t->rows / batch), ceil(t->rows / 512) * (w->ranks - 1),
+         (t->n - t->rows) * lanes * 4);
+}
+
 /* m k weights, or of all pairs; those of the Gaussian kernel are searched for. Then m k entries
  * sent to the owner of their column, and those without a partner once more, 12 bytes each; batches
  * of 2^21. */
@@ -222,7 +240,9 @@ void ikt_plan_before_loop(const ikt_task *t) {
         move(t, IKT_STAGE_ORDER, 8);
         if (w->is_isolation) move(t, IKT_STAGE_ORDER, ikt_workload_searched_bytes(w));
     }
-    if (needs_lists && w->is_near && !w->is_given)
+    if (needs_lists && w->is_fisher)
+        plan_fisher(t);
+    else if (needs_lists && w->is_near && !w->is_given)
         plan_near_cells(t);
     else if (needs_lists && !w->is_dense && !w->is_whole && !w->is_given)
         all_pairs(t, IKT_STAGE_NEIGHBOURS);

@@ -116,8 +116,13 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     if (out->is_whole)
         IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, data->n, out->t, s->layout.iterations));
-    out->is_near =
-        !out->is_dense && !out->is_pairs && ikt_affinity_is_approximate(&s->affinity, data->n);
+    out->is_fisher = !out->is_given && s->affinity.kind == IKT_AFFINITY_FISHER;
+    if (out->is_fisher) { /* where the classes are not known */
+        const int64_t m = ikt_fisher_support(&s->affinity.fisher, data->n);
+        out->lanes = ikt_class_lanes_most(m, IKT_USUAL_CLASSES);
+    }
+    out->is_near = !out->is_dense && !out->is_pairs && !out->is_fisher &&
+                   ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_near && !out->is_given && !out->is_isolation)
         out->model.coarse = ikt_cells_choose(data->n, 0);

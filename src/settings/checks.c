@@ -84,6 +84,11 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
                         "output.model does not go with layout.objective = %s: new rows are placed "
                         "by the kernel of t-SNE, or by triplets (trimap)",
                         objective->name);
+    if (settings->affinity.kind == IKT_AFFINITY_FISHER)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with affinity.kind = fisher: `iktsne transform` "
+                        "cannot place new rows by the Fisher metric; embed them together with the "
+                        "old ones, without a label or outside fisher.train");
     if (!is_isolation && !is_trimap)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs affinity.kind = isolation: only its cell codes tell "
@@ -95,6 +100,37 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     if (strcmp(output->model, output->file) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
                         output->file);
+    return IKT_OK;
+}
+
+ikt_status ikt_check_fisher(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    const int metric = settings->preprocess.metric;
+    if (settings->affinity.kind != IKT_AFFINITY_FISHER) return IKT_OK;
+    if (settings->input.graph[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.kind=fisher compares rows, which input.graph does not hold: give "
+                        "input.file alone");
+    if (metric == IKT_METRIC_MANHATTAN || metric == IKT_METRIC_PRECOMPUTED)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.kind=fisher needs inner products of rows, which "
+                        "preprocess.metric=%s does not have: take euclidean, cosine or correlation",
+                        metric == IKT_METRIC_MANHATTAN ? "manhattan" : "precomputed");
+    if (objective->needs & (IKT_NEEDS_FEATURES | IKT_NEEDS_CODES))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.kind=fisher gives neighbours and weights, but "
+                        "layout.objective=%s compares rows by itself: take an objective that works "
+                        "on P",
+                        objective->name);
+    if (settings->layout.init == IKT_INIT_LANDMARK)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.init=landmark does not go with affinity.kind=fisher: landmarks "
+                        "would have a model of the classes of their own; take pca, spectral or "
+                        "random");
+    if (settings->preprocess.missing == IKT_MISSING_DROP && settings->affinity.fisher.train[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "fisher.train numbers the rows of the file, of which "
+                        "preprocess.missing=drop leaves some out: take mean or median");
     return IKT_OK;
 }
 

@@ -22,6 +22,10 @@ ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, boo
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings);
 
+/* SAME-ARGS. Whether the other settings allow affinity.kind = fisher, where that is asked for.
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_fisher(ikt_context *ctx, const ikt_settings *settings);
+
 /* SAME-ARGS. Whether the other settings allow affinity.support = whole, where that is asked for.
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings);

@@ -50,8 +50,10 @@ static const ikt_key input_keys[] = {
         "file. input.file may then be left out"),
     TEXT(
         input, labels, "labels",
-        "The classes of the rows. They colour the picture and serve the measures, are not used for "
-        "the embedding, and may be absent. The name is that of a data set of n integers, of a "
+        "The classes of the rows. They colour the picture and serve the measures, and may be "
+        "absent; "
+        "the embedding does not depend on them unless affinity.kind is fisher. A label below 0, or "
+        "an empty name, stands for none. The name is that of a data set of n integers, of a "
         "column "
         "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
     TEXT(input, skip_columns, "",

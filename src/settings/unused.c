@@ -19,6 +19,8 @@ typedef enum {
     NEAR_SEARCH,
     PERPLEXITY,
     ADAPTIVE,
+    FISHER,
+    OTHER_SEARCH,
     GRAPH,
     WHOLE,
     DISTANCES,
@@ -64,7 +66,9 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
     /* What the numbers of a graph are may be told by the file alone. */
     has[DISTANCES] = has[GRAPH] && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
-    has[PERPLEXITY] = kind == IKT_AFFINITY_GAUSSIAN ||
+    has[FISHER] = kind == IKT_AFFINITY_FISHER;
+    has[OTHER_SEARCH] = !has[FISHER];
+    has[PERPLEXITY] = kind == IKT_AFFINITY_GAUSSIAN || has[FISHER] ||
                       (has[DISTANCES] && s->affinity.graph.weights == IKT_WEIGHTS_GAUSSIAN);
     has[ADAPTIVE] = kind == IKT_AFFINITY_ADAPTIVE;
     has[ISOLATION] = kind == IKT_AFFINITY_ISOLATION;
@@ -106,6 +110,8 @@ static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
 static const char comparing[] =
     "an affinity.kind other than isolation, or input.graph with graph.values=distances";
 static const char moving[] = "an objective other than pca and eigenmap";
+static const char searching[] = "an affinity.kind other than fisher, which has fisher.candidates";
+static const char bandwidths[] = "affinity.kind=gaussian or fisher, and an objective that has P";
 static const char relating[] = "an objective other than pca";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
@@ -129,13 +135,17 @@ static const struct {
              {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
              {"affinity", NULL, KERNEL, relating},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
+             {"affinity", "search", OTHER_SEARCH, searching},
+             {"affinity", "candidates", OTHER_SEARCH, searching},
+             {"affinity", "refinements", OTHER_SEARCH, searching},
              {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
              {"affinity", "refinements", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
-             {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian and an objective that has P"},
+             {"gaussian", NULL, PERPLEXITY, bandwidths},
              {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive and an objective that has P"},
+             {"fisher", NULL, FISHER, "affinity.kind=fisher"},
              {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},

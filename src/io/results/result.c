@@ -106,6 +106,12 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
         ikt_h5_close(group);
         IKT_TRY(st);
     }
+    if (r->n_fisher > 0) {
+        st = make_group(out, "fisher", &group);
+        if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, r->fisher, r->n_fisher);
+        ikt_h5_close(group);
+        IKT_TRY(st);
+    }
     if (r->n_columns > 0) IKT_TRY(write_diagnostics(out, r));
     return write_provenance(out, r);
 }
@@ -116,7 +122,7 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 5 * ikt_h5_rows_bytes(r->n_trace, 8);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
     if (r->label_names) bytes += (int64_t)strlen(r->label_names);
-    return bytes + ikt_parts_bytes(r->state, r->n_state);
+    return bytes + ikt_parts_bytes(r->state, r->n_state) + ikt_parts_bytes(r->fisher, r->n_fisher);
 }
 
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,

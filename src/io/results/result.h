@@ -5,6 +5,8 @@
  *   /trace/       iteration, kl (cost where the objective is another), gradient_norm, and
  *                 standard_error where the values are estimates
  *   /state        what a run that is extended goes on from: see stage_file.h for its head
+ *   /fisher/      of affinity.kind = fisher: posterior n x C float32, classes (their labels),
+ *                 support (rows whose labels were used), held_out (rows of the figures)
  *   /diagnostics/ what is known of single rows, n numbers each; where a verb has such
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
  *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
@@ -61,6 +63,8 @@ typedef struct {
     int64_t n_circumstances;
     const ikt_result_column *columns; /* [n_columns] */
     int64_t n_columns;
+    const ikt_part *fisher; /* [n_fisher] of the group of this name */
+    int64_t n_fisher;
     const ikt_part *state; /* [n_state] */
     int64_t n_state;
     ikt_stage_head state_head;

@@ -1,0 +1,50 @@
+/* Distances along lines, from what the kernels find at their points. See segment.h. */
+#include "metric/segment.h"
+
+#include <math.h>
+
+extern const ikt_segment_kernel ikt_segment_portable;
+#if defined(__x86_64__)
+extern const ikt_segment_kernel ikt_segment_avx2, ikt_segment_avx512;
+#endif
+
+const ikt_segment_kernel *ikt_segment_kernel_for(ikt_isa isa) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512) return &ikt_segment_avx512;
+    if (isa == IKT_ISA_AVX2) return &ikt_segment_avx2;
+#endif
+    (void)isa;
+    return &ikt_segment_portable;
+}
+
+double ikt_segment_chord_of(double length) {
+    const double pi = 3.14159265358979323846;
+    if (!(length < pi)) return INFINITY;
+    const double half = sin(length / 4);
+    return 4 * half * half;
+}
+
+int64_t ikt_segment_scratch(const ikt_class_lanes *shape, int points) {
+    return (int64_t)points * shape->wide;
+}
+
+/* Speeds at the points, by the weights of the rule. */
+static float sum_speeds(const ikt_segment_job *job, const float *low, const float *high) {
+    const int pieces = job->points + 1;
+    double length = 0;
+    for (int q = 0; q <= pieces; q++) {
+        const bool is_end = q == 0 || q == pieces;
+        if (job->rule == IKT_RULE_OUTER && 2 * q == pieces) continue;
+        const double v = sqrt(job->kernel->speed(&job->shape, low, high, (float)q / (float)pieces));
+        length += job->rule == IKT_RULE_TRAPEZOID && is_end ? v / 2 : v;
+    }
+    return (float)(length / pieces);
+}
+
+float ikt_segment_distance(const ikt_segment_job *job, const float *low, const float *high,
+                           const float *root_low, const float *root_high, float limit,
+                           float *scratch) {
+    if (job->rule != IKT_RULE_ARC) return sum_speeds(job, low, high);
+    return job->kernel->arcs(&job->shape, job->points, low, high, root_low, root_high, limit,
+                             scratch);
+}

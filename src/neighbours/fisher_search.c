@@ -1,0 +1,641 @@
+/* Search in the Fisher metric. See fisher_search.h; read ikt_fisher_search, at the end, first. */
+#include "neighbours/fisher_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
+
+enum {
+    BLOCK_ROWS = 512,        /* rows of a block that goes round the ring */
+    OWN_ROWS = 16,           /* own rows that are compared with a block together */
+    NEAR = 2,                /* times k: rows that come first */
+    SELECT_BYTES = 64 << 20, /* of the buffers that candidates are selected in */
+    LEAST_BATCH = 64,
+    PACK = IKT_PACK_ROWS
+};
+
+static const char purpose[] = "fisher blocks";
+
+/* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
+ * probabilities are corrected for weights that are left out, of which some digits cancel. */
+static const float slack = 1e-4f, corrected_slack = 6e-3f;
+static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
+
+/* --- what a step of the search works on ------------------------------------------------------- */
+
+/* A block of rows of some rank. */
+typedef struct {
+    int64_t first, count;
+    const float *weight, *root, *x, *half;
+    int32_t lane[BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
+    int32_t support[BLOCK_ROWS];
+    int64_t supports; /* how many there are, and which rows of the block */
+} block;
+
+/* What a thread needs of its own. */
+typedef struct {
+    float *chord, *plain; /* [OWN_ROWS * BLOCK_ROWS] tiles of squared chords, plain distances */
+    float *low, *high;    /* [lanes] log-weights with entries left out */
+    float *root_low, *root_high, *root_middle; /* [wide] */
+    float *line;                               /* of ikt_segment_distance */
+    float *pair;                               /* [PACK * d] a packed row */
+    float one[PACK];
+    int64_t lengths;
+} scratch;
+
+/* A batch of own rows. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_fisher_rows *rows;
+    const uint8_t *allowed;
+    int64_t count;
+    const int64_t *row;
+    const float *weight, *root, *x;
+    float *half;        /* [count * lanes] for middles of lines; NULL where none is a bound */
+    float *chord_row;   /* [count * classes] roots side by side */
+    ikt_pair *buffer;   /* [count * IKT_SELECT_CAPACITY * selected] */
+    ikt_select *select; /* [count] */
+    int64_t selected;
+    ikt_pair *near, *last; /* [count] the last pair that comes first, and that is a candidate */
+    bool has_near;         /* some come first */
+    float *best;           /* lists of the batch */
+    uint32_t *best_row;
+    int64_t k;
+    float *packed_root, *packed_x, *block_half; /* of the block */
+    scratch *scratch;                           /* [threads] */
+} batch;
+
+static bool by_plain(const batch *b) {
+    return b->rows->candidates == IKT_CANDIDATES_EUCLIDEAN;
+}
+
+/* The limit on squared chords that follows from the worst score of a list. */
+static float chord_limit(const batch *b, float worst) {
+    if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
+    return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
+}
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static double plain_squared(const batch *b, int64_t a, const block *other, int64_t j, scratch *s) {
+    const int64_t d = b->rows->d;
+    const float *row = other->x + j * d;
+    if (b->rows->euclidean == 0) return 0;
+    ikt_pack_rows_from(&row, 1, d, s->pair);
+    b->rows->metric->block(ikt_cpu_isa(), b->x + a * d, 1, s->pair, 1, d, s->one);
+    return b->rows->euclidean * (double)s->one[0];
+}
+
+static void leave_out(const ikt_class_lanes *shape, const float *weight, int64_t one,
+                      int64_t another, float *to) {
+    memcpy(to, weight, (size_t)shape->lanes * sizeof *to);
+    if (one >= 0) to[one] = IKT_NO_WEIGHT;
+    if (another >= 0) to[another] = IKT_NO_WEIGHT;
+}
+
+static int64_t own_lane(const batch *b, int64_t a) {
+    return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
+}
+
+/* The length of a line over its middle, from below, where that can be told.
+ *   root, their   sqrt(p) at its ends
+ *   margin        what chords may be too long by */
+static float over_middle(const batch *b, int64_t a, const block *other, int64_t j,
+                         const float *root, const float *their, float margin, scratch *s) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    const float least_total = 1e-30f;
+    const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
+                                                    other->half + j * shape->lanes, s->root_middle);
+    if (!(total >= least_total)) return 0;
+    const float first =
+        sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
+    const float second =
+        sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
+    return (first > 0 ? ikt_segment_arc(first * first) : 0) +
+           (second > 0 ? ikt_segment_arc(second * second) : 0);
+}
+
+/* Whether the line over its middle is longer than the worst distance of list a. */
+static bool is_too_long(const batch *b, int64_t a, const block *other, int64_t j, const float *root,
+                        const float *their, float margin, scratch *s) {
+    const float worst = b->best[a * b->k];
+    if (!b->half || worst == INFINITY) return false;
+    return over_middle(b, a, other, j, root, their, margin, s) > sqrtf(worst) * (1 + slack) + slack;
+}
+
+/* Offers row j of the block to list a, unless it is found to be too far on the way. */
+static void offer(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j,
+                  scratch *s) {
+    const ikt_segment_job *job = &b->rows->job;
+    const ikt_class_lanes *shape = &job->shape;
+    const int64_t theirs = other->lane[j];
+    float *best = b->best + a * b->k;
+    const double plain = plain_squared(b, a, other, j, s);
+    const double left = (double)best[0] - plain;
+    const float limit = b->rows->computes_all ? INFINITY : (float)sqrt(left > 0 ? left : 0);
+    const bool is_lower = b->row[a] < other->first + j;
+    const float *own = b->weight + a * shape->lanes, *own_root = b->root + a * shape->wide;
+    const float *their = other->weight + j * shape->lanes;
+    const float *their_root = other->root + j * shape->wide;
+    if (lane >= 0 || theirs >= 0) {
+        leave_out(shape, own, lane, theirs, s->low);
+        leave_out(shape, their, lane, theirs, s->high);
+        job->kernel->roots(shape, s->low, s->low, 0, s->root_low);
+        job->kernel->roots(shape, s->high, s->high, 0, s->root_high);
+        own = s->low;
+        their = s->high;
+        own_root = s->root_low;
+        their_root = s->root_high;
+    }
+    const float length = ikt_segment_distance(job, is_lower ? own : their, is_lower ? their : own,
+                                              is_lower ? own_root : their_root,
+                                              is_lower ? their_root : own_root, limit, s->line);
+    if (length == INFINITY) return;
+    s->lengths++;
+    ikt_best_offer(best, b->best_row + a * b->k, b->k,
+                   (float)((double)length * (double)length + plain), (uint32_t)(other->first + j));
+}
+
+/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no
+ * digits remained. weight   [lanes] log-weights of the row */
+static bool without(const ikt_class_lanes *shape, const float *root, const float *weight,
+                    int64_t lane, float *out) {
+    const float w = exp2f(weight[lane]), left = 1 / (1 - w);
+    const int own = (int)ikt_find_block(shape->first, shape->classes, lane);
+    if (!(w < weight_most)) return false;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = root[c] * root[c] * left;
+    const float rest = out[own] - w * left;
+    out[own] = rest > 0 ? rest : 0;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = sqrtf(out[c]);
+    return true;
+}
+
+/* Whether bounds tell that a pair is too far, the weights of each other's entry left out.
+ *   lane    entry of row a, or -1
+ *   limit   on the square of the chord */
+static bool is_support_far(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j,
+                           float limit, scratch *s) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    if (limit == INFINITY) return false;
+    const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
+    if (other->lane[j] >= 0) {
+        if (!without(shape, root, b->weight + a * shape->lanes, other->lane[j], s->root_low))
+            return false;
+        root = s->root_low;
+    }
+    if (lane >= 0) {
+        if (!without(shape, their, other->weight + j * shape->lanes, lane, s->root_high))
+            return false;
+        their = s->root_high;
+    }
+    const float chord =
+        sqrtf(b->rows->job.kernel->chord(root, their, shape->wide)) - 2 * corrected_slack;
+    if (chord > 0 && chord * chord > limit) return true;
+    return is_too_long(b, a, other, j, root, their, corrected_slack, s);
+}
+
+/* --- the passes over a block ------------------------------------------------------------------ */
+
+/* Candidates of own row a are selected. `space` [BLOCK_ROWS] is what they are nearest by. */
+static void select_near(const batch *b, int64_t a, const block *other, float *space) {
+    if (b->allowed)
+        for (int64_t j = 0; j < other->count; j++)
+            if (!b->allowed[other->first + j]) space[j] = INFINITY;
+    ikt_select_floats(&b->select[a], b->row[a], other->first, other->count, space);
+}
+
+static bool is_allowed(const batch *b, int64_t a, const block *other, int64_t j) {
+    return b->row[a] != other->first + j && (!b->allowed || b->allowed[other->first + j]);
+}
+
+/* Rows that are not of the support, or whose weights count: those nearest first.
+ *   is_first   only those; otherwise the other candidates */
+static void visit_plain(const batch *b, int64_t a, const block *other, bool is_first,
+                        const float *chord, const float *space, scratch *s) {
+    const bool has_all = b->rows->candidates == IKT_CANDIDATES_ALL;
+    float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
+    for (int64_t from = 0; from < other->count; from += PACK) {
+        int any = 0;
+        for (int64_t j = from; j < from + PACK; j++)
+            any |= chord[j] <= limit;
+        if (!any) continue;
+        const int64_t end = from + PACK < other->count ? from + PACK : other->count;
+        for (int64_t j = from; j < end; j++) {
+            if (chord[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
+            const ikt_pair pair = ikt_pair_make(space[j], (uint32_t)(other->first + j));
+            const bool is_near = b->has_near && pair <= b->near[a];
+            if (is_near != is_first) continue;
+            if (!has_all && pair > b->last[a]) continue;
+            const ikt_class_lanes *shape = &b->rows->job.shape;
+            if (is_too_long(b, a, other, j, b->root + a * shape->wide,
+                            other->root + j * shape->wide, 0, s))
+                continue;
+            const float before = best[0];
+            offer(b, a, -1, other, j, s);
+            if (best[0] < before) limit = chord_limit(b, best[0]);
+        }
+    }
+}
+
+/* Pairs with a row of the support whose weight is left out.
+ *   lane    that of own row a, -1 where it is not one: then the rows of the support in the block
+ *   space   what candidates are nearest by, where these have to be */
+static void visit_support(const batch *b, int64_t a, int64_t lane, const block *other,
+                          const float *space, scratch *s) {
+    const int64_t count = lane >= 0 ? other->count : other->supports;
+    float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
+    for (int64_t e = 0; e < count; e++) {
+        const int64_t j = lane >= 0 ? e : other->support[e];
+        if (!is_allowed(b, a, other, j)) continue;
+        if (by_plain(b) && ikt_pair_make(space[j], (uint32_t)(other->first + j)) > b->last[a])
+            continue;
+        if (is_support_far(b, a, lane, other, j, limit, s)) continue;
+        const float before = best[0];
+        offer(b, a, lane, other, j, s);
+        if (best[0] < before) limit = chord_limit(b, best[0]);
+    }
+}
+
+typedef enum { SELECT, FIRST, REST } pass;
+
+static void visit_block(const batch *b, pass what, const block *other) {
+    const ikt_fisher_rows *rows = b->rows;
+    const int64_t classes = rows->job.shape.classes, stride = ikt_packed_rows(other->count);
+    const ikt_isa isa = ikt_cpu_isa();
+#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(b->ctx))
+    for (int64_t first = 0; first < b->count; first += OWN_ROWS) {
+        const int64_t na = b->count - first < OWN_ROWS ? b->count - first : OWN_ROWS;
+        scratch *s = &b->scratch[omp_get_thread_num()];
+        if (!by_plain(b) || what != SELECT)
+            ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, b->packed_root,
+                                       other->count, classes, s->chord);
+        if (by_plain(b))
+            rows->metric->block(isa, b->x + first * rows->d, na, b->packed_x, other->count, rows->d,
+                                s->plain);
+        for (int64_t a = first; a < first + na; a++) {
+            float *chord = s->chord + (a - first) * stride;
+            float *space = by_plain(b) ? s->plain + (a - first) * stride : chord;
+            const int64_t lane = own_lane(b, a);
+            if (what == SELECT)
+                select_near(b, a, other, space);
+            else if (lane < 0)
+                visit_plain(b, a, other, what == FIRST, chord, space, s);
+            if (what == REST) visit_support(b, a, lane, other, space, s);
+        }
+    }
+}
+
+/* --- the ring --------------------------------------------------------------------------------- */
+
+static int64_t block_count(const ikt_rows *rows, int rank, int64_t number) {
+    const int64_t left = ikt_rows_count(rows, rank) - number * BLOCK_ROWS;
+    return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
+}
+
+/* Floats of a row of a block, and what of it a pass needs: log-weights, roots, rows. */
+typedef struct {
+    int64_t weight, root, x;
+} row_parts;
+
+static row_parts parts_of(const batch *b, pass what) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    row_parts parts = {shape->lanes, shape->wide, b->rows->d};
+    if (what == SELECT) parts.weight = 0;
+    if (what == SELECT && by_plain(b)) parts.root = 0;
+    if (what == SELECT && !by_plain(b)) parts.x = 0;
+    return parts;
+}
+
+static void fill(const batch *b, row_parts parts, int64_t from, int64_t count, float *to) {
+    const ikt_fisher_rows *rows = b->rows;
+    if (count == 0) return;
+    memcpy(to, rows->weight + from * parts.weight, (size_t)(count * parts.weight) * sizeof *to);
+    to += count * parts.weight;
+    memcpy(to, rows->root + from * parts.root, (size_t)(count * parts.root) * sizeof *to);
+    to += count * parts.root;
+    if (parts.x > 0) memcpy(to, rows->x + from * parts.x, (size_t)(count * parts.x) * sizeof *to);
+}
+
+/* A block that came, unpacked for the pass. */
+static void look_at(const batch *b, row_parts parts, int64_t first, int64_t count,
+                    const float *from, block *out) {
+    const ikt_fisher_rows *rows = b->rows;
+    const float *row[BLOCK_ROWS];
+    out->first = first;
+    out->count = count;
+    out->weight = from;
+    out->root = from + count * parts.weight;
+    out->x = out->root + count * parts.root;
+    out->half = b->block_half;
+    out->supports = 0;
+    for (int64_t j = 0; j < count; j++) {
+        out->lane[j] = rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, first + j) : -1;
+        if (out->lane[j] >= 0) out->support[out->supports++] = (int32_t)j;
+    }
+    for (int64_t j = 0; parts.root > 0 && j < count; j++)
+        row[j] = out->root + j * parts.root;
+    if (parts.root > 0) ikt_pack_rows_from(row, count, rows->job.shape.classes, b->packed_root);
+    if (by_plain(b)) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
+    if (!b->half || parts.weight == 0) return;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    for (int64_t j = 0; j < count; j++)
+        rows->job.kernel->halves(out->weight + j * parts.weight, parts.weight,
+                                 b->block_half + j * parts.weight);
+}
+
+/* COLLECTIVE. Shows every block of every rank to the batch; `here` and `next` hold one each. */
+static void go_round(const batch *b, pass what, float *here, float *next) {
+    const ikt_rows *rows = &b->rows->rows;
+    ikt_context *ctx = b->ctx;
+    const int rank = ikt_rank(ctx), size = ikt_size(ctx);
+    const row_parts parts = parts_of(b, what);
+    const int64_t bytes = (parts.weight + parts.root + parts.x) * (int64_t)sizeof(float);
+    const int64_t blocks = (ikt_rows_count(rows, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    block other;
+    for (int64_t number = 0; number < blocks; number++) {
+        fill(b, parts, number * BLOCK_ROWS, block_count(rows, rank, number), here);
+        for (int step = 0; step < size; step++) {
+            const int owner = (rank + step) % size, following = (rank + step + 1) % size;
+            const int64_t count = block_count(rows, owner, number);
+            const int64_t coming = block_count(rows, following, number);
+            if (count > 0 && b->count > 0) {
+                look_at(b, parts, ikt_rows_first(rows, owner) + number * BLOCK_ROWS, count, here,
+                        &other);
+                visit_block(b, what, &other);
+            }
+            if (step + 1 == size) break;
+            ikt_send_receive(ctx, here, count * bytes, (rank + size - 1) % size, next,
+                             coming * bytes, (rank + 1) % size);
+            float *swap = here;
+            here = next;
+            next = swap;
+        }
+    }
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+static void begin_select(const batch *b) {
+    for (int64_t a = 0; a < b->count; a++)
+        ikt_select_begin(&b->select[a], ikt_cpu_isa(), b->selected,
+                         b->buffer + a * IKT_SELECT_CAPACITY * b->selected);
+}
+
+static ikt_pair greatest(const ikt_pair *pair, int64_t count) {
+    ikt_pair most = 0;
+    for (int64_t e = 0; e < count; e++)
+        if (pair[e] > most) most = pair[e];
+    return most;
+}
+
+/* Up to which pair rows come first, and are candidates. */
+static void end_select(const batch *b, int64_t near) {
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(b->ctx))
+    for (int64_t a = 0; a < b->count; a++) {
+        ikt_select *s = &b->select[a];
+        ikt_select_end(s);
+        const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
+        b->last[a] = is_whole ? UINT64_MAX : greatest(s->pair, s->count);
+        if (near < s->count) ikt_pairs_part(s->pair, s->count, near);
+        b->near[a] = near < s->count ? greatest(s->pair, near) : b->last[a];
+    }
+}
+
+/* What is noted of a row that is through: whether its list is proved to be that of all rows. */
+enum { DONE = 1, PROVED = 2 };
+
+static void note_proofs(const batch *b, bool has_selected, uint8_t *done) {
+    for (int64_t a = 0; a < b->count; a++) {
+        const float limit = chord_limit(b, b->best[a * b->k]);
+        const bool is_all =
+            b->rows->candidates == IKT_CANDIDATES_ALL || (has_selected && b->last[a] == UINT64_MAX);
+        const bool is_beyond = has_selected && !by_plain(b) && b->rows->job.rule == IKT_RULE_ARC &&
+                               ikt_pair_value(b->last[a]) > limit;
+        const bool is_proved = is_all || is_beyond || (!by_plain(b) && own_lane(b, a) >= 0);
+        done[a] = is_proved ? PROVED : DONE;
+    }
+}
+
+static void destroy_batch(batch *b, float **here, float **next) {
+    for (int t = 0; b->scratch && t < ikt_threads(b->ctx); t++) {
+        scratch *s = &b->scratch[t];
+        ikt_free(&s->chord);
+        ikt_free(&s->plain);
+        ikt_free(&s->low);
+        ikt_free(&s->line);
+        ikt_free(&s->pair);
+    }
+    ikt_free(&b->scratch);
+    ikt_free(&b->chord_row);
+    ikt_free(&b->buffer);
+    ikt_free(&b->select);
+    ikt_free(&b->near);
+    ikt_free(&b->last);
+    ikt_free(&b->packed_root);
+    ikt_free(&b->packed_x);
+    ikt_free(&b->half);
+    ikt_free(&b->block_half);
+    ikt_free(here);
+    ikt_free(next);
+}
+
+static ikt_status create_scratch(const batch *b, scratch *s) {
+    ikt_context *ctx = b->ctx;
+    const ikt_segment_job *job = &b->rows->job;
+    const int64_t lanes = job->shape.lanes, wide = job->shape.wide, tile = OWN_ROWS * BLOCK_ROWS;
+    IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
+    if (by_plain(b)) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
+    s->high = s->low + lanes;
+    s->root_low = s->high + lanes;
+    s->root_high = s->root_low + wide;
+    s->root_middle = s->root_high + wide;
+    IKT_TRY(ikt_alloc(ctx, &s->line, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line,
+                      purpose));
+    return ikt_alloc(ctx, &s->pair, PACK * b->rows->d, sizeof *s->pair, purpose);
+}
+
+/* Own rows of a batch: as many as have buffers of so many selected pairs. */
+static int64_t batch_rows(int64_t selected) {
+    const int64_t rows =
+        SELECT_BYTES / (IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected);
+    return rows > LEAST_BATCH ? rows : LEAST_BATCH;
+}
+
+/* Whether the middle of a line is one of its points, so that the arcs over it are a bound. */
+static bool has_middle(const ikt_fisher_rows *rows) {
+    return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
+}
+
+static ikt_status create_batch(batch *b, int64_t most, float **here, float **next) {
+    ikt_context *ctx = b->ctx;
+    const ikt_fisher_rows *rows = b->rows;
+    const ikt_class_lanes *shape = &rows->job.shape;
+    const int64_t bytes = (shape->lanes + shape->wide + rows->d) * (int64_t)sizeof(float);
+    IKT_TRY(ikt_alloc(ctx, &b->scratch, ikt_threads(ctx), sizeof *b->scratch, purpose));
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        IKT_TRY(create_scratch(b, &b->scratch[t]));
+    IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
+    if (b->selected > 0) {
+        IKT_TRY(ikt_alloc(ctx, &b->buffer, most * IKT_SELECT_CAPACITY * b->selected,
+                          sizeof *b->buffer, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->select, most, sizeof *b->select, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
+    }
+    IKT_TRY(ikt_alloc(ctx, &b->packed_root, ikt_packed_floats(BLOCK_ROWS, shape->classes),
+                      sizeof *b->packed_root, purpose));
+    if (by_plain(b))
+        IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(BLOCK_ROWS, rows->d),
+                          sizeof *b->packed_x, purpose));
+    if (has_middle(rows)) {
+        IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->block_half, BLOCK_ROWS * shape->lanes, sizeof *b->block_half,
+                          purpose));
+    }
+    IKT_TRY(ikt_alloc(ctx, here, BLOCK_ROWS, (size_t)bytes, purpose));
+    return ikt_alloc(ctx, next, BLOCK_ROWS, (size_t)bytes, purpose);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide, int64_t d,
+                                 int threads) {
+    const int64_t size = sizeof(float), tile = OWN_ROWS * BLOCK_ROWS;
+    const int64_t blocks = 2 * BLOCK_ROWS * (lanes + wide + d) + BLOCK_ROWS * (wide + d);
+    const int64_t own = batch_rows(NEAR * k) < n_local ? batch_rows(NEAR * k) : n_local;
+    return SELECT_BYTES + size * (blocks + BLOCK_ROWS * lanes + own * (wide + lanes)) +
+           threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
+}
+
+/* COLLECTIVE. The lists of the batch. */
+static void make_lists(batch *b, int64_t near, float *here, float *next) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    for (int64_t a = 0; a < b->count; a++)
+        memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
+               (size_t)shape->classes * sizeof *b->chord_row);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    for (int64_t a = 0; a < b->count; a++)
+        if (b->half)
+            b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
+                                        b->half + a * shape->lanes);
+    if (b->selected > 0) {
+        begin_select(b);
+        go_round(b, SELECT, here, next);
+        end_select(b, near);
+    }
+    if (b->has_near) go_round(b, FIRST, here, next);
+    go_round(b, REST, here, next);
+}
+
+static uint8_t *done_of(const ikt_list_course *course, uint8_t *own) {
+    return course->progress.done ? course->progress.done : own;
+}
+
+ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
+                             const ikt_fisher_own *own, const uint8_t *allowed,
+                             ikt_list_course *course, ikt_fisher_proof *proof) {
+    ikt_neighbours *lists = course->lists;
+    const int64_t k = lists->k, near = NEAR * k, count = lists->n_local;
+    const bool has_all = rows->candidates == IKT_CANDIDATES_ALL;
+    /* Few rows are all looked at: nothing has to come first. */
+    const bool has_near = rows->candidates != IKT_CANDIDATES_EUCLIDEAN && !rows->computes_all &&
+                          rows->rows.n > 2 * near;
+    const int64_t selected = !has_all ? rows->among : has_near ? near : 0;
+    const int64_t most = ikt_max_one(ctx, count);
+    const int64_t room = batch_rows(selected > 0 ? selected : near);
+    const int64_t each = most < room ? most : room;
+    batch b = {.ctx = ctx,
+               .rows = rows,
+               .allowed = allowed,
+               .k = k,
+               .selected = selected,
+               .has_near = has_near};
+    ikt_fisher_proof found = {.rows = count};
+    int64_t *number = NULL;
+    uint8_t *own_done = NULL; /* where the course has none */
+    float *here = NULL, *next = NULL;
+    ikt_status st = create_batch(&b, each, &here, &next);
+    if (st == IKT_OK && !own) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own_done, count, sizeof *own_done, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; st == IKT_OK && !own && i < count; i++)
+        number[i] = rows->rows.first + i;
+    for (int64_t done = 0; st == IKT_OK && done < most; done += each) {
+        const int64_t first = done < count ? done : count;
+        const int64_t end = done + each < count ? done + each : count;
+        const bool is_through = ikt_list_done(course, first, end);
+        b.count = is_through ? 0 : end - first;
+        b.row = (own ? own->row : number) + first;
+        b.weight = (own ? own->weight : rows->weight) + first * rows->job.shape.lanes;
+        b.root = (own ? own->root : rows->root) + first * rows->job.shape.wide;
+        b.x = rows->d > 0 ? (own ? own->x : rows->x) + first * rows->d : NULL;
+        b.best = lists->score + first * k;
+        b.best_row = lists->row + first * k;
+        for (int64_t a = 0; a < b.count; a++)
+            ikt_best_clear(b.best + a * k, b.best_row + a * k, k);
+        make_lists(&b, near, here, next);
+        ikt_list_note(course, first, end);
+        note_proofs(&b, selected > 0, done_of(course, own_done) + first);
+        ikt_progress(ctx, "rows", end, count, NULL);
+        if (done + each < most) st = ikt_list_pause(ctx, course);
+    }
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        found.complete += done_of(course, own_done)[i] == PROVED;
+    for (int t = 0; b.scratch && t < ikt_threads(ctx); t++)
+        found.lengths += b.scratch[t].lengths;
+    destroy_batch(&b, &here, &next);
+    ikt_free(&number);
+    ikt_free(&own_done);
+    if (st == IKT_OK) ikt_sum_i64(ctx, &found.rows, 1);
+    if (st == IKT_OK) ikt_sum_i64(ctx, &found.complete, 1);
+    if (st == IKT_OK) ikt_sum_i64(ctx, &found.lengths, 1);
+    if (proof) *proof = found;
+    return st;
+}
+
+/* --- some rows -------------------------------------------------------------------------------- */
+
+ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
+                           int64_t count, ikt_fisher_own *out) {
+    const int64_t lanes = rows->job.shape.lanes, wide = rows->job.shape.wide, d = rows->d;
+    int64_t from, end;
+    IKT_FIND_FIRST(from, 0, count, row[from] >= rows->rows.first);
+    IKT_FIND_FIRST(end, from, count, row[end] >= rows->rows.first + rows->rows.count);
+    *out = (ikt_fisher_own){.count = end - from};
+    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->weight, out->count * lanes, sizeof *out->weight, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->root, out->count * wide, sizeof *out->root, purpose);
+    if (st == IKT_OK && d > 0)
+        st = ikt_alloc(ctx, &out->x, out->count * d, sizeof *out->x, purpose);
+    if (st != IKT_OK) {
+        ikt_fisher_own_destroy(out);
+        return st;
+    }
+    for (int64_t a = 0; a < out->count; a++) {
+        const int64_t i = row[from + a] - rows->rows.first;
+        out->row[a] = row[from + a];
+        memcpy(out->weight + a * lanes, rows->weight + i * lanes, (size_t)lanes * sizeof(float));
+        memcpy(out->root + a * wide, rows->root + i * wide, (size_t)wide * sizeof(float));
+        if (d > 0) memcpy(out->x + a * d, rows->x + i * d, (size_t)d * sizeof(float));
+    }
+    return IKT_OK;
+}
+
+void ikt_fisher_own_destroy(ikt_fisher_own *own) {
+    ikt_free(&own->row);
+    ikt_free(&own->weight);
+    ikt_free(&own->root);
+    ikt_free(&own->x);
+    own->count = 0;
+}

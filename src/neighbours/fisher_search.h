@@ -1,0 +1,81 @@
+/* The nearest rows in the Fisher metric (metric/segment.h), exactly or among candidates.
+ *
+ * Method: blocks of rows go round the ring of ranks, and each list keeps its best by (distance,
+ * row). Arcs are nested: the sum over one piece, over two, over all grows, so a row is dropped as
+ * soon as a coarse sum is above the k-th best distance so far. The coarsest, one great circle, is a
+ * distance between square roots of probabilities, C numbers a row; those nearest by it come first,
+ * so that the k-th best is small early. What is kept comes from one kernel, the lower row first,
+ * whatever has been dropped before. Advantage: the lists of `all` are exact, most pairs cost C
+ * multiply-adds in place of some thousand exponentials, and no matrix of all pairs exists.
+ * Disadvantage: n^2 C operations, and where probabilities are nearly 0 and 1 only all great circles
+ * within a class are equal and nothing is dropped.
+ *
+ * With own weights left out the probabilities at both ends of a pair depend on the pair where one
+ * of the two rows is of the support. Such pairs have a bound of their own, are candidates in any
+ * case, and are computed from log-weights in which the entries of both rows are left out.
+ */
+#ifndef IKT_NEIGHBOURS_FISHER_SEARCH_H
+#define IKT_NEIGHBOURS_FISHER_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "metric/class_model.h"
+#include "metric/fisher_settings.h"
+#include "metric/metric.h"
+#include "metric/segment.h"
+#include "neighbours/neighbours.h"
+
+/* The rows of this rank and how they are compared; all of it lent. */
+typedef struct {
+    ikt_rows rows;
+    ikt_segment_job job;
+    const ikt_class_support *support;
+    bool leaves_out;     /* own weights */
+    const float *weight; /* [rows.count * lanes] log-weights */
+    const float *root;   /* [rows.count * wide] sqrt(p) */
+    const float *x;      /* [rows.count * d] the rows, where plain distances count; else NULL */
+    int64_t d;           /* 0 without them */
+    const ikt_metric *metric; /* of x */
+    double euclidean;         /* what squared plain distances count beside those of Fisher */
+    ikt_fisher_candidates candidates; /* not AUTO */
+    int64_t among;                    /* candidates of a row; unused with ALL */
+    bool computes_all;                /* nothing is dropped by a bound: for tests, the same lists */
+} ikt_fisher_rows;
+
+/* Rows whose lists are made, which this rank holds. */
+typedef struct {
+    int64_t count;
+    int64_t *row;             /* [count] global numbers */
+    float *weight, *root, *x; /* as above */
+} ikt_fisher_own;
+
+/* What was looked at, over all ranks. */
+typedef struct {
+    int64_t rows;     /* lists */
+    int64_t complete; /* of them, those that are proved to be what comparing all would give */
+    int64_t lengths;  /* pairs whose distance was computed in full, since the search went on */
+} ikt_fisher_proof;
+
+/* COLLECTIVE. Finds the lists of a course (round 0), of which some may be done; they are not
+ * sorted. Scores are d^2.
+ *   own      the rows of the lists; NULL: all own rows, in their order
+ *   allowed  [n] nonzero for rows that may be in a list, the same on all ranks; NULL: all
+ *   proof    or NULL
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 64 MiB, two blocks and scratch. */
+ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
+                             const ikt_fisher_own *own, const uint8_t *allowed,
+                             ikt_list_course *course, ikt_fisher_proof *proof);
+
+/* LOCAL. Copies of those of some global rows that this rank owns.
+ *   row   [count] ascending
+ *   out   free with ikt_fisher_own_destroy; empty on failure. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
+                           int64_t count, ikt_fisher_own *out);
+void ikt_fisher_own_destroy(ikt_fisher_own *own);
+
+/* LOCAL, pure. Bytes that a search takes at most. */
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide, int64_t d,
+                                 int threads);
+
+#endif

@@ -1,0 +1,375 @@
+/* The Fisher metric in the line. See discriminative.h; read ikt_class_search_run, at the end,
+ * first. */
+#include "pipeline/discriminative.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "base/timer.h"
+#include "dist/shuffle.h"
+#include "neighbours/scorer.h"
+
+static const char purpose[] = "fisher model";
+
+enum { STREAM_ROWS = 1024, SCALE_ROWS = 512 };
+
+static const double pi = 3.14159265358979323846, is_certain = 0.999, certain_most = 0.9;
+
+/* Everything that a model is while it is made. */
+typedef struct {
+    const ikt_class_search *job;
+    const ikt_fisher_settings *settings;
+    ikt_class_outcome *out;
+    const ikt_metric *metric;
+    float *support;       /* [ikt_packed_floats(m, d)] */
+    double *self;         /* [m] k(s, s): 0 */
+    float *weight, *root; /* [rows.count * lanes], [rows.count * wide] */
+    ikt_scorer plain;     /* the rows, where plain distances count */
+    double euclidean;     /* what their squares count */
+} model;
+
+static void destroy_model(model *m) {
+    ikt_free(&m->support);
+    ikt_free(&m->self);
+    ikt_free(&m->weight);
+    ikt_free(&m->root);
+    ikt_scorer_destroy(&m->plain);
+}
+
+/* --- similarities of rows to the support ------------------------------------------------------ */
+
+/* Inner products up to what cancels: k(x, s) = -|x - s|^2 / 2, k(s, s) = 0.
+ *   squared   [count * ikt_packed_rows(m)] work space */
+static void compare(const model *m, const float *x, int64_t count, float *squared, float *k) {
+    const int64_t rows = m->out->support.m, stride = ikt_packed_rows(rows);
+    const int64_t d = ikt_dataset_columns(m->job->data);
+    m->metric->block(ikt_cpu_isa(), x, count, m->support, rows, d, squared);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t l = 0; l < rows; l++)
+            k[i * rows + l] = -0.5f * squared[i * stride + l];
+}
+
+/* COLLECTIVE. The rows of the support on every rank, and sigma from how they compare. */
+static ikt_status find_sigma(ikt_context *ctx, model *m) {
+    const ikt_class_support *support = &m->out->support;
+    const int64_t rows = support->m, d = ikt_dataset_columns(m->job->data);
+    float *x = NULL, *squared = NULL, *single = NULL;
+    double *k = NULL, given;
+    ikt_sigma_rule rule;
+    ikt_fisher_sigma(m->settings, &rule, &given);
+    ikt_status st = ikt_alloc(ctx, &x, rows * d, sizeof *x, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof *x, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->self, rows, sizeof *m->self, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &single, rows, sizeof *single, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &k, rows * rows, sizeof *k, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(m->job->data, support->row, rows, x);
+    if (st == IKT_OK) {
+        ikt_pack_rows(x, rows, d, m->support);
+        for (int64_t l = 0; l < rows; l++) {
+            compare(m, x + l * d, 1, squared, single);
+            for (int64_t j = 0; j < rows; j++)
+                k[l * rows + j] = (double)single[j];
+        }
+        st = ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma);
+    }
+    ikt_free(&x);
+    ikt_free(&squared);
+    ikt_free(&single);
+    ikt_free(&k);
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. Log-weights and roots of the own rows, some at a time. */
+static ikt_status weigh_rows(ikt_context *ctx, model *m) {
+    const ikt_class_lanes *shape = &m->out->support.shape;
+    const ikt_rows *rows = m->job->rows;
+    const int64_t s = m->out->support.m, d = ikt_dataset_columns(m->job->data);
+    const bool leaves_out = m->settings->own == IKT_OWN_LEFT_OUT;
+    float *x = NULL, *squared = NULL, *k = NULL;
+    int64_t row[STREAM_ROWS];
+    ikt_status st = ikt_alloc(ctx, &m->weight, rows->count * shape->lanes, sizeof(float), purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &m->root, rows->count * shape->wide, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &x, STREAM_ROWS * d, sizeof *x, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &squared, STREAM_ROWS * ikt_packed_rows(s), sizeof *squared, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &k, STREAM_ROWS * s, sizeof *k, purpose);
+    st = ikt_agree(ctx, st);
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, STREAM_ROWS);
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, STREAM_ROWS, step);
+        const int64_t from = at.first - own.first;
+        st = ikt_dataset_read(m->job->data, at.first, at.count, x);
+        if (st != IKT_OK) break;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < at.count; i += 8) {
+            const int64_t count = at.count - i < 8 ? at.count - i : 8;
+            compare(m, x + i * d, count, squared + i * ikt_packed_rows(s), k + i * s);
+        }
+        for (int64_t i = 0; i < at.count; i++)
+            row[i] = at.first + i;
+        ikt_class_weights(ctx, &m->out->support, m->out->sigma.sigma, k, m->self,
+                          leaves_out ? row : NULL, at.count, m->weight + from * shape->lanes,
+                          m->root + from * shape->wide);
+    }
+    ikt_free(&x);
+    ikt_free(&squared);
+    ikt_free(&k);
+    return st;
+}
+
+/* --- the share of plain distances ------------------------------------------------------------- */
+
+/* COLLECTIVE. The median distance of all pairs of some drawn rows. */
+static ikt_status find_median(ikt_context *ctx, const model *m, double *median) {
+    const ikt_class_search *job = m->job;
+    const int64_t n = job->rows->n, d = ikt_dataset_columns(job->data);
+    const int64_t count = n < SCALE_ROWS ? n : SCALE_ROWS, slots = ikt_draw_slots(count);
+    float *x = NULL;
+    double *distance = NULL;
+    int64_t *slot = NULL, row[SCALE_ROWS], pairs = 0;
+    ikt_status st = ikt_alloc(ctx, &x, count * d, sizeof *x, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &distance, count * (count - 1) / 2, sizeof *distance, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_draw_subset((uint64_t)job->settings->run.seed, IKT_RNG_SCALE, 0, n, count, slot, slots,
+                        row);
+        st = ikt_dataset_gather_floats(job->data, row, count, x);
+    }
+    if (st == IKT_OK) {
+        for (int64_t a = 1; a < count; a++)
+            for (int64_t b = 0; b < a; b++)
+                distance[pairs++] = sqrt(m->metric->exact(x + a * d, x + b * d, d));
+        ikt_sort_f64(distance, pairs);
+        *median = distance[pairs / 2];
+        if (!(*median > 0))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "fisher.euclidean = %g adds plain distances, but most rows are equal",
+                          m->settings->euclidean);
+    }
+    ikt_free(&x);
+    ikt_free(&slot);
+    ikt_free(&distance);
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. The rows themselves, where plain distances count. */
+static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates, model *m) {
+    double median = 1;
+    if (m->settings->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
+    IKT_TRY(ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain));
+    if (m->settings->euclidean == 0) return IKT_OK;
+    IKT_TRY(find_median(ctx, m, &median));
+    m->euclidean = pow(m->settings->euclidean * pi / median, 2);
+    return IKT_OK;
+}
+
+/* --- what is said of the model ---------------------------------------------------------------- */
+
+static ikt_status note_posterior(ikt_context *ctx, const model *m) {
+    const ikt_class_lanes *shape = &m->out->support.shape;
+    const int64_t rows = m->job->rows->count;
+    int64_t certain = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->out->posterior, rows * shape->classes,
+                                     sizeof *m->out->posterior, purpose)));
+    for (int64_t i = 0; i < rows; i++) {
+        float most = 0;
+        for (int c = 0; c < shape->classes; c++) {
+            const float root = m->root[i * shape->wide + c], p = root * root;
+            m->out->posterior[i * shape->classes + c] = p;
+            most = p > most ? p : most;
+        }
+        certain += (double)most > is_certain;
+    }
+    m->out->certain = (double)ikt_sum_one(ctx, certain) / (double)m->job->rows->n;
+    return IKT_OK;
+}
+
+static void tell_model(ikt_context *ctx, const model *m) {
+    const ikt_class_outcome *o = m->out;
+    const ikt_class_rows *c = &o->classes;
+    ikt_log_numbers(
+        ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_INT("classes", c->classes),
+                           IKT_LOG_INT("train", c->trained),
+                           IKT_LOG_INT("labelled", c->labelled),
+                           IKT_LOG_INT("support", o->support.m),
+                           IKT_LOG_REAL("sigma", o->sigma.sigma),
+                           IKT_LOG_REAL("log_likelihood", o->sigma.log_likelihood),
+                           IKT_LOG_REAL("certain", o->certain),
+                           {0}},
+        "fisher: uses %slabels of %lld rows in %d classes, by a support of %lld rows with own "
+        "weights %s; %lld rows have no label; sigma %.6g, mean log p %.3f; p > 0.999 on %.1f %% of "
+        "the rows",
+        o->is_permuted ? "PERMUTED " : "", (long long)c->trained, c->classes,
+        (long long)o->support.m, m->settings->own == IKT_OWN_KEPT ? "kept" : "left out",
+        (long long)(c->n - c->labelled), o->sigma.sigma, o->sigma.log_likelihood, 100 * o->certain);
+    if (o->certain > certain_most)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "fisher: on %.1f %% of the rows one class has p > 0.999, so that most rows of a "
+                "class are at distance 0 of each other: a larger fisher.sigma would tell them "
+                "apart",
+                100 * o->certain);
+}
+
+/* COLLECTIVE. */
+static ikt_status make_model(ikt_context *ctx, model *m) {
+    const ikt_class_search *job = m->job;
+    ikt_class_outcome *out = m->out;
+    const uint64_t seed = (uint64_t)job->settings->run.seed;
+    IKT_TRY(ikt_class_rows_make(ctx, m->settings, job->rows, job->labels, job->names, seed,
+                                &out->classes));
+    const ikt_class_rows *c = &out->classes;
+    IKT_TRY(ikt_agree(ctx, ikt_class_support_draw(ctx, c->of_row, c->n, c->classes,
+                                                  ikt_fisher_support(m->settings, c->trained), seed,
+                                                  &out->support)));
+    out->is_permuted = m->settings->permute;
+    out->chance = 1;
+    for (int i = 0; i < c->classes; i++)
+        out->chance -= pow((double)c->size[i] / (double)c->trained, 2);
+    IKT_TRY(find_sigma(ctx, m));
+    IKT_TRY(weigh_rows(ctx, m));
+    IKT_TRY(note_posterior(ctx, m));
+    tell_model(ctx, m);
+    return IKT_OK;
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* The longest of the kept distances; what is kept of too few rows does not count. */
+static double find_longest(ikt_context *ctx, const ikt_neighbours *lists) {
+    double longest = 0;
+    for (int64_t e = 0; e < lists->n_local * lists->k; e++)
+        if (isfinite(lists->score[e])) longest = fmax(longest, (double)lists->score[e]);
+    ikt_max_f64(ctx, &longest, 1);
+    return sqrt(longest);
+}
+
+/* COLLECTIVE. The lists of a seeded sample of rows against those among all rows. */
+static ikt_status measure_recall(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
+                                 const ikt_neighbours *lists, ikt_recall *out) {
+    const int64_t n = rows->rows.n, count = ikt_smaller(ikt_recall_rows(n), n);
+    const int64_t slots = ikt_draw_slots(count), k = lists->k;
+    ikt_fisher_rows all = *rows;
+    ikt_fisher_own own = {0};
+    ikt_neighbours truth = {0};
+    int64_t *slot = NULL, *row = NULL;
+    double sums[3] = {0, 0, 0}; /* entries found, distances there, and of the truth */
+    all.candidates = IKT_CANDIDATES_ALL;
+    ikt_status st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &row, count, sizeof *row, purpose);
+    if (st == IKT_OK) {
+        ikt_draw_subset((uint64_t)m->job->settings->run.seed, IKT_RNG_SAMPLE, 0, n, count, slot,
+                        slots, row);
+        st = ikt_fisher_take(ctx, rows, row, count, &own);
+    }
+    const ikt_rows sampled = {.n = n, .ranks = 1, .first = 0, .count = own.count};
+    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &sampled, k, &truth);
+    st = ikt_agree(ctx, st);
+    ikt_list_course course = {.lists = &truth};
+    if (st == IKT_OK) st = ikt_fisher_search(ctx, &all, &own, NULL, &course, NULL);
+    if (st == IKT_OK) ikt_figures_recall(ctx, &rows->rows, &own, &truth, lists, sums);
+    if (st == IKT_OK && sums[1] > 0)
+        *out = (ikt_recall){count, sums[0] / (double)(count * k), sums[2] / sums[1]};
+    else if (st == IKT_OK)
+        *out = (ikt_recall){count, sums[0] / (double)(count * k), 1};
+    ikt_neighbours_destroy(&truth);
+    ikt_fisher_own_destroy(&own);
+    ikt_free(&slot);
+    ikt_free(&row);
+    return st;
+}
+
+/* COLLECTIVE. */
+static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
+                             ikt_neighbours *lists, ikt_recall *recall) {
+    static const char *const name[] = {"", "all rows", "the nearest by probabilities",
+                                       "the nearest by plain distance"};
+    const ikt_class_search *job = m->job;
+    ikt_class_outcome *o = m->out;
+    ikt_list_course course = {.lists = lists};
+    ikt_fisher_proof proof;
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, job->rows, job->k, lists)));
+    IKT_TRY(ikt_list_course_begin(ctx, job->hooks ? &job->hooks->lists : NULL, lists, &course));
+    ikt_status st = ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
+    ikt_list_course_end(&course);
+    IKT_TRY(st);
+    ikt_neighbours_sort(ctx, lists);
+    o->proved = (double)proof.complete / (double)proof.rows;
+    o->longest = find_longest(ctx, lists);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("among", o->among),
+                                       IKT_LOG_REAL("proved", o->proved),
+                                       IKT_LOG_INT("lengths", proof.lengths),
+                                       {0}},
+                    "fisher: neighbours among %s; %.1f %% of the lists are proved to be those of "
+                    "all rows; %.1f lengths a row",
+                    name[o->candidates], 100 * o->proved,
+                    (double)proof.lengths / (double)proof.rows);
+    if (o->longest < 1e-6)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "fisher: all distances are below 1e-6: the probabilities are the same everywhere "
+                "(fisher.sigma = %.6g is too large), or one class has them all",
+                o->sigma.sigma);
+    if (rows->candidates == IKT_CANDIDATES_ALL) return IKT_OK;
+    return measure_recall(ctx, m, rows, lists, recall);
+}
+
+ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, bool is_found,
+                                ikt_neighbours *lists, ikt_recall *recall, ikt_class_outcome *out) {
+    const ikt_fisher_settings *settings = &job->settings->affinity.fisher;
+    model m = {.job = job, .settings = settings, .out = out, .metric = ikt_metric_of(job->data)};
+    const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(settings, job->rows->n);
+    out->is_there = true;
+    out->candidates = candidates;
+    out->among = candidates == IKT_CANDIDATES_ALL ? 0 : ikt_fisher_among(settings, job->k);
+    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_status st = make_model(ctx, &m);
+    if (st == IKT_OK) st = read_plain(ctx, candidates, &m);
+    const int64_t d = m.plain.plain ? ikt_dataset_columns(job->data) : 0;
+    const ikt_fisher_rows rows = {.rows = *job->rows,
+                                  .job = {.kernel = ikt_segment_kernel_for(ikt_cpu_isa()),
+                                          .shape = out->support.shape,
+                                          .rule = (ikt_segment_rule)settings->rule,
+                                          .points = (int)settings->points},
+                                  .support = &out->support,
+                                  .leaves_out = settings->own == IKT_OWN_LEFT_OUT,
+                                  .weight = m.weight,
+                                  .root = m.root,
+                                  .x = m.plain.plain,
+                                  .d = d,
+                                  .metric = m.metric,
+                                  .euclidean = m.euclidean,
+                                  .candidates = candidates,
+                                  .among = out->among,
+                                  .computes_all = job->computes_all};
+    if (st == IKT_OK && !is_found) st = find_lists(ctx, &m, &rows, lists, recall);
+    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_stage_begin(ctx, IKT_STAGE_RECALL);
+    if (st == IKT_OK) st = ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
+    ikt_stage_end(ctx, IKT_STAGE_RECALL);
+    destroy_model(&m);
+    return st;
+}
+
+void ikt_class_outcome_destroy(ikt_class_outcome *outcome) {
+    ikt_class_rows_destroy(&outcome->classes);
+    ikt_class_support_destroy(&outcome->support);
+    ikt_free(&outcome->posterior);
+    ikt_free(&outcome->held_out.row);
+    ikt_free(&outcome->used.row);
+    outcome->is_there = false;
+}
