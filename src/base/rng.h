@@ -39,7 +39,9 @@ typedef enum {
     IKT_RNG_VALUE = 42,    /* the pool that a sampled objective's value is taken from */
     IKT_RNG_TRIPLETS = 43, /* triplets of TriMap that are drawn once; row = row */
     IKT_RNG_PLACING = 50,  /* far rows of new rows: row = 0; pairs of these: row = 1 */
-    IKT_RNG_SPECTRAL = 60  /* vectors that eigenvectors are sought from; row = row */
+    IKT_RNG_SPECTRAL = 60, /* vectors that eigenvectors are sought from; row = row */
+    IKT_RNG_KERNEL = 80,   /* rows that a kernel map is made of */
+    IKT_RNG_PERMUTE = 81   /* labels that are permuted for a baseline; row = permutation */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */

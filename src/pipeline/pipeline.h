@@ -17,6 +17,7 @@
 #include "io/sources/source.h"
 #include "neighbours/search.h"
 #include "pipeline/graph_input.h"
+#include "pipeline/kernel_scores.h"
 #include "plan/plan.h"
 #include "spectral/spectrum.h"
 
@@ -24,14 +25,15 @@
 typedef struct {
     float *y; /* [rows->count * q], q = layout.dimensions; owned */
     ikt_trace trace;
-    int64_t zero_similarity; /* rows without similarity to any other */
-    int64_t entries;         /* of P */
-    double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
-    ikt_eigengap gap;        /* values = 0 without layout.eigengap */
+    int64_t zero_similarity;          /* rows without similarity to any other */
+    int64_t entries;                  /* of P */
+    double accuracy;                  /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_eigengap gap;                 /* values = 0 without layout.eigengap */
     ikt_spectrum_report eigenvectors; /* of a start from them; else components = 0 */
-    ikt_code_check cells;    /* of approximate codes; sample 0: exact, or none */
-    ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
-    ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */
+    ikt_kernel_report kernel;         /* of a map of similarities; m = 0: there is none */
+    ikt_code_check cells;             /* of approximate codes; sample 0: exact, or none */
+    ikt_recall recall;                /* of approximate neighbour search; sample 0: exact */
+    ikt_loop_state last;              /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 
 /* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */

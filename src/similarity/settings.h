@@ -1,12 +1,22 @@
 /* The configuration section `kernel`: by which similarities kernel PCA and kernel discriminant
- * analysis compare rows. */
+ * analysis compare rows. And what a matrix of similarities may be asked to become. */
 #ifndef IKT_SIMILARITY_SETTINGS_H
 #define IKT_SIMILARITY_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "config/key.h"
+
+/* Order of the choices of input.spectrum: what becomes of negative eigenvalues of a matrix of
+ * similarities. */
+typedef enum {
+    IKT_USE_RAW,
+    IKT_USE_CLIP, /* max(lambda, 0) */
+    IKT_USE_FLIP, /* |lambda| */
+    IKT_USE_SHIFT /* lambda - the least one, where that is negative */
+} ikt_spectrum_use;
 
 /* Order of the choices of kernel.kind. */
 typedef enum {
@@ -30,10 +40,13 @@ typedef struct {
 
 extern const ikt_section ikt_kernel_section;
 
+/* SAME-ARGS. Whether the keys agree with each other. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_kernel_check(ikt_context *ctx, const ikt_kernel_settings *settings);
+
 /* SAME-ARGS. Of how many rows the map is made: all where the solver is full or there are no more
  * than landmarks, of which auto is IKT_EIGEN_ALONE_MAX.
  *   n   rows that it may be made of
- * Errors: IKT_ERR_USAGE for more landmarks than the solver takes alone, or fewer than 3. */
+ * Errors: IKT_ERR_DATA where there are fewer than 3. */
 ikt_status ikt_kernel_landmarks(ikt_context *ctx, const ikt_kernel_settings *settings, int64_t n,
                                 int64_t *m);
 
