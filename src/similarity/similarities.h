@@ -1,6 +1,7 @@
 /* How similar rows are to some chosen rows (a support, or landmarks), under one of several kernels.
  *
- * linear      k(x, s) = x^T s of the rows as they are after preprocessing
+ * linear      k(x, s) = x^T s of the rows after preprocessing, which takes a common offset off the
+ *             columns of numbers that are no bytes: nothing that is centred depends on that
  * gaussian    k(x, s) = exp(-|x - s|^2 / (2 bandwidth^2))
  * isolation   k(x, s) = share of equal cell codes (Zhu & Ting 2021, equation 2)
  * given       k(x, s) = the entry of a matrix of similarities (matrix.h)
