@@ -29,7 +29,10 @@ static ikt_status check_apart(ikt_context *ctx, const ikt_settings *s, const cha
     ikt_status st = IKT_OK;
     if (ikt_rank(ctx) == 0) {
         const bool is_input = is_same(path, s->input.file);
-        const bool is_matrix = is_same(path, s->input.similarities);
+        char matrix[IKT_STRING_MAX]; /* without its data set */
+        snprintf(matrix, sizeof matrix, "%.*s", (int)ikt_file_name_length(s->input.similarities),
+                 s->input.similarities);
+        const bool is_matrix = !is_input && is_same(path, matrix);
         if (is_input || is_matrix || is_same(path, s->isolation.model_from))
             st = ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s", key,
                           is_input    ? "input.file"

@@ -37,6 +37,21 @@ static ikt_status open_matrix(ikt_context *ctx, const ikt_input_settings *input,
                                   (ikt_spectrum_use)input->spectrum, out);
 }
 
+void ikt_input_rename(ikt_input_settings *input, const char *name) {
+    char dataset[IKT_STRING_MAX];
+    const char *old = input->similarities;
+    snprintf(input->file, sizeof input->file, "%s", name);
+    if (!old[0] || !name[0]) return;
+    const size_t length = ikt_file_name_length(old);
+    if (name[ikt_file_name_length(name)] == ':') {
+        snprintf(input->similarities, sizeof input->similarities, "%s", name);
+        input->file[0] = '\0';
+    } else if (old[length] == ':') {
+        snprintf(dataset, sizeof dataset, "%s", old + length + 1);
+        snprintf(input->similarities, sizeof input->similarities, "%s", dataset);
+    }
+}
+
 ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     char file[IKT_STRING_MAX];
     const char *dataset;

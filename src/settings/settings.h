@@ -145,6 +145,10 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
  * through, and stay as they are. */
 ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out);
 
+/* LOCAL. Names another file with the same rows, or the same similarities.
+ *   name   the file; of similarities also FILE:DATASET */
+void ikt_input_rename(ikt_input_settings *input, const char *name);
+
 /* COLLECTIVE. Opens another file as `input` describes one: its numbers are raw where nothing else
  * is known of it, transposed where those were. */
 ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input, const char *file,

@@ -104,10 +104,24 @@ static ikt_status trace_of(ikt_context *ctx, int64_t m, const double *centred, d
     return st;
 }
 
+/* COLLECTIVE. The largest sum of magnitudes of a row, which no eigenvalue is beyond. */
+static double bound_of(ikt_context *ctx, int64_t m, const double *centred) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double bound = 0;
+    for (int64_t i = 0; i < share.count; i++) {
+        double sum = 0;
+        for (int64_t l = 0; l < m; l++)
+            sum += fabs(centred[i * m + l]);
+        bound = fmax(bound, sum);
+    }
+    ikt_max_f64(ctx, &bound, 1);
+    return bound;
+}
+
 ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, int q,
                               int64_t alone_max, ikt_kernel_map *out, ikt_kernel_pca_facts *facts) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *centred = NULL;
+    double *centred = NULL, rounding = 0;
     int positive = 0;
     *out = (ikt_kernel_map){.q = q};
     *facts = (ikt_kernel_pca_facts){.trace = 0};
@@ -117,9 +131,8 @@ ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, 
     if (st == IKT_OK)
         st = ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
                                 facts->value, out->weight);
-    /* Those that rounding alone may have made are not. */
-    while (st == IKT_OK && positive < q && facts->value[positive] > 0 &&
-           facts->value[positive] > (double)m * DBL_EPSILON * facts->value[0])
+    if (st == IKT_OK) rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);
+    while (st == IKT_OK && positive < q && facts->value[positive] > rounding)
         positive++;
     if (st == IKT_OK && positive < q)
         st = ikt_fail(ctx, IKT_ERR_DATA,
