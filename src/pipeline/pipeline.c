@@ -286,11 +286,11 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
     IKT_TRY(ikt_check_objective(ctx, settings));
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
-    IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     has_rows = has_rows || ikt_input_has_rows(&settings->input);
+    IKT_TRY(ikt_check_kernel_map(ctx, settings, has_rows));
+    IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, has_rows, graph->is_kept));
     IKT_TRY(ikt_check_precomputed(ctx, settings));
-    IKT_TRY(ikt_check_kernel_map(ctx, settings, has_rows));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
 }

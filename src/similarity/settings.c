@@ -36,14 +36,6 @@ const ikt_section ikt_kernel_section = {
     "kernel", "The similarities of kernel PCA and kernel discriminant analysis (docs/kernels.md)",
     keys, sizeof keys / sizeof *keys};
 
-ikt_status ikt_kernel_check(ikt_context *ctx, const ikt_kernel_settings *settings) {
-    if (settings->solver != IKT_KERNEL_FULL || settings->landmarks == IKT_AUTO_INT) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "kernel.landmarks = %lld does not go with kernel.solver=full, which makes the "
-                    "map of all rows: leave one of the two out",
-                    (long long)settings->landmarks);
-}
-
 ikt_status ikt_kernel_landmarks(ikt_context *ctx, const ikt_kernel_settings *settings, int64_t n,
                                 int64_t *m) {
     const int64_t wanted =

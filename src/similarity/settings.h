@@ -40,9 +40,6 @@ typedef struct {
 
 extern const ikt_section ikt_kernel_section;
 
-/* SAME-ARGS. Whether the keys agree with each other. Errors: IKT_ERR_USAGE. */
-ikt_status ikt_kernel_check(ikt_context *ctx, const ikt_kernel_settings *settings);
-
 /* SAME-ARGS. Of how many rows the map is made: all where the solver is full or there are no more
  * than landmarks, of which auto is IKT_EIGEN_ALONE_MAX.
  *   n   rows that it may be made of

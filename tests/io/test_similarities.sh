@@ -137,11 +137,11 @@ refused 2 'input.rows would leave' $k input.rows=50
 refused 2 'layout.objective = pca needs rows' $sim:K layout.objective=pca
 refused 2 'layout.init = pca needs rows' $sim:K affinity.kind=gaussian layout.init=pca
 refused 2 'layout.init = landmark places' $sim:K affinity.kind=gaussian layout.init=landmark
-refused 2 'output.model does not go with layout.objective = kpca' $k output.model=m.h5
+refused 2 'output.model does not go with layout.objective = kpca' input.file=rows.h5 layout.objective=kpca output.model=m.h5
 refused 2 'output.model keeps the coordinates' $sim:K output.model=m.h5
 refused 2 'kernel.kind = linear takes inner products' $k kernel.kind=linear
 refused 2 'inner products of the rows' input.file=rows.h5 preprocess.metric=manhattan layout.objective=kpca kernel.kind=gaussian
-refused 2 'kernel.landmarks = 50 does not go with kernel.solver=full' $k kernel.landmarks=50 kernel.solver=full
+refused 2 'kernel.landmarks = 50 would have no effect.*kernel.solver=landmarks' $k kernel.landmarks=50 kernel.solver=full
 refused 2 'kernel.bandwidth = 2 would have no effect' $k kernel.bandwidth=2
 refused 2 'kernel.ridge = 2 would have no effect' $k kernel.ridge=2
 refused 2 'kernel.kind = gaussian would have no effect' input.file=rows.h5 kernel.kind=gaussian
@@ -149,8 +149,8 @@ refused 2 'input.spectrum = clip would have no effect' input.file=rows.h5 input.
 refused 2 'kernel.ridge' $sim:K layout.objective=kda kernel.ridge=0
 refused 2 'kpca and kda compare rows' input.graph=sim.h5:distances layout.objective=kpca
 refused 2 'leave layout.init and init_file out' $k layout.init=random
-refused 2 'has none to make' $k layout.iterations=9
+refused 2 'layout.iterations = 9 would have no effect' $k layout.iterations=9
 refused 2 'output.file and input.similarities are the same file' $k output.file=sim.h5
-embed 1 $sim:distances layout.objective=kpca layout.dimensions=1
+refused 3 'kernel PCA: 0 of the centred' $sim:distances layout.objective=kpca
 grep -q 'as in a matrix of distances' err.txt || fail "distances are taken for similarities without a word"
 exit $failed
