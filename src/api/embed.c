@@ -70,6 +70,12 @@ static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the rows come from memory, but input.file is '%.200s': leave it empty",
                         input->file);
+    if (input->similarities[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.similarities is '%.200s': leave it "
+                        "empty; similarities in memory are rows with preprocess.metric=precomputed "
+                        "and preprocess.matrix=similarities",
+                        input->similarities);
     if (input->graph[0] && has_graph)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the graph comes from memory, but input.graph is '%.200s': leave it empty",

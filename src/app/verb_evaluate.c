@@ -54,7 +54,7 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
     s->settings.input.inherited = strcmp(s->settings.input.file, asked->input) != 0;
     for (int a = 1; a < asked->arguments && st == IKT_OK; a++)
         st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, asked->argument[a]);
-    snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", asked->input);
+    ikt_input_rename(&s->settings.input, asked->input);
     return st;
 }
 

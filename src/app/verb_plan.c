@@ -105,11 +105,11 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
                                 .entries = (double)a->entries};
         return IKT_OK;
     }
-    if (!input->file[0])
+    if (!ikt_input_has_rows(input))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the size of the data is not known: give --points and --columns, or an "
                         "input.file to take it from");
-    IKT_TRY(ikt_input_open(ctx, input, &source));
+    IKT_TRY(ikt_input_look(ctx, input, &source));
     *out = ikt_data_shape_of(source, ikt_source_is_sparse(source));
     const ikt_status st = time_file(ctx, source, file_rate, out);
     ikt_source_close(&source);
@@ -174,10 +174,12 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
     IKT_TRY(ikt_settings_read(ctx, words, &settings, &is_named));
+    IKT_TRY(ikt_check_similarities(ctx, &settings));
     IKT_TRY(ikt_graph_settle(ctx, &settings, &graph));
-    IKT_TRY(
-        ikt_unused_check(ctx, &settings, settings.input.file[0] || graph.n == 0, graph.is_kept));
-    if (graph.n > 0 && !settings.input.file[0]) /* a graph may stand alone */
+    const bool has_rows = ikt_input_has_rows(&settings.input);
+    IKT_TRY(ikt_unused_check(ctx, &settings, has_rows || graph.n == 0, graph.is_kept));
+    IKT_TRY(ikt_check_kernel_map(ctx, &settings, has_rows || graph.n == 0));
+    if (graph.n > 0 && !has_rows) /* a graph may stand alone */
         shape = (ikt_data_shape){.n = graph.n, .type = IKT_TYPE_F32};
     else
         IKT_TRY(find_rows(ctx, a, &settings.input, &shape, &p.machine.file));

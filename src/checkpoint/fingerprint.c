@@ -67,6 +67,7 @@ ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settin
     s.affinity = settings->affinity;
     s.isolation = settings->isolation;
     s.layout = settings->layout;
+    s.kernel = settings->kernel;
     s.layout.iterations = IKT_AUTO_INT; /* more of them go on from fewer */
     s.layout.grid = 0;                  /* gives the same bits */
     s.run.seed = settings->run.seed;

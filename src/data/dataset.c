@@ -301,6 +301,8 @@ static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *s
                         "preprocess.pca needs rows with coordinates, and preprocess.metric = "
                         "precomputed gives distances only");
     IKT_TRY(ikt_pairwise_lend(d->ctx, d->source, is_kernel, &d->pairs));
+    d->pairs.is_indefinite = is_kernel && settings->is_indefinite;
+    if (d->pairs.is_indefinite) return IKT_OK;
     return ikt_pairwise_check(d->ctx, &d->pairs);
 }
 

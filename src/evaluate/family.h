@@ -132,6 +132,6 @@ void ikt_rank_counts_destroy(ikt_rank_counts *counts);
 extern const ikt_measure_family ikt_family_clusters, ikt_family_labels, ikt_family_silhouette,
     ikt_family_kmeans, ikt_family_visible, ikt_family_global, ikt_family_ranks,
     ikt_family_retrieval, ikt_family_triplets, ikt_family_separation, ikt_family_kernel,
-    ikt_family_outliers, ikt_family_data_outliers;
+    ikt_family_outliers, ikt_family_data_outliers, ikt_family_input_labels;
 
 #endif

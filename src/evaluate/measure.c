@@ -13,10 +13,11 @@
 
 /* In the order in which measures are listed: first what looks at the map alone. */
 static const ikt_measure_family *const families[] = {
-    &ikt_family_clusters, &ikt_family_labels,   &ikt_family_silhouette,    &ikt_family_kmeans,
-    &ikt_family_visible,  &ikt_family_ranks,    &ikt_family_retrieval,     &ikt_family_triplets,
-    &ikt_family_global,   &ikt_family_outliers, &ikt_family_data_outliers, &ikt_family_separation,
-    &ikt_family_kernel};
+    &ikt_family_clusters,  &ikt_family_labels,        &ikt_family_silhouette,
+    &ikt_family_kmeans,    &ikt_family_visible,       &ikt_family_ranks,
+    &ikt_family_retrieval, &ikt_family_triplets,      &ikt_family_global,
+    &ikt_family_outliers,  &ikt_family_data_outliers, &ikt_family_separation,
+    &ikt_family_kernel,    &ikt_family_input_labels};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* The names that measures come under. Where several share a word, all of them are meant. */
@@ -42,6 +43,8 @@ static const ikt_measure_name names[] = {
      "accuracy knn knn-accuracy k-nn-accuracy neighbours neighbors"},
     {"1-NN error", "labels", -1, "error of the nearest neighbour",
       "1nn 1-nn 1nn-error 1-nn-error error"},
+    {"1-NN error, input", "input-labels", -1, "error of the nearest neighbour in the input",
+     "1nn-input 1-nn-error-input input-error"},
     {"visualisation epsilon", "visible", -1, NULL, "visualisation epsilon"},
     {"visible epsilon, class #", "visible", -1, NULL, NULL},
     {"AUC_RNX", "ranks", 1, "neighbourhoods of all sizes kept", "auc auc-rnx rnx"},

@@ -18,7 +18,9 @@ typedef enum {
     IKT_INIT_RANDOM,
     IKT_INIT_LANDMARK,
     IKT_INIT_FILE,
-    IKT_INIT_SPECTRAL
+    IKT_INIT_SPECTRAL,
+    IKT_INIT_KPCA,
+    IKT_INIT_KDA
 } ikt_layout_init;
 typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
 

@@ -16,14 +16,16 @@ static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
     KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0,
-        "tsne|nerv|jse|sne|trimap|umap|largevis|pca|eigenmap", "",
+        "tsne|nerv|jse|sne|trimap|umap|largevis|pca|eigenmap|kpca|kda", "",
         "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
         "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
         "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
         "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
         "umap and largevis attract along P and take repulsion "
         "from a random draw of rows (docs/umap.md); pca stays at the first principal components, "
-        "as they are, in no iteration, and eigenmap at eigenvectors of P (docs/spectral.md)"),
+        "as they are, in no iteration, and eigenmap at eigenvectors of P (docs/spectral.md); kpca "
+        "stays at the principal components in the space of a kernel and kda at the directions that "
+        "tell the labels apart there (docs/kernels.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),
@@ -40,7 +42,7 @@ static const ikt_key layout_keys[] = {
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
         "of the preset, 500 for the objectives umap and largevis (1000 for umap from 500,000 rows "
-        "on), and 0 for pca and eigenmap"),
+        "on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -73,11 +75,13 @@ static const ikt_key layout_keys[] = {
         "The momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "The iteration at which the momentum changes"),
-    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file|spectral", "",
+    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file|spectral|kpca|kda",
+        "",
         "Where the rows start: pca, at the first principal components; random, at random "
         "positions; landmark, near landmarks, which are embedded first; file, at the positions in "
         "init_file; spectral, at the eigenvectors of P for its least eigenvalues after 0 "
-        "(docs/spectral.md). auto is pca, and random for the preset matlab. The components of "
+        "(docs/spectral.md); kpca and kda, at the maps of these objectives. auto is pca, kpca for "
+        "similarities, and random for the preset matlab. The components of "
         "sparse rows "
         "are those of 1,024 rows that are drawn at random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
@@ -310,7 +314,12 @@ static ikt_status check_spectrum(ikt_context *ctx, const ikt_layout_settings *s)
 static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
     const char *name = ikt_layout_objective(s)->name;
     const bool is_spectral = ikt_layout_objective(s)->needs & IKT_NEEDS_P;
-    const int init = is_spectral ? IKT_INIT_SPECTRAL : IKT_INIT_PCA;
+    const bool is_kpca = ikt_layout_objective(s) == &ikt_objective_kpca;
+    const bool is_kda = ikt_layout_objective(s) == &ikt_objective_kda;
+    const int init = is_spectral ? IKT_INIT_SPECTRAL
+                     : is_kpca   ? IKT_INIT_KPCA
+                     : is_kda    ? IKT_INIT_KDA
+                                 : IKT_INIT_PCA;
     if (s->iterations != IKT_AUTO_INT && s->iterations > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.iterations = %lld, but layout.objective=%s has none to make: leave "
@@ -320,6 +329,11 @@ static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=%s is the map of eigenvectors of P: leave layout.init "
                         "and init_file out",
+                        name);
+    if ((is_kpca || is_kda) && ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0]))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s is a map of similarities (section kernel), which no "
+                        "start changes: leave layout.init and init_file out",
                         name);
     if ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,

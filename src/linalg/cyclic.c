@@ -104,9 +104,10 @@ ikt_status ikt_cyclic_create(ikt_context *ctx, int64_t n, int64_t alone_max, ikt
 /* COLLECTIVE. Copies the rows of `count` ranks from rank `first` on, which have `each` rows apiece.
  * To ScaLAPACK, a row of the symmetric matrix is a column: the ranks are a grid of one row whose
  * blocks of columns are the ranks' rows.
- *   everywhere   a grid of all ranks */
+ *   everywhere   a grid of all ranks
+ *   is_back      from the parts to the rows */
 static void copy_ranks(const ikt_cyclic *l, int everywhere, int first, int count, int64_t each,
-                       int64_t first_row, const double *own, double *part, int *rank_list) {
+                       int64_t first_row, bool is_back, double *own, double *part, int *rank_list) {
     if (count == 0 || each == 0) return;
     int grid = l->system, rows = 0, columns = 0, row = -1, column = -1;
     int one = 1, zero = 0, info = 0, n = l->n, width = (int)each, all = width * count;
@@ -119,12 +120,16 @@ static void copy_ranks(const ikt_cyclic *l, int everywhere, int first, int count
     if (row >= 0) descinit_(source, &n, &all, &n, &width, &zero, &zero, &grid, &n, &info);
     for (int e = 0; e < DESCRIPTOR && l->row >= 0; e++)
         target[e] = l->descriptor[e];
-    pdgemr2d_(&n, &all, own, &one, &one, source, part, &one, &to, target, &everywhere);
+    if (is_back)
+        pdgemr2d_(&n, &all, part, &one, &to, target, own, &one, &one, source, &everywhere);
+    else
+        pdgemr2d_(&n, &all, own, &one, &one, source, part, &one, &to, target, &everywhere);
     if (row >= 0) Cblacs_gridexit(grid);
 }
 
-ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
-                           const double *own, double *part) {
+/* COLLECTIVE. Between the ranks' rows and the parts. */
+static ikt_status copy_rows(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
+                            bool is_back, double *own, double *part) {
     const int ranks = ikt_size(ctx), larger = (int)(rows->n % ranks);
     const int64_t each = rows->n / ranks;
     char order[] = "Row";
@@ -139,18 +144,50 @@ ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows
     if (st == IKT_OK) {
         /* The first ranks have a row more than the others (rows.h). */
         Cblacs_gridinit(&everywhere, order, 1, ranks);
-        copy_ranks(l, everywhere, 0, larger, each + 1, 0, own, part, list);
-        copy_ranks(l, everywhere, larger, ranks - larger, each, larger * (each + 1), own, part,
-                   list);
+        copy_ranks(l, everywhere, 0, larger, each + 1, 0, is_back, own, part, list);
+        copy_ranks(l, everywhere, larger, ranks - larger, each, larger * (each + 1), is_back, own,
+                   part, list);
         Cblacs_gridexit(everywhere);
     }
     ikt_free(&list);
     return st;
 }
 
+ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
+                           const double *own, double *part) {
+    return copy_rows(ctx, l, rows, false, (double *)(uintptr_t)own, part);
+}
+
+ikt_status ikt_cyclic_return(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
+                             const double *part, double *own) {
+    return copy_rows(ctx, l, rows, true, own, (double *)(uintptr_t)part);
+}
+
 /* Global index of local index i along a dimension. */
 static int64_t global_index(int64_t i, int block, int process, int processes) {
     return (i / block * processes + process) * block + i % block;
+}
+
+int64_t ikt_cyclic_column(const ikt_cyclic *l, int64_t column) {
+    return global_index(column, l->block, l->column, l->columns);
+}
+
+ikt_cyclic ikt_cyclic_narrow(const ikt_cyclic *l, int k) {
+    ikt_cyclic narrow = *l;
+    int zero = 0, info = 0, leading = l->local_rows > 1 ? l->local_rows : 1;
+    if (l->row < 0) return narrow;
+    narrow.local_columns = numroc_(&k, &narrow.block, &narrow.column, &zero, &narrow.columns);
+    narrow.entries = (int64_t)narrow.local_rows * narrow.local_columns;
+    descinit_(narrow.descriptor, &narrow.n, &k, &narrow.block, &narrow.block, &zero, &zero,
+              &narrow.grid, &leading, &info);
+    return narrow;
+}
+
+void ikt_cyclic_scatter(const ikt_cyclic *l, const double *in, double *part) {
+    for (int64_t column = 0; column < l->local_columns; column++)
+        for (int64_t row = 0; row < l->local_rows; row++)
+            part[column * l->local_rows + row] = in[ikt_cyclic_column(l, column) * l->n +
+                                                    global_index(row, l->block, l->row, l->rows)];
 }
 
 /* One rank knows an entry; the others add the integer 0 to its bits. */
@@ -159,7 +196,7 @@ void ikt_cyclic_gather(ikt_context *ctx, const ikt_cyclic *l, const double *part
     const int64_t n = l->n;
     memset(out, 0, (size_t)(k * n) * sizeof *out);
     for (int64_t column = 0; column < l->local_columns; column++) {
-        const int64_t j = global_index(column, l->block, l->column, l->columns);
+        const int64_t j = ikt_cyclic_column(l, column);
         const int64_t m = last ? n - 1 - j : j;
         for (int64_t row = 0; row < l->local_rows && m < k; row++)
             out[m * n + global_index(row, l->block, l->row, l->rows)] =

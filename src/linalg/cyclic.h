@@ -46,6 +46,22 @@ void ikt_cyclic_destroy(ikt_cyclic *l);
 ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
                            const double *own, double *part);
 
+/* COLLECTIVE. The way back: the ranks' rows of a symmetric matrix from the parts.
+ *   own   [rows->count * n] */
+ikt_status ikt_cyclic_return(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
+                             const double *part, double *own);
+
+/* LOCAL, pure. Which column of the matrix a column of this rank's part is. */
+int64_t ikt_cyclic_column(const ikt_cyclic *l, int64_t column);
+
+/* LOCAL. The layout of a matrix of as many rows and k columns on the same grid, which stays that of
+ * `l`. ikt_cyclic_scatter and ikt_cyclic_gather are for it, too. */
+ikt_cyclic ikt_cyclic_narrow(const ikt_cyclic *l, int k);
+
+/* LOCAL. Fills this rank's part from columns that it holds.
+ *   in   [columns of the matrix * n] the columns as rows */
+void ikt_cyclic_scatter(const ikt_cyclic *l, const double *in, double *part);
+
 /* COLLECTIVE. Copies the first or the last k columns to all ranks.
  *   part   [l->entries]
  *   last   the last ones, in descending order, in place of the first

@@ -34,6 +34,18 @@ void pdtrtrs_(const char *triangle, const char *transposed, const char *diagonal
               const int *a_descriptor, double *b, const int *ib, const int *jb,
               const int *b_descriptor, int *info);
 
+/* The same of a symmetric positive definite A, of which pdpotrf left the factor. */
+void pdpotrs_(const char *triangle, const int *n, const int *columns, const double *a,
+              const int *ia, const int *ja, const int *a_descriptor, double *b, const int *ib,
+              const int *jb, const int *b_descriptor, int *info);
+
+/* C = alpha A B + beta C, of which A or B may be transposed. */
+void pdgemm_(const char *a_transposed, const char *b_transposed, const int *m, const int *n,
+             const int *k, const double *alpha, const double *a, const int *ia, const int *ja,
+             const int *a_descriptor, const double *b, const int *ib, const int *jb,
+             const int *b_descriptor, const double *beta, double *c, const int *ic, const int *jc,
+             const int *c_descriptor);
+
 /* Weak: a BLAS that is neither OpenBLAS nor MKL has none of these. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
@@ -169,6 +181,25 @@ static ikt_status check(ikt_context *ctx, const ikt_rows *rows, const double *a,
                     (long long)n, most[2]);
 }
 
+/* COLLECTIVE. The solver's values are ascending; one rank shares them, the others add the integer
+ * 0. */
+static void share_values(ikt_context *ctx, const ikt_cyclic *l, const double *ascending, int64_t k,
+                         bool last, double *values) {
+    const bool is_first = l->row == 0 && l->column == 0;
+    for (int64_t m = 0; m < k; m++)
+        values[m] = is_first ? ascending[last ? l->n - 1 - m : m] : 0;
+    ikt_sum_i64(ctx, (int64_t *)(void *)values, k);
+}
+
+static void storage_destroy(storage *s) {
+    ikt_free(&s->a);
+    ikt_free(&s->b);
+    ikt_free(&s->z);
+    ikt_free(&s->values);
+    ikt_free(&s->work);
+    ikt_free(&s->iwork);
+}
+
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
                               const double *b, int64_t k, ikt_eigen_end end, int64_t alone_max,
                               double *values, double *vectors) {
@@ -181,11 +212,8 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
     if (st == IKT_OK && b) st = ikt_cyclic_fill(ctx, &l, rows, b, s.b);
     if (st == IKT_OK) st = ikt_agree(ctx, solve(ctx, &l, &s));
     if (st == IKT_OK) {
-        /* The solver's values are ascending; one rank shares them, the others add the integer 0. */
-        const bool last = end == IKT_EIGEN_LARGEST, is_first = l.row == 0 && l.column == 0;
-        for (int64_t m = 0; m < k; m++)
-            values[m] = is_first ? s.values[last ? n - 1 - m : m] : 0;
-        ikt_sum_i64(ctx, (int64_t *)(void *)values, k);
+        const bool last = end == IKT_EIGEN_LARGEST;
+        share_values(ctx, &l, s.values, k, last, values);
         ikt_cyclic_gather(ctx, &l, s.z, k, last, vectors);
         st = check(ctx, rows, a, b, k, values, vectors);
     }
@@ -198,12 +226,7 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
         for (int64_t i = 0; i < n && is_turned; i++)
             vector[i] = -vector[i];
     }
-    ikt_free(&s.a);
-    ikt_free(&s.b);
-    ikt_free(&s.z);
-    ikt_free(&s.values);
-    ikt_free(&s.work);
-    ikt_free(&s.iwork);
+    storage_destroy(&s);
     ikt_cyclic_destroy(&l);
     return st;
 }
@@ -222,5 +245,113 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
     const ikt_status st =
         ikt_eigen_selected(ctx, &rows, own, NULL, k, IKT_EIGEN_LARGEST, alone_max, values, vectors);
     ikt_free(&own);
+    return st;
+}
+
+/* --- functions of a matrix ---------------------------------------------------------------------
+ */
+
+static double identity(const void *self, double value) {
+    (void)self;
+    return value;
+}
+
+/* COLLECTIVE. The own rows of V f(L) V^T; what was in s->a and s->b is lost. */
+static ikt_status apply(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,
+                        const storage *s, double (*f)(const void *self, double value),
+                        const void *self, double *own) {
+    const int one = 1, *d = l->descriptor;
+    const double unit = 1, zero = 0;
+    if (l->row >= 0) {
+        for (int64_t column = 0; column < l->local_columns; column++) {
+            const double factor = f(self, s->values[ikt_cyclic_column(l, column)]);
+            for (int64_t row = 0; row < l->local_rows; row++)
+                s->a[column * l->local_rows + row] = factor * s->z[column * l->local_rows + row];
+        }
+        const int threads = set_blas_threads(1);
+        pdgemm_("N", "T", &l->n, &l->n, &l->n, &unit, s->a, &one, &one, d, s->z, &one, &one, d,
+                &zero, s->b, &one, &one, d);
+        set_blas_threads(threads);
+    }
+    return ikt_cyclic_return(ctx, l, rows, s->b, own);
+}
+
+ikt_status ikt_eigen_function(ikt_context *ctx, const ikt_rows *rows, const double *a,
+                              double (*f)(const void *self, double value), const void *self,
+                              int64_t alone_max, double *values, double *own) {
+    const int64_t n = rows->n, entries = rows->count * n;
+    double most[2] = {0, 0}; /* entry of A; difference */
+    ikt_cyclic l;
+    storage s = {0};
+    IKT_TRY(ikt_cyclic_create(ctx, n, alone_max, &l));
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &l, false, &s));
+    if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, s.a);
+    if (st == IKT_OK) st = ikt_agree(ctx, solve(ctx, &l, &s));
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &s.b, l.entries, sizeof(double), purpose));
+    if (st == IKT_OK) {
+        share_values(ctx, &l, s.values, n, true, values);
+        st = apply(ctx, &l, rows, &s, identity, NULL, own);
+    }
+    for (int64_t e = 0; st == IKT_OK && e < entries; e++) {
+        most[0] = fmax(most[0], fabs(a[e]));
+        most[1] = fmax(most[1], fabs(a[e] - own[e]));
+    }
+    ikt_max_f64(ctx, most, 2);
+    if (st == IKT_OK && !(most[1] <= 1e-9 * (double)n * most[0]))
+        st = ikt_fail(ctx, IKT_ERR_INTERNAL,
+                      "ScaLAPACK's eigenvectors of %lld columns are wrong (difference %.1e); try "
+                      "another build of ScaLAPACK or BLAS",
+                      (long long)n, most[1]);
+    if (st == IKT_OK) st = apply(ctx, &l, rows, &s, f, self, own);
+    storage_destroy(&s);
+    ikt_cyclic_destroy(&l);
+    return st;
+}
+
+/* --- positive definite systems ---------------------------------------------------------------- */
+
+/* COLLECTIVE over the grid. */
+static ikt_status factorise_and_solve(ikt_context *ctx, const ikt_cyclic *l,
+                                      const ikt_cyclic *narrow, int columns, double *a, double *b,
+                                      bool *is_definite) {
+    const int one = 1;
+    int info = 0;
+    if (l->row < 0) return IKT_OK;
+    const int threads = set_blas_threads(1);
+    pdpotrf_("U", &l->n, a, &one, &one, l->descriptor, &info);
+    *is_definite = info == 0;
+    if (info == 0)
+        pdpotrs_("U", &l->n, &columns, a, &one, &one, l->descriptor, b, &one, &one,
+                 narrow->descriptor, &info);
+    set_blas_threads(threads);
+    if (info >= 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_INTERNAL, "Cholesky's factor of %d columns failed (info %d)", l->n,
+                    info);
+}
+
+ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const double *a,
+                              const double *b, int64_t k, int64_t alone_max, double *x,
+                              bool *is_definite) {
+    ikt_cyclic l;
+    double *matrix = NULL, *sides = NULL;
+    *is_definite = true;
+    IKT_TRY(ikt_cyclic_create(ctx, rows->n, alone_max, &l));
+    const ikt_cyclic narrow = ikt_cyclic_narrow(&l, (int)k);
+    ikt_status st = ikt_alloc(ctx, &matrix, l.entries, sizeof *matrix, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &sides, narrow.entries, sizeof *sides, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, matrix);
+    if (st == IKT_OK) {
+        if (l.row >= 0) ikt_cyclic_scatter(&narrow, b, sides);
+        st = ikt_agree(ctx,
+                       factorise_and_solve(ctx, &l, &narrow, (int)k, matrix, sides, is_definite));
+    }
+    *is_definite = ikt_max_one(ctx, !*is_definite) == 0;
+    if (st == IKT_OK) ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
+    for (int64_t e = 0; st == IKT_OK && !*is_definite && e < k * rows->n; e++)
+        x[e] = 0;
+    ikt_free(&matrix);
+    ikt_free(&sides);
+    ikt_cyclic_destroy(&l);
     return st;
 }

@@ -1,4 +1,4 @@
-/* Maps that are where the rows start: layout.objective=pca and eigenmap.
+/* Maps that are where the rows start: layout.objective=pca, eigenmap, kpca and kda.
  *
  * Of all linear maps with orthonormal axes principal components have the largest variance, so that
  * E = -(the variance of the map, summed over its axes) is the least with them. The start of the
@@ -9,7 +9,12 @@
  * Eigenvectors of the graph Laplacian L of P (spectral/spectrum.h) have the least sum of Rayleigh
  * quotients y' L y / y' y of all maps with orthogonal axes; that sum is E. Advantage: the least in
  * one step, with no local minima. Disadvantage: a map of slow changes along P, which shows few of
- * many clusters. */
+ * many clusters.
+ *
+ * Kernel PCA and kernel discriminant analysis (similarity/kernel_map.h) are linear maps of the rows
+ * in the space of a kernel, made in one step as well. E is -(the variance of the map) for both: of
+ * the first it is what principal components have most of, of the second what the ridge lets through
+ * of the 1 / n that each response of length 1 has. */
 #include <math.h>
 #include <stdio.h>
 
@@ -142,6 +147,16 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
     snprintf(text, size, "principal components, at which the rows stay");
 }
 
+static void describe_kpca(const ikt_objective *objective, char *text, size_t size) {
+    (void)objective;
+    snprintf(text, size, "principal components of similarities, at which the rows stay");
+}
+
+static void describe_kda(const ikt_objective *objective, char *text, size_t size) {
+    (void)objective;
+    snprintf(text, size, "discriminants of the labels, at which the rows stay");
+}
+
 static void describe_eigenmap(const ikt_objective *objective, char *text, size_t size) {
     (void)objective;
     snprintf(text, size, "eigenvectors of P, at which the rows stay");
@@ -182,3 +197,26 @@ const ikt_objective_kind ikt_objective_eigenmap = {.name = "eigenmap",
                                                    .evaluate = evaluate_eigenmap,
                                                    .describe = describe_eigenmap,
                                                    .memory = memory_eigenmap};
+
+const ikt_objective_kind ikt_objective_kpca = {.name = "kpca",
+                                               .value_name = "cost",
+                                               .is_start = true,
+                                               .optimiser = &ikt_optimiser_descent,
+                                               .resolve = resolve,
+                                               .create = create,
+                                               .destroy = destroy,
+                                               .evaluate = evaluate,
+                                               .describe = describe_kpca,
+                                               .memory = memory};
+
+const ikt_objective_kind ikt_objective_kda = {.name = "kda",
+                                              .value_name = "cost",
+                                              .needs = IKT_NEEDS_LABELS,
+                                              .is_start = true,
+                                              .optimiser = &ikt_optimiser_descent,
+                                              .resolve = resolve,
+                                              .create = create,
+                                              .destroy = destroy,
+                                              .evaluate = evaluate,
+                                              .describe = describe_kda,
+                                              .memory = memory};

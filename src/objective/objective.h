@@ -147,7 +147,7 @@ struct ikt_objective_kind {
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool frees_neighbours;  /* the lists, once it is made */
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
-                               P is needed, else principal components */
+                               P is needed, principal components, or a map of similarities */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;    /* on a quarter of the gradient, as layout.learning_rate */
@@ -213,12 +213,14 @@ typedef enum {
     IKT_OBJECTIVE_LARGEVIS,
     IKT_OBJECTIVE_PCA,
     IKT_OBJECTIVE_EIGENMAP,
+    IKT_OBJECTIVE_KPCA,
+    IKT_OBJECTIVE_KDA,
     IKT_OBJECTIVES
 } ikt_objective_name;
 
 extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_objective_jse,
     ikt_objective_sne, ikt_objective_trimap, ikt_objective_umap, ikt_objective_largevis,
-    ikt_objective_pca, ikt_objective_eigenmap;
+    ikt_objective_pca, ikt_objective_eigenmap, ikt_objective_kpca, ikt_objective_kda;
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);

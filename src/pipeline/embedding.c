@@ -178,6 +178,13 @@ static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool bac
     return st;
 }
 
+/* What the map of similarities had to decide. */
+static void note_kernel(const ikt_kernel_report *report, ikt_kernel_settings *settings) {
+    if (report->m == 0) return;
+    if (report->bandwidth > 0) settings->bandwidth = report->bandwidth;
+    if (report->is_kda) settings->ridge = report->separated.ridge;
+}
+
 /* COLLECTIVE. What is wanted of the eigenvectors of P.
  *   start   receives those of a start in the order of the input, owned by the caller; NULL where
  *           the loop goes on, or starts elsewhere */
@@ -307,11 +314,14 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
         /* The file of the graph keeps a start from components, although the loop goes on; landmarks
          * that nobody needs any more are not embedded again for that. */
         st = find_eigenvectors(ctx, settings, &p, from != NULL, &eigenvectors, out);
-        const ikt_start_sources sources = {&landmarks, eigenvectors, p.scores,
-                                           options->graph_writer ? *options->graph_writer : NULL};
+        const ikt_start_sources sources = {
+            &landmarks,      eigenvectors,
+            p.scores,        options->graph_writer ? *options->graph_writer : NULL,
+            options->labels, &out->kernel};
         if (st == IKT_OK && (!from || (sources.graph_writer && layout->init == IKT_INIT_PCA)))
             st = ikt_start(ctx, settings, data, rows, &sources, &out->y);
         if (st == IKT_OK && !from) st = reorder(ctx, &p, false, out->y, out->y, bytes);
+        note_kernel(&out->kernel, &settings->kernel);
         ikt_free(&p.scores);
         ikt_free(&eigenvectors);
     }

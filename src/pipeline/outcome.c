@@ -100,6 +100,24 @@ static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
     note_figures(&o->used, "used", n);
 }
 
+static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
+    const ikt_discriminant_facts *d = &r->separated;
+    if (r->m == 0) return;
+    ikt_note_fact(n, "kernel_rows", "%lld", (long long)r->m);
+    if (r->bandwidth > 0) ikt_note_fact(n, "kernel_bandwidth", "%.17g", r->bandwidth);
+    if (!r->is_kda) {
+        ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
+        ikt_note_fact(n, "kernel_trace", "%.17g", r->components.trace);
+        return;
+    }
+    ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
+    ikt_note_fact(n, "rows_without_label", "%lld", (long long)r->unlabelled);
+    ikt_note_fact(n, "kernel_ridge", "%.17g", d->ridge);
+    ikt_note_fact(n, "kernel_error", "%.6f", d->error);
+    ikt_note_fact(n, "permuted_error", "%.6f", d->baseline);
+    ikt_note_fact(n, "chance_error", "%.6f", d->chance);
+}
+
 /* What is the same in every equal run. */
 static void note_facts(const ikt_run *run, ikt_notes *n) {
     const ikt_embed_result *e = &run->embedding;
@@ -120,6 +138,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     ikt_note_cells(n, &e->cells);
     note_classes(&e->classes, n);
     note_eigenvectors(e, n);
+    note_kernel(&e->kernel, n);
     ikt_note_fact(n, "exaggeration_ended", "%lld", (long long)e->trace.exaggeration_end);
     ikt_note_fact(n, "iterations_done", "%lld", (long long)e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",
@@ -185,7 +204,8 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     settings.output.overwrite = false;
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_forget_job(&settings.run);
-    IKT_TRY(ikt_unused_reset(ctx, &settings, run->given || settings.input.file[0], NULL));
+    IKT_TRY(
+        ikt_unused_reset(ctx, &settings, run->given || ikt_input_has_rows(&settings.input), NULL));
     ikt_settings_parts(&settings, parts);
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }

@@ -61,6 +61,7 @@ static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_
     ikt_preprocess_settings preprocess = settings->preprocess;
     ikt_source *other = NULL;
     ikt_dataset *leading = NULL, *following = NULL;
+    preprocess.is_indefinite = settings->input.similarities[0] != '\0';
     if (!settings->isolation.model_from[0])
         return ikt_dataset_create(ctx, source, &preprocess, out);
     IKT_TRY(open_model_rows(ctx, settings, source, &other));
@@ -120,7 +121,7 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
                              ikt_source **source, ikt_dataset **data) {
     *source = NULL;
     *data = NULL;
-    if (!given && !settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
+    if (!given && !ikt_input_has_rows(&settings->input) && settings->input.graph[0]) return IKT_OK;
     if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
     ikt_status st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, source);
     if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
@@ -300,8 +301,10 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_check_fisher(ctx, settings));
     IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
+    has_rows = has_rows || ikt_input_has_rows(&settings->input);
+    IKT_TRY(ikt_check_kernel_map(ctx, settings, has_rows));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
-    IKT_TRY(ikt_unused_check(ctx, settings, has_rows || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_unused_check(ctx, settings, has_rows, graph->is_kept));
     IKT_TRY(ikt_check_precomputed(ctx, settings));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
@@ -378,8 +381,9 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->start_time = (double)time(NULL);
     const double began = ikt_now();
     /* The input first: what is wrong with it explains more than what is wrong with outputs. */
-    ikt_status st = IKT_OK;
-    if (!given && (settings->input.file[0] || !settings->input.graph[0]))
+    ikt_status st = ikt_check_similarities(ctx, settings);
+    if (st == IKT_OK && !given &&
+        (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
         st = ikt_input_open(ctx, &settings->input, &source);
     ikt_source *rows = given ? given : source;
     if (st == IKT_OK) st = begin(ctx, began, out);
@@ -478,7 +482,7 @@ static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_so
     IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));
     IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_resident_peak()), &out->plan));
     ikt_plan_settings(&out->plan.work, &out->settings);
-    IKT_TRY(ikt_unused_reset(ctx, &out->settings, settings->input.file[0], NULL));
+    IKT_TRY(ikt_unused_reset(ctx, &out->settings, ikt_input_has_rows(&settings->input), NULL));
     IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &none, &found));
     out->has_labels = found.labels != NULL;
@@ -502,8 +506,9 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     const ikt_missing how = wanted.preprocess.missing == IKT_MISSING_MEDIAN
                                 ? IKT_MISSING_MEAN
                                 : (ikt_missing)wanted.preprocess.missing;
-    if (wanted.input.file[0] || !wanted.input.graph[0])
-        IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
+    IKT_TRY(ikt_check_similarities(ctx, &wanted));
+    if (ikt_input_has_rows(&wanted.input) || !wanted.input.graph[0])
+        IKT_TRY(ikt_input_look(ctx, &wanted.input, &source));
     ikt_status st =
         check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left);
     if (st == IKT_OK && source) st = settle_missing(ctx, how, NULL, &source);

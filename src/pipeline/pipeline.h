@@ -18,6 +18,7 @@
 #include "neighbours/search.h"
 #include "pipeline/discriminative.h"
 #include "pipeline/graph_input.h"
+#include "pipeline/kernel_scores.h"
 #include "plan/plan.h"
 #include "spectral/spectrum.h"
 
@@ -33,6 +34,7 @@ typedef struct {
     ikt_code_check cells;             /* of approximate codes; sample 0: exact, or none */
     ikt_recall recall;                /* of approximate neighbour search; sample 0: exact */
     ikt_class_outcome classes;        /* of affinity.kind = fisher; else is_there is false */
+    ikt_kernel_report kernel;         /* of a map of similarities; m = 0: there is none */
     ikt_loop_state last;              /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 

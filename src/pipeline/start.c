@@ -207,6 +207,28 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
+/* COLLECTIVE. The map of kpca or kda. */
+static ikt_status start_from_kernel(ikt_context *ctx, const ikt_settings *settings,
+                                    ikt_dataset *data, const ikt_rows *rows,
+                                    const ikt_start_sources *from, float *y) {
+    const int q = (int)settings->layout.dimensions;
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    double *scores = NULL;
+    ikt_stage_begin(ctx, IKT_STAGE_PCA);
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
+    if (st == IKT_OK)
+        st = ikt_kernel_scores(ctx, settings, data, rows, from->labels, scores, from->kernel);
+    for (int64_t e = 0; st == IKT_OK && objective->is_start && e < q * rows->count; e++)
+        y[e] = (float)scores[e];
+    if (st == IKT_OK && !objective->is_start)
+        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
+                                objective->start_deviation, scores, y);
+    ikt_free(&scores);
+    ikt_stage_end(ctx, IKT_STAGE_PCA);
+    return st;
+}
+
 /* --- eigenvectors of P ------------------------------------------------------------------------ */
 
 /* Signs are fixed here, as ties go to the lower row of the input. */
@@ -311,6 +333,9 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     switch (settings->layout.init) {
     case IKT_INIT_PCA:
         return start_from_pca(ctx, settings, data, rows, from, *y);
+    case IKT_INIT_KPCA:
+    case IKT_INIT_KDA:
+        return start_from_kernel(ctx, settings, data, rows, from, *y);
     case IKT_INIT_LANDMARK: /* rows that a checkpoint has placed come without landmarks */
         if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, rows, data, *y));
         if (from->graph_writer)

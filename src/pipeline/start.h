@@ -14,6 +14,7 @@
 #include "dist/rows.h"
 #include "io/results/graph_file.h"
 #include "isolation/codes.h"
+#include "pipeline/kernel_scores.h"
 #include "settings/settings.h"
 
 /* The same on every rank. */
@@ -54,6 +55,8 @@ typedef struct {
     const double *scores; /* [rows->count * layout.dimensions] principal components of the
                              own rows, where they are known already; or NULL */
     ikt_graph_writer *graph_writer; /* receives components, or places among landmarks; or NULL */
+    const int64_t *labels;          /* [rows->count] of the own rows, for init: kda; or NULL */
+    ikt_kernel_report *kernel;      /* receives what is told of init: kpca and kda */
 } ikt_start_sources;
 
 /* COLLECTIVE. Initial positions, as layout.init says.

@@ -10,6 +10,7 @@
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
+#include "linalg/eigen.h"
 #include "metric/metric.h"
 #include "neighbours/fine.h"
 #include "neighbours/fisher_search.h"
@@ -280,6 +281,37 @@ static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
            2 * q * rows * (int64_t)sizeof(double);
 }
 
+/* A matrix of similarities that is not read as it is lies on the ranks for good. */
+static int64_t matrix_bytes(const ikt_workload *w) {
+    const ikt_input_settings *input = &w->settings.input;
+    const bool is_held = input->symmetrise || input->spectrum != IKT_USE_RAW;
+    if (!input->similarities[0] || !is_held) return 0;
+    return w->distribution.count * w->data.n * (int64_t)sizeof(double);
+}
+
+/* A map of similarities: those of its rows and what is solved with them, and the rows or codes that
+ * others are compared with; blocks of rows and of similarities that pass by. */
+static int64_t kernel_map_bytes(const ikt_workload *w) {
+    const ikt_settings *s = &w->settings;
+    const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX;
+    const bool is_isolation = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
+    if (!ikt_settings_has_kernel_map(s)) return 0;
+    int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
+    if (s->kernel.solver == IKT_KERNEL_FULL || m > n) m = n;
+    /* Eight permutations of ten classes, with responses, solutions and coordinates. */
+    const int64_t responses = 9 * (USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);
+    int64_t compared = 0;
+    if (is_isolation) {
+        const int64_t psi = w->psi > 0 ? w->psi : n / 8, t = s->isolation.partitionings;
+        compared = ikt_codes_memory(m + w->distribution.count, psi, t) +
+                   (int64_t)sizeof(float) * psi * t * w->columns;
+    } else if (!w->is_pairs) {
+        compared = 12 * m * w->columns;
+    }
+    return 2 * 8 * m * (m / w->ranks + 1) + ikt_eigen_bytes(m, w->ranks, alone) + responses +
+           compared + 3 * READ_BYTES;
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, q = settings->layout.dimensions;
@@ -289,7 +321,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const parts of = parts_of(w, needs);
     const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
     /* The own part of the embedding and of the labels, which every stage holds. */
-    const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
+    const int64_t held =
+        rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
     ikt_memory_plan plan = {.base = base};
     int64_t *stage = plan.stage;
 
@@ -307,6 +340,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
     stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p);
     if (stage[IKT_STAGE_SPECTRUM] > 0) stage[IKT_STAGE_SPECTRUM] += held;
+    stage[IKT_STAGE_PCA] = kernel_map_bytes(w);
+    if (stage[IKT_STAGE_PCA] > 0) stage[IKT_STAGE_PCA] += held + (needs & IKT_NEEDS_P ? of.p : 0);
     const int64_t looping = of.of_objective + loop_bytes(w);
     stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;

@@ -29,9 +29,16 @@ static ikt_status check_apart(ikt_context *ctx, const ikt_settings *s, const cha
     ikt_status st = IKT_OK;
     if (ikt_rank(ctx) == 0) {
         const bool is_input = is_same(path, s->input.file);
-        if (is_input || is_same(path, s->isolation.model_from))
+        char matrix[IKT_STRING_MAX]; /* without its data set */
+        snprintf(matrix, sizeof matrix, "%.*s", (int)ikt_file_name_length(s->input.similarities),
+                 s->input.similarities);
+        const bool is_matrix = !is_input && is_same(path, matrix);
+        if (is_input || is_matrix || is_same(path, s->isolation.model_from))
             st = ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s", key,
-                          is_input ? "input.file" : "isolation.model_from", path);
+                          is_input    ? "input.file"
+                          : is_matrix ? "input.similarities"
+                                      : "isolation.model_from",
+                          path);
     }
     return ikt_agree(ctx, st);
 }
@@ -194,12 +201,74 @@ ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {
             ? "isolation.search = approximate looks into cells of near coordinates"
             : NULL;
     if (wrong)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s, and preprocess.metric = precomputed gives distances only: leave it "
-                        "out",
-                        wrong);
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s, and %s only: leave it out", wrong,
+                        settings->input.similarities[0]
+                            ? "input.similarities gives similarities"
+                            : "preprocess.metric = precomputed gives distances");
     if (affinity->support != IKT_SUPPORT_DENSE) affinity->search = IKT_SEARCH_EXACT;
     if (affinity->kind == IKT_AFFINITY_ISOLATION) isolation->search = IKT_CELLS_EXACT;
+    return IKT_OK;
+}
+
+ikt_status ikt_check_similarities(ikt_context *ctx, ikt_settings *settings) {
+    const ikt_input_settings *input = &settings->input;
+    ikt_preprocess_settings *rows = &settings->preprocess;
+    ikt_layout_settings *layout = &settings->layout;
+    const ikt_objective_kind *objective = ikt_layout_objective(layout);
+    const bool is_usual = rows->metric == IKT_METRIC_EUCLIDEAN && rows->matrix == 0;
+    const bool is_same =
+        rows->metric == IKT_METRIC_PRECOMPUTED && rows->matrix == IKT_MATRIX_SIMILARITIES;
+    if (!input->similarities[0]) return IKT_OK;
+    const char *wrong =
+        input->graph[0]                                      ? "input.graph is another input"
+        : input->columns != IKT_AUTO_INT || input->type != 0 ? "raw numbers have no labels beside"
+        : input->rows != IKT_AUTO_INT ? "input.rows would leave columns without their rows"
+        : input->skip_columns[0] || input->transposed != 0
+            ? "input.skip_columns and input.transposed are for rows of a table"
+        : rows->missing != IKT_MISSING_REFUSE
+            ? "preprocess.missing fills in columns of rows with coordinates"
+        : rows->pca > 0 ? "preprocess.pca reduces rows with coordinates (take kpca)"
+        : rows->normalise != IKT_NORMALISE_AUTO && rows->normalise != IKT_NORMALISE_NONE
+            ? "preprocess.normalise scales the columns of rows with coordinates"
+        : !is_usual && !is_same ? "preprocess.metric is a distance of rows with coordinates"
+        : objective == &ikt_objective_pca
+            ? "layout.objective = pca needs rows with coordinates (take kpca)"
+        : layout->init == IKT_INIT_PCA
+            ? "layout.init = pca needs rows with coordinates (take kpca or random)"
+        : layout->init == IKT_INIT_LANDMARK
+            ? "layout.init = landmark places rows by their coordinates (take kpca or random)"
+            : NULL;
+    if (wrong)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s, and input.similarities gives similarities only: leave it out", wrong);
+    rows->metric = IKT_METRIC_PRECOMPUTED;
+    rows->matrix = IKT_MATRIX_SIMILARITIES;
+    if (layout->init == IKT_INIT_AUTO && !layout->init_file[0] && !objective->is_start &&
+        layout->preset == IKT_PRESET_DEFAULT)
+        layout->init = IKT_INIT_KPCA;
+    return IKT_OK;
+}
+
+ikt_status ikt_check_kernel_map(ikt_context *ctx, const ikt_settings *settings, bool has_rows) {
+    const ikt_preprocess_settings *rows = &settings->preprocess;
+    const ikt_similarity_kind kind = ikt_settings_similarity(settings);
+    const bool is_product = kind == IKT_SIMILARITY_LINEAR || kind == IKT_SIMILARITY_GAUSSIAN;
+    if (!ikt_settings_has_kernel_map(settings)) return IKT_OK;
+    if (!has_rows)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "kpca and kda compare rows, which input.graph alone does not hold: give "
+                        "input.file or input.similarities");
+    if (kind == IKT_SIMILARITY_LINEAR && rows->metric == IKT_METRIC_PRECOMPUTED)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "kernel.kind = linear takes inner products of rows with coordinates, which "
+                        "a matrix does not give: %s",
+                        rows->matrix == IKT_MATRIX_SIMILARITIES
+                            ? "leave it out, for the similarities themselves"
+                            : "take gaussian or isolation");
+    if (is_product && rows->metric == IKT_METRIC_MANHATTAN)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "kernel.kind = linear and gaussian take inner products of the rows, which "
+                        "preprocess.metric=manhattan does not go with: take kernel.kind=isolation");
     return IKT_OK;
 }
 

@@ -38,6 +38,17 @@ ikt_status ikt_check_objective(ikt_context *ctx, const ikt_settings *settings);
  * for, and what follows from it: the searches are exact. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings);
 
+/* SAME-ARGS. Whether the other settings allow input.similarities, where that is given, and what
+ * follows from it: the metric is `precomputed`, of similarities, and rows start at the map of kpca
+ * unless something is said of that. To be asked before the input is opened; asking again changes
+ * nothing. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_similarities(ikt_context *ctx, ikt_settings *settings);
+
+/* SAME-ARGS. Whether a map of similarities (kpca, kda) can be made of what there is.
+ *   has_rows   there are rows, of a file or handed over: not a graph alone
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_kernel_map(ikt_context *ctx, const ikt_settings *settings, bool has_rows);
+
 /* SAME-ARGS. Whether the other settings allow rows that are held sparse, once that is known.
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool is_sparse);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
+#include "base/comm.h"
 #include "base/log.h"
+#include "similarity/matrix.h"
 
 /* In the order of the choices of input.type. */
 static const struct {
@@ -13,11 +16,56 @@ static const struct {
 } types[] = {{0, 0},   {'u', 1}, {'i', 1}, {'u', 2}, {'i', 2}, {'u', 4},
              {'i', 4}, {'u', 8}, {'i', 8}, {'f', 2}, {'f', 4}, {'f', 8}};
 
+/* COLLECTIVE. The file and the data set of input.similarities. */
+static void find_matrix(ikt_context *ctx, const ikt_input_settings *input,
+                        char file[IKT_STRING_MAX], const char **dataset) {
+    const char *name = input->similarities;
+    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
+    *dataset = name;
+    snprintf(file, IKT_STRING_MAX, "%s", input->file);
+    if (input->file[0]) return;
+    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
+    snprintf(file, IKT_STRING_MAX, "%.*s", (int)length, name);
+    *dataset = name[length] == ':' ? name + length + 1 : "X";
+}
+
+static ikt_status open_matrix(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
+    char file[IKT_STRING_MAX];
+    const char *dataset;
+    find_matrix(ctx, input, file, &dataset);
+    return ikt_matrix_source_open(ctx, file, dataset, input->symmetrise,
+                                  (ikt_spectrum_use)input->spectrum, out);
+}
+
+void ikt_input_rename(ikt_input_settings *input, const char *name) {
+    char dataset[IKT_STRING_MAX];
+    const char *old = input->similarities;
+    snprintf(input->file, sizeof input->file, "%s", name);
+    if (!old[0] || !name[0]) return;
+    const size_t length = ikt_file_name_length(old);
+    if (name[ikt_file_name_length(name)] == ':') {
+        snprintf(input->similarities, sizeof input->similarities, "%s", name);
+        input->file[0] = '\0';
+    } else if (old[length] == ':') {
+        snprintf(dataset, sizeof dataset, "%s", old + length + 1);
+        snprintf(input->similarities, sizeof input->similarities, "%s", dataset);
+    }
+}
+
+ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
+    char file[IKT_STRING_MAX];
+    const char *dataset;
+    if (!input->similarities[0]) return ikt_input_open(ctx, input, out);
+    find_matrix(ctx, input, file, &dataset);
+    return ikt_source_open(ctx, file, dataset, 0, out);
+}
+
 ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
                                                 IKT_TRANSPOSED_NO};
     const bool is_raw = input->columns != IKT_AUTO_INT;
     *out = NULL;
+    if (input->similarities[0]) return open_matrix(ctx, input, out);
     if (!input->file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE, "input.file is not set: name the file with the data");
     if (is_raw != (input->type != 0) || (!is_raw && (input->skip > 0 || input->byte_order != 0)))
@@ -49,6 +97,7 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
     snprintf(other.dataset, sizeof other.dataset, "%s", dataset);
     other.rows = IKT_AUTO_INT;
     other.inherited = true;
+    other.similarities[0] = '\0';
     return ikt_input_open(ctx, &other, out);
 }
 

@@ -48,14 +48,25 @@ static const ikt_key input_keys[] = {
         "matrix of all pairs, distances or similarities: a square data set of an HDF5 file, or an "
         "NPY "
         "file. input.file may then be left out"),
-    TEXT(
-        input, labels, "labels",
-        "The classes of the rows. They colour the picture and serve the measures, and may be "
-        "absent; "
-        "the embedding does not depend on them unless affinity.kind is fisher. A label below 0, or "
-        "an empty name, stands for none. The name is that of a data set of n integers, of a "
-        "column "
-        "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
+    TEXT(input, similarities, "",
+         "A dense matrix of the similarities of all rows in place of the rows: FILE or "
+         "FILE:DATASET of an HDF5 or NPY file, or the name of a data set of input.file. It may be "
+         "indefinite; the distances of rows are sqrt(K_ii + K_jj - 2 K_ij), where squares below 0 "
+         "count as 0 (docs/kernels.md)"),
+    SWITCH(input, symmetrise, "no",
+           "Take (K + K^T) / 2 in place of the similarities K; without it K must be symmetric to a "
+           "millionth of its largest entry"),
+    CHOICE(input, spectrum, "raw", "raw|clip|flip|shift",
+           "What becomes of negative eigenvalues of the similarities: raw keeps them, clip sets "
+           "them to 0, flip makes them positive, shift adds the least one's magnitude to all "
+           "eigenvalues, which adds a constant to squared distances"),
+    TEXT(input, labels, "labels",
+         "The classes of the rows. They colour the picture and serve the measures, and may be "
+         "absent; the embedding does not depend on them unless affinity.kind is fisher or "
+         "layout.objective is kda. A label below 0, or an empty name, stands for none. The name is "
+         "that of a data set of n integers, of a "
+         "column "
+         "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
     TEXT(input, skip_columns, "",
          "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
          "between. Columns that begin with text, the names of the rows, and the labels are left "
@@ -166,6 +177,7 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     parts[p++] = (ikt_config_part){&ikt_trimap_section, &settings->layout.trimap};
     parts[p++] = (ikt_config_part){&ikt_umap_section, &settings->layout.umap};
     parts[p++] = (ikt_config_part){&ikt_largevis_section, &settings->layout.largevis};
+    parts[p++] = (ikt_config_part){&ikt_kernel_section, &settings->kernel};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
     parts[p++] = (ikt_config_part){&run_section, &settings->run};
     assert(p == IKT_SETTINGS_PARTS);
@@ -177,6 +189,22 @@ bool ikt_settings_has_equal(const ikt_key *key, const ikt_config_part *a,
     ikt_value_print(key, ikt_config_member(a, key), of_a, sizeof of_a);
     ikt_value_print(key, ikt_config_member(b, key), of_b, sizeof of_b);
     return strcmp(of_a, of_b) == 0;
+}
+
+ikt_similarity_kind ikt_settings_similarity(const ikt_settings *settings) {
+    const ikt_preprocess_settings *rows = &settings->preprocess;
+    if (settings->kernel.kind != IKT_SIMILARITY_AUTO)
+        return (ikt_similarity_kind)settings->kernel.kind;
+    return rows->metric == IKT_METRIC_PRECOMPUTED && rows->matrix == IKT_MATRIX_SIMILARITIES
+               ? IKT_SIMILARITY_GIVEN
+               : IKT_SIMILARITY_ISOLATION;
+}
+
+bool ikt_settings_has_kernel_map(const ikt_settings *settings) {
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    const int init = settings->layout.init;
+    return objective == &ikt_objective_kpca || objective == &ikt_objective_kda ||
+           init == IKT_INIT_KPCA || init == IKT_INIT_KDA;
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {
@@ -242,6 +270,11 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
 
 bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse) {
     const ikt_isolation_settings *isolation = &settings->isolation;
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    const bool is_of_kernel = ikt_settings_has_kernel_map(settings) &&
+                              ikt_settings_similarity(settings) == IKT_SIMILARITY_ISOLATION;
+    /* Maps without neighbours and codes have no use for psi. */
+    if (objective->is_start && !(objective->needs & IKT_NEEDS_P) && !is_of_kernel) return false;
     return settings->affinity.kind == IKT_AFFINITY_ISOLATION &&
            settings->affinity.support == IKT_SUPPORT_SPARSE && !settings->input.graph[0] &&
            isolation->form == IKT_FORM_VORONOI && isolation->psi == IKT_AUTO_INT &&
@@ -289,7 +322,8 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
 /* --- what a graph depends on ------------------------------------------------------------------ */
 
 bool ikt_settings_is_of_kernel(const ikt_section *section) {
-    const char *const others[] = {"input", "layout", "trimap", "umap", "largevis", "output", "run"};
+    const char *const others[] = {"input",    "layout", "trimap", "umap",
+                                  "largevis", "kernel", "output", "run"};
     for (size_t o = 0; o < sizeof others / sizeof *others; o++)
         if (strcmp(section->name, others[o]) == 0) return false;
     return true;

@@ -13,11 +13,15 @@
 #include "isolation/model.h"
 #include "isolation/settings.h"
 #include "layout/layout.h"
+#include "similarity/settings.h"
 
 typedef struct {
     char file[IKT_STRING_MAX];
     char dataset[IKT_STRING_MAX];      /* or IKT_DATASET_AUTO */
     char graph[IKT_STRING_MAX];        /* FILE[:PATH], "" = none: similarities come from a kernel */
+    char similarities[IKT_STRING_MAX]; /* FILE[:DATASET], or DATASET of `file`; "" = none */
+    bool symmetrise;                   /* these */
+    int spectrum;                      /* ikt_spectrum_use of these */
     char labels[IKT_STRING_MAX];       /* "labels" */
     char skip_columns[IKT_STRING_MAX]; /* of CSV; "" = none */
     int64_t rows;                      /* first rows of the file, or IKT_AUTO_INT for all */
@@ -58,14 +62,27 @@ typedef struct {
     ikt_affinity_settings affinity; /* with the sections of its kinds */
     ikt_isolation_settings isolation;
     ikt_layout_settings layout;
+    ikt_kernel_settings kernel; /* of kpca and kda */
     ikt_output_settings output;
     ikt_run_settings run;
 } ikt_settings;
 
-enum { IKT_SETTINGS_PARTS = 11 + IKT_AFFINITY_PARTS };
+enum { IKT_SETTINGS_PARTS = 12 + IKT_AFFINITY_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
+
+/* LOCAL, pure. Whether the input has rows of its own, or similarities of such: not a graph alone.
+ */
+static inline bool ikt_input_has_rows(const ikt_input_settings *input) {
+    return input->file[0] || input->similarities[0];
+}
+
+/* LOCAL, pure. Which similarities kpca and kda compare rows by. */
+ikt_similarity_kind ikt_settings_similarity(const ikt_settings *settings);
+
+/* LOCAL, pure. Whether the map, or the start, is one of similarities. */
+bool ikt_settings_has_kernel_map(const ikt_settings *settings);
 
 /* LOCAL. Whether the members of a key have equal values, as they are printed. */
 bool ikt_settings_has_equal(const ikt_key *key, const ikt_config_part *a, const ikt_config_part *b);
@@ -119,9 +136,18 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
 ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                               int64_t *k);
 
-/* COLLECTIVE. Opens the rows of input.file. Errors: those of ikt_source_open_with; IKT_ERR_USAGE
+/* COLLECTIVE. Opens the rows of input.file, or the matrix of input.similarities. Errors: those of
+ * ikt_matrix_source_open; those of ikt_source_open_with; IKT_ERR_USAGE
  * (input.file is missing, the description of raw numbers is incomplete). */
 ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out);
+
+/* COLLECTIVE. The same for those who want shape and labels alone: similarities are not looked
+ * through, and stay as they are. */
+ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out);
+
+/* LOCAL. Names another file with the same rows, or the same similarities.
+ *   name   the file; of similarities also FILE:DATASET */
+void ikt_input_rename(ikt_input_settings *input, const char *name);
 
 /* COLLECTIVE. Opens another file as `input` describes one: its numbers are raw where nothing else
  * is known of it, transposed where those were. */

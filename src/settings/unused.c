@@ -34,6 +34,12 @@ typedef enum {
     LATE_EXAGGERATION,
     STEPS,
     KERNEL,
+    CELLS,
+    SIMILARITIES,
+    KERNEL_MAP,
+    KERNEL_WIDTH,
+    KERNEL_SOME,
+    KERNEL_LABELS,
     EXAGGERATION,
     STUDENT_KERNEL,
     FIRST_RATE,
@@ -47,6 +53,21 @@ typedef enum {
     CHECKPOINTS,
     NEEDS
 } need;
+
+/* Those of similarities, given or of the section `kernel`. */
+static void find_kernel_needs(const ikt_settings *s, bool has[NEEDS]) {
+    const ikt_similarity_kind kind = ikt_settings_similarity(s);
+    const bool is_kda =
+        ikt_layout_objective(&s->layout) == &ikt_objective_kda || s->layout.init == IKT_INIT_KDA;
+    has[KERNEL_MAP] = ikt_settings_has_kernel_map(s);
+    has[KERNEL_WIDTH] = has[KERNEL_MAP] && kind == IKT_SIMILARITY_GAUSSIAN;
+    has[KERNEL_SOME] = has[KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
+    has[KERNEL_LABELS] = is_kda;
+    has[SIMILARITIES] = s->input.similarities[0] != '\0';
+    const bool is_coded = has[KERNEL_MAP] && kind == IKT_SIMILARITY_ISOLATION;
+    has[CELLS] = has[KERNEL] || is_coded;
+    has[ISOLATION] = has[ISOLATION] || is_coded;
+}
 
 /* Which of them there are, or may be where only the data will tell. */
 static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
@@ -84,7 +105,8 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[PERPLEXITY] = has[PERPLEXITY] && (objective->needs & IKT_NEEDS_P);
     has[ADAPTIVE] = has[ADAPTIVE] && (objective->needs & IKT_NEEDS_P);
     has[STEPS] = !objective->is_start;
-    has[KERNEL] = has[STEPS] || objective->needs;
+    has[KERNEL] = has[STEPS] || (objective->needs & ~(unsigned)IKT_NEEDS_LABELS);
+    find_kernel_needs(s, has);
     has[STUDENT_KERNEL] = objective->divergence || layout->custom;
     has[APPROXIMATION] = has[APPROXIMATION] && objective->divergence;
     has[GRID] = has[GRID] && objective->divergence;
@@ -109,10 +131,10 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
 static const char exaggerating[] = "layout.objective=tsne, nerv, jse or sne";
 static const char comparing[] =
     "an affinity.kind other than isolation, or input.graph with graph.values=distances";
-static const char moving[] = "an objective other than pca and eigenmap";
+static const char moving[] = "an objective other than pca, kpca, kda and eigenmap";
 static const char searching[] = "an affinity.kind other than fisher, which has fisher.candidates";
 static const char bandwidths[] = "affinity.kind=gaussian or fisher, and an objective that has P";
-static const char relating[] = "an objective other than pca";
+static const char relating[] = "an objective other than pca, kpca and kda";
 static const char remembering[] = "layout.objective=tsne, nerv, jse, sne or trimap";
 
 /* Keys with what they need, the most general need of a key first; without a key: a whole section.
@@ -129,6 +151,12 @@ static const struct {
              {"input", "type", ROWS, "input.file"},
              {"input", "byte_order", ROWS, "input.file"},
              {"input", "skip", ROWS, "input.file"},
+             {"input", "symmetrise", SIMILARITIES, "input.similarities"},
+             {"input", "spectrum", SIMILARITIES, "input.similarities"},
+             {"kernel", NULL, KERNEL_MAP, "layout.objective or layout.init = kpca or kda"},
+             {"kernel", "bandwidth", KERNEL_WIDTH, "kernel.kind=gaussian"},
+             {"kernel", "landmarks", KERNEL_SOME, "kernel.solver=landmarks"},
+             {"kernel", "ridge", KERNEL_LABELS, "layout.objective or layout.init = kda"},
              {"preprocess", NULL, PREPROCESSING, "input.file"},
              {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
@@ -150,7 +178,7 @@ static const struct {
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
              {"graph", "weights", EDGE_WEIGHTS, "an objective that has P"},
-             {"isolation", NULL, KERNEL, relating},
+             {"isolation", NULL, CELLS, relating},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},
              {"isolation", "psi_most", AUTOMATIC_PSI, "isolation.psi=auto"},
              {"isolation", "model_dataset", OTHER_MODEL, "isolation.model_from"},

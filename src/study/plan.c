@@ -58,6 +58,8 @@ static ikt_status measure_table(ikt_context *ctx, const ikt_study_data *data,
     for (int64_t s = 0; s < data->settings.count; s++)
         if (strncmp(data->settings.text[s], "input.dataset=", 14) == 0)
             dataset = data->settings.text[s] + 14;
+        else if (strncmp(data->settings.text[s], "input.similarities=", 19) == 0)
+            dataset = data->settings.text[s] + 19;
     IKT_TRY(ikt_source_open(ctx, table->file, dataset, 0, &source));
     table->n = ikt_source_rows(source);
     table->d = ikt_source_columns(source);

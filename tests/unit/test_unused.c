@@ -72,7 +72,7 @@ static const struct {
      "layout.final_learning_rate=auto", "layout.objective=trimap"},
     {"layout.exaggeration=4", "layout.objective=largevis", "layout.objective=tsne", ""},
     {"layout.momentum=0.3", "layout.objective=largevis", "or trimap", "layout.objective=trimap"},
-    {"layout.iterations=9", "layout.objective=eigenmap", "other than pca and eigenmap", ""},
+    {"layout.iterations=9", "layout.objective=eigenmap", "other than pca, kpca, kda and eigenmap", ""},
     {"isolation.psi=64", "layout.objective=pca", "an objective other than pca",
      "layout.objective=eigenmap"},
     {"layout.final_exaggeration_from=300", "", "layout.final_exaggeration other than 1",

@@ -97,7 +97,8 @@ static const double kernel_tolerance = 1e-5;
 static double kernel_distance(const ikt_pairwise *pairs, int64_t i, int64_t j, double similarity) {
     const double a = pairs->diagonal[i], b = pairs->diagonal[j], square = a + b - 2 * similarity;
     if (i == j) return 0;
-    if (square < 0) return square >= -kernel_tolerance * (fabs(a) + fabs(b)) ? 0 : -1;
+    if (square < 0)
+        return pairs->is_indefinite || square >= -kernel_tolerance * (fabs(a) + fabs(b)) ? 0 : -1;
     return sqrt(square);
 }
 

@@ -12,11 +12,12 @@
 typedef struct {
     ikt_source *source; /* n x n; its labels and marked rows are those beside the matrix */
     int64_t n;
-    char values[32];  /* the attribute `values` of an HDF5 data set, or "" */
-    bool is_lent;     /* the source is another's, or that of a program (lent.h) */
-    bool is_kernel;   /* the numbers are similarities K, of either sign, and are handed on as the
-                         distances sqrt(K_ii + K_jj - 2 K_ij) */
-    double *diagonal; /* [n] of K, on every rank; NULL where is_kernel is not set */
+    char values[32];    /* the attribute `values` of an HDF5 data set, or "" */
+    bool is_lent;       /* the source is another's, or that of a program (lent.h) */
+    bool is_kernel;     /* the numbers are similarities K, of either sign, and are handed on as the
+                           distances sqrt(K_ii + K_jj - 2 K_ij) */
+    bool is_indefinite; /* and K may belong to no distances: squares below 0 count as 0 */
+    double *diagonal;   /* [n] of K, on every rank; NULL where is_kernel is not set */
 } ikt_pairwise;
 
 /* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
@@ -51,6 +52,19 @@ ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs);
  * all entries 0. */
 ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise *pairs,
                                            double *largest);
+
+typedef struct {
+    double largest, largest_self; /* magnitudes of all entries, and of the diagonal */
+    int64_t negative;             /* entries below 0 */
+} ikt_pairwise_numbers;
+
+/* COLLECTIVE. The same for similarities of either sign, those of a row with itself among them, of
+ * pairs that are K as it is (is_kernel without a diagonal).
+ *   tolerance   how far entries may differ from their mirror images, as a part of the largest
+ *               magnitude; below 0: at will
+ * Errors: IKT_ERR_DATA: an entry that is not finite, entries that are not symmetric, all 0. */
+ikt_status ikt_pairwise_check_numbers(ikt_context *ctx, const ikt_pairwise *pairs, double tolerance,
+                                      ikt_pairwise_numbers *out);
 
 /* COLLECTIVE. Closes and empties; accepts an empty one. */
 void ikt_pairwise_close(ikt_pairwise *pairs);

@@ -71,6 +71,7 @@ typedef struct {
 typedef struct {
     const ikt_rows *rows;
     int rank;            /* this one */
+    double relative;     /* difference that is tolerated, as a part of the larger entry */
     int64_t width, pass; /* columns of a window of each rank, and which windows these are */
     float *sent;         /* what the own rows have in the windows, by rank */
     float *window;       /* [width * n] the own rows of the own window */
@@ -122,7 +123,7 @@ static void compare(const sending *s, const float *mirror, double tolerated, wor
         for (int64_t c = 0; c < width; c++) {
             const double a = (double)s->window[c * n + j], b = (double)mirror[j * width + c];
             const double difference = fabs(a - b), larger = a > b ? a : b;
-            if (difference <= tolerated || difference <= of_larger * larger) continue;
+            if (difference <= tolerated || difference <= s->relative * larger) continue;
             const worst_pair found = {difference, a, b, first + c, j};
             if (is_worse(&found, worst)) *worst = found;
         }
@@ -147,14 +148,17 @@ static ikt_status join(ikt_context *ctx, worst_pair *worst) {
 }
 
 static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, const char *what,
-                               double tolerated) {
+                               double tolerated, double relative) {
     const int64_t n = pairs->n;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&rows, 0);
     const int64_t share = WINDOWS_NUMBERS / rows.ranks;
     const int64_t numbers = share > WINDOW_NUMBERS ? share : WINDOW_NUMBERS;
     const int64_t fitting = numbers > n ? numbers / n : 1;
-    sending s = {.rows = &rows, .rank = ikt_rank(ctx), .width = fitting < most ? fitting : most};
+    sending s = {.rows = &rows,
+                 .rank = ikt_rank(ctx),
+                 .relative = relative,
+                 .width = fitting < most ? fitting : most};
     worst_pair worst = {.difference = 0, .row = n};
     float *mirror = NULL;
     int64_t *leave = NULL, *come = NULL;
@@ -210,7 +214,7 @@ static ikt_status check(ikt_context *ctx, const ikt_pairwise *pairs, bool are_di
                         ikt_source_name(pairs->source));
     if (ikt_hash_total(ctx, l.odd) == 0) return IKT_OK;
     return check_mirror(ctx, pairs, are_distances ? "distances" : "similarities",
-                        of_largest * l.largest);
+                        of_largest * l.largest, of_larger);
 }
 
 ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
@@ -221,4 +225,61 @@ ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
 ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise *pairs,
                                            double *largest) {
     return check(ctx, pairs, false, largest);
+}
+
+/* --- similarities of either sign ---------------------------------------------------------------
+ */
+
+/* Squared distances of larger ones leave single precision. */
+static const double number_most = 8e37;
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_pairwise *pairs;
+    double largest, largest_self; /* magnitudes */
+    int64_t negative;
+    uint64_t odd;
+} numbers;
+
+static ikt_status look_at_numbers(void *self, int64_t first, int64_t count, const double *value) {
+    numbers *l = self;
+    const int64_t n = l->pairs->n;
+    uint64_t odd = 0;
+    double largest = l->largest;
+    int64_t bad = INT64_MAX, negative = 0;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))                         \
+    reduction(min : bad) reduction(+ : odd, negative) reduction(max : largest)
+    for (int64_t e = 0; e < count * n; e++) {
+        const double magnitude = fabs(value[e]);
+        if (!(magnitude <= number_most) && e < bad) bad = e;
+        largest = magnitude > largest ? magnitude : largest;
+        negative += value[e] < 0;
+        odd += ikt_hash_entry(first + e / n, e % n, (float)value[e]);
+    }
+    l->odd += odd;
+    l->largest = largest;
+    l->negative += negative;
+    for (int64_t i = 0; i < count; i++)
+        l->largest_self = fmax(l->largest_self, fabs(value[i * n + first + i]));
+    if (bad == INT64_MAX) return IKT_OK;
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "%s, row %lld, column %lld: %g is no finite number that fits single precision, "
+                    "as every similarity must be",
+                    ikt_source_name(l->pairs->source), (long long)(first + bad / n),
+                    (long long)(bad % n), value[bad]);
+}
+
+ikt_status ikt_pairwise_check_numbers(ikt_context *ctx, const ikt_pairwise *pairs, double tolerance,
+                                      ikt_pairwise_numbers *out) {
+    const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
+    numbers l = {.ctx = ctx, .pairs = pairs};
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, &rows, look_at_numbers, &l));
+    ikt_max_f64(ctx, &l.largest, 1);
+    ikt_max_f64(ctx, &l.largest_self, 1);
+    *out = (ikt_pairwise_numbers){l.largest, l.largest_self, ikt_sum_one(ctx, l.negative)};
+    if (!(l.largest > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s: all similarities are 0",
+                        ikt_source_name(pairs->source));
+    if (tolerance < 0 || ikt_hash_total(ctx, l.odd) == 0) return IKT_OK;
+    return check_mirror(ctx, pairs, "similarities", tolerance * l.largest, 0);
 }

@@ -1,0 +1,290 @@
+/* Kernel discriminant analysis. See kernel_map.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "linalg/column_stats.h"
+#include "linalg/eigen.h"
+#include "similarity/kernel_map.h"
+
+/* Powers of the square root of ten that are tried. */
+enum { PERMUTATIONS = 8, LEAST_POWER = -8, MOST_POWER = 6 };
+
+/* Standard errors below chance from which permuted labels are told too well. */
+static const double leaking_errors = 3;
+
+static const char purpose[] = "kernel map";
+
+/* The true labels, and after them the permuted ones. */
+typedef struct {
+    int64_t m, classes, responses; /* responses = classes - 1, of each labelling */
+    int32_t *class_of;             /* [(1 + PERMUTATIONS) * m] */
+    int64_t *size;                 /* [classes] */
+    double *response;              /* [(1 + PERMUTATIONS) * responses * m] as rows, */
+    double *solution;              /* and A, */
+    double *coordinate;            /* and H K H A */
+} labellings;
+
+static void labellings_destroy(labellings *l) {
+    ikt_free(&l->class_of);
+    ikt_free(&l->size);
+    ikt_free(&l->response);
+    ikt_free(&l->solution);
+    ikt_free(&l->coordinate);
+}
+
+/* Numbers the classes in the order of their labels. */
+static ikt_status number_classes(ikt_context *ctx, const int64_t *label, labellings *l) {
+    int64_t *sorted = NULL, count = 0;
+    IKT_TRY(ikt_alloc(ctx, &sorted, l->m, sizeof *sorted, purpose));
+    memcpy(sorted, label, (size_t)l->m * sizeof *sorted);
+    ikt_sort_i64(sorted, l->m);
+    for (int64_t i = 0; i < l->m; i++)
+        if (i == 0 || sorted[i] != sorted[i - 1]) sorted[count++] = sorted[i];
+    l->classes = count;
+    l->responses = count - 1;
+    ikt_status st = ikt_alloc(ctx, &l->size, count, sizeof *l->size, purpose);
+    for (int64_t i = 0; st == IKT_OK && i < l->m; i++) {
+        l->class_of[i] = (int32_t)ikt_find_i64(sorted, count, label[i]);
+        l->size[l->class_of[i]]++;
+    }
+    if (st == IKT_OK && count < 2)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "kernel discriminant analysis needs two classes, and all rows that the map "
+                      "is made of have the label %lld",
+                      (long long)label[0]);
+    for (int64_t c = 0; st == IKT_OK && c < count; c++)
+        if (l->size[c] < 2)
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "kernel discriminant analysis needs two rows of each class among those "
+                          "that the map is made of, and there is one of label %lld; leave the "
+                          "class out, or take more kernel.landmarks",
+                          (long long)sorted[c]);
+    ikt_free(&sorted);
+    return st;
+}
+
+/* What Gram and Schmidt make of 1 and the indicators of the classes in their order: with N rows in
+ * class c and M in those after it, sqrt(M / (N (N + M))) in class c, -sqrt(N / (M (N + M))) after
+ * it, 0 before. */
+static void respond(const labellings *l, const int32_t *class_of, double *response) {
+    int64_t after = l->m;
+    for (int64_t c = 0; c < l->responses; c++) {
+        const double n = (double)l->size[c], all = (double)after, rest = all - n;
+        after -= l->size[c];
+        for (int64_t i = 0; i < l->m; i++)
+            response[c * l->m + i] = class_of[i] == c  ? sqrt(rest / (n * all))
+                                     : class_of[i] > c ? -sqrt(n / (rest * all))
+                                                       : 0;
+    }
+}
+
+/* Fisher and Yates. */
+static void permute(uint64_t seed, int64_t which, int64_t m, int32_t *class_of) {
+    for (int64_t i = m - 1; i > 0; i--) {
+        const int64_t j = ikt_rng_below(seed, IKT_RNG_SHUFFLED, which, (uint64_t)i, i + 1);
+        const int32_t other = class_of[j];
+        class_of[j] = class_of[i];
+        class_of[i] = other;
+    }
+}
+
+static ikt_status labellings_make(ikt_context *ctx, int64_t m, const int64_t *label, uint64_t seed,
+                                  labellings *l) {
+    const int64_t sets = 1 + PERMUTATIONS;
+    *l = (labellings){.m = m};
+    IKT_TRY(ikt_alloc(ctx, &l->class_of, sets * m, sizeof *l->class_of, purpose));
+    IKT_TRY(number_classes(ctx, label, l));
+    const int64_t count = sets * l->responses * m;
+    IKT_TRY(ikt_alloc(ctx, &l->response, count, sizeof *l->response, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->solution, count, sizeof *l->solution, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->coordinate, count, sizeof *l->coordinate, purpose));
+    for (int64_t p = 0; p < sets; p++) {
+        int32_t *class_of = l->class_of + p * m;
+        if (p > 0) {
+            memcpy(class_of, l->class_of, (size_t)m * sizeof *class_of);
+            permute(seed, p - 1, m, class_of);
+        }
+        respond(l, class_of, l->response + p * l->responses * m);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Rows whose nearest other row has another class, by the coordinates of a labelling;
+ * ties go to the lower row. */
+static int64_t count_errors(ikt_context *ctx, const labellings *l, int64_t set) {
+    const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
+    const int32_t *class_of = l->class_of + set * l->m;
+    const double *y = l->coordinate + set * l->responses * l->m;
+    int64_t wrong = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong) num_threads(ikt_threads(ctx))
+    for (int64_t i = share.first; i < share.first + share.count; i++) {
+        double least = INFINITY;
+        int64_t nearest = i;
+        for (int64_t j = 0; j < l->m; j++) {
+            double square = 0;
+            for (int64_t c = 0; c < l->responses; c++) {
+                const double gap = y[c * l->m + i] - y[c * l->m + j];
+                square += gap * gap;
+            }
+            if (j == i || !(square < least)) continue;
+            least = square;
+            nearest = j;
+        }
+        wrong += class_of[nearest] != class_of[i];
+    }
+    return ikt_sum_one(ctx, wrong);
+}
+
+/* COLLECTIVE. Solves for one delta, and counts what comes of it: (H K H + delta I) A = R gives
+ * H K H A = R - delta A.
+ *   shifted   [own rows * m] work space */
+static ikt_status try_ridge(ikt_context *ctx, const labellings *l, const double *centred,
+                            double ridge, int64_t alone_max, double *shifted, bool *is_definite,
+                            ikt_discriminant_facts *facts) {
+    const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t sides = (1 + PERMUTATIONS) * l->responses, m = l->m;
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < share.count; i++) {
+        memcpy(shifted + i * m, centred + i * m, (size_t)m * sizeof *shifted);
+        shifted[i * m + share.first + i] += ridge;
+    }
+    IKT_TRY(ikt_cholesky_solve(ctx, &share, shifted, l->response, sides, alone_max, l->solution,
+                               is_definite));
+    if (!*is_definite) return IKT_OK;
+    for (int64_t e = 0; e < sides * m; e++)
+        l->coordinate[e] = l->response[e] - ridge * l->solution[e];
+    for (int64_t p = 1; p <= PERMUTATIONS; p++)
+        wrong += count_errors(ctx, l, p);
+    facts->ridge = ridge;
+    facts->error = (double)count_errors(ctx, l, 0) / (double)m;
+    facts->baseline = (double)wrong / (double)(m * PERMUTATIONS);
+    const double deviation = sqrt(facts->chance * (1 - facts->chance) / (double)m);
+    facts->leaks = facts->baseline < facts->chance - leaking_errors * deviation;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. From the largest delta down to the last that is definite and does not leak; at least
+ * the largest. The one that is taken is solved for once more where a smaller one was tried. */
+static ikt_status choose(ikt_context *ctx, const labellings *l, const double *centred, double unit,
+                         int64_t alone_max, double *shifted, bool *is_definite,
+                         ikt_discriminant_facts *facts) {
+    int power = MOST_POWER;
+    double taken = unit * pow(10, power / 2.0);
+    IKT_TRY(try_ridge(ctx, l, centred, taken, alone_max, shifted, is_definite, facts));
+    bool goes_on = *is_definite && !facts->leaks;
+    while (goes_on && power > LEAST_POWER) {
+        const double smaller = unit * pow(10, --power / 2.0);
+        IKT_TRY(try_ridge(ctx, l, centred, smaller, alone_max, shifted, is_definite, facts));
+        goes_on = *is_definite && !facts->leaks;
+        if (goes_on) taken = smaller;
+    }
+    if (goes_on || power == MOST_POWER) return IKT_OK;
+    return try_ridge(ctx, l, centred, taken, alone_max, shifted, is_definite, facts);
+}
+
+/* COLLECTIVE. A for the delta that was given, or for the one that is chosen. */
+static ikt_status solve(ikt_context *ctx, const labellings *l, const double *centred, double ridge,
+                        double mean_eigenvalue, int64_t alone_max, ikt_discriminant_facts *facts) {
+    const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
+    double *shifted = NULL;
+    bool is_definite = false;
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose));
+    if (st == IKT_OK && ridge > 0)
+        st = try_ridge(ctx, l, centred, ridge, alone_max, shifted, &is_definite, facts);
+    if (st == IKT_OK && !(ridge > 0))
+        st = choose(ctx, l, centred, mean_eigenvalue, alone_max, shifted, &is_definite, facts);
+    if (st == IKT_OK && !is_definite)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "kernel discriminant analysis: the similarities have an eigenvalue of "
+                      "-kernel.ridge or below: take input.spectrum=clip, or a larger kernel.ridge");
+    ikt_free(&shifted);
+    return st;
+}
+
+/* COLLECTIVE. The discriminants as they are, or the leading principal axes of them. */
+static ikt_status make_weights(ikt_context *ctx, const labellings *l, int q, int64_t alone_max,
+                               ikt_kernel_map *out) {
+    const int64_t m = l->m, r = l->responses;
+    double *upper = NULL, *vectors = NULL, values[3];
+    for (int64_t e = 0; r <= q && e < r * m; e++)
+        out->weight[e] = l->solution[e];
+    if (r <= q) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &upper, r * (r + 1) / 2, sizeof *upper, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &vectors, q * r, sizeof *vectors, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t a = 0; st == IKT_OK && a < r; a++)
+        for (int64_t b = a; b < r; b++) {
+            double sum = 0;
+            for (int64_t i = 0; i < m; i++)
+                sum += l->coordinate[a * m + i] * l->coordinate[b * m + i];
+            upper[ikt_upper_index(r, a, b)] = sum;
+        }
+    if (st == IKT_OK) st = ikt_eigen_leading(ctx, upper, r, q, alone_max, values, vectors);
+    for (int64_t c = 0; st == IKT_OK && c < q; c++) {
+        double largest = 0;
+        for (int64_t i = 0; i < m; i++) {
+            double y = 0;
+            for (int64_t a = 0; a < r; a++) {
+                y += vectors[c * r + a] * l->coordinate[a * m + i];
+                out->weight[c * m + i] += vectors[c * r + a] * l->solution[a * m + i];
+            }
+            if (fabs(y) > fabs(largest)) largest = y;
+        }
+        for (int64_t i = 0; largest < 0 && i < m; i++)
+            out->weight[c * m + i] = -out->weight[c * m + i];
+    }
+    ikt_free(&upper);
+    ikt_free(&vectors);
+    return st;
+}
+
+/* COLLECTIVE. The mean of the diagonal, in the order of the rows. */
+static double mean_eigenvalue_of(ikt_context *ctx, int64_t m, const double *centred,
+                                 double *diagonal) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double sum = 0;
+    memset(diagonal, 0, (size_t)m * sizeof *diagonal);
+    for (int64_t i = 0; i < share.count; i++)
+        diagonal[share.first + i] = centred[i * m + share.first + i];
+    ikt_sum_i64(ctx, (int64_t *)(void *)diagonal, m); /* one rank knows each; others add 0 */
+    for (int64_t i = 0; i < m; i++)
+        sum += diagonal[i];
+    return sum / (double)m;
+}
+
+ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m,
+                                const int64_t *label, int q, double ridge, uint64_t seed,
+                                int64_t alone_max, ikt_kernel_map *out,
+                                ikt_discriminant_facts *facts) {
+    labellings l = {.m = 0};
+    double *centred = NULL;
+    *out = (ikt_kernel_map){.q = q};
+    *facts = (ikt_discriminant_facts){.chance = 1};
+    ikt_status st = ikt_alloc(ctx, &out->weight, q * m, sizeof(double), purpose);
+    if (st == IKT_OK) st = labellings_make(ctx, m, label, seed, &l);
+    st = ikt_agree(ctx, st);
+    facts->classes = l.classes;
+    for (int64_t c = 0; st == IKT_OK && c < l.classes; c++)
+        facts->chance -= pow((double)l.size[c] / (double)m, 2);
+    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, out, &centred);
+    if (st == IKT_OK) {
+        const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
+        st = !(ridge > 0) && !(mean > 0)
+                 ? ikt_fail(ctx, IKT_ERR_DATA,
+                            "kernel discriminant analysis: the mean eigenvalue of the centred "
+                            "similarities is %g, which gives no unit for kernel.ridge: give it, or "
+                            "take input.spectrum=clip",
+                            mean)
+                 : solve(ctx, &l, centred, ridge, mean, alone_max, facts);
+    }
+    if (st == IKT_OK) st = make_weights(ctx, &l, q, alone_max, out);
+    labellings_destroy(&l);
+    ikt_free(&centred);
+    if (st != IKT_OK) ikt_kernel_map_destroy(out);
+    return st;
+}

@@ -1,0 +1,148 @@
+/* Coordinates by similarities, and kernel PCA. See kernel_map.h. */
+#include "similarity/kernel_map.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "dist/shuffle.h"
+#include "linalg/blocks.h"
+#include "linalg/eigen.h"
+
+static const char purpose[] = "kernel map";
+
+void ikt_kernel_map_destroy(ikt_kernel_map *map) {
+    ikt_free(&map->weight);
+    ikt_free(&map->mean);
+    *map = (ikt_kernel_map){.m = 0};
+}
+
+/* In the order of the entries. */
+static double mean_of(const double *value, int64_t count) {
+    double sum = 0;
+    for (int64_t e = 0; e < count; e++)
+        sum += value[e];
+    return sum / (double)count;
+}
+
+/* One row of similarities, which is centred in place. */
+static void place(const ikt_kernel_map *map, double *k, double *y) {
+    const double mean = mean_of(k, map->m);
+    for (int64_t l = 0; l < map->m; l++)
+        k[l] = k[l] - mean - map->mean[l] + map->total;
+    for (int64_t c = 0; c < map->q; c++) {
+        double sum = 0;
+        for (int64_t l = 0; l < map->m; l++)
+            sum += map->weight[c * map->m + l] * k[l];
+        y[c] = sum;
+    }
+}
+
+ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt_similarities *s,
+                                const ikt_rows *rows, double *y) {
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t block = ikt_similarities_rows_most(s);
+    double *k = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &k, block * map->m, sizeof *k, purpose));
+    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_similarities_of_rows(s, at.first, at.count, k, NULL);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++)
+            place(map, k + i * map->m, y + (at.first - own.first + i) * map->q);
+    }
+    ikt_free(&k);
+    return st;
+}
+
+ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t m,
+                                 ikt_kernel_map *map, double **centred) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {share.first, share.count};
+    const int64_t block = ikt_similarities_rows_most(s);
+    double *k = NULL, *mean = NULL;
+    *centred = NULL;
+    ikt_status st = ikt_alloc(ctx, &k, own.count * m, sizeof *k, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &mean, own.count, sizeof *mean, purpose);
+    st = ikt_agree(ctx, st);
+    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_similarities_of_chosen(s, at.first, at.count, k + (at.first - own.first) * m);
+    }
+    for (int64_t i = 0; st == IKT_OK && i < own.count; i++)
+        mean[i] = mean_of(k + i * m, m);
+    if (st == IKT_OK) st = ikt_share_rows(ctx, &share, mean, sizeof *mean, purpose, &map->mean);
+    if (st == IKT_OK) {
+        map->m = m;
+        map->total = mean_of(map->mean, m);
+        for (int64_t i = 0; i < own.count; i++) /* symmetric bit for bit where K is */
+            for (int64_t l = 0; l < m; l++)
+                k[i * m + l] =
+                    k[i * m + l] - (map->mean[own.first + i] + map->mean[l]) + map->total;
+        *centred = k;
+        k = NULL;
+    }
+    ikt_free(&k);
+    ikt_free(&mean);
+    return st;
+}
+
+/* COLLECTIVE. The sum of the diagonal, in the order of the rows. */
+static ikt_status trace_of(ikt_context *ctx, int64_t m, const double *centred, double *trace) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double *own = NULL, *all = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, share.count, sizeof *own, purpose)));
+    for (int64_t i = 0; i < share.count; i++)
+        own[i] = centred[i * m + share.first + i];
+    const ikt_status st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &all);
+    if (st == IKT_OK) *trace = (double)m * mean_of(all, m);
+    ikt_free(&own);
+    ikt_free(&all);
+    return st;
+}
+
+/* COLLECTIVE. The largest sum of magnitudes of a row, which no eigenvalue is beyond. */
+static double bound_of(ikt_context *ctx, int64_t m, const double *centred) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double bound = 0;
+    for (int64_t i = 0; i < share.count; i++) {
+        double sum = 0;
+        for (int64_t l = 0; l < m; l++)
+            sum += fabs(centred[i * m + l]);
+        bound = fmax(bound, sum);
+    }
+    ikt_max_f64(ctx, &bound, 1);
+    return bound;
+}
+
+ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, int q,
+                              int64_t alone_max, ikt_kernel_map *out, ikt_kernel_pca_facts *facts) {
+    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double *centred = NULL, rounding = 0;
+    int positive = 0;
+    *out = (ikt_kernel_map){.q = q};
+    *facts = (ikt_kernel_pca_facts){.trace = 0};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &out->weight, q * m, sizeof(double), purpose));
+    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, out, &centred);
+    if (st == IKT_OK) st = trace_of(ctx, m, centred, &facts->trace);
+    if (st == IKT_OK)
+        st = ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
+                                facts->value, out->weight);
+    if (st == IKT_OK) rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);
+    while (st == IKT_OK && positive < q && facts->value[positive] > rounding)
+        positive++;
+    if (st == IKT_OK && positive < q)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "kernel PCA: %d of the centred similarities' eigenvalues are positive, and "
+                      "layout.dimensions = %d: take fewer dimensions",
+                      positive, q);
+    for (int64_t c = 0; st == IKT_OK && c < q; c++)
+        for (int64_t l = 0; l < m; l++)
+            out->weight[c * m + l] /= sqrt(facts->value[c]);
+    ikt_free(&centred);
+    if (st != IKT_OK) ikt_kernel_map_destroy(out);
+    return st;
+}

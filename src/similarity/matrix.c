@@ -1,0 +1,179 @@
+/* A matrix of similarities as a source. See matrix.h. */
+#include "similarity/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "dist/row_blocks.h"
+#include "io/sources/pairwise.h"
+#include "io/sources/source_ops.h"
+#include "linalg/eigen.h"
+#include "similarity/definite.h"
+
+static const char purpose[] = "similarities";
+
+/* --- a matrix that the ranks hold ------------------------------------------------------------- */
+
+typedef struct {
+    ikt_source *from; /* the file, for what stands beside the matrix */
+    ikt_rows rows;
+    double *own; /* [rows.count * n] */
+    ikt_row_blocks blocks;
+} held_self;
+
+static ikt_status held_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    held_self *self = source->self;
+    return ikt_row_blocks_read(source->ctx, &self->blocks, self->own,
+                               (size_t)source->d * sizeof *self->own, first, count, rows);
+}
+
+static ikt_status held_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
+                              int64_t *labels, bool *present) {
+    return ikt_source_read_labels(((held_self *)source->self)->from, name, first, count, labels,
+                                  present);
+}
+
+static ikt_status held_marked(ikt_source *source, int64_t **rows, int64_t *count) {
+    return ikt_source_read_marked(((held_self *)source->self)->from, rows, count);
+}
+
+static ikt_status held_text(ikt_source *source, const char *name, char **text) {
+    return ikt_source_read_text(((held_self *)source->self)->from, name, text);
+}
+
+static void held_describe(const ikt_source *source, ikt_source_content *content) {
+    ikt_source_describe(((const held_self *)source->self)->from, content);
+}
+
+static void held_close(ikt_source *source) {
+    held_self *self = source->self;
+    ikt_source_close(&self->from);
+    ikt_row_blocks_destroy(&self->blocks);
+    ikt_free(&self->own);
+}
+
+static const ikt_source_ops held_ops = {.self_bytes = sizeof(held_self),
+                                        .read = held_read,
+                                        .read_labels = held_labels,
+                                        .read_marked = held_marked,
+                                        .read_text = held_text,
+                                        .describe = held_describe,
+                                        .close = held_close};
+
+static ikt_status take_rows(void *self, int64_t first, int64_t count, const double *value) {
+    const held_self *h = self;
+    memcpy(h->own + (first - h->rows.first) * h->rows.n, value,
+           (size_t)(count * h->rows.n) * sizeof *value);
+    return IKT_OK;
+}
+
+/* What holding and changing it takes on the rank with most. */
+static ikt_status check_room(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
+                             ikt_spectrum_use spectrum) {
+    const double n = (double)pairs->n, each = 8 * n * (n / rows->ranks + 1);
+    const bool is_alone = pairs->n <= IKT_EIGEN_ALONE_MAX;
+    const double solving = spectrum == IKT_USE_RAW ? 0 : 48 * n * n / (is_alone ? 1 : rows->ranks);
+    const double needed = 3 * each + solving, left = (double)ikt_memory_available(ctx);
+    if (needed <= left) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                    "%s has to be held in memory for input.symmetrise and input.spectrum, which "
+                    "takes %.1f GB a rank, and %.1f GB are free: use more ranks on more nodes, or "
+                    "input.spectrum=raw",
+                    ikt_source_name(pairs->source), needed / 1e9, left / 1e9);
+}
+
+/* COLLECTIVE. The matrix in memory, changed; takes *file over. */
+static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum_use spectrum,
+                       ikt_source **file, ikt_source **out) {
+    static const char *const done[] = {"", "clipped at 0", "turned positive", "shifted"};
+    ikt_eigenvalues found = {.negative = 0};
+    IKT_TRY(ikt_source_new(ctx, &held_ops, (*file)->format, ikt_source_name(*file), "", out));
+    held_self *h = (*out)->self;
+    h->rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
+    (*out)->n = (*out)->n_file = (*out)->d = pairs->n;
+    (*out)->type = (*out)->stored = IKT_TYPE_F64;
+    ikt_status st = check_room(ctx, pairs, &h->rows, spectrum);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &h->own, h->rows.count * pairs->n, sizeof *h->own, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, h->rows.count, &h->blocks);
+    if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, &h->rows, take_rows, h);
+    if (st == IKT_OK) st = ikt_matrix_symmetrise(ctx, &h->rows, h->own);
+    if (st == IKT_OK && spectrum != IKT_USE_RAW)
+        st = ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found);
+    if (st == IKT_OK && spectrum == IKT_USE_SHIFT)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found.least), {0}},
+                        "%s: the least eigenvalue is %.4g%s", ikt_source_name(*out), found.least,
+                        found.least < 0 ? "; all are shifted by it" : "; nothing is shifted");
+    else if (st == IKT_OK && spectrum != IKT_USE_RAW)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("negative", found.negative),
+                                           IKT_LOG_REAL("least_eigenvalue", found.least),
+                                           IKT_LOG_REAL("largest_eigenvalue", found.most),
+                                           IKT_LOG_REAL("negative_share", found.share),
+                                           {0}},
+                        "%s: eigenvalues from %.4g to %.4g; %lld are negative, %.1f %% of the sum "
+                        "of magnitudes, and are %s",
+                        ikt_source_name(*out), found.least, found.most, (long long)found.negative,
+                        100 * found.share, done[spectrum]);
+    if (st != IKT_OK) {
+        ikt_source_close(out);
+        return st;
+    }
+    h->from = *file;
+    *file = NULL;
+    return IKT_OK;
+}
+
+/* --- what it is ------------------------------------------------------------------------------- */
+
+/* The shape that a matrix must have. */
+static ikt_status check_shape(ikt_context *ctx, const ikt_source *source) {
+    const char *name = ikt_source_name(source);
+    const long long n = ikt_source_rows(source), d = ikt_source_columns(source);
+    if (ikt_source_is_sparse(source))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is sparse, and input.similarities needs the similarities of all pairs; "
+                        "a graph of neighbours is given by input.graph",
+                        name);
+    if (n != d)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows and %lld columns; input.similarities needs a square "
+                        "matrix, of the similarities of all pairs of rows",
+                        name, n, d);
+    if (n >= 3) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s holds the similarities of %lld rows; 3 are needed", name,
+                    n);
+}
+
+ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char *dataset,
+                                  bool symmetrise, ikt_spectrum_use spectrum, ikt_source **out) {
+    ikt_source *source = NULL;
+    ikt_pairwise_numbers numbers;
+    *out = NULL;
+    IKT_TRY(ikt_source_open(ctx, file, dataset, 0, &source));
+    ikt_status st = check_shape(ctx, source);
+    const ikt_pairwise pairs = {
+        .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = true};
+    if (st == IKT_OK)
+        st = ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
+                                        &numbers);
+    if (st == IKT_OK && numbers.largest_self == 0 && numbers.negative == 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s: the diagonal is 0 and no entry is negative, as in a matrix of distances, and "
+                "it is read as similarities: give distances as input.file with "
+                "preprocess.metric=precomputed",
+                ikt_source_name(source));
+    if (st == IKT_OK && (symmetrise || spectrum != IKT_USE_RAW)) {
+        st = hold(ctx, &pairs, spectrum, &source, out);
+        ikt_source_close(&source);
+        return st;
+    }
+    if (st != IKT_OK) ikt_source_close(&source);
+    *out = source;
+    return st;
+}
