@@ -299,7 +299,7 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
     int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
     if (s->kernel.solver == IKT_KERNEL_FULL || m > n) m = n;
     /* Eight permutations of ten classes, with responses, solutions and coordinates. */
-    const int64_t responses = 9 * (USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);
+    const int64_t responses = 9 * (IKT_USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);
     int64_t compared = 0;
     if (is_isolation) {
         const int64_t psi = w->psi > 0 ? w->psi : n / 8, t = s->isolation.partitionings;
