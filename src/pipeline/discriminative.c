@@ -14,6 +14,8 @@
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "neighbours/scorer.h"
+#include "pipeline/kernel_scores.h"
+#include "similarity/similarities.h"
 
 static const char purpose[] = "fisher model";
 
@@ -27,11 +29,13 @@ typedef struct {
     const ikt_fisher_settings *settings;
     ikt_class_outcome *out;
     const ikt_metric *metric;
-    float *support;       /* [ikt_packed_floats(m, d)] */
-    double *self;         /* [m] k(s, s): 0 */
-    float *weight, *root; /* [rows.count * lanes], [rows.count * wide] */
-    ikt_scorer plain;     /* the rows, where plain distances count */
-    double euclidean;     /* what their squares count */
+    float *support;            /* [ikt_packed_floats(m, d)] of rows that are compared themselves */
+    double *self;              /* [m] k(s, s): 0 of these */
+    ikt_similarities *similar; /* of rows that are compared by another similarity; else NULL */
+    ikt_codes codes;           /* where that is the Isolation kernel */
+    float *weight, *root;      /* [rows.count * lanes], [rows.count * wide] */
+    ikt_scorer plain;          /* the rows, where plain distances count */
+    double euclidean;          /* what their squares count */
 } model;
 
 static void destroy_model(model *m) {
@@ -40,9 +44,12 @@ static void destroy_model(model *m) {
     ikt_free(&m->weight);
     ikt_free(&m->root);
     ikt_scorer_destroy(&m->plain);
+    ikt_similarities_destroy(&m->similar);
+    ikt_codes_destroy(&m->codes);
 }
 
-/* --- similarities of rows to the support ------------------------------------------------------ */
+/* --- similarities to the support: of rows themselves -------------------------------------------
+ */
 
 /* Inner products up to what cancels: k(x, s) = -|x - s|^2 / 2, k(s, s) = 0.
  *   squared   [count * ikt_packed_rows(m)] work space */
@@ -55,22 +62,18 @@ static void compare(const model *m, const float *x, int64_t count, float *square
             k[i * rows + l] = -0.5f * squared[i * stride + l];
 }
 
-/* COLLECTIVE. The rows of the support on every rank, and sigma from how they compare. */
-static ikt_status find_sigma(ikt_context *ctx, model *m) {
+/* COLLECTIVE. The rows of the support on every rank, and how they compare.
+ *   k   [m * m] */
+static ikt_status compare_support(ikt_context *ctx, model *m, double *k) {
     const ikt_class_support *support = &m->out->support;
     const int64_t rows = support->m, d = ikt_dataset_columns(m->job->data);
     float *x = NULL, *squared = NULL, *single = NULL;
-    double *k = NULL, given;
-    ikt_sigma_rule rule;
-    ikt_fisher_sigma(m->settings, &rule, &given);
     ikt_status st = ikt_alloc(ctx, &x, rows * d, sizeof *x, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof *x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->self, rows, sizeof *m->self, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &single, rows, sizeof *single, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &k, rows * rows, sizeof *k, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_dataset_gather_floats(m->job->data, support->row, rows, x);
     if (st == IKT_OK) {
@@ -80,52 +83,135 @@ static ikt_status find_sigma(ikt_context *ctx, model *m) {
             for (int64_t j = 0; j < rows; j++)
                 k[l * rows + j] = (double)single[j];
         }
-        st = ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma);
     }
     ikt_free(&x);
     ikt_free(&squared);
     ikt_free(&single);
-    ikt_free(&k);
     return ikt_agree(ctx, st);
+}
+
+/* Work space of rows that are compared some at a time. */
+typedef struct {
+    float *x, *squared; /* of rows themselves: [most * d], [most * ikt_packed_rows(m)] */
+    double *similarity; /* of another similarity: [most * m] */
+    float *k;           /* [most * m] */
+} workspace;
+
+static void workspace_free(workspace *w) {
+    ikt_free(&w->x);
+    ikt_free(&w->squared);
+    ikt_free(&w->similarity);
+    ikt_free(&w->k);
+}
+
+static ikt_status workspace_alloc(ikt_context *ctx, const model *m, int64_t most, workspace *w) {
+    const int64_t rows = m->out->support.m;
+    *w = (workspace){.x = NULL};
+    IKT_TRY(ikt_alloc(ctx, &w->k, most * rows, sizeof *w->k, purpose));
+    if (m->similar)
+        return ikt_alloc(ctx, &w->similarity, most * rows, sizeof *w->similarity, purpose);
+    IKT_TRY(
+        ikt_alloc(ctx, &w->x, most * ikt_dataset_columns(m->job->data), sizeof(float), purpose));
+    return ikt_alloc(ctx, &w->squared, most * ikt_packed_rows(rows), sizeof(float), purpose);
+}
+
+/* COLLECTIVE. Similarities of some rows to the support, in w->k. */
+static ikt_status compare_rows(ikt_context *ctx, const model *m, ikt_row_range at, workspace *w) {
+    const int64_t d = ikt_dataset_columns(m->job->data), s = m->out->support.m;
+    IKT_TRY(ikt_dataset_read(m->job->data, at.first, at.count, w->x));
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < at.count; i += 8) {
+        const int64_t count = at.count - i < 8 ? at.count - i : 8;
+        compare(m, w->x + i * d, count, w->squared + i * ikt_packed_rows(s), w->k + i * s);
+    }
+    return IKT_OK;
+}
+
+/* --- similarities to the support: by another kernel, or given -----------------------------------
+ */
+
+/* COLLECTIVE. */
+static ikt_status begin_similar(ikt_context *ctx, model *m) {
+    const ikt_settings *settings = m->job->settings;
+    const ikt_class_support *support = &m->out->support;
+    ikt_similarity_of of = {.kind = ikt_settings_class_similarity(settings),
+                            .bandwidth = settings->kernel.bandwidth,
+                            .data = m->job->data};
+    if (of.kind == IKT_SIMILARITY_LINEAR) return IKT_OK; /* rows themselves lose no digits */
+    if (of.kind == IKT_SIMILARITY_ISOLATION) {
+        IKT_TRY(ikt_kernel_codes(ctx, settings, m->job->data, m->job->rows, &m->codes));
+        of.codes = &m->codes;
+    }
+    return ikt_similarities_create(ctx, &of, m->job->rows, support->row, support->m, &m->similar);
+}
+
+/* COLLECTIVE. As compare_support. */
+static ikt_status compare_chosen(const model *m, double *k) {
+    const int64_t rows = m->out->support.m, most = ikt_similarities_rows_most(m->similar);
+    for (int64_t first = 0; first < rows; first += most)
+        IKT_TRY(ikt_similarities_of_chosen(m->similar, first, ikt_smaller(most, rows - first),
+                                           k + first * rows));
+    for (int64_t l = 0; l < rows; l++)
+        m->self[l] = k[l * rows + l];
+    return IKT_OK;
+}
+
+/* COLLECTIVE. As compare_rows. */
+static ikt_status compare_similar(const model *m, ikt_row_range at, workspace *w) {
+    IKT_TRY(ikt_similarities_of_rows(m->similar, at.first, at.count, w->similarity, NULL));
+    for (int64_t e = 0; e < at.count * m->out->support.m; e++)
+        w->k[e] = (float)w->similarity[e];
+    return IKT_OK;
+}
+
+/* --- sigma, and log-weights ------------------------------------------------------------------- */
+
+/* COLLECTIVE. Sigma from how the rows of the support compare. */
+static ikt_status find_sigma(ikt_context *ctx, model *m) {
+    const ikt_class_support *support = &m->out->support;
+    double *k = NULL, given;
+    ikt_sigma_rule rule;
+    ikt_fisher_sigma(m->settings, &rule, &given);
+    ikt_status st = ikt_alloc(ctx, &m->self, support->m, sizeof *m->self, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &k, support->m * support->m, sizeof *k, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = begin_similar(ctx, m);
+    if (st == IKT_OK) st = m->similar ? compare_chosen(m, k) : compare_support(ctx, m, k);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx,
+                       ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma));
+    ikt_free(&k);
+    return st;
 }
 
 /* COLLECTIVE. Log-weights and roots of the own rows, some at a time. */
 static ikt_status weigh_rows(ikt_context *ctx, model *m) {
     const ikt_class_lanes *shape = &m->out->support.shape;
     const ikt_rows *rows = m->job->rows;
-    const int64_t s = m->out->support.m, d = ikt_dataset_columns(m->job->data);
     const bool leaves_out = m->settings->own == IKT_OWN_LEFT_OUT;
-    float *x = NULL, *squared = NULL, *k = NULL;
+    const int64_t most =
+        m->similar ? ikt_smaller(STREAM_ROWS, ikt_similarities_rows_most(m->similar)) : STREAM_ROWS;
+    workspace w = {.x = NULL};
     int64_t row[STREAM_ROWS];
     ikt_status st = ikt_alloc(ctx, &m->weight, rows->count * shape->lanes, sizeof(float), purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &m->root, rows->count * shape->wide, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &x, STREAM_ROWS * d, sizeof *x, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &squared, STREAM_ROWS * ikt_packed_rows(s), sizeof *squared, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &k, STREAM_ROWS * s, sizeof *k, purpose);
+    if (st == IKT_OK) st = workspace_alloc(ctx, m, most, &w);
     st = ikt_agree(ctx, st);
     const ikt_row_range own = {rows->first, rows->count};
-    const int64_t steps = ikt_stream_steps(ctx, own.count, STREAM_ROWS);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, most);
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
-        const ikt_row_range at = ikt_stream_step(own, STREAM_ROWS, step);
+        const ikt_row_range at = ikt_stream_step(own, most, step);
         const int64_t from = at.first - own.first;
-        st = ikt_dataset_read(m->job->data, at.first, at.count, x);
+        st = m->similar ? compare_similar(m, at, &w) : compare_rows(ctx, m, at, &w);
         if (st != IKT_OK) break;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < at.count; i += 8) {
-            const int64_t count = at.count - i < 8 ? at.count - i : 8;
-            compare(m, x + i * d, count, squared + i * ikt_packed_rows(s), k + i * s);
-        }
         for (int64_t i = 0; i < at.count; i++)
             row[i] = at.first + i;
-        ikt_class_weights(ctx, &m->out->support, m->out->sigma.sigma, k, m->self,
+        ikt_class_weights(ctx, &m->out->support, m->out->sigma.sigma, w.k, m->self,
                           leaves_out ? row : NULL, at.count, m->weight + from * shape->lanes,
                           m->root + from * shape->wide);
     }
-    ikt_free(&x);
-    ikt_free(&squared);
-    ikt_free(&k);
+    workspace_free(&w);
     return st;
 }
 

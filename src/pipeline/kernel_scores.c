@@ -64,8 +64,7 @@ static ikt_status draw_labelled(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
-/* COLLECTIVE. Codes of the own rows by the model that the section `isolation` means. */
-static ikt_status code_rows(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                             const ikt_rows *rows, ikt_codes *codes) {
     const ikt_codes_rows shape = ikt_codes_rows_of(data);
     ikt_model_spec spec;
@@ -135,7 +134,7 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     ikt_similarity_of of = {
         .kind = ikt_settings_similarity(settings), .bandwidth = kernel->bandwidth, .data = data};
     if (st == IKT_OK && of.kind == IKT_SIMILARITY_ISOLATION) {
-        st = code_rows(ctx, settings, data, rows, &codes);
+        st = ikt_kernel_codes(ctx, settings, data, rows, &codes);
         of.codes = &codes;
     }
     if (st == IKT_OK) st = ikt_similarities_create(ctx, &of, rows, chosen.row, chosen.m, &similar);

@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "dist/rows.h"
+#include "isolation/codes.h"
 #include "settings/settings.h"
 #include "similarity/kernel_map.h"
 
@@ -19,6 +20,13 @@ typedef struct {
     int q;                            /* eigenvalues of these */
     ikt_discriminant_facts separated; /* of kda */
 } ikt_kernel_report;
+
+/* COLLECTIVE. Codes of the own rows by the model that the section `isolation` means, for the
+ * Isolation kernel as a similarity.
+ *   codes   free with ikt_codes_destroy in any case
+ * Errors: those of the model and of the codes. */
+ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                            const ikt_rows *rows, ikt_codes *codes);
 
 /* COLLECTIVE. Coordinates of the own rows.
  *   settings   layout.init tells which map; the section kernel tells how

@@ -118,11 +118,25 @@ ikt_status ikt_check_fisher(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.kind=fisher compares rows, which input.graph does not hold: give "
                         "input.file alone");
-    if (metric == IKT_METRIC_MANHATTAN || metric == IKT_METRIC_PRECOMPUTED)
+    const ikt_similarity_kind kind = ikt_settings_class_similarity(settings);
+    const bool is_matrix = metric == IKT_METRIC_PRECOMPUTED;
+    if (kind == IKT_SIMILARITY_LINEAR && (metric == IKT_METRIC_MANHATTAN || is_matrix))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.kind=fisher needs inner products of rows, which "
-                        "preprocess.metric=%s does not have: take euclidean, cosine or correlation",
-                        metric == IKT_METRIC_MANHATTAN ? "manhattan" : "precomputed");
+                        "preprocess.metric=%s does not have: take %s or kernel.kind=isolation",
+                        is_matrix ? "precomputed" : "manhattan",
+                        is_matrix ? "kernel.kind=gaussian" : "euclidean, cosine, correlation,");
+    if (kind == IKT_SIMILARITY_GAUSSIAN && metric == IKT_METRIC_MANHATTAN)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "kernel.kind = gaussian is of Euclidean distances, which "
+                        "preprocess.metric=manhattan does not go with: take kernel.kind=isolation");
+    if (is_matrix && (settings->affinity.fisher.euclidean > 0 ||
+                      settings->affinity.fisher.candidates == IKT_CANDIDATES_EUCLIDEAN))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "fisher.%s takes plain distances of rows, which a matrix of all pairs has "
+                        "no rows for: leave it out",
+                        settings->affinity.fisher.euclidean > 0 ? "euclidean"
+                                                                : "candidates=euclidean");
     if (objective->needs & (IKT_NEEDS_FEATURES | IKT_NEEDS_CODES))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.kind=fisher gives neighbours and weights, but "

@@ -200,6 +200,12 @@ ikt_similarity_kind ikt_settings_similarity(const ikt_settings *settings) {
                : IKT_SIMILARITY_ISOLATION;
 }
 
+ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings) {
+    const ikt_similarity_kind kind = ikt_settings_similarity(settings);
+    const bool is_chosen = settings->kernel.kind != IKT_SIMILARITY_AUTO;
+    return is_chosen || kind == IKT_SIMILARITY_GIVEN ? kind : IKT_SIMILARITY_LINEAR;
+}
+
 bool ikt_settings_has_kernel_map(const ikt_settings *settings) {
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     const int init = settings->layout.init;

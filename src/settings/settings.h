@@ -81,6 +81,9 @@ static inline bool ikt_input_has_rows(const ikt_input_settings *input) {
 /* LOCAL, pure. Which similarities kpca and kda compare rows by. */
 ikt_similarity_kind ikt_settings_similarity(const ikt_settings *settings);
 
+/* LOCAL, pure. Which affinity.kind=fisher compares rows with its support by. */
+ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings);
+
 /* LOCAL, pure. Whether the map, or the start, is one of similarities. */
 bool ikt_settings_has_kernel_map(const ikt_settings *settings);
 

@@ -37,6 +37,7 @@ typedef enum {
     CELLS,
     SIMILARITIES,
     KERNEL_MAP,
+    COMPARED,
     KERNEL_WIDTH,
     KERNEL_SOME,
     KERNEL_LABELS,
@@ -59,12 +60,17 @@ static void find_kernel_needs(const ikt_settings *s, bool has[NEEDS]) {
     const ikt_similarity_kind kind = ikt_settings_similarity(s);
     const bool is_kda =
         ikt_layout_objective(&s->layout) == &ikt_objective_kda || s->layout.init == IKT_INIT_KDA;
+    const ikt_similarity_kind of_classes =
+        has[FISHER] ? ikt_settings_class_similarity(s) : IKT_SIMILARITY_AUTO;
     has[KERNEL_MAP] = ikt_settings_has_kernel_map(s);
-    has[KERNEL_WIDTH] = has[KERNEL_MAP] && kind == IKT_SIMILARITY_GAUSSIAN;
+    has[COMPARED] = has[KERNEL_MAP] || has[FISHER];
+    has[KERNEL_WIDTH] = (has[KERNEL_MAP] && kind == IKT_SIMILARITY_GAUSSIAN) ||
+                        of_classes == IKT_SIMILARITY_GAUSSIAN;
     has[KERNEL_SOME] = has[KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
     has[KERNEL_LABELS] = is_kda;
     has[SIMILARITIES] = s->input.similarities[0] != '\0';
-    const bool is_coded = has[KERNEL_MAP] && kind == IKT_SIMILARITY_ISOLATION;
+    const bool is_coded = (has[KERNEL_MAP] && kind == IKT_SIMILARITY_ISOLATION) ||
+                          of_classes == IKT_SIMILARITY_ISOLATION;
     has[CELLS] = has[KERNEL] || is_coded;
     has[ISOLATION] = has[ISOLATION] || is_coded;
 }
@@ -153,7 +159,10 @@ static const struct {
              {"input", "skip", ROWS, "input.file"},
              {"input", "symmetrise", SIMILARITIES, "input.similarities"},
              {"input", "spectrum", SIMILARITIES, "input.similarities"},
-             {"kernel", NULL, KERNEL_MAP, "layout.objective or layout.init = kpca or kda"},
+             {"kernel", NULL, COMPARED,
+              "layout.objective or layout.init = kpca or kda, or affinity.kind=fisher"},
+             {"kernel", "solver", KERNEL_MAP, "layout.objective or layout.init = kpca or kda"},
+             {"kernel", "landmarks", KERNEL_MAP, "layout.objective or layout.init = kpca or kda"},
              {"kernel", "bandwidth", KERNEL_WIDTH, "kernel.kind=gaussian"},
              {"kernel", "landmarks", KERNEL_SOME, "kernel.solver=landmarks"},
              {"kernel", "ridge", KERNEL_LABELS, "layout.objective or layout.init = kda"},

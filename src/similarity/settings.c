@@ -6,10 +6,11 @@
 static const ikt_key keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_kernel_settings, kind), "auto", 0, 0, 0,
      "auto|linear|gaussian|isolation", "",
-     "The similarity that kpca and kda compare rows by: linear, the inner product of the rows; "
+     "The similarity that kpca, kda and affinity.kind: fisher compare rows by: linear, the inner "
+     "product of the rows; "
      "gaussian, exp(-d^2 / (2 bandwidth^2)) of their distance d; isolation, the share of equal "
      "cells (section isolation); auto is the matrix where similarities are given "
-     "(input.similarities) and isolation otherwise"},
+     "(input.similarities), linear for fisher, and isolation otherwise"},
     {"bandwidth", IKT_KEY_REAL, offsetof(ikt_kernel_settings, bandwidth), "auto", 1e-300, 1e300, 1,
      NULL, "",
      "The bandwidth of the Gaussian kernel, in the unit of the distances; auto is half of the "
