@@ -167,6 +167,8 @@ static void errors_of_the_input_match_plain_code(void **state) {
         make_in(&s, 60 + 100 * run, 2 + run, run == 2 ? 0 : 1, 2);
         for (int64_t e = 0; run == 1 && e < s.set.n * D; e++) /* of all rows but one column */
             if (e % D > 0) s.x[e] = 0;
+        for (int64_t i = 0; i < s.set.n; i += 3) /* some rows have a label of others */
+            s.labels[i] = i * i / 5 % 2;
         for (int64_t i = 0; i < s.set.n; i++) {
             int64_t nearest = -1;
             for (int64_t j = s.set.n - 1; j >= 0; j--)
