@@ -45,13 +45,14 @@ typedef enum {
 
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
-    int normalise;      /* ikt_normalise */
-    int64_t pca;        /* principal components to reduce to; 0 = keep the columns */
-    int missing;        /* ikt_missing (missing.h), for those who open the source */
-    int metric;         /* ikt_metric_kind */
-    int matrix;         /* of metric precomputed: ikt_matrix_kind */
-    bool is_indefinite; /* no key: similarities that were looked through (similarity/matrix.h) and
-                           may belong to no distances, of which squares below 0 count as 0 */
+    int normalise; /* ikt_normalise */
+    int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
+    int missing;   /* ikt_missing (missing.h), for those who open the source */
+    int metric;    /* ikt_metric_kind */
+    int matrix;    /* of metric precomputed: ikt_matrix_kind */
+    /* No key: similarities that were looked through already (similarity/similarity_matrix.h) and
+     * may belong to no distances, of which squares below 0 count as 0. */
+    bool is_indefinite;
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;

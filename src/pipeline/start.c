@@ -170,11 +170,22 @@ static ikt_status find_pair_scores(ikt_context *ctx, int q, uint64_t seed, ikt_d
     return st;
 }
 
+/* COLLECTIVE. Scores as the map, or made as small as every start. */
+static void take_scores(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                        const double *scores, float *y) {
+    const int q = (int)settings->layout.dimensions;
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    for (int64_t e = 0; objective->is_start && e < q * rows->count; e++)
+        y[e] = (float)scores[e];
+    if (!objective->is_start)
+        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
+                                objective->start_deviation, scores, y);
+}
+
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                  const ikt_rows *rows, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
     const uint64_t seed = (uint64_t)settings->run.seed;
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
@@ -198,10 +209,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     }
     if (st == IKT_OK && from->graph_writer)
         st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
-    for (int64_t e = 0; st == IKT_OK && objective->is_start && e < q * rows->count; e++)
-        y[e] = (float)scores[e];
-    if (st == IKT_OK && !objective->is_start)
-        ikt_initial_from_scores(ctx, rows, q, seed, objective->start_deviation, scores, y);
+    if (st == IKT_OK) take_scores(ctx, settings, rows, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
@@ -212,18 +220,13 @@ static ikt_status start_from_kernel(ikt_context *ctx, const ikt_settings *settin
                                     ikt_dataset *data, const ikt_rows *rows,
                                     const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     double *scores = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
     if (st == IKT_OK)
         st = ikt_kernel_scores(ctx, settings, data, rows, from->labels, scores, from->kernel);
-    for (int64_t e = 0; st == IKT_OK && objective->is_start && e < q * rows->count; e++)
-        y[e] = (float)scores[e];
-    if (st == IKT_OK && !objective->is_start)
-        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
-                                objective->start_deviation, scores, y);
+    if (st == IKT_OK) take_scores(ctx, settings, rows, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;

@@ -7,7 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "similarity/matrix.h"
+#include "similarity/similarity_matrix.h"
 
 /* In the order of the choices of input.type. */
 static const struct {

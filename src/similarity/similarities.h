@@ -4,7 +4,7 @@
  *             columns of numbers that are no bytes: nothing that is centred depends on that
  * gaussian    k(x, s) = exp(-|x - s|^2 / (2 bandwidth^2))
  * isolation   k(x, s) = share of equal cell codes (Zhu & Ting 2021, equation 2)
- * given       k(x, s) = the entry of a matrix of similarities (matrix.h)
+ * given       k(x, s) = the entry of a matrix of similarities (similarity_matrix.h)
  *
  * Method: the chosen rows, or their codes, are held by every rank, so that a block of n rows and m
  * chosen ones takes n m products of d columns, or n m comparisons of t codes, and no message. Inner

@@ -155,6 +155,34 @@ static void components_score_one(void **state) {
     }
 }
 
+/* --- labels of the nearest rows of the input ---------------------------------------------------
+ */
+
+/* Whole numbers, so that there are ties, which go to the lower row. */
+static void errors_of_the_input_match_plain_code(void **state) {
+    static sample_set s;
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    for (int run = 0; run < 3; run++) {
+        int64_t wrong = 0;
+        make_in(&s, 60 + 100 * run, 2 + run, run == 2 ? 0 : 1, 2);
+        for (int64_t e = 0; run == 1 && e < s.set.n * D; e++) /* of all rows but one column */
+            if (e % D > 0) s.x[e] = 0;
+        for (int64_t i = 0; i < s.set.n; i += 3) /* some rows have a label of others */
+            s.labels[i] = i * i / 5 % 2;
+        for (int64_t i = 0; i < s.set.n; i++) {
+            int64_t nearest = -1;
+            for (int64_t j = s.set.n - 1; j >= 0; j--)
+                if (j != i &&
+                    (nearest < 0 || ref_squared(s.x, D, i, j) <= ref_squared(s.x, D, i, nearest)))
+                    nearest = j;
+            wrong += s.labels[nearest] != s.labels[i];
+        }
+        assert_true(wrong > 0);
+        assert_near(measure_one(*state, &s.set, &settings, "input-labels", "1-NN error, input"),
+                    (double)wrong / (double)s.set.n, 1e-15);
+    }
+}
+
 /* --- outliers of the data --------------------------------------------------------------------- */
 
 static void outliers_of_the_data_match_plain_code(void **state) {
@@ -411,6 +439,7 @@ static void kernel_ranks_are_those_of_unshared_cells(void **state) {
 IKT_MPI_TESTS(ikt_test(retrieval_matches_plain_code), ikt_test(retrieval_by_hand),
               ikt_test(triplets_match_plain_code), ikt_test(triplets_have_known_ends),
               ikt_test(the_global_score_matches_plain_code), ikt_test(components_score_one),
+              ikt_test(errors_of_the_input_match_plain_code),
               ikt_test(outliers_of_the_data_match_plain_code),
               ikt_test(outliers_of_many_rows_have_the_same_bits),
               ikt_test(what_is_not_possible_is_left_out_on_request),

@@ -273,7 +273,8 @@ static void peak_memory_is_predicted(void **state) {
                                            "separation",
                                            "ranks,retrieval,triplets,separation,silhouette",
                                            "global",
-                                           "data-outliers"};
+                                           "data-outliers",
+                                           "input-labels"};
     make_in(&s, N_MAX, 3, 0, 3);
     for (size_t f = 0; f < sizeof compared / sizeof *compared; f++)
         memory_of(*state, &s.set, compared[f]);

@@ -6,8 +6,8 @@
  * 0 count as 0. As it is, it is read from its file by blocks. Where it is symmetrised or its
  * spectrum is changed, the ranks hold it, each its own rows, and exchange what others ask for.
  */
-#ifndef IKT_SIMILARITY_MATRIX_H
-#define IKT_SIMILARITY_MATRIX_H
+#ifndef IKT_SIMILARITY_SIMILARITY_MATRIX_H
+#define IKT_SIMILARITY_SIMILARITY_MATRIX_H
 
 #include <stdbool.h>
 #include <stdint.h>

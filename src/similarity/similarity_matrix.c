@@ -1,5 +1,5 @@
-/* A matrix of similarities as a source. See matrix.h. */
-#include "similarity/matrix.h"
+/* A matrix of similarities as a source. See similarity_matrix.h. */
+#include "similarity/similarity_matrix.h"
 
 #include <math.h>
 #include <string.h>
