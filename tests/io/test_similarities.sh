@@ -84,6 +84,28 @@ grep -q '1-NN error, input' out.txt || fail "no error of the input in evaluate"
 "$IKT_PROGRAM" plan $sim:K layout.objective=kpca >out.txt 2>err.txt || fail "plan of similarities"
 "$IKT_PROGRAM" embed $sim:K layout.objective=kda output.file=no.h5 --dry-run >out.txt 2>err.txt || fail "dry run"
 
+# --- the Fisher metric: of inner products it is that of the rows ---
+
+fisher="affinity.kind=fisher fisher.sigma=2 layout.init=random $short"
+# shellcheck disable=SC2086
+embed 1 input.file=rows.h5 preprocess.normalise=none $fisher
+cp run.h5 of-rows.h5
+# shellcheck disable=SC2086
+embed 1 $sim:K $fisher
+$python - <<'PYTHON' >out.txt 2>err.txt || fail "probabilities of rows and of their inner products"
+import h5py, numpy as np
+a, b = (h5py.File(name)["posterior"][()] for name in ("of-rows.h5", "run.h5"))
+sys_ok = a.shape == b.shape and np.abs(a - b).max() < 1e-4 and np.abs(b.sum(1) - 1).max() < 1e-5
+raise SystemExit(0 if sys_ok and a.std() > 0.1 else 1)
+PYTHON
+for set in "$sim:K" "$sim:indefinite" "input.file=rows.h5 kernel.kind=isolation isolation.psi=8" \
+    "input.file=rows.h5 kernel.kind=gaussian fisher.sigma=0.3" "$sim:indefinite fisher.own=kept"; do
+    # shellcheck disable=SC2086
+    embed 1 $fisher $set
+    # shellcheck disable=SC2086
+    for ranks in 2 3 7; do gives "$hash" $ranks $fisher $set; done
+done
+
 # --- Voting (Schulz, Brinkrolf & Hammer 2017): 24 and 29 of 435 rows in the space and by kernel PCA ---
 
 voting=$IKT_TEST_DATA/sim_voting.h5
@@ -96,6 +118,9 @@ if [ -e "$voting" ]; then
         [ "$(error_of 'error of the nearest neighbour')" = 0.0666667 ] || fail "Voting, kernel PCA"
         [ "$hash" = "${wanted:=$hash}" ] || fail "Voting on $ranks ranks"
     done
+    # With own weights left out and all rows in the support, 8.0 % in the Fisher metric.
+    embed 2 input.similarities="$voting:K" affinity.kind=fisher fisher.sigma=perplexity layout.iterations=20
+    grep -q '435 of 435.* of the nearest train row 8.0 % by the metric' err.txt || fail "Voting, Fisher metric"
     for ridge in 0.01:0.0413793 0.1:0.0344828; do
         embed 2 input.similarities="$voting:K" layout.objective=kda kernel.ridge=${ridge%:*} output.measures=map --verbose
         [ "$(error_of 'error of the nearest neighbour')" = "${ridge#*:}" ] || fail "Voting, ridge $ridge"
@@ -128,6 +153,8 @@ refused 3 'gives no unit for kernel.ridge' $sim:negative layout.objective=kda
 refused 3 'kda needs labels, and the input has none' input.similarities=bare.h5:K layout.objective=kda
 refused 3 'needs two classes' $sim:K input.labels=same layout.objective=kda
 refused 3 'there is one of label 1' $sim:K input.labels=alone layout.objective=kda
+refused 2 'fisher.euclidean takes plain distances' $sim:K affinity.kind=fisher fisher.euclidean=0.3
+refused 2 'fisher.candidates=euclidean takes plain distances' $sim:K affinity.kind=fisher fisher.candidates=euclidean
 refused 2 'input.graph is another input' $k input.graph=sim.h5:K
 refused 2 'preprocess.normalise scales' $k preprocess.normalise=zscore
 refused 2 'preprocess.pca reduces' $k preprocess.pca=3
