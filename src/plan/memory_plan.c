@@ -308,7 +308,10 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
     } else if (!w->is_pairs) {
         compared = 12 * m * w->columns;
     }
-    return 2 * 8 * m * (m / w->ranks + 1) + ikt_eigen_bytes(m, w->ranks, alone) + responses +
+    /* Own rows of the matrix, once more on their way; and a buffer of ScaLAPACK's redistribution.
+     */
+    const int64_t matrices = m > alone ? 3 : 2;
+    return matrices * 8 * m * (m / w->ranks + 1) + ikt_eigen_bytes(m, w->ranks, alone) + responses +
            compared + 3 * READ_BYTES;
 }
 
