@@ -15,7 +15,7 @@ enum {
     BLOCK_ROWS = 512,        /* rows of a block that goes round the ring */
     OWN_ROWS = 16,           /* own rows that are compared with a block together */
     NEAR = 2,                /* times k: rows that come first */
-    SELECT_BYTES = 64 << 20, /* of the buffers that candidates are selected in */
+    SELECT_BYTES = 32 << 20, /* of the buffers that candidates are selected in */
     LEAST_BATCH = 64,
     PACK = IKT_PACK_ROWS
 };
@@ -507,12 +507,17 @@ static ikt_status create_batch(batch *b, int64_t most, float **here, float **nex
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide, int64_t d,
-                                 int threads) {
+int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
+    return candidates == IKT_CANDIDATES_ALL ? NEAR * k : among;
+}
+
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
+                                 int64_t d, int threads) {
     const int64_t size = sizeof(float), tile = OWN_ROWS * BLOCK_ROWS;
-    const int64_t blocks = 2 * BLOCK_ROWS * (lanes + wide + d) + BLOCK_ROWS * (wide + d);
-    const int64_t own = batch_rows(NEAR * k) < n_local ? batch_rows(NEAR * k) : n_local;
-    return SELECT_BYTES + size * (blocks + BLOCK_ROWS * lanes + own * (wide + lanes)) +
+    const int64_t blocks = 3 * BLOCK_ROWS * lanes + 3 * BLOCK_ROWS * (wide + d);
+    const int64_t own = batch_rows(selected) < n_local ? batch_rows(selected) : n_local;
+    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
+    return own * (pairs + (int64_t)sizeof(ikt_select) + size * (wide + lanes)) + size * blocks +
            threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
 }
 
@@ -549,7 +554,8 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     /* Few rows are all looked at: nothing has to come first. */
     const bool has_near = rows->candidates != IKT_CANDIDATES_EUCLIDEAN && !rows->computes_all &&
                           rows->rows.n > 2 * near;
-    const int64_t selected = !has_all ? rows->among : has_near ? near : 0;
+    const int64_t selected =
+        has_all && !has_near ? 0 : ikt_fisher_selected(rows->candidates, rows->among, k);
     const int64_t most = ikt_max_one(ctx, count);
     const int64_t room = batch_rows(selected > 0 ? selected : near);
     const int64_t each = most < room ? most : room;
