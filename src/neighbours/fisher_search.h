@@ -62,7 +62,7 @@ typedef struct {
  *   own      the rows of the lists; NULL: all own rows, in their order
  *   allowed  [n] nonzero for rows that may be in a list, the same on all ranks; NULL: all
  *   proof    or NULL
- * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 32 MiB, two blocks and scratch. */
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 64 MiB, three blocks and scratch. */
 ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                              const ikt_fisher_own *own, const uint8_t *allowed,
                              ikt_list_course *course, ikt_fisher_proof *proof);

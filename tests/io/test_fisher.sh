@@ -13,7 +13,7 @@ rows() {
                     2 * normal(), 2 * normal(), i % 7 == 5 ? "" : substr("onetwotri", 3 * c + 1, 3) } }'
 }
 rows 330 >few.csv
-rows 1500 >many.csv
+rows 2500 >many.csv
 (echo train; seq 0 2 328) >train.csv
 usual=(input.file=few.csv input.labels=class affinity.kind=fisher gaussian.perplexity=10 preprocess.normalise=none
     output.overwrite=yes output.picture=none output.measures=none layout.exaggeration_iterations=3 layout.iterations=8)
@@ -36,7 +36,7 @@ bits() {
 
 # Every invocation does one piece and stops: between batches of rows, behind P, in the loop.
 pieces() {
-    local runs=0 whole how=(input.file=many.csv fisher.candidates=posterior fisher.among=1480 fisher.support=30 layout.iterations=5)
+    local runs=0 whole how=(input.file=many.csv fisher.candidates=posterior fisher.among=2400 fisher.support=30 layout.iterations=5)
     embed 1 "${usual[@]}" "${how[@]}" output.file=whole.h5
     [ $code -eq 0 ] || fail "the whole run"
     whole=$(hash_of)
