@@ -189,7 +189,7 @@ LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const floa
                             const float *high, const float *root_low, const float *root_high,
                             float limit, float *root) {
     const int wide = shape->wide, pieces = points + 1;
-    const float most = limit * safely + noise;
+    const float most = limit * safely + noise * (float)pieces;
     float arc[IKT_POINTS_MOST + 2]; /* of the piece that ends there */
     int begin[2 * IKT_POINTS_MOST + 2], end[2 * IKT_POINTS_MOST + 2], parts = 1;
     begin[0] = 0;

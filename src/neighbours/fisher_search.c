@@ -9,13 +9,16 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 
 enum {
     BLOCK_ROWS = 512,        /* rows of a block that goes round the ring */
     OWN_ROWS = 16,           /* own rows that are compared with a block together */
     NEAR = 2,                /* times k: rows that come first */
-    SELECT_BYTES = 64 << 20, /* of the buffers that candidates are selected in */
+    BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */
+    HALF_BYTES = 32 << 20,   /* of what they have for middles of lines */
+    SELECT_BYTES = 32 << 20, /* of the buffers that candidates are selected in */
     LEAST_BATCH = 64,
     PACK = IKT_PACK_ROWS
 };
@@ -331,10 +334,17 @@ static void look_at(const batch *b, row_parts parts, int64_t first, int64_t coun
     const float *row[BLOCK_ROWS];
     out->first = first;
     out->count = count;
-    out->weight = from;
-    out->root = from + count * parts.weight;
-    out->x = out->root + count * parts.root;
     out->half = b->block_half;
+    if (from) {
+        out->weight = from;
+        out->root = from + count * parts.weight;
+        out->x = out->root + count * parts.root;
+    } else { /* own rows are where they are */
+        const int64_t own = first - rows->rows.first;
+        out->weight = rows->weight + own * rows->job.shape.lanes;
+        out->root = rows->root + own * rows->job.shape.wide;
+        out->x = rows->d > 0 ? rows->x + own * rows->d : NULL;
+    }
     out->supports = 0;
     for (int64_t j = 0; j < count; j++) {
         out->lane[j] = rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, first + j) : -1;
@@ -361,14 +371,14 @@ static void go_round(const batch *b, pass what, float *here, float *next) {
     const int64_t blocks = (ikt_rows_count(rows, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
     block other;
     for (int64_t number = 0; number < blocks; number++) {
-        fill(b, parts, number * BLOCK_ROWS, block_count(rows, rank, number), here);
+        if (size > 1) fill(b, parts, number * BLOCK_ROWS, block_count(rows, rank, number), here);
         for (int step = 0; step < size; step++) {
             const int owner = (rank + step) % size, following = (rank + step + 1) % size;
             const int64_t count = block_count(rows, owner, number);
             const int64_t coming = block_count(rows, following, number);
             if (count > 0 && b->count > 0) {
-                look_at(b, parts, ikt_rows_first(rows, owner) + number * BLOCK_ROWS, count, here,
-                        &other);
+                look_at(b, parts, ikt_rows_first(rows, owner) + number * BLOCK_ROWS, count,
+                        step > 0 ? here : NULL, &other);
                 visit_block(b, what, &other);
             }
             if (step + 1 == size) break;
@@ -463,11 +473,17 @@ static ikt_status create_scratch(const batch *b, scratch *s) {
     return ikt_alloc(ctx, &s->pair, PACK * b->rows->d, sizeof *s->pair, purpose);
 }
 
-/* Own rows of a batch: as many as have buffers of so many selected pairs. */
-static int64_t batch_rows(int64_t selected) {
+/* Own rows whose buffers of so many selected pairs are held together. */
+static int64_t select_rows(int64_t selected) {
     const int64_t rows =
         SELECT_BYTES / (IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected);
     return rows > LEAST_BATCH ? rows : LEAST_BATCH;
+}
+
+/* Own rows of a batch, which have products for middles of lines. */
+static int64_t batch_rows(int64_t lanes) {
+    const int64_t rows = HALF_BYTES / ((int64_t)sizeof(float) * lanes);
+    return rows > BATCH_ROWS ? BATCH_ROWS : rows > LEAST_BATCH ? rows : LEAST_BATCH;
 }
 
 /* Whether the middle of a line is one of its points, so that the arcs over it are a bound. */
@@ -485,9 +501,10 @@ static ikt_status create_batch(batch *b, int64_t most, float **here, float **nex
         IKT_TRY(create_scratch(b, &b->scratch[t]));
     IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
     if (b->selected > 0) {
-        IKT_TRY(ikt_alloc(ctx, &b->buffer, most * IKT_SELECT_CAPACITY * b->selected,
+        const int64_t some = ikt_smaller(most, select_rows(b->selected));
+        IKT_TRY(ikt_alloc(ctx, &b->buffer, some * IKT_SELECT_CAPACITY * b->selected,
                           sizeof *b->buffer, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->select, most, sizeof *b->select, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->select, some, sizeof *b->select, purpose));
         IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
         IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
     }
@@ -507,17 +524,42 @@ static ikt_status create_batch(batch *b, int64_t most, float **here, float **nex
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide, int64_t d,
-                                 int threads) {
+int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
+    return candidates == IKT_CANDIDATES_ALL ? NEAR * k : among;
+}
+
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
+                                 int64_t d, int threads) {
     const int64_t size = sizeof(float), tile = OWN_ROWS * BLOCK_ROWS;
-    const int64_t blocks = 2 * BLOCK_ROWS * (lanes + wide + d) + BLOCK_ROWS * (wide + d);
-    const int64_t own = batch_rows(NEAR * k) < n_local ? batch_rows(NEAR * k) : n_local;
-    return SELECT_BYTES + size * (blocks + BLOCK_ROWS * lanes + own * (wide + lanes)) +
-           threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
+    const int64_t blocks = 3 * BLOCK_ROWS * lanes + 3 * BLOCK_ROWS * (wide + d);
+    const int64_t own = ikt_smaller(batch_rows(lanes), n_local);
+    const int64_t some = ikt_smaller(select_rows(selected), own);
+    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
+    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) +
+           size * blocks + threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
+}
+
+/* COLLECTIVE. Which rows come first, and which are candidates, for some of the batch at a time.
+ *   most   rows of a batch on the rank that has most */
+static void select_all(const batch *b, int64_t near, int64_t most, float *here, float *next) {
+    const int64_t each = select_rows(b->selected);
+    for (int64_t done = 0; done < most; done += each) {
+        const int64_t first = done < b->count ? done : b->count;
+        batch part = *b;
+        part.count = b->count - first < each ? b->count - first : each;
+        part.row += first;
+        part.chord_row += first * b->rows->job.shape.classes;
+        if (part.x) part.x += first * b->rows->d;
+        part.near += first;
+        part.last += first;
+        begin_select(&part);
+        go_round(&part, SELECT, here, next);
+        end_select(&part, near);
+    }
 }
 
 /* COLLECTIVE. The lists of the batch. */
-static void make_lists(batch *b, int64_t near, float *here, float *next) {
+static void make_lists(batch *b, int64_t near, int64_t most, float *here, float *next) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     for (int64_t a = 0; a < b->count; a++)
         memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
@@ -527,11 +569,7 @@ static void make_lists(batch *b, int64_t near, float *here, float *next) {
         if (b->half)
             b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
                                         b->half + a * shape->lanes);
-    if (b->selected > 0) {
-        begin_select(b);
-        go_round(b, SELECT, here, next);
-        end_select(b, near);
-    }
+    if (b->selected > 0) select_all(b, near, most, here, next);
     if (b->has_near) go_round(b, FIRST, here, next);
     go_round(b, REST, here, next);
 }
@@ -549,10 +587,10 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     /* Few rows are all looked at: nothing has to come first. */
     const bool has_near = rows->candidates != IKT_CANDIDATES_EUCLIDEAN && !rows->computes_all &&
                           rows->rows.n > 2 * near;
-    const int64_t selected = !has_all ? rows->among : has_near ? near : 0;
+    const int64_t selected =
+        has_all && !has_near ? 0 : ikt_fisher_selected(rows->candidates, rows->among, k);
     const int64_t most = ikt_max_one(ctx, count);
-    const int64_t room = batch_rows(selected > 0 ? selected : near);
-    const int64_t each = most < room ? most : room;
+    const int64_t each = ikt_smaller(most, batch_rows(rows->job.shape.lanes));
     batch b = {.ctx = ctx,
                .rows = rows,
                .allowed = allowed,
@@ -582,7 +620,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
         b.best_row = lists->row + first * k;
         for (int64_t a = 0; a < b.count; a++)
             ikt_best_clear(b.best + a * k, b.best_row + a * k, k);
-        make_lists(&b, near, here, next);
+        make_lists(&b, near, each, here, next);
         ikt_list_note(course, first, end);
         note_proofs(&b, selected > 0, done_of(course, own_done) + first);
         ikt_progress(ctx, "rows", end, count, NULL);

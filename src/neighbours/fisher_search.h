@@ -62,7 +62,7 @@ typedef struct {
  *   own      the rows of the lists; NULL: all own rows, in their order
  *   allowed  [n] nonzero for rows that may be in a list, the same on all ranks; NULL: all
  *   proof    or NULL
- * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 64 MiB, two blocks and scratch. */
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 64 MiB, three blocks and scratch. */
 ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                              const ikt_fisher_own *own, const uint8_t *allowed,
                              ikt_list_course *course, ikt_fisher_proof *proof);
@@ -74,8 +74,12 @@ ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const 
                            int64_t count, ikt_fisher_own *out);
 void ikt_fisher_own_destroy(ikt_fisher_own *own);
 
+/* LOCAL, pure. Rows that are selected for each own row before lines are looked at: candidates, or
+ * those that come first. */
+int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k);
+
 /* LOCAL, pure. Bytes that a search takes at most. */
-int64_t ikt_fisher_search_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide, int64_t d,
-                                 int threads);
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
+                                 int64_t d, int threads);
 
 #endif

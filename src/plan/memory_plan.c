@@ -230,9 +230,12 @@ static int64_t fisher_row_bytes(const ikt_workload *w) {
 static int64_t fisher_bytes(const ikt_workload *w) {
     const int64_t m = w->lanes, wide = ikt_packed_rows(IKT_USUAL_CLASSES);
     const int64_t reading = 1024 * (w->columns + 2 * m), classes = 17 * w->distribution.n;
+    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
     if (!w->is_fisher) return 0;
+    const int64_t selected = ikt_fisher_selected(
+        ikt_fisher_candidates_of(fisher, w->distribution.n), ikt_fisher_among(fisher, w->k), w->k);
     return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes +
-           ikt_fisher_search_memory(w->distribution.count, w->k, w->lanes, wide, w->columns,
+           ikt_fisher_search_memory(w->distribution.count, selected, w->lanes, wide, w->columns,
                                     w->threads);
 }
 

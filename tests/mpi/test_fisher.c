@@ -231,6 +231,14 @@ static void lists_are_those_of_the_formulas(void **state) {
         assert_true(m.outcome.proved == 1);
         refer(&m, N, MIXED);
         check_lists(&m);
+        for (int64_t i = 0; ikt_size(ctx) == 1 && i < N; i++) /* d(i, j) = d(j, i), bit for bit */
+            for (int64_t e = 0; e < m.lists.k; e++) {
+                const int64_t j = m.lists.row[i * m.lists.k + e];
+                for (int64_t back = 0; back < m.lists.k; back++)
+                    if (m.lists.row[j * m.lists.k + back] == i)
+                        assert_true(m.lists.score[j * m.lists.k + back] ==
+                                    m.lists.score[i * m.lists.k + e]);
+            }
         for (int64_t i = 0; i < m.rows.count; i++) { /* p, own entry left out */
             const int64_t row = m.rows.first + i;
             const ref_pair pair = {.m = m.outcome.support.m,

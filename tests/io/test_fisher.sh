@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Maps that follow labels, through the program: the same on any ranks and in many pieces; which labels
+# count; what log and result say of them; what is refused.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checkpoints.sh"
+
+# rows N: a table of N rows in three classes that overlap, every seventh without a label.
+rows() {
+    awk -v n="$1" 'function normal() { return rand() + rand() + rand() + rand() - 2 }
+        BEGIN { srand(4); print "x,y,z,u,v,class"
+            for (i = 0; i < n; i++) {
+                c = i % 3
+                printf "%.6f,%.6f,%.6f,%.6f,%.6f,%s\n", normal() + (c == 0), normal() + (c == 1), normal() + (c == 2),
+                    2 * normal(), 2 * normal(), i % 7 == 5 ? "" : substr("onetwotri", 3 * c + 1, 3) } }'
+}
+rows 330 >few.csv
+rows 2500 >many.csv
+(echo train; seq 0 2 328) >train.csv
+usual=(input.file=few.csv input.labels=class affinity.kind=fisher gaussian.perplexity=10 preprocess.normalise=none
+    output.overwrite=yes output.picture=none output.measures=none layout.exaggeration_iterations=3 layout.iterations=8)
+
+bits() {
+    local how
+    for how in fisher.support=60 "fisher.support=60 fisher.own=kept" fisher.euclidean=0.4 "fisher.train=train.csv fisher.points=3" \
+        "fisher.candidates=posterior fisher.among=40" "fisher.permute=yes fisher.rule=outer fisher.support=40" \
+        "layout.objective=sne layout.init=random"; do
+        # shellcheck disable=SC2086
+        embed 1 "${usual[@]}" $how output.file=one.h5
+        [ $code -eq 0 ] || fail "$how"
+        hash=$(hash_of)
+        # shellcheck disable=SC2086
+        OMP_NUM_THREADS=2 embed 3 "${usual[@]}" $how output.file=three.h5
+        [ $code -eq 0 ] && [ "$(hash_of)" = "$hash" ] || fail "$how: $(hash_of) on three ranks, not $hash"
+        same_result one.h5 three.h5
+    done
+}
+
+# Every invocation does one piece and stops: between batches of rows, behind P, in the loop.
+pieces() {
+    local runs=0 whole how=(input.file=many.csv fisher.candidates=posterior fisher.among=2400 fisher.support=30 layout.iterations=5)
+    embed 1 "${usual[@]}" "${how[@]}" output.file=whole.h5
+    [ $code -eq 0 ] || fail "the whole run"
+    whole=$(hash_of)
+    while [ $runs -lt 30 ]; do
+        embed $((runs % 3 + 1)) "${usual[@]}" "${how[@]}" output.file=parts.h5 run.max_time=0
+        [ $code -eq 75 ] || break
+        runs=$((runs + 1))
+        grep -q "in the stage 'neighbours'" err.txt && in_lists=yes
+    done
+    [ $code -eq 0 ] && [ "$(hash_of)" = "$whole" ] || fail "exit code $code, $(hash_of) in place of $whole"
+    [ $runs -gt 5 ] && [ "${in_lists:-no}" = yes ] || fail "only $runs stops"
+    same_result whole.h5 parts.h5
+}
+
+# relabel FILE FROM: the labels of all rows with these last digits become "two".
+relabel() {
+    awk -F, -v OFS=, -v rest="$2" 'NR > 1 && (NR - 2) % 2 == rest { $6 = "two" } { print }' few.csv >"$1"
+}
+
+# What is not in the train list may change, and nothing but figures does.
+labels() {
+    local hash
+    embed 1 "${usual[@]}" fisher.train=train.csv output.file=a.h5
+    hash=$(hash_of)
+    [ $code -eq 0 ] || fail "a train list"
+    relabel others.csv 1
+    embed 1 "${usual[@]}" input.file=others.csv fisher.train=train.csv output.file=b.h5
+    [ "$(hash_of)" = "$hash" ] || fail "labels of rows that are not in the list change the map"
+    relabel train-others.csv 0
+    sed -i '2s/two/one/;4s/two/tri/;8s/two/tri/;10s/two/tri/;14s/two/one/' train-others.csv
+    embed 1 "${usual[@]}" input.file=train-others.csv fisher.train=train.csv output.file=c.h5
+    [ $code -eq 0 ] && [ "$(hash_of)" != "$hash" ] || fail "labels of rows in the list change nothing"
+    # A checkpoint goes with its labels.
+    embed 1 "${usual[@]}" fisher.train=train.csv output.file=half.h5 run.max_time=0
+    [ $code -eq 75 ] || fail "no checkpoint"
+    embed 1 "${usual[@]}" input.file=train-others.csv fisher.train=train.csv output.file=half.h5
+    [ $code -ne 0 ] && grep -q 'labels' err.txt || fail "a run goes on with other labels"
+    embed 1 "${usual[@]}" input.file=others.csv fisher.train=train.csv output.file=half.h5
+    [ $code -eq 0 ] && [ "$(hash_of)" = "$hash" ] || fail "a run does not go on with other labels of rows that are not in the list"
+}
+
+says() {
+    embed 2 "${usual[@]}" fisher.train=train.csv fisher.support=60 output.file=run.h5
+    [ $code -eq 0 ] || fail "a run"
+    grep -q 'fisher: uses labels of 142 rows in 3 classes, by a support of 60 rows with own weights left out; 47 rows have no label' err.txt ||
+        fail "the labels that are used are not told"
+    grep -q '100.0 % of the lists are proved' err.txt || fail "the lists are not said to be complete"
+    grep -q 'held-out rows (whose labels were not used, 141 of 141): error of the likeliest class' err.txt || fail "no honest figures"
+    grep -q 'rows of the support (whose labels WERE used, 60 of 60)' err.txt || fail "figures of the support are not named so"
+    "$IKT_PROGRAM" info run.h5 >out.txt 2>err.txt
+    for fact in 'labels_used  *labels of 60 rows' 'fisher_sigma  *[0-9]' 'fisher_held_out_map_1nn_error  *0\.[0-9]' 'fisher_used_posterior_error'; do
+        grep -q "$fact" out.txt || fail "the result does not have $fact"
+    done
+    for array in posterior:330,\ 3 support:60 classes:3 held_out:141; do
+        h5ls run.h5/fisher/"${array%%:*}" | grep -q "{${array#*:}}" || fail "the result has no fisher/$array"
+    done
+    embed 1 "${usual[@]}" fisher.permute=yes fisher.own=kept fisher.support=283 fisher.sigma=0.05 output.file=run.h5
+    grep -q 'uses PERMUTED labels' err.txt || fail "permuted labels are not told"
+    grep -q 'permuted labels have an error of .* on rows of the support, where chance gives 6' err.txt || fail "no warning of a leak"
+    grep -q 'every label was used' err.txt || fail "figures without held-out rows"
+    grep -q 'one class has p > 0.999' err.txt || fail "no warning of a small sigma"
+    embed 1 "${usual[@]}" fisher.sigma=1e7 output.file=run.h5
+    [ $code -eq 0 ] && grep -q 'all distances are below 1e-6' err.txt || fail "no warning of a large sigma"
+    "$IKT_PROGRAM" plan "${usual[@]}" output.file=run.h5 >out.txt 2>err.txt
+    grep -q 'neighbours  *[0-9.]' out.txt || fail "no plan"
+}
+
+refused() { # CODE WORDS ARGUMENTS...
+    local wanted=$1 words=$2
+    shift 2
+    embed 1 "${usual[@]}" output.file=no.h5 "$@"
+    [ $code -eq "$wanted" ] || fail "$* ends with $code"
+    grep -q -- "$words" err.txt || fail "$*: no '$words'"
+    [ "$(grep -c 'error' err.txt)" -eq 1 ] || fail "$*: more than one sentence"
+    [ ! -e no.h5 ] || fail "$* writes"
+}
+
+sentences() {
+    local usage=2 data=3
+    (echo train; echo 330) >beyond.csv
+    (echo train; echo 4; echo 8; echo 4) >twice.csv
+    (echo train; echo 5; echo 12) >unlabelled.csv
+    (echo train; echo 1.5) >halves.csv
+    (echo train,other; echo 1,2) >wide.csv
+    (echo train; seq 0 3 60) >alike.csv
+    sed 's/,[a-z]*$//' few.csv >plain.csv
+    awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? "0.5" : "1" } { print }' few.csv >fractions.csv
+    refused $data 'entry 0: 330 is not a row of the data, which are 0 to 329' fisher.train=beyond.csv
+    refused $data 'names row 4 twice' fisher.train=twice.csv
+    refused $data 'no row that fisher.train names has a label' fisher.train=unlabelled.csv
+    refused $data '1.5 is not a row' fisher.train=halves.csv
+    refused $data 'has the same label\|have the same label' fisher.train=alike.csv
+    refused $data 'needs labels, and the input has none' input.file=plain.csv input.labels=labels
+    refused $usage 'fisher.sigma = 0 is neither' fisher.sigma=0
+    refused $usage 'fisher.sigma = nan is neither' fisher.sigma=nan
+    refused $usage 'fisher.points = 4' fisher.rule=outer fisher.points=4
+    refused $usage 'fisher.points' fisher.points=-1
+    refused $usage 'fisher.support = 300, but only 283 rows' fisher.support=300
+    refused $usage '3 classes need two rows each: at least 6' fisher.support=5
+    refused $usage 'leave affinity.support at sparse' affinity.support=dense
+    refused $usage 'cannot place new rows' output.model=model.h5
+    refused $usage 'needs inner products' preprocess.metric=manhattan
+    refused $usage 'layout.init=landmark does not go' layout.init=landmark
+    refused $usage 'compares rows by itself' layout.objective=trimap
+    refused $usage 'needs affinity.kind=fisher\|affinity.kind=fisher' affinity.kind=gaussian fisher.points=3
+    refused $usage 'fisher.candidates' affinity.search=exact
+    refused $usage 'fisher.candidates is all' fisher.candidates=all fisher.among=50
+    embed 1 "${usual[@]}" fisher.train=nowhere.csv output.file=no.h5
+    [ $code -ne 0 ] && grep -q 'nowhere.csv (fisher.train) cannot be read' err.txt || fail "a list that is not there"
+    embed 1 "${usual[@]}" fisher.train=wide.csv output.file=no.h5
+    [ $code -ne 0 ] || fail "a list of two columns"
+}
+
+try bits "the same map on any ranks, by any rule, candidates and labels"
+try pieces "the same map in pieces"
+try labels "labels that may be used count, and no others"
+try says "log and result tell which labels were used, and honest figures"
+try sentences "bad input is refused in one sentence"
+exit $failed
