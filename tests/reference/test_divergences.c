@@ -418,9 +418,10 @@ static void bits_of_tails_do_not_depend_on_them_either(void **state) {
 }
 
 static void the_table_is_in_order(void **state) {
-    static const char *const names[] = {"tsne", "nerv",     "jse", "sne",     "trimap",
-                                        "umap", "largevis", "pca", "eigenmap"};
+    static const char *const names[] = {"tsne",     "nerv", "jse",      "sne",  "trimap", "umap",
+                                        "largevis", "pca",  "eigenmap", "kpca", "kda"};
     (void)state;
+    assert_int_equal(sizeof names / sizeof *names, IKT_OBJECTIVES);
     for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
         assert_string_equal(ikt_objective_kind_of((ikt_objective_name)kind)->name, names[kind]);
 }
