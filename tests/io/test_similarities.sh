@@ -94,7 +94,7 @@ cp run.h5 of-rows.h5
 embed 1 $sim:K $fisher
 $python - <<'PYTHON' >out.txt 2>err.txt || fail "probabilities of rows and of their inner products"
 import h5py, numpy as np
-a, b = (h5py.File(name)["posterior"][()] for name in ("of-rows.h5", "run.h5"))
+a, b = (h5py.File(name)["fisher/posterior"][()] for name in ("of-rows.h5", "run.h5"))
 sys_ok = a.shape == b.shape and np.abs(a - b).max() < 1e-4 and np.abs(b.sum(1) - 1).max() < 1e-5
 raise SystemExit(0 if sys_ok and a.std() > 0.1 else 1)
 PYTHON
