@@ -69,6 +69,7 @@ ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_
     const ikt_codes_rows shape = ikt_codes_rows_of(data);
     ikt_model_spec spec;
     ikt_model *model = NULL;
+    *codes = (ikt_codes){0};
     IKT_TRY(ikt_model_spec_make(ctx, settings, rows->n, ikt_dataset_rows(ikt_dataset_model(data)),
                                 &shape, &spec));
     spec.coarse = spec.near = 0; /* cells that order rows are no part of the kernel */

@@ -12,8 +12,8 @@
 #include "dist/shuffle.h"
 #include "evaluate/classes.h"
 #include "evaluate/tree.h"
-#include "isolation/model.h"
 #include "objective/objective.h"
+#include "pipeline/kernel_scores.h"
 #include "pipeline/probabilities.h"
 
 enum { EXACT_ROWS = 50000, DENSE_ROWS = 16384, MARKED_MOST = 16, CLASSES_MOST = 64 };
@@ -85,21 +85,12 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
 
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                              const ikt_rows *rows, ikt_codes *codes) {
-    ikt_model_spec spec;
-    ikt_model *model = NULL;
     *codes = (ikt_codes){0};
     if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");
-    const ikt_codes_rows shape = ikt_codes_rows_of(data);
-    IKT_TRY(ikt_model_spec_make(ctx, settings, rows->n, ikt_dataset_rows(ikt_dataset_model(data)),
-                                &shape, &spec));
-    spec.coarse = spec.near = 0; /* cells that order rows are no part of the kernel */
-    ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
-    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, rows, model, codes, NULL);
-    ikt_model_destroy(&model);
-    return st;
+    return ikt_kernel_codes(ctx, settings, data, rows, codes);
 }
 
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
