@@ -11,7 +11,7 @@ cd "$out"
 
 program=$root/build/release/iktsne
 launch=(mpirun -n 2)
-if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+if [[ $(mpirun --version 2>/dev/null) == *'Open MPI'* ]]; then
     launch+=(--oversubscribe --bind-to none)
     [ "$(id -u)" -ne 0 ] || launch+=(--allow-run-as-root)
     # Two ranks of one container may not read each other's memory; the copy through shared memory

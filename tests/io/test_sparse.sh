@@ -54,7 +54,8 @@ PYTHON
 has_psi() {
     local result=$1 psi=$2
     shift 2
-    h5dump -a /provenance/configuration "$result" | grep -q " psi: $psi\b" || fail "$result: psi is not $psi"
+    h5dump -a /provenance/configuration "$result" >configuration.txt 2>&1
+    grep -q " psi: $psi\b" configuration.txt || fail "$result: psi is not $psi"
     "$IKT_PROGRAM" plan "$@" >out.txt 2>&1
     grep -q "^isolation, psi $psi," out.txt || fail "plan: $(grep '^isolation' out.txt), not psi $psi"
 }
