@@ -1,7 +1,18 @@
 #!/usr/bin/env bash
-# Builds and passes the tests, installing what is missing.
+# Builds the program and runs its tests, installing what is missing.
+#   scripts/check.sh        a sample of the slow families, within half an hour on two cores: tests of several
+#                           ranks on three of their pairs of ranks and threads, fewer damaged files and
+#                           killed runs, fifteen seconds for each fuzzer
+#   scripts/check.sh all    every test in full, about an hour
 set -euo pipefail
 cd "$(dirname "$0")/.."
+sample=(-LE '^long$')
+case ${1:-} in
+"") export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} \
+    IKT_CORRUPTIONS_RANKS=${IKT_CORRUPTIONS_RANKS:-4} ;;
+all) sample=() ;;
+*) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+esac
 ./scripts/install-dependencies.sh tests
 ./scripts/build.sh release
-exec ctest --test-dir build/release --output-on-failure -j "$(nproc)"
+exec ctest --test-dir build/release --output-on-failure -j "$(nproc)" "${sample[@]}"

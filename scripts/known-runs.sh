@@ -22,6 +22,7 @@ case ${1:-} in
 esac
 program=$(realpath "$program") || exit 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OPENBLAS_CORETYPE=Haswell # which sums the library takes in which order differs between makes of processors
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2

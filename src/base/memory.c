@@ -130,7 +130,10 @@ static header *remap(const ikt_context *ctx, header *head, size_t bytes) {
     char *moved = realloc(head, whole);
     if (moved && (uintptr_t)moved % HEADER != 0) { /* not this C library's way */
         char *aligned = aligned_alloc(HEADER, whole);
-        if (!aligned) abort();
+        if (!aligned) { /* the old block is gone: there is nothing to go back to */
+            fprintf(stderr, "iktsne: no memory is left to align a block that grew\n");
+            abort();
+        }
         memcpy(aligned, moved, HEADER + (had < bytes ? had : bytes));
         free(moved);
         moved = aligned;

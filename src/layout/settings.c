@@ -41,8 +41,8 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset, 500 for the objectives umap and largevis (1000 for umap from 500,000 rows "
-        "on), and 0 for pca, eigenmap, kpca and kda"),
+        "of the preset, 500 for the objective umap and 1000 for largevis (twice as many from "
+        "500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",

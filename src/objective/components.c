@@ -175,48 +175,30 @@ static int64_t memory_eigenmap(const ikt_objective_kind *kind, const ikt_objecti
            ikt_normalised_bytes(rows, boundary, q) + ikt_components_bytes(rows, boundary);
 }
 
-const ikt_objective_kind ikt_objective_pca = {.name = "pca",
-                                              .value_name = "cost",
-                                              .is_start = true,
-                                              .optimiser = &ikt_optimiser_descent,
-                                              .resolve = resolve,
-                                              .create = create,
-                                              .destroy = destroy,
-                                              .evaluate = evaluate,
-                                              .describe = describe,
-                                              .memory = memory};
+/* What the objectives share whose map is their start. */
+#define STANDING_KIND                                                                              \
+    .value_name = "cost", .is_start = true, .optimiser = &ikt_optimiser_descent,                   \
+    .resolve = resolve, .create = create, .destroy = destroy
+
+const ikt_objective_kind ikt_objective_pca = {
+    .name = "pca", STANDING_KIND, .evaluate = evaluate, .describe = describe, .memory = memory};
 
 const ikt_objective_kind ikt_objective_eigenmap = {.name = "eigenmap",
-                                                   .value_name = "cost",
                                                    .needs = IKT_NEEDS_P,
-                                                   .is_start = true,
-                                                   .optimiser = &ikt_optimiser_descent,
-                                                   .resolve = resolve,
-                                                   .create = create,
-                                                   .destroy = destroy,
+                                                   STANDING_KIND,
                                                    .evaluate = evaluate_eigenmap,
                                                    .describe = describe_eigenmap,
                                                    .memory = memory_eigenmap};
 
 const ikt_objective_kind ikt_objective_kpca = {.name = "kpca",
-                                               .value_name = "cost",
-                                               .is_start = true,
-                                               .optimiser = &ikt_optimiser_descent,
-                                               .resolve = resolve,
-                                               .create = create,
-                                               .destroy = destroy,
+                                               STANDING_KIND,
                                                .evaluate = evaluate,
                                                .describe = describe_kpca,
                                                .memory = memory};
 
 const ikt_objective_kind ikt_objective_kda = {.name = "kda",
-                                              .value_name = "cost",
                                               .needs = IKT_NEEDS_LABELS,
-                                              .is_start = true,
-                                              .optimiser = &ikt_optimiser_descent,
-                                              .resolve = resolve,
-                                              .create = create,
-                                              .destroy = destroy,
+                                              STANDING_KIND,
                                               .evaluate = evaluate,
                                               .describe = describe_kda,
                                               .memory = memory};

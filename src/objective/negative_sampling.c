@@ -42,7 +42,9 @@ enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };
 /* The constants of an objective. */
 typedef struct {
     double a, b, gamma, soft, clip;
-    double samples; /* m */
+    double samples;       /* m */
+    ikt_pair_weight pair; /* of the attraction, */
+    double pull;          /* and what a force of it counts */
     ikt_negative_settings sample;
 } rule;
 
@@ -50,10 +52,11 @@ typedef struct {
     ikt_context *ctx;
     ikt_objective_inputs inputs;
     rule rule;
-    float *y;      /* [(n_local + n_ghost) * q] own positions, then those of ghosts */
-    float *force;  /* [n_local * q] attraction, then the gradient */
-    float *repel;  /* [n_local * q] */
-    float *weight; /* [n_local] p_i */
+    float *y;       /* [(n_local + n_ghost) * q] own positions, then those of ghosts */
+    float *force;   /* [n_local * q] attraction, then the gradient */
+    float *repel;   /* [n_local * q] */
+    float *weight;  /* [n_local] p_i */
+    double entropy; /* sum of p log p, which the value of t-SNE's pairs has and E has not */
     ikt_halo *halo;
     ikt_pool pool;  /* of the forces, */
     ikt_pool fixed; /* and of the value: drawn once, so that values can be compared */
@@ -65,6 +68,8 @@ static bool is_largevis(const ikt_objective_kind *kind) {
     return kind->name == ikt_objective_largevis.name;
 }
 
+/* LargeVis's w is the kernel of t-SNE, whose pairs are a division each where the curve takes
+ * logarithms: 2 p w u is twice their force, and no axis of it comes near the cut. */
 static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options *options) {
     if (is_largevis(kind))
         return (rule){.a = 1,
@@ -73,14 +78,19 @@ static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options 
                       .soft = 0.1,
                       .clip = 5,
                       .samples = (double)options->largevis.sample.negatives,
+                      .pair = {.kind = IKT_PAIR_TSNE},
+                      .pull = 4,
                       .sample = options->largevis.sample};
-    return (rule){.a = options->umap.a,
-                  .b = options->umap.b,
-                  .gamma = options->umap.repulsion,
+    const ikt_umap_settings *umap = &options->umap;
+    return (rule){.a = umap->a,
+                  .b = umap->b,
+                  .gamma = umap->repulsion,
                   .soft = 0.001,
                   .clip = 4,
-                  .samples = (double)options->umap.sample.negatives / 2,
-                  .sample = options->umap.sample};
+                  .samples = (double)umap->sample.negatives / 2,
+                  .pair = {IKT_PAIR_CURVE, (float)log(umap->a), (float)umap->b, 4},
+                  .pull = 2,
+                  .sample = umap->sample};
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
@@ -121,11 +131,33 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
     return ikt_alloc(ctx, &t->all, size * (q + 1), sizeof *t->all, "pool");
 }
 
-static double sum_row(const ikt_csr *part, int64_t i) {
+/* The sum of a row's entries in one part of P; p log p of each is added to `entropy`. */
+static double sum_row(const ikt_csr *part, int64_t i, ikt_exact_sum *entropy) {
     double sum = 0;
-    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++)
-        sum += (double)part->value[e];
+    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
+        const double p = (double)part->value[e];
+        sum += p;
+        if (p > 0) ikt_exact_sum_add(entropy, p * log(p));
+    }
     return sum;
+}
+
+/* COLLECTIVE. Sums over P that stay as they are: t->weight, and t->entropy. */
+static void sum_rows(state *t) {
+    const ikt_graph *graph = t->inputs.graph;
+    ikt_exact_sum entropy = {{0}, 0, 0};
+#pragma omp parallel num_threads(ikt_threads(t->ctx))
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+#pragma omp for schedule(dynamic, 1024) nowait
+        for (int64_t i = 0; i < t->inputs.rows.count; i++)
+            t->weight[i] =
+                (float)(sum_row(&graph->forward, i, &mine) + sum_row(&graph->reverse, i, &mine));
+#pragma omp critical(ikt_negative_entropy)
+        ikt_exact_sum_merge(&entropy, &mine);
+    }
+    ikt_exact_sum_reduce(t->ctx, &entropy, 1);
+    t->entropy = ikt_exact_sum_value(&entropy);
 }
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
@@ -145,9 +177,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     IKT_TRY(ikt_agree(ctx, st));
     out->y = t->y;
     ikt_pool_draw(&t->fixed, 0);
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < inputs->rows.count; i++)
-        t->weight[i] = (float)(sum_row(&graph->forward, i) + sum_row(&graph->reverse, i));
+    sum_rows(t);
     return ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, inputs->q,
                            &t->halo);
 }
@@ -285,12 +315,12 @@ static void repel_all(const state *t, const far_space *space) {
  * four times that, as a learning rate is defined on a quarter of it. */
 static void combine(const state *t) {
     const int q = t->inputs.q;
-    const float most = (float)t->rule.clip;
+    const float most = (float)t->rule.clip, pull = (float)t->rule.pull;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t i = 0; i < t->inputs.rows.count; i++) {
         const float whole = 2 * t->weight[i];
         for (int64_t e = q * i; e < q * (i + 1); e++) {
-            const float along = (2 * t->force[e] + t->repel[e]) / whole;
+            const float along = (pull * t->force[e] + t->repel[e]) / whole;
             t->force[e] = fmaxf(-most, fminf(most, along));
         }
     }
@@ -353,7 +383,6 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const rule *r = &t->rule;
     const int64_t n_local = t->inputs.rows.count, f = r->sample.far_rows, size = r->sample.pool;
     const int64_t of_value = size < VALUE_FAR ? size : VALUE_FAR;
-    const ikt_pair_weight pair = {IKT_PAIR_CURVE, (float)log(r->a), (float)r->b, (float)r->clip};
     ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
     double value = NAN;
     far_space space;
@@ -371,7 +400,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
         ikt_halo_end(t->halo);
         ikt_stage_end(ctx, IKT_STAGE_HALO);
         ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
-        ikt_attraction(ctx, t->inputs.graph, t->inputs.q, &pair, t->y, t->force,
+        ikt_attraction(ctx, t->inputs.graph, t->inputs.q, &r->pair, t->y, t->force,
                        want_value ? &totals : NULL);
         combine(t);
         ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
@@ -381,6 +410,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     if (want_value) {
         ikt_exact_sum_reduce(ctx, &totals.value, 1);
         value += ikt_exact_sum_value(&totals.value);
+        if (r->pair.kind == IKT_PAIR_TSNE) value -= t->entropy;
     }
     const double all = (double)t->inputs.iterations, done = (double)iteration;
     *gradient = (ikt_gradient){t->force, t->force, 4, 0};
@@ -390,10 +420,11 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 #define NEGATIVE_SAMPLING_KIND                                                                     \
     .value_name = "cost", .needs = IKT_NEEDS_P, .needs_sparse = true, .learning_rate = 1,          \
-    .iterations = 500, .start_deviation = 2.5, .is_annealed = true,                                \
-    .optimiser = &ikt_optimiser_descent, .resolve = resolve, .create = create, .destroy = destroy, \
-    .evaluate = evaluate, .describe = describe, .memory = memory
+    .start_deviation = 2.5, .is_annealed = true, .optimiser = &ikt_optimiser_descent,              \
+    .resolve = resolve, .create = create, .destroy = destroy, .evaluate = evaluate,                \
+    .describe = describe, .memory = memory
 
 const ikt_objective_kind ikt_objective_umap = {
-    .name = "umap", .many_iterations = 1000, NEGATIVE_SAMPLING_KIND};
-const ikt_objective_kind ikt_objective_largevis = {.name = "largevis", NEGATIVE_SAMPLING_KIND};
+    .name = "umap", .iterations = 500, .many_iterations = 1000, NEGATIVE_SAMPLING_KIND};
+const ikt_objective_kind ikt_objective_largevis = {
+    .name = "largevis", .iterations = 1000, .many_iterations = 2000, NEGATIVE_SAMPLING_KIND};

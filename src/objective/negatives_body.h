@@ -1,14 +1,29 @@
 /* Body of negatives_portable.c, negatives_avx2.c and negatives_avx512.c, which define LANE_WIDTH.
- * Dimensions are a constant of each instance. */
+ * Dimensions, and whether a = b = 1, are constants of each instance. */
 #include "base/lanes.h"
 #include "objective/curve_lanes.h"
 #include "objective/negatives.h"
 
-/* Beyond this the square of a distance counts as this: no force is left, and none is NaN. */
-static const float negatives_farthest = 1e30F;
+/* Beyond this the square of a distance counts as this: no force is left, and none is NaN. Its
+ * square is finite, too. */
+static const float negatives_farthest = 1e18F;
+
+/* strength w / (soft + s) of squared distances s. With a = b = 1 it is one division. */
+LANES_INLINE TARGET void negative_slope(const ikt_negative_force *force, bool is_student,
+                                        const vector *square, vector *slope) {
+    vector w, rest;
+    curve_lanes curve;
+    if (is_student) {
+        *slope = force->strength / ((1.0f + *square) * (force->soft + *square));
+        return;
+    }
+    curve_look(square, force->log_a, force->b, &curve);
+    curve_similarity(&curve, &w, &rest);
+    *slope = force->strength * w / (force->soft + *square);
+}
 
 /* The rows of one register: lanes at .. at + LANE_WIDTH - 1 of the tile. */
-LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, int at) {
+LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, bool is_student, int at) {
     const ikt_negative_force *force = &job->force;
     vector own[IKT_DIMENSIONS_MOST], sum[IKT_DIMENSIONS_MOST], weight;
     memcpy(&weight, job->weight + at, sizeof weight);
@@ -18,17 +33,14 @@ LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, int at)
     }
     for (int64_t k = 0; k < job->far; k++) {
         const float *far = job->far_at + k * (q + 1);
-        vector d[IKT_DIMENSIONS_MOST], square = (vector){0}, w, rest;
-        curve_lanes curve;
+        vector d[IKT_DIMENSIONS_MOST], square = (vector){0}, slope;
         for (int c = 0; c < q; c++) {
             d[c] = own[c] - far[c];
             square += d[c] * d[c];
         }
         vector_cap(&square, negatives_farthest);
-        curve_look(&square, force->log_a, force->b, &curve);
-        curve_similarity(&curve, &w, &rest);
+        negative_slope(force, is_student, &square, &slope);
         const vector both = weight + far[q];
-        const vector slope = force->strength * w / (force->soft + square);
         for (int c = 0; c < q; c++) {
             vector along = slope * d[c];
             curve_clip(&along, force->clip);
@@ -39,12 +51,23 @@ LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, int at)
         memcpy(job->sum[c] + at, &sum[c], sizeof sum[c]);
 }
 
-static inline TARGET void repel(const ikt_negatives_job *job) {
+LANES_INLINE TARGET void repel_tile(const ikt_negatives_job *job, int q, bool is_student) {
     for (int at = 0; at < LANES; at += LANE_WIDTH)
-        if (job->q == 1)
-            repel_rows(job, 1, at);
-        else if (job->q == 2)
-            repel_rows(job, 2, at);
-        else
-            repel_rows(job, 3, at);
+        repel_rows(job, q, is_student, at);
+}
+
+static inline TARGET void repel(const ikt_negatives_job *job) {
+    const bool is_student = job->force.log_a == 0 && job->force.b == 1;
+    if (is_student && job->q == 1)
+        repel_tile(job, 1, true);
+    else if (is_student && job->q == 2)
+        repel_tile(job, 2, true);
+    else if (is_student)
+        repel_tile(job, 3, true);
+    else if (job->q == 1)
+        repel_tile(job, 1, false);
+    else if (job->q == 2)
+        repel_tile(job, 2, false);
+    else
+        repel_tile(job, 3, false);
 }

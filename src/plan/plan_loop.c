@@ -10,15 +10,18 @@
 /* Operations beyond those of task.h, in multiply-adds: */
 static const double kernel_pair = 12.4, /* of the exact repulsion */
     block_pair = 6.7,                   /* of the whole kernel */
-    negative_pair = 83,                 /* of a row and a far row */
-    curve_entry = 60,                   /* of P by UMAP's curve, beyond what attraction takes */
+    negative_pair = 165,                /* of a row and a far row by UMAP's curve */
+    student_pair = 55,                  /* the same by LargeVis's */
+    curve_entry = 450,                  /* of P by UMAP's curve, beyond what attraction takes */
     divergence_entry = 33.3,            /* of P, beyond what attraction takes */
     moved_coordinate = 53,              /* of a point, by the optimiser */
-    met_pair = 45,                      /* of TriMap: a far row and a near one of a row */
-    met_triplet = 180,                  /* of those that are drawn once, for one of its rows */
+    met_pair = 57,                      /* of TriMap: a far row and a near one of a row */
+    met_triplet = 700,                  /* of those that are drawn once, for one of its rows */
     summed_point = 297;                 /* for the bounds of the map and Z */
 /* In gathers: */
 static const double looked_up = 8, /* two rows, whether a graph joins them */
+    edge_near = 3.5,               /* of TriMap, where it ends, 2^16 rows on a rank */
+    edge_far = 6.5,                /* the same, 2^19 rows */
     attraction_near = 1.27,        /* an entry of P, 2^16 rows on a rank */
     attraction_far = 1.74,         /* the same, 2^19 rows */
     sorted_near = 14,    /* ... brought to its cell and its block, and back, 2^16 rows on a rank */
@@ -34,6 +37,12 @@ enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8 };
  * 100,000 points, 8,300 and 9,700 in three dimensions, 4,800 in two, 1,600 to 2,300 in one. And
  * those that building the tree costs a point, on every rank. */
 static const double tree_pairs = 1000, tree_moves = 100;
+
+/* Where the rows of a rank lie between 2^16 (0), 2^19 (1) and some way beyond, at which rates of
+ * gathers were measured. */
+static double place_of(const ikt_task *t) {
+    return fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
+}
 
 /* `times` sums by FFT on a map of that span: points to the grid and back; eight bytes for each node
  * of the grid, to all ranks or each row of nodes to one that shares; and the transforms. The padded
@@ -68,13 +77,14 @@ static void plan_grid(const ikt_task *t, double times, double span) {
 
 /* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where
  * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
-static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sample) {
+static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sample,
+                           bool is_student) {
     const double evaluations = t->early + t->late, in_doubles = 8 * 40;
     const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
     concatenate(t, IKT_STAGE_REPULSION, evaluations + t->reports, bytes);
     arithmetic(t, IKT_STAGE_REPULSION,
                t->rows * (evaluations * (double)sample->far_rows + t->reports * in_doubles),
-               negative_pair);
+               is_student ? student_pair : negative_pair);
 }
 
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
@@ -109,9 +119,8 @@ static void plan_whole_attraction(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const double passes = ikt_workload_passes(w), block = ikt_workload_block(w);
     const double abroad = w->ranks > 1 ? ikt_workload_cut(w) * t->rows : 0;
-    const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     gathering(t, IKT_STAGE_ATTRACTION, passes * t->rows,
-              sorted_near * pow(sorted_far / sorted_near, place));
+              sorted_near * pow(sorted_far / sorted_near, place_of(t)));
     arithmetic(t, IKT_STAGE_ATTRACTION, passes * t->rows * block, block_pair);
     send(t, IKT_STAGE_HALO, passes, 0.5 * (w->ranks - 1), abroad * (8 + 8 * t->axes));
     reduce(t, IKT_STAGE_LAYOUT, t->reports, 16 * t->axes * IKT_WHOLE_PAIRS);
@@ -147,7 +156,8 @@ static void plan_triplets(const ikt_task *t) {
     else
         arithmetic(t, IKT_STAGE_REPULSION, draws * t->rows * f * (double)w->columns,
                    block_coordinate);
-    gathering(t, IKT_STAGE_ATTRACTION, iterations * t->rows * m, 2 * attraction_far);
+    gathering(t, IKT_STAGE_ATTRACTION, iterations * t->rows * m,
+              edge_near * pow(edge_far / edge_near, place_of(t)));
     concatenate(t, IKT_STAGE_HALO, iterations, 4 * numbers * size);
     concatenate(t, IKT_STAGE_HALO, draws,
                 (double)ikt_workload_searched_bytes(w) * size + 4 * m * size);
@@ -168,21 +178,22 @@ static void plan_loop(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
-    const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
-    const bool has_p = ikt_layout_objective(&w->settings.layout)->needs & IKT_NEEDS_P;
-    if (ikt_layout_objective(&w->settings.layout) == &ikt_objective_trimap) {
+    const ikt_objective_kind *kind = ikt_layout_objective(&w->settings.layout);
+    const bool has_p = kind->needs & IKT_NEEDS_P, is_student = kind == &ikt_objective_largevis;
+    if (kind == &ikt_objective_trimap) {
         plan_triplets(t);
     } else if (w->is_whole) {
         plan_whole_attraction(t);
     } else if (has_p && !has_one_pass(w)) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
-                  attraction_near * pow(attraction_far / attraction_near, place));
+                  attraction_near * pow(attraction_far / attraction_near, place_of(t)));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
-        if (sample) arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
+        if (sample && !is_student)
+            arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
     }
     if (sample)
-        plan_negatives(t, sample);
+        plan_negatives(t, sample, is_student);
     else if (t->kernels > 0)
         plan_repulsion(t);
     if (has_p && w->is_dense)
