@@ -44,6 +44,8 @@ static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *
                      100 * knn->value, atoi(knn->name));
         if (first)
             ikt_text_add(text, ", and %.2f %% that of the nearest one", 100 * (1 - first->value));
+        if (knn->sample > 0)
+            ikt_text_add(text, " (by a sample of %lld rows)", (long long)knn->sample);
         if (run->embedding.accuracy >= 0)
             ikt_text_add(
                 text,

@@ -1,8 +1,8 @@
 /* How well the nearest rows in the map tell a row's label: k-nearest-neighbour accuracy (leave one
  * out, majority; among equal votes the smallest label) and 1-nearest-neighbour error.
  *
- * Every rank holds all positions in a k-d tree and answers for its own rows; what is summed over
- * the ranks are counts. */
+ * Every rank holds all positions in a k-d tree and answers for its share of the rows that are
+ * looked at, all of them or a sample; what is summed over the ranks are counts. */
 #include "evaluate/accuracy.h"
 
 #include <omp.h>
@@ -14,6 +14,8 @@
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
+#include "evaluate/queries.h"
+#include "evaluate/tree.h"
 
 /* In ascending order the smallest of several comes first. */
 int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
@@ -29,58 +31,96 @@ int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
     return best;
 }
 
-/* Counts the rows that the majority, and the nearest row, label rightly. Classes are numbered in
- * the order of their labels, so the smallest wins among equal votes. */
-static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    const ikt_rows *rows = &view->what->rows;
-    const int64_t k = view->settings->k, scratch = k * ikt_threads(ctx);
-    const double n = (double)view->n;
-    ikt_tree tree = {0};
-    float *scores = NULL; /* [threads * k] scratch, as the two others */
-    uint32_t *nearest_rows = NULL;
-    int64_t *all_votes = NULL, by_majority = 0, by_nearest = 0, with_self = 0;
-    char name[48];
-    ikt_status st = ikt_tree_create(ctx, view->y, view->n, view->q, &tree);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &scores, scratch, sizeof *scores, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &nearest_rows, scratch, sizeof *nearest_rows, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &all_votes, scratch, sizeof *all_votes, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+/* Rows that are labelled rightly by the majority of the nearest, by the nearest alone, and by the
+ * majority with the row itself among them. */
+typedef struct {
+    int64_t by_majority, by_nearest, with_self;
+} right_rows;
+
+/* What threads look for neighbours in, and the rows of this rank that are looked at. */
+typedef struct {
+    ikt_tree tree;
+    float *scores; /* [threads * k], as the two others */
+    uint32_t *nearest;
+    int64_t *votes;
+    int64_t count, *row; /* [count] */
+} search_space;
+
+static ikt_status search_space_create(ikt_context *ctx, const ikt_measure_view *view,
+                                      const ikt_rows *share, search_space *out) {
+    const int64_t each = view->settings->k * ikt_threads(ctx);
+    IKT_TRY(ikt_tree_create(ctx, view->y, view->n, view->q, &out->tree));
+    IKT_TRY(ikt_alloc(ctx, &out->scores, each, sizeof *out->scores, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &out->nearest, each, sizeof *out->nearest, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &out->votes, each, sizeof *out->votes, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &out->row, share->count, sizeof *out->row, "measures"));
+    out->count = share->count;
+    ikt_queries_draw(view->settings->seed, view->n, share, out->row);
+    return IKT_OK;
+}
+
+static void search_space_destroy(search_space *space) {
+    ikt_tree_destroy(&space->tree);
+    ikt_free(&space->scores);
+    ikt_free(&space->nearest);
+    ikt_free(&space->votes);
+    ikt_free(&space->row);
+}
+
+/* LOCAL. Classes are numbered in the order of their labels, so the smallest wins among equal votes.
+ */
+static right_rows count_right(ikt_context *ctx, const ikt_measure_view *view,
+                              const search_space *space) {
+    const int64_t k = view->settings->k;
+    int64_t by_majority = 0, by_nearest = 0, with_self = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest, with_self)  \
     num_threads(ikt_threads(ctx))
-    for (int64_t row = rows->first; row < rows->first + rows->count; row++) {
-        const int64_t offset = omp_get_thread_num() * k;
-        uint32_t *nearest = nearest_rows + offset;
-        int64_t *votes = all_votes + offset;
-        ikt_tree_nearest(&tree, view->y + view->q * row, row, k, scores + offset, nearest);
-        for (int64_t e = 0; e < k; e++)
-            votes[e] = view->class_of[nearest[e]];
+    for (int64_t e = 0; e < space->count; e++) {
+        const int64_t row = space->row[e], offset = omp_get_thread_num() * k;
+        uint32_t *nearest = space->nearest + offset;
+        int64_t *votes = space->votes + offset;
+        ikt_tree_nearest(&space->tree, view->y + view->q * row, row, k, space->scores + offset,
+                         nearest);
+        for (int64_t v = 0; v < k; v++)
+            votes[v] = view->class_of[nearest[v]];
         by_nearest += votes[0] == view->class_of[row];
         by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
         votes[0] = view->class_of[row]; /* once more, from itself on */
-        for (int64_t e = 1; e < k; e++)
-            votes[e] = view->class_of[nearest[e - 1]];
+        for (int64_t v = 1; v < k; v++)
+            votes[v] = view->class_of[nearest[v - 1]];
         with_self += ikt_votes_majority(votes, k) == view->class_of[row];
     }
-    const double right = (double)ikt_sum_one(ctx, by_majority);
-    const double wrong = n - (double)ikt_sum_one(ctx, by_nearest);
-    snprintf(name, sizeof name, "%lld-NN accuracy", (long long)k);
-    st = ikt_measures_add(ctx, out, name, right / n, 0,
-                          "share of rows whose label the nearest rows in the map tell");
-    if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "1-NN error", wrong / n, 0,
-                              "share of rows whose nearest row in the map has another label");
-    const double self = (double)ikt_sum_one(ctx, with_self);
-    snprintf(name, sizeof name, "%lld-NN accuracy, self included", (long long)k);
-    if (st == IKT_OK && !view->settings->cheap_only)
-        st = ikt_measures_add(ctx, out, name, self / n, 0,
-                              "the same with the row as the first of its nearest, as where a "
-                              "classifier is tried on the rows that it was made from");
-    st = ikt_agree(ctx, st);
-done:
-    ikt_tree_destroy(&tree);
-    ikt_free(&scores);
-    ikt_free(&nearest_rows);
-    ikt_free(&all_votes);
+    return (right_rows){by_majority, by_nearest, with_self};
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    const long long k = view->settings->k;
+    const int64_t looked_at = ikt_label_queries(view->settings, view->n);
+    const ikt_rows share = ikt_rows_make(looked_at, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t sample = looked_at < view->n ? looked_at : 0;
+    const double queries = (double)looked_at;
+    search_space space = {.count = 0};
+    char name[48];
+    ikt_status st = ikt_agree(ctx, search_space_create(ctx, view, &share, &space));
+    if (st == IKT_OK) {
+        const right_rows right = count_right(ctx, view, &space);
+        const double majority = (double)ikt_sum_one(ctx, right.by_majority);
+        const double wrong = queries - (double)ikt_sum_one(ctx, right.by_nearest);
+        const double self = (double)ikt_sum_one(ctx, right.with_self);
+        snprintf(name, sizeof name, "%lld-NN accuracy", k);
+        st = ikt_measures_add(ctx, out, name, majority / queries, sample,
+                              "share of rows whose label the nearest rows in the map tell");
+        if (st == IKT_OK)
+            st = ikt_measures_add(ctx, out, "1-NN error", wrong / queries, sample,
+                                  "share of rows whose nearest row in the map has another label");
+        snprintf(name, sizeof name, "%lld-NN accuracy, self included", k);
+        if (st == IKT_OK && !view->settings->cheap_only)
+            st = ikt_measures_add(ctx, out, name, self / queries, sample,
+                                  "the same with the row as the first of its nearest, as where a "
+                                  "classifier is tried on the rows that it was made from");
+        st = ikt_agree(ctx, st);
+    }
+    search_space_destroy(&space);
     return st;
 }
 
@@ -97,7 +137,10 @@ static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
     int64_t per_thread =
         settings->k * (int64_t)(sizeof(float) + sizeof(uint32_t) + sizeof(int64_t));
-    return ikt_tree_memory(extent->n) + extent->threads * per_thread;
+    const int64_t looked_at = ikt_label_queries(settings, extent->n);
+    const int64_t rows = (looked_at + extent->ranks - 1) / extent->ranks;
+    return ikt_tree_memory(extent->n) + extent->threads * per_thread +
+           rows * (int64_t)sizeof(int64_t);
 }
 
 const ikt_measure_family ikt_family_labels = {

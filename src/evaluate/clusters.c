@@ -234,7 +234,7 @@ ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view
     for (int64_t axis = 0; axis < view->q; axis++)
         for (int64_t at = 0; at < view->n; at++)
             w.at[axis * view->n + at] = view->y[view->q * w.order[at] + axis];
-    ikt_queries_draw(view->settings, view->n, &share, w.query);
+    ikt_queries_draw(view->settings->seed, view->n, &share, w.query);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < w.count; e++)
         ikt_exact_sum_add(&w.sum[omp_get_thread_num()], silhouette(&w, w.query[e]));

@@ -91,6 +91,8 @@ ikt_measure_settings ikt_measure_defaults(void) {
                                   .restarts = 10,
                                   .exact_limit = 20000,
                                   .sample = 2000,
+                                  .label_limit = 200000,
+                                  .label_sample = 100000,
                                   .seed = 1,
                                   .batch_bytes = (int64_t)256 << 20};
 }

@@ -16,18 +16,20 @@
 #include "isolation/codes.h"
 
 typedef struct {
-    int64_t k;           /* neighbours of the label accuracy, 1 .. n - 1 */
-    int64_t trust_k;     /* neighbours of trustworthiness and continuity, below n / 2 */
-    int64_t triplets;    /* random triplets of each query, >= 1 */
-    int64_t restarts;    /* of k-means, >= 1 */
-    int64_t clusters;    /* of k-means beside as many as there are classes; 0: none */
-    int64_t exact_limit; /* up to this many rows every row is a query */
-    int64_t sample;      /* queries beyond that, >= 1 */
-    uint64_t seed;       /* of the sample, of triplets and of k-means */
-    int64_t batch_bytes; /* distances a rank holds at a time; changes the time only */
-    bool cheap_only;     /* leave out what costs more than a search for neighbours in the map */
-    bool keep_curve;     /* the family `ranks` fills measures->curve */
-    bool leaves_out;     /* leave out, too, what is asked for by name and the data do not allow */
+    int64_t k;            /* neighbours of the label accuracy, 1 .. n - 1 */
+    int64_t trust_k;      /* neighbours of trustworthiness and continuity, below n / 2 */
+    int64_t triplets;     /* random triplets of each query, >= 1 */
+    int64_t restarts;     /* of k-means, >= 1 */
+    int64_t clusters;     /* of k-means beside as many as there are classes; 0: none */
+    int64_t exact_limit;  /* up to this many rows every row is a query */
+    int64_t sample;       /* queries beyond that, >= 1 */
+    int64_t label_limit;  /* the same for the accuracy of labels in the map, and */
+    int64_t label_sample; /* rows that are looked at beyond that */
+    uint64_t seed;        /* of the samples, of triplets and of k-means */
+    int64_t batch_bytes;  /* distances a rank holds at a time; changes the time only */
+    bool cheap_only;      /* leave out what costs more than a search for neighbours in the map */
+    bool keep_curve;      /* the family `ranks` fills measures->curve */
+    bool leaves_out;      /* leave out, too, what is asked for by name and the data do not allow */
     const char *only; /* families or measures asked for by name, "clusters,trustworthiness"; NULL:
                          all that are possible */
 } ikt_measure_settings;

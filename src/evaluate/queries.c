@@ -53,8 +53,13 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
     return bytes + ikt_distances_memory(extent, by_code, batch);
 }
 
-void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
-                      int64_t *query) {
+int64_t ikt_label_queries(const ikt_measure_settings *settings, int64_t n) {
+    const bool is_all =
+        n <= settings->label_limit || n <= settings->exact_limit || n <= settings->label_sample;
+    return is_all ? n : settings->label_sample;
+}
+
+void ikt_queries_draw(uint64_t seed, int64_t n, const ikt_rows *share, int64_t *query) {
     if (share->n == n) {
         for (int64_t q = 0; q < share->count; q++)
             query[q] = share->first + q;
@@ -63,7 +68,7 @@ void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt
     int64_t found = 0, end = share->first + share->count;
     for (int64_t row = 0; row < n && found < end; row++) {
         double chance = (double)(share->n - found) / (double)(n - row);
-        if (ikt_rng_uniform(settings->seed, IKT_RNG_SAMPLE, row, 0) >= chance) continue;
+        if (ikt_rng_uniform(seed, IKT_RNG_SAMPLE, row, 0) >= chance) continue;
         if (found >= share->first) query[found - share->first] = row;
         found++;
     }
@@ -120,7 +125,7 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
     }
     if (!any) return IKT_OK;
     ikt_status st = ikt_agree(ctx, allocate(&p, what, by_code));
-    if (st == IKT_OK) ikt_queries_draw(settings, n, &share, p.query);
+    if (st == IKT_OK) ikt_queries_draw(settings->seed, n, &share, p.query);
     /* Batch by batch; ranks that have fewer queries take part with empty batches. */
     const int64_t steps = st == IKT_OK ? ikt_max_one(ctx, (p.count + p.batch - 1) / p.batch) : 0;
     for (int64_t step = 0; step < steps; step++) {

@@ -38,11 +38,13 @@ typedef struct {
 /* LOCAL, pure. How many rows are queries: all n, or the sample. */
 int64_t ikt_queries_count(const ikt_measure_settings *settings, int64_t n);
 
+/* LOCAL, pure. From how many rows the nearest in the map are looked for, which costs far less. */
+int64_t ikt_label_queries(const ikt_measure_settings *settings, int64_t n);
+
 /* LOCAL. Queries share->first .. + share->count - 1 of share->n, as ascending rows of n. A sample
  * is drawn without replacement, each row with the same chance, by selection sampling in the order
  * of the rows: every rank makes all the draws. */
-void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
-                      int64_t *query);
+void ikt_queries_draw(uint64_t seed, int64_t n, const ikt_rows *share, int64_t *query);
 
 /* COLLECTIVE. Shows every query of this rank to all observers.
  *   y         [n * q] positions of all rows.

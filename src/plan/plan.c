@@ -1,12 +1,14 @@
 /* What a run would take. See plan.h. */
 #include <math.h>
 
+#include "evaluate/queries.h"
 #include "objective/divergence.h"
 #include "objective/laplacian.h"
 #include "plan/task.h"
 
-/* An operation beyond those of task.h, in gathers: */
-static const double measured_point = 132; /* for each doubling of the rows */
+/* Operations beyond those of task.h, in gathers: */
+static const double measured_point = 132, /* for each doubling of the rows, */
+    sorted_point = 6;                     /* and on every rank, into the tree that is searched */
 
 enum { USUAL_RANK = 15 };
 
@@ -19,7 +21,10 @@ static void plan_outcome(const ikt_task *t) {
     const ikt_stage measures = IKT_STAGE_MEASURES;
     t->own[IKT_STAGE_WRITE].seconds += t->rows * 4 * t->axes / (t->m->file * mega);
     if (wanted == IKT_MEASURES_NONE) return;
-    gathering(t, measures, t->rows * log2(t->n), measured_point);
+    const ikt_measure_settings usual = ikt_measure_defaults();
+    const double looked_at = (double)ikt_label_queries(&usual, t->w->data.n) / t->w->ranks;
+    gathering(t, measures, looked_at * log2(t->n), measured_point);
+    gathering(t, measures, t->n * log2(t->n), sorted_point);
     concatenate(t, measures, 1, 16 * t->n);
     if (wanted != IKT_MEASURES_ALL) return;
     preprocess(t, measures);

@@ -42,7 +42,7 @@ static void a_sample_looks_at_all_rows(void **state) {
     settings.sample = SAMPLE;
     settings.seed = 5;
     make_in(&s, 120, 3, 0, 2);
-    ikt_queries_draw(&settings, s.set.n, &share, query);
+    ikt_queries_draw(settings.seed, s.set.n, &share, query);
     double *at = ref_scaled(&s.set);
     for (int64_t e = 0; e < SAMPLE; e++)
         expected += ref_silhouette(&s.set, at, 3, query[e]) / SAMPLE;
@@ -214,6 +214,35 @@ static void clusters_of_the_map_match_plain_code(void **state) {
             assert_near(measure_one(*state, &s.set, &settings, "kmeans", name), db, 1e-12);
         }
     }
+}
+
+/* Rows of a sample vote with the nearest of all rows; a limit from which all are queries anyway
+ * leaves no sample. */
+static void labels_of_many_rows_are_sampled(void **state) {
+    static sample_set s;
+    enum { SAMPLE = 37, K = 5 };
+    ikt_measure_settings settings = ikt_measure_defaults();
+    ikt_measures found;
+    int64_t query[SAMPLE], right = 0;
+    const ikt_rows share = ikt_rows_make(SAMPLE, 1, 0);
+    make_in(&s, 130, 3, 8, 2);
+    settings.only = "labels";
+    settings.k = K;
+    settings.seed = 9;
+    settings.exact_limit = 10;
+    settings.label_limit = 129;
+    settings.label_sample = SAMPLE;
+    ikt_queries_draw(settings.seed, s.set.n, &share, query);
+    for (int64_t e = 0; e < SAMPLE; e++)
+        right += ref_vote(&s.set, query[e], K) == s.set.labels[query[e]];
+    assert_int_equal(compute(*state, &s.set, &settings, &found), IKT_OK);
+    assert_near(found.list[0].value, (double)right / SAMPLE, 1e-15);
+    for (int64_t m = 0; m < found.count; m++)
+        assert_int_equal(found.list[m].sample, SAMPLE);
+    ikt_measures_destroy(&found);
+    settings.exact_limit = s.set.n;
+    assert_near(measure_one(*state, &s.set, &settings, "labels", "5-NN accuracy"),
+                ref_accuracy(&s.set, K), 1e-15);
 }
 
 static void a_row_may_be_among_its_own_neighbours(void **state) {
@@ -441,7 +470,8 @@ IKT_MPI_TESTS(
     ikt_test(silhouettes_by_hand), ikt_test(inertia_is_that_of_the_clusters),
     ikt_test(kmeans_finds_the_best_partition), ikt_test(kmeans_has_the_same_bits_on_any_ranks),
     ikt_test(fewer_places_than_clusters), ikt_test(information_matches_plain_code),
-    ikt_test(clusters_of_the_map_match_plain_code), ikt_test(a_row_may_be_among_its_own_neighbours),
+    ikt_test(clusters_of_the_map_match_plain_code), ikt_test(labels_of_many_rows_are_sampled),
+    ikt_test(a_row_may_be_among_its_own_neighbours),
     ikt_test(far_clusters_are_told_and_one_place_tells_nothing),
     ikt_test(epsilon_is_an_upper_bound), ikt_test(misplaced_rows_are_what_has_to_be_dropped),
     ikt_test(the_bound_is_sharp_for_intervals), ikt_test(classes_in_one_place_are_visible),
