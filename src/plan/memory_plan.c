@@ -28,8 +28,8 @@ enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 
 /* Of a row in the loop, beside positions and arrays: starts, and what the order moves. */
 enum { LAYOUT_ROW_BYTES = 32 };
 
-/* A block of rows that is brought to scale: in double, before and after. */
-enum { READ_BYTES = 32 << 20 };
+/* A block of rows that is brought to scale: in double, before and after; at most so much. */
+enum { READ_BYTES = 32 << 20, READ_VALUE_BYTES = 16 };
 
 /* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
 enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
@@ -38,19 +38,26 @@ enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
 enum { GRAPH_FILE_BYTES = 136 << 20 };
 
 /* What libraries allocate when they are first used, beside what the process had: buffers of MPI,
- * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks. */
-enum { LIBRARY_BYTES = 44 << 20 };
+ * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks; and
+ * in between about a twelfth of the largest stage. */
+enum { LIBRARY_BYTES = 14 << 20, LIBRARY_MORE_BYTES = 30 << 20, LIBRARY_SHARE = 12 };
 
 /* A graph from a file: a block of a million entries as they are in the file, and being sorted;
  * where it is ordered, its columns or weights twice while they move. */
 enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
 
+/* A block of them, or all where they are few. */
+static int64_t reading_bytes(int64_t rows, int64_t columns) {
+    return ikt_smaller(rows * columns * READ_VALUE_BYTES, READ_BYTES);
+}
+
 static void find_peak(ikt_memory_plan *plan) {
     plan->largest = IKT_STAGE_CODES;
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         if (plan->stage[s] > plan->stage[plan->largest]) plan->largest = (ikt_stage)s;
-    plan->base += LIBRARY_BYTES;
-    plan->peak = plan->base + plan->stage[plan->largest];
+    const int64_t largest = plan->stage[plan->largest];
+    plan->base += LIBRARY_BYTES + ikt_smaller(largest / LIBRARY_SHARE, LIBRARY_MORE_BYTES);
+    plan->peak = plan->base + largest;
 }
 
 /* The loop: positions, what the optimiser and the objective hold. */
@@ -325,7 +332,9 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const bool needs_lists =
         needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
     const parts of = parts_of(w, needs);
-    const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
+    const int64_t reading =
+        w->is_u8 ? 0
+                 : (settings->isolation.model_from[0] ? 2 : 1) * reading_bytes(rows, w->columns);
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held =
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
@@ -386,7 +395,7 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
-    const int64_t reading = s->is_u8 ? 0 : READ_BYTES;
+    const int64_t reading = s->is_u8 ? 0 : reading_bytes(s->rows, s->columns);
     if (has_codes)
         plan.stage[IKT_STAGE_CODES] =
             ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
