@@ -1,5 +1,5 @@
 /* Search in the Fisher metric. See fisher_search.h; read ikt_fisher_search, at the end, first. */
-#include "neighbours/fisher_search.h"
+#include "neighbours/fisher_batch.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,17 +12,6 @@
 #include "base/number.h"
 #include "base/sort.h"
 
-enum {
-    BLOCK_ROWS = 512,        /* rows of a block that goes round the ring */
-    OWN_ROWS = 16,           /* own rows that are compared with a block together */
-    NEAR = 2,                /* times k: rows that come first */
-    BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */
-    HALF_BYTES = 32 << 20,   /* of what they have for middles of lines */
-    SELECT_BYTES = 32 << 20, /* of the buffers that candidates are selected in */
-    LEAST_BATCH = 64,
-    PACK = IKT_PACK_ROWS
-};
-
 static const char purpose[] = "fisher blocks";
 
 /* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
@@ -30,63 +19,16 @@ static const char purpose[] = "fisher blocks";
 static const float slack = 1e-4f, corrected_slack = 6e-3f;
 static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
 
-/* --- what a step of the search works on ------------------------------------------------------- */
-
-/* A block of rows of some rank. */
-typedef struct {
-    int64_t first, count;
-    const float *weight, *root, *x, *half;
-    int32_t lane[BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
-    int32_t support[BLOCK_ROWS];
-    int64_t supports; /* how many there are, and which rows of the block */
-} block;
-
-/* What a thread needs of its own. */
-typedef struct {
-    float *chord, *plain; /* [OWN_ROWS * BLOCK_ROWS] tiles of squared chords, plain distances */
-    float *low, *high;    /* [lanes] log-weights with entries left out */
-    float *root_low, *root_high, *root_middle; /* [wide] */
-    float *line;                               /* of ikt_segment_distance */
-    float *pair;                               /* [PACK * d] a packed row */
-    float one[PACK];
-    int64_t lengths;
-} scratch;
-
-/* A batch of own rows. */
-typedef struct {
-    ikt_context *ctx;
-    const ikt_fisher_rows *rows;
-    const uint8_t *allowed;
-    int64_t count;
-    const int64_t *row;
-    const float *weight, *root, *x;
-    float *half;        /* [count * lanes] for middles of lines; NULL where none is a bound */
-    float *chord_row;   /* [count * classes] roots side by side */
-    ikt_pair *buffer;   /* [count * IKT_SELECT_CAPACITY * selected] */
-    ikt_select *select; /* [count] */
-    int64_t selected;
-    ikt_pair *near, *last; /* [count] the last pair that comes first, and that is a candidate */
-    bool has_near;         /* some come first */
-    float *best;           /* lists of the batch */
-    uint32_t *best_row;
-    int64_t k;
-    float *packed_root, *packed_x, *block_half; /* of the block */
-    scratch *scratch;                           /* [threads] */
-} batch;
-
-static bool by_plain(const batch *b) {
-    return b->rows->candidates == IKT_CANDIDATES_EUCLIDEAN;
-}
-
 /* The limit on squared chords that follows from the worst score of a list. */
-static float chord_limit(const batch *b, float worst) {
+static float chord_limit(const ikt_fisher_batch *b, float worst) {
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
     return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------ */
 
-static double plain_squared(const batch *b, int64_t a, const block *other, int64_t j, scratch *s) {
+static double plain_squared(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                            int64_t j, ikt_fisher_scratch *s) {
     const int64_t d = b->rows->d;
     const float *row = other->x + j * d;
     if (b->rows->euclidean == 0) return 0;
@@ -102,15 +44,16 @@ static void leave_out(const ikt_class_lanes *shape, const float *weight, int64_t
     if (another >= 0) to[another] = IKT_NO_WEIGHT;
 }
 
-static int64_t own_lane(const batch *b, int64_t a) {
+static int64_t own_lane(const ikt_fisher_batch *b, int64_t a) {
     return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
 }
 
 /* The length of a line over its middle, from below, where that can be told.
  *   root, their   sqrt(p) at its ends
  *   margin        what chords may be too long by */
-static float over_middle(const batch *b, int64_t a, const block *other, int64_t j,
-                         const float *root, const float *their, float margin, scratch *s) {
+static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                         int64_t j, const float *root, const float *their, float margin,
+                         ikt_fisher_scratch *s) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const float least_total = 1e-30f;
     const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
@@ -125,16 +68,17 @@ static float over_middle(const batch *b, int64_t a, const block *other, int64_t 
 }
 
 /* Whether the line over its middle is longer than the worst distance of list a. */
-static bool is_too_long(const batch *b, int64_t a, const block *other, int64_t j, const float *root,
-                        const float *their, float margin, scratch *s) {
+static bool is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                        int64_t j, const float *root, const float *their, float margin,
+                        ikt_fisher_scratch *s) {
     const float worst = b->best[a * b->k];
     if (!b->half || worst == INFINITY) return false;
     return over_middle(b, a, other, j, root, their, margin, s) > sqrtf(worst) * (1 + slack) + slack;
 }
 
 /* Offers row j of the block to list a, unless it is found to be too far on the way. */
-static void offer(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j,
-                  scratch *s) {
+static void offer(const ikt_fisher_batch *b, int64_t a, int64_t lane, const ikt_fisher_block *other,
+                  int64_t j, ikt_fisher_scratch *s) {
     const ikt_segment_job *job = &b->rows->job;
     const ikt_class_lanes *shape = &job->shape;
     const int64_t theirs = other->lane[j];
@@ -184,8 +128,9 @@ static bool without(const ikt_class_lanes *shape, const float *root, const float
 /* Whether bounds tell that a pair is too far, the weights of each other's entry left out.
  *   lane    entry of row a, or -1
  *   limit   on the square of the chord */
-static bool is_support_far(const batch *b, int64_t a, int64_t lane, const block *other, int64_t j,
-                           float limit, scratch *s) {
+static bool is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                           const ikt_fisher_block *other, int64_t j, float limit,
+                           ikt_fisher_scratch *s) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     if (limit == INFINITY) return false;
     const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
@@ -207,30 +152,34 @@ static bool is_support_far(const batch *b, int64_t a, int64_t lane, const block 
 
 /* --- the passes over a block ------------------------------------------------------------------ */
 
-/* Candidates of own row a are selected. `space` [BLOCK_ROWS] is what they are nearest by. */
-static void select_near(const batch *b, int64_t a, const block *other, float *space) {
+/* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
+static void select_near(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                        float *space) {
     if (b->allowed)
         for (int64_t j = 0; j < other->count; j++)
             if (!b->allowed[other->first + j]) space[j] = INFINITY;
     ikt_select_floats(&b->select[a], b->row[a], other->first, other->count, space);
 }
 
-static bool is_allowed(const batch *b, int64_t a, const block *other, int64_t j) {
+static bool is_allowed(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                       int64_t j) {
     return b->row[a] != other->first + j && (!b->allowed || b->allowed[other->first + j]);
 }
 
 /* Rows that are not of the support, or whose weights count: those nearest first.
  *   is_first   only those; otherwise the other candidates */
-static void visit_plain(const batch *b, int64_t a, const block *other, bool is_first,
-                        const float *chord, const float *space, scratch *s) {
+static void visit_plain(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                        bool is_first, const float *chord, const float *space,
+                        ikt_fisher_scratch *s) {
     const bool has_all = b->rows->candidates == IKT_CANDIDATES_ALL;
     float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
-    for (int64_t from = 0; from < other->count; from += PACK) {
+    for (int64_t from = 0; from < other->count; from += IKT_PACK_ROWS) {
         int any = 0;
-        for (int64_t j = from; j < from + PACK; j++)
+        for (int64_t j = from; j < from + IKT_PACK_ROWS; j++)
             any |= chord[j] <= limit;
         if (!any) continue;
-        const int64_t end = from + PACK < other->count ? from + PACK : other->count;
+        const int64_t end =
+            from + IKT_PACK_ROWS < other->count ? from + IKT_PACK_ROWS : other->count;
         for (int64_t j = from; j < end; j++) {
             if (chord[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
             const ikt_pair pair = ikt_pair_make(space[j], (uint32_t)(other->first + j));
@@ -251,14 +200,16 @@ static void visit_plain(const batch *b, int64_t a, const block *other, bool is_f
 /* Pairs with a row of the support whose weight is left out.
  *   lane    that of own row a, -1 where it is not one: then the rows of the support in the block
  *   space   what candidates are nearest by, where these have to be */
-static void visit_support(const batch *b, int64_t a, int64_t lane, const block *other,
-                          const float *space, scratch *s) {
+static void visit_support(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                          const ikt_fisher_block *other, const float *space,
+                          ikt_fisher_scratch *s) {
     const int64_t count = lane >= 0 ? other->count : other->supports;
     float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
     for (int64_t e = 0; e < count; e++) {
         const int64_t j = lane >= 0 ? e : other->support[e];
         if (!is_allowed(b, a, other, j)) continue;
-        if (by_plain(b) && ikt_pair_make(space[j], (uint32_t)(other->first + j)) > b->last[a])
+        if (ikt_fisher_by_plain(b) &&
+            ikt_pair_make(space[j], (uint32_t)(other->first + j)) > b->last[a])
             continue;
         if (is_support_far(b, a, lane, other, j, limit, s)) continue;
         const float before = best[0];
@@ -269,23 +220,23 @@ static void visit_support(const batch *b, int64_t a, int64_t lane, const block *
 
 typedef enum { SELECT, FIRST, REST } pass;
 
-static void visit_block(const batch *b, pass what, const block *other) {
+static void visit_block(const ikt_fisher_batch *b, pass what, const ikt_fisher_block *other) {
     const ikt_fisher_rows *rows = b->rows;
     const int64_t classes = rows->job.shape.classes, stride = ikt_packed_rows(other->count);
     const ikt_isa isa = ikt_cpu_isa();
 #pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(b->ctx))
-    for (int64_t first = 0; first < b->count; first += OWN_ROWS) {
-        const int64_t na = b->count - first < OWN_ROWS ? b->count - first : OWN_ROWS;
-        scratch *s = &b->scratch[omp_get_thread_num()];
-        if (!by_plain(b) || what != SELECT)
+    for (int64_t first = 0; first < b->count; first += FISHER_OWN_ROWS) {
+        const int64_t na = b->count - first < FISHER_OWN_ROWS ? b->count - first : FISHER_OWN_ROWS;
+        ikt_fisher_scratch *s = &b->scratch[omp_get_thread_num()];
+        if (!ikt_fisher_by_plain(b) || what != SELECT)
             ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, b->packed_root,
                                        other->count, classes, s->chord);
-        if (by_plain(b))
+        if (ikt_fisher_by_plain(b))
             rows->metric->block(isa, b->x + first * rows->d, na, b->packed_x, other->count, rows->d,
                                 s->plain);
         for (int64_t a = first; a < first + na; a++) {
             float *chord = s->chord + (a - first) * stride;
-            float *space = by_plain(b) ? s->plain + (a - first) * stride : chord;
+            float *space = ikt_fisher_by_plain(b) ? s->plain + (a - first) * stride : chord;
             const int64_t lane = own_lane(b, a);
             if (what == SELECT)
                 select_near(b, a, other, space);
@@ -299,8 +250,8 @@ static void visit_block(const batch *b, pass what, const block *other) {
 /* --- the ring --------------------------------------------------------------------------------- */
 
 static int64_t block_count(const ikt_rows *rows, int rank, int64_t number) {
-    const int64_t left = ikt_rows_count(rows, rank) - number * BLOCK_ROWS;
-    return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    const int64_t left = ikt_rows_count(rows, rank) - number * FISHER_BLOCK_ROWS;
+    return left < 0 ? 0 : left < FISHER_BLOCK_ROWS ? left : FISHER_BLOCK_ROWS;
 }
 
 /* Floats of a row of a block, and what of it a pass needs: log-weights, roots, rows. */
@@ -308,16 +259,17 @@ typedef struct {
     int64_t weight, root, x;
 } row_parts;
 
-static row_parts parts_of(const batch *b, pass what) {
+static row_parts parts_of(const ikt_fisher_batch *b, pass what) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     row_parts parts = {shape->lanes, shape->wide, b->rows->d};
     if (what == SELECT) parts.weight = 0;
-    if (what == SELECT && by_plain(b)) parts.root = 0;
-    if (what == SELECT && !by_plain(b)) parts.x = 0;
+    if (what == SELECT && ikt_fisher_by_plain(b)) parts.root = 0;
+    if (what == SELECT && !ikt_fisher_by_plain(b)) parts.x = 0;
     return parts;
 }
 
-static void fill(const batch *b, row_parts parts, int64_t from, int64_t count, float *to) {
+static void fill(const ikt_fisher_batch *b, row_parts parts, int64_t from, int64_t count,
+                 float *to) {
     const ikt_fisher_rows *rows = b->rows;
     if (count == 0) return;
     memcpy(to, rows->weight + from * parts.weight, (size_t)(count * parts.weight) * sizeof *to);
@@ -328,10 +280,10 @@ static void fill(const batch *b, row_parts parts, int64_t from, int64_t count, f
 }
 
 /* A block that came, unpacked for the pass. */
-static void look_at(const batch *b, row_parts parts, int64_t first, int64_t count,
-                    const float *from, block *out) {
+static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t first, int64_t count,
+                    const float *from, ikt_fisher_block *out) {
     const ikt_fisher_rows *rows = b->rows;
-    const float *row[BLOCK_ROWS];
+    const float *row[FISHER_BLOCK_ROWS];
     out->first = first;
     out->count = count;
     out->half = b->block_half;
@@ -353,7 +305,7 @@ static void look_at(const batch *b, row_parts parts, int64_t first, int64_t coun
     for (int64_t j = 0; parts.root > 0 && j < count; j++)
         row[j] = out->root + j * parts.root;
     if (parts.root > 0) ikt_pack_rows_from(row, count, rows->job.shape.classes, b->packed_root);
-    if (by_plain(b)) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
+    if (ikt_fisher_by_plain(b)) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
     if (!b->half || parts.weight == 0) return;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
     for (int64_t j = 0; j < count; j++)
@@ -362,22 +314,23 @@ static void look_at(const batch *b, row_parts parts, int64_t first, int64_t coun
 }
 
 /* COLLECTIVE. Shows every block of every rank to the batch; `here` and `next` hold one each. */
-static void go_round(const batch *b, pass what, float *here, float *next) {
+static void go_round(const ikt_fisher_batch *b, pass what, float *here, float *next) {
     const ikt_rows *rows = &b->rows->rows;
     ikt_context *ctx = b->ctx;
     const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     const row_parts parts = parts_of(b, what);
     const int64_t bytes = (parts.weight + parts.root + parts.x) * (int64_t)sizeof(float);
-    const int64_t blocks = (ikt_rows_count(rows, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    block other;
+    const int64_t blocks = (ikt_rows_count(rows, 0) + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
+    ikt_fisher_block other;
     for (int64_t number = 0; number < blocks; number++) {
-        if (size > 1) fill(b, parts, number * BLOCK_ROWS, block_count(rows, rank, number), here);
+        if (size > 1)
+            fill(b, parts, number * FISHER_BLOCK_ROWS, block_count(rows, rank, number), here);
         for (int step = 0; step < size; step++) {
             const int owner = (rank + step) % size, following = (rank + step + 1) % size;
             const int64_t count = block_count(rows, owner, number);
             const int64_t coming = block_count(rows, following, number);
             if (count > 0 && b->count > 0) {
-                look_at(b, parts, ikt_rows_first(rows, owner) + number * BLOCK_ROWS, count,
+                look_at(b, parts, ikt_rows_first(rows, owner) + number * FISHER_BLOCK_ROWS, count,
                         step > 0 ? here : NULL, &other);
                 visit_block(b, what, &other);
             }
@@ -393,7 +346,7 @@ static void go_round(const batch *b, pass what, float *here, float *next) {
 
 /* --- a batch ---------------------------------------------------------------------------------- */
 
-static void begin_select(const batch *b) {
+static void begin_select(const ikt_fisher_batch *b) {
     for (int64_t a = 0; a < b->count; a++)
         ikt_select_begin(&b->select[a], ikt_cpu_isa(), b->selected,
                          b->buffer + a * IKT_SELECT_CAPACITY * b->selected);
@@ -407,7 +360,7 @@ static ikt_pair greatest(const ikt_pair *pair, int64_t count) {
 }
 
 /* Up to which pair rows come first, and are candidates. */
-static void end_select(const batch *b, int64_t near) {
+static void end_select(const ikt_fisher_batch *b, int64_t near) {
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(b->ctx))
     for (int64_t a = 0; a < b->count; a++) {
         ikt_select *s = &b->select[a];
@@ -422,130 +375,30 @@ static void end_select(const batch *b, int64_t near) {
 /* What is noted of a row that is through: whether its list is proved to be that of all rows. */
 enum { DONE = 1, PROVED = 2 };
 
-static void note_proofs(const batch *b, bool has_selected, uint8_t *done) {
+static void note_proofs(const ikt_fisher_batch *b, bool has_selected, uint8_t *done) {
     for (int64_t a = 0; a < b->count; a++) {
         const float limit = chord_limit(b, b->best[a * b->k]);
         const bool is_all =
             b->rows->candidates == IKT_CANDIDATES_ALL || (has_selected && b->last[a] == UINT64_MAX);
-        const bool is_beyond = has_selected && !by_plain(b) && b->rows->job.rule == IKT_RULE_ARC &&
+        const bool is_beyond = has_selected && !ikt_fisher_by_plain(b) &&
+                               b->rows->job.rule == IKT_RULE_ARC &&
                                ikt_pair_value(b->last[a]) > limit;
-        const bool is_proved = is_all || is_beyond || (!by_plain(b) && own_lane(b, a) >= 0);
+        const bool is_proved =
+            is_all || is_beyond || (!ikt_fisher_by_plain(b) && own_lane(b, a) >= 0);
         done[a] = is_proved ? PROVED : DONE;
     }
 }
 
-static void destroy_batch(batch *b, float **here, float **next) {
-    for (int t = 0; b->scratch && t < ikt_threads(b->ctx); t++) {
-        scratch *s = &b->scratch[t];
-        ikt_free(&s->chord);
-        ikt_free(&s->plain);
-        ikt_free(&s->low);
-        ikt_free(&s->line);
-        ikt_free(&s->pair);
-    }
-    ikt_free(&b->scratch);
-    ikt_free(&b->chord_row);
-    ikt_free(&b->buffer);
-    ikt_free(&b->select);
-    ikt_free(&b->near);
-    ikt_free(&b->last);
-    ikt_free(&b->packed_root);
-    ikt_free(&b->packed_x);
-    ikt_free(&b->half);
-    ikt_free(&b->block_half);
-    ikt_free(here);
-    ikt_free(next);
-}
-
-static ikt_status create_scratch(const batch *b, scratch *s) {
-    ikt_context *ctx = b->ctx;
-    const ikt_segment_job *job = &b->rows->job;
-    const int64_t lanes = job->shape.lanes, wide = job->shape.wide, tile = OWN_ROWS * BLOCK_ROWS;
-    IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
-    if (by_plain(b)) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
-    s->high = s->low + lanes;
-    s->root_low = s->high + lanes;
-    s->root_high = s->root_low + wide;
-    s->root_middle = s->root_high + wide;
-    IKT_TRY(ikt_alloc(ctx, &s->line, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line,
-                      purpose));
-    return ikt_alloc(ctx, &s->pair, PACK * b->rows->d, sizeof *s->pair, purpose);
-}
-
-/* Own rows whose buffers of so many selected pairs are held together. */
-static int64_t select_rows(int64_t selected) {
-    const int64_t rows =
-        SELECT_BYTES / (IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected);
-    return rows > LEAST_BATCH ? rows : LEAST_BATCH;
-}
-
-/* Own rows of a batch, which have products for middles of lines. */
-static int64_t batch_rows(int64_t lanes) {
-    const int64_t rows = HALF_BYTES / ((int64_t)sizeof(float) * lanes);
-    return rows > BATCH_ROWS ? BATCH_ROWS : rows > LEAST_BATCH ? rows : LEAST_BATCH;
-}
-
-/* Whether the middle of a line is one of its points, so that the arcs over it are a bound. */
-static bool has_middle(const ikt_fisher_rows *rows) {
-    return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
-}
-
-static ikt_status create_batch(batch *b, int64_t most, float **here, float **next) {
-    ikt_context *ctx = b->ctx;
-    const ikt_fisher_rows *rows = b->rows;
-    const ikt_class_lanes *shape = &rows->job.shape;
-    const int64_t bytes = (shape->lanes + shape->wide + rows->d) * (int64_t)sizeof(float);
-    IKT_TRY(ikt_alloc(ctx, &b->scratch, ikt_threads(ctx), sizeof *b->scratch, purpose));
-    for (int t = 0; t < ikt_threads(ctx); t++)
-        IKT_TRY(create_scratch(b, &b->scratch[t]));
-    IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
-    if (b->selected > 0) {
-        const int64_t some = ikt_smaller(most, select_rows(b->selected));
-        IKT_TRY(ikt_alloc(ctx, &b->buffer, some * IKT_SELECT_CAPACITY * b->selected,
-                          sizeof *b->buffer, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->select, some, sizeof *b->select, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
-    }
-    IKT_TRY(ikt_alloc(ctx, &b->packed_root, ikt_packed_floats(BLOCK_ROWS, shape->classes),
-                      sizeof *b->packed_root, purpose));
-    if (by_plain(b))
-        IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(BLOCK_ROWS, rows->d),
-                          sizeof *b->packed_x, purpose));
-    if (has_middle(rows)) {
-        IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->block_half, BLOCK_ROWS * shape->lanes, sizeof *b->block_half,
-                          purpose));
-    }
-    IKT_TRY(ikt_alloc(ctx, here, BLOCK_ROWS, (size_t)bytes, purpose));
-    return ikt_alloc(ctx, next, BLOCK_ROWS, (size_t)bytes, purpose);
-}
-
 /* --- the search ------------------------------------------------------------------------------- */
-
-int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
-    return candidates == IKT_CANDIDATES_ALL ? NEAR * k : among;
-}
-
-int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
-                                 int64_t d, int threads) {
-    const int64_t size = sizeof(float), tile = OWN_ROWS * BLOCK_ROWS;
-    const int64_t blocks = 3 * BLOCK_ROWS * lanes + 3 * BLOCK_ROWS * (wide + d);
-    const int64_t own = ikt_smaller(batch_rows(lanes), n_local);
-    const int64_t some = ikt_smaller(select_rows(selected), own);
-    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
-    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) +
-           size * blocks + threads * size * (2 * tile + 2 * lanes + PACK * d + 16 * wide);
-}
 
 /* COLLECTIVE. Which rows come first, and which are candidates, for some of the batch at a time.
  *   most   rows of a batch on the rank that has most */
-static void select_all(const batch *b, int64_t near, int64_t most, float *here, float *next) {
-    const int64_t each = select_rows(b->selected);
+static void select_all(const ikt_fisher_batch *b, int64_t near, int64_t most, float *here,
+                       float *next) {
+    const int64_t each = ikt_fisher_select_rows(b->selected);
     for (int64_t done = 0; done < most; done += each) {
         const int64_t first = done < b->count ? done : b->count;
-        batch part = *b;
+        ikt_fisher_batch part = *b;
         part.count = b->count - first < each ? b->count - first : each;
         part.row += first;
         part.chord_row += first * b->rows->job.shape.classes;
@@ -559,7 +412,7 @@ static void select_all(const batch *b, int64_t near, int64_t most, float *here, 
 }
 
 /* COLLECTIVE. The lists of the batch. */
-static void make_lists(batch *b, int64_t near, int64_t most, float *here, float *next) {
+static void make_lists(ikt_fisher_batch *b, int64_t near, int64_t most, float *here, float *next) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     for (int64_t a = 0; a < b->count; a++)
         memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
@@ -582,7 +435,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                              const ikt_fisher_own *own, const uint8_t *allowed,
                              ikt_list_course *course, ikt_fisher_proof *proof) {
     ikt_neighbours *lists = course->lists;
-    const int64_t k = lists->k, near = NEAR * k, count = lists->n_local;
+    const int64_t k = lists->k, near = FISHER_NEAR * k, count = lists->n_local;
     const bool has_all = rows->candidates == IKT_CANDIDATES_ALL;
     /* Few rows are all looked at: nothing has to come first. */
     const bool has_near = rows->candidates != IKT_CANDIDATES_EUCLIDEAN && !rows->computes_all &&
@@ -590,18 +443,18 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     const int64_t selected =
         has_all && !has_near ? 0 : ikt_fisher_selected(rows->candidates, rows->among, k);
     const int64_t most = ikt_max_one(ctx, count);
-    const int64_t each = ikt_smaller(most, batch_rows(rows->job.shape.lanes));
-    batch b = {.ctx = ctx,
-               .rows = rows,
-               .allowed = allowed,
-               .k = k,
-               .selected = selected,
-               .has_near = has_near};
+    const int64_t each = ikt_smaller(most, ikt_fisher_batch_rows(rows->job.shape.lanes));
+    ikt_fisher_batch b = {.ctx = ctx,
+                          .rows = rows,
+                          .allowed = allowed,
+                          .k = k,
+                          .selected = selected,
+                          .has_near = has_near};
     ikt_fisher_proof found = {.rows = count};
     int64_t *number = NULL;
     uint8_t *own_done = NULL; /* where the course has none */
     float *here = NULL, *next = NULL;
-    ikt_status st = create_batch(&b, each, &here, &next);
+    ikt_status st = ikt_fisher_batch_create(&b, each, &here, &next);
     if (st == IKT_OK && !own) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &own_done, count, sizeof *own_done, purpose);
     st = ikt_agree(ctx, st);
@@ -630,7 +483,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
         found.complete += done_of(course, own_done)[i] == PROVED;
     for (int t = 0; b.scratch && t < ikt_threads(ctx); t++)
         found.lengths += b.scratch[t].lengths;
-    destroy_batch(&b, &here, &next);
+    ikt_fisher_batch_destroy(&b, &here, &next);
     ikt_free(&number);
     ikt_free(&own_done);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.rows, 1);
@@ -638,42 +491,4 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.lengths, 1);
     if (proof) *proof = found;
     return st;
-}
-
-/* --- some rows -------------------------------------------------------------------------------- */
-
-ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
-                           int64_t count, ikt_fisher_own *out) {
-    const int64_t lanes = rows->job.shape.lanes, wide = rows->job.shape.wide, d = rows->d;
-    int64_t from, end;
-    IKT_FIND_FIRST(from, 0, count, row[from] >= rows->rows.first);
-    IKT_FIND_FIRST(end, from, count, row[end] >= rows->rows.first + rows->rows.count);
-    *out = (ikt_fisher_own){.count = end - from};
-    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->weight, out->count * lanes, sizeof *out->weight, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->root, out->count * wide, sizeof *out->root, purpose);
-    if (st == IKT_OK && d > 0)
-        st = ikt_alloc(ctx, &out->x, out->count * d, sizeof *out->x, purpose);
-    if (st != IKT_OK) {
-        ikt_fisher_own_destroy(out);
-        return st;
-    }
-    for (int64_t a = 0; a < out->count; a++) {
-        const int64_t i = row[from + a] - rows->rows.first;
-        out->row[a] = row[from + a];
-        memcpy(out->weight + a * lanes, rows->weight + i * lanes, (size_t)lanes * sizeof(float));
-        memcpy(out->root + a * wide, rows->root + i * wide, (size_t)wide * sizeof(float));
-        if (d > 0) memcpy(out->x + a * d, rows->x + i * d, (size_t)d * sizeof(float));
-    }
-    return IKT_OK;
-}
-
-void ikt_fisher_own_destroy(ikt_fisher_own *own) {
-    ikt_free(&own->row);
-    ikt_free(&own->weight);
-    ikt_free(&own->root);
-    ikt_free(&own->x);
-    own->count = 0;
 }

@@ -38,12 +38,10 @@ static void labellings_destroy(labellings *l) {
 
 /* Numbers the classes in the order of their labels. */
 static ikt_status number_classes(ikt_context *ctx, const int64_t *label, labellings *l) {
-    int64_t *sorted = NULL, count = 0;
+    int64_t *sorted = NULL;
     IKT_TRY(ikt_alloc(ctx, &sorted, l->m, sizeof *sorted, purpose));
     memcpy(sorted, label, (size_t)l->m * sizeof *sorted);
-    ikt_sort_i64(sorted, l->m);
-    for (int64_t i = 0; i < l->m; i++)
-        if (i == 0 || sorted[i] != sorted[i - 1]) sorted[count++] = sorted[i];
+    const int64_t count = ikt_sort_distinct_i64(sorted, l->m);
     l->classes = count;
     l->responses = count - 1;
     ikt_status st = ikt_alloc(ctx, &l->size, count, sizeof *l->size, purpose);

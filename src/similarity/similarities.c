@@ -302,25 +302,25 @@ ikt_status ikt_similarities_of_chosen(ikt_similarities *s, int64_t first, int64_
     return IKT_OK;
 }
 
-/* COLLECTIVE. Half of the median distance of evenly spread chosen rows; every rank finds it. Order
- * of numbers from 0 on is the order of their bits. */
+/* COLLECTIVE. Half of the median distance of evenly spread chosen rows; every rank finds it.
+ */
 static ikt_status choose_bandwidth(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const int64_t step = (s->m + BANDWIDTH_ROWS - 1) / BANDWIDTH_ROWS;
     const int64_t some = (s->m + step - 1) / step, pairs = some * (some - 1) / 2;
-    int64_t *bits = NULL, count = 0;
-    double *k = NULL, median = 0;
-    ikt_status st = ikt_alloc(ctx, &bits, pairs, sizeof *bits, purpose);
+    int64_t count = 0;
+    double *square = NULL, *k = NULL, median = 0;
+    ikt_status st = ikt_alloc(ctx, &square, pairs, sizeof *square, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &k, s->m, sizeof *k, purpose);
     st = ikt_agree(ctx, st);
     for (int64_t l = 0; st == IKT_OK && l < s->m; l += step) {
         st = ikt_similarities_of_chosen(s, l, 1, k);
         for (int64_t j = l + step; st == IKT_OK && j < s->m; j += step)
-            memcpy(&bits[count++], &k[j], sizeof *bits);
+            square[count++] = k[j];
     }
     if (st == IKT_OK && count > 0) {
-        ikt_sort_i64(bits, count);
-        memcpy(&median, &bits[count / 2], sizeof median);
+        ikt_sort_f64(square, count);
+        median = square[count / 2];
     }
     s->of.bandwidth = sqrt(median) / 2;
     if (st == IKT_OK && !(s->of.bandwidth > 0))
@@ -328,7 +328,7 @@ static ikt_status choose_bandwidth(ikt_similarities *s) {
                       "%s: most landmarks are equal, so that kernel.bandwidth cannot be chosen: "
                       "give it",
                       ikt_dataset_name(s->of.data));
-    ikt_free(&bits);
+    ikt_free(&square);
     ikt_free(&k);
     return st;
 }
@@ -369,38 +369,4 @@ void ikt_similarities_destroy(ikt_similarities **similarities) {
     ikt_free(&s->codes);
     ikt_free(&s->equal);
     ikt_free(similarities);
-}
-
-ikt_status ikt_similarities_all(ikt_similarities *s, ikt_similarities_block *out) {
-    ikt_context *ctx = s->ctx;
-    const ikt_row_range own = {s->rows.first, s->rows.count};
-    double *k = NULL;
-    *out = (ikt_similarities_block){.n_local = own.count, .m = s->m};
-    ikt_status st = ikt_alloc(ctx, &out->k, own.count * s->m, sizeof *out->k, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->self, own.count, sizeof *out->self, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->chosen_self, s->m, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &k, s->most * s->m, sizeof *k, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        const bool is_one = s->of.kind == IKT_SIMILARITY_GAUSSIAN;
-        for (int64_t l = 0; l < s->m; l++)
-            out->chosen_self[l] = is_one ? 1 : s->self[l];
-    }
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, s->most) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
-        const ikt_row_range at = ikt_stream_step(own, s->most, step);
-        const int64_t from = at.first - own.first;
-        st = ikt_similarities_of_rows(s, at.first, at.count, k, out->self + from);
-        for (int64_t e = 0; st == IKT_OK && e < at.count * s->m; e++)
-            out->k[from * s->m + e] = (float)k[e];
-    }
-    ikt_free(&k);
-    if (st != IKT_OK) ikt_similarities_block_destroy(out);
-    return st;
-}
-
-void ikt_similarities_block_destroy(ikt_similarities_block *block) {
-    ikt_free(&block->k);
-    ikt_free(&block->self);
-    ikt_free(&block->chosen_self);
 }

@@ -67,16 +67,4 @@ ikt_status ikt_similarities_of_rows(ikt_similarities *s, int64_t first, int64_t 
  *   k              [count * m] */
 ikt_status ikt_similarities_of_chosen(ikt_similarities *s, int64_t first, int64_t count, double *k);
 
-/* The similarities of all own rows at once, in single precision. */
-typedef struct {
-    int64_t n_local, m;
-    float *k;            /* [n_local * m] */
-    double *self;        /* [n_local] k(x, x) */
-    double *chosen_self; /* [m] k(s, s), the same on all ranks */
-} ikt_similarities_block;
-
-/* COLLECTIVE. Errors: those above; IKT_ERR_RESOURCE. The block is empty on failure. */
-ikt_status ikt_similarities_all(ikt_similarities *s, ikt_similarities_block *out);
-void ikt_similarities_block_destroy(ikt_similarities_block *block);
-
 #endif

@@ -501,7 +501,7 @@ static int64_t one(int64_t row) {
     (void)row;
     return 4;
 }
-static int64_t lonely(int64_t row) {
+static int64_t one_row_of_a_class(int64_t row) {
     return row == 100 ? 9 : row % 2;
 }
 
@@ -513,7 +513,7 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
     expect_refusal(ctx, &m, IKT_ERR_DATA, "no row has one");
     relabel(&m, one);
     expect_refusal(ctx, &m, IKT_ERR_DATA, "have the same label");
-    relabel(&m, lonely);
+    relabel(&m, one_row_of_a_class);
     expect_refusal(ctx, &m, IKT_ERR_DATA, "class 9 has one train row");
     int64_t *labels = m.labels;
     m.labels = NULL;

@@ -110,22 +110,30 @@ static double expected(const world *w, ikt_similarity_kind kind, double bandwidt
     return (double)equal / (double)all->t;
 }
 
-static void check_block(const world *w, const compared *c, const ikt_similarities_block *block,
-                        ikt_similarity_kind kind, double bandwidth, const ikt_codes *all,
-                        const int64_t *chosen) {
+/* Similarities of all own rows. */
+typedef struct {
+    double k[N * N], self[N]; /* [rows * m], [rows] */
+} own_rows;
+
+static own_rows *own_rows_make(const compared *c) {
+    own_rows *own = calloc(1, sizeof *own);
+    assert_int_equal(
+        ikt_similarities_of_rows(c->similar, c->rows.first, c->rows.count, own->k, own->self),
+        IKT_OK);
+    return own;
+}
+
+static void check_rows(const world *w, const compared *c, const own_rows *own, int64_t m,
+                       ikt_similarity_kind kind, double bandwidth, const ikt_codes *all,
+                       const int64_t *chosen) {
     for (int64_t i = 0; i < c->rows.count; i++) {
         const int64_t row = c->rows.first + i;
         const double self = expected(w, kind, bandwidth, all, row, row);
-        assert_true(fabs(block->self[i] - self) <= 1e-12 * fabs(self));
-        for (int64_t l = 0; l < block->m; l++) {
+        assert_true(fabs(own->self[i] - self) <= 1e-12 * fabs(self));
+        for (int64_t l = 0; l < m; l++) {
             const double wanted = expected(w, kind, bandwidth, all, row, chosen[l]);
-            const double found = (double)block->k[i * block->m + l];
-            assert_true(fabs(found - wanted) <= 1e-6 * fabs(wanted) + 1e-9);
+            assert_true(fabs(own->k[i * m + l] - wanted) <= 1e-6 * fabs(wanted) + 1e-9);
         }
-    }
-    for (int64_t l = 0; l < block->m; l++) {
-        const double self = expected(w, kind, bandwidth, all, chosen[l], chosen[l]);
-        assert_true(fabs(block->chosen_self[l] - self) <= 1e-12 * fabs(self));
     }
 }
 
@@ -150,16 +158,14 @@ static void similarities_are_those_of_the_formulas(void **state) {
         const ikt_similarity_kind kind = kinds[run / 2];
         const int64_t m = choose(run % 2, chosen);
         compared c, one;
-        ikt_similarities_block block, of_one;
         double *k = malloc((size_t)(m * m) * sizeof *k), *again = malloc((size_t)m * sizeof *k);
         compared_make(ctx, w, kind, bandwidth, chosen, m, &c);
         compared_make(alone, w, kind, bandwidth, chosen, m, &one);
-        assert_int_equal(ikt_similarities_all(c.similar, &block), IKT_OK);
-        assert_int_equal(ikt_similarities_all(one.similar, &of_one), IKT_OK);
+        own_rows *own = own_rows_make(&c), *of_one = own_rows_make(&one);
         if (kind == IKT_SIMILARITY_LINEAR) take_products(w, one.data);
-        check_block(w, &c, &block, kind, bandwidth, &one.codes, chosen);
-        assert_memory_equal(block.k, of_one.k + c.rows.first * m,
-                            (size_t)(c.rows.count * m) * sizeof(float));
+        check_rows(w, &c, own, m, kind, bandwidth, &one.codes, chosen);
+        assert_memory_equal(own->k, of_one->k + c.rows.first * m,
+                            (size_t)(c.rows.count * m) * sizeof *own->k);
         /* Chosen rows with each other are what rows with chosen ones are; in any order. */
         assert_int_equal(ikt_similarities_of_chosen(one.similar, 0, m, k), IKT_OK);
         for (int64_t l = 0; l < m; l++) {
@@ -171,8 +177,8 @@ static void similarities_are_those_of_the_formulas(void **state) {
         }
         free(k);
         free(again);
-        ikt_similarities_block_destroy(&block);
-        ikt_similarities_block_destroy(&of_one);
+        free(own);
+        free(of_one);
         compared_end(&c);
         compared_end(&one);
         assert_int_equal(ikt_memory_now(ctx), 0);

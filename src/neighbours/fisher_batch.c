@@ -1,0 +1,157 @@
+/* Making what a search in the Fisher metric works on, and how much it takes. See fisher_batch.h. */
+#include "neighbours/fisher_batch.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/sort.h"
+
+enum {
+    BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */
+    HALF_BYTES = 32 << 20,   /* of what they have for middles of lines */
+    SELECT_BYTES = 32 << 20, /* of the buffers that candidates are selected in */
+    LEAST_BATCH = 64
+};
+
+static const char purpose[] = "fisher blocks";
+
+void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next) {
+    for (int t = 0; b->scratch && t < ikt_threads(b->ctx); t++) {
+        ikt_fisher_scratch *s = &b->scratch[t];
+        ikt_free(&s->chord);
+        ikt_free(&s->plain);
+        ikt_free(&s->low);
+        ikt_free(&s->line);
+        ikt_free(&s->pair);
+    }
+    ikt_free(&b->scratch);
+    ikt_free(&b->chord_row);
+    ikt_free(&b->buffer);
+    ikt_free(&b->select);
+    ikt_free(&b->near);
+    ikt_free(&b->last);
+    ikt_free(&b->packed_root);
+    ikt_free(&b->packed_x);
+    ikt_free(&b->half);
+    ikt_free(&b->block_half);
+    ikt_free(here);
+    ikt_free(next);
+}
+
+static ikt_status create_scratch(const ikt_fisher_batch *b, ikt_fisher_scratch *s) {
+    ikt_context *ctx = b->ctx;
+    const ikt_segment_job *job = &b->rows->job;
+    const int64_t lanes = job->shape.lanes, wide = job->shape.wide,
+                  tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
+    IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
+    if (ikt_fisher_by_plain(b)) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
+    s->high = s->low + lanes;
+    s->root_low = s->high + lanes;
+    s->root_high = s->root_low + wide;
+    s->root_middle = s->root_high + wide;
+    IKT_TRY(ikt_alloc(ctx, &s->line, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line,
+                      purpose));
+    return ikt_alloc(ctx, &s->pair, IKT_PACK_ROWS * b->rows->d, sizeof *s->pair, purpose);
+}
+
+int64_t ikt_fisher_select_rows(int64_t selected) {
+    const int64_t rows =
+        SELECT_BYTES / (IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected);
+    return rows > LEAST_BATCH ? rows : LEAST_BATCH;
+}
+
+int64_t ikt_fisher_batch_rows(int64_t lanes) {
+    const int64_t rows = HALF_BYTES / ((int64_t)sizeof(float) * lanes);
+    return rows > BATCH_ROWS ? BATCH_ROWS : rows > LEAST_BATCH ? rows : LEAST_BATCH;
+}
+
+/* Whether the middle of a line is one of its points, so that the arcs over it are a bound. */
+static bool has_middle(const ikt_fisher_rows *rows) {
+    return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
+}
+
+ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **here, float **next) {
+    ikt_context *ctx = b->ctx;
+    const ikt_fisher_rows *rows = b->rows;
+    const ikt_class_lanes *shape = &rows->job.shape;
+    const int64_t bytes = (shape->lanes + shape->wide + rows->d) * (int64_t)sizeof(float);
+    IKT_TRY(ikt_alloc(ctx, &b->scratch, ikt_threads(ctx), sizeof *b->scratch, purpose));
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        IKT_TRY(create_scratch(b, &b->scratch[t]));
+    IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
+    if (b->selected > 0) {
+        const int64_t some = ikt_smaller(most, ikt_fisher_select_rows(b->selected));
+        IKT_TRY(ikt_alloc(ctx, &b->buffer, some * IKT_SELECT_CAPACITY * b->selected,
+                          sizeof *b->buffer, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->select, some, sizeof *b->select, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
+    }
+    IKT_TRY(ikt_alloc(ctx, &b->packed_root, ikt_packed_floats(FISHER_BLOCK_ROWS, shape->classes),
+                      sizeof *b->packed_root, purpose));
+    if (ikt_fisher_by_plain(b))
+        IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(FISHER_BLOCK_ROWS, rows->d),
+                          sizeof *b->packed_x, purpose));
+    if (has_middle(rows)) {
+        IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
+        IKT_TRY(ikt_alloc(ctx, &b->block_half, FISHER_BLOCK_ROWS * shape->lanes,
+                          sizeof *b->block_half, purpose));
+    }
+    IKT_TRY(ikt_alloc(ctx, here, FISHER_BLOCK_ROWS, (size_t)bytes, purpose));
+    return ikt_alloc(ctx, next, FISHER_BLOCK_ROWS, (size_t)bytes, purpose);
+}
+
+int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
+    return candidates == IKT_CANDIDATES_ALL ? FISHER_NEAR * k : among;
+}
+
+int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
+                                 int64_t d, int threads) {
+    const int64_t size = sizeof(float), tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
+    const int64_t blocks = 3 * FISHER_BLOCK_ROWS * lanes + 3 * FISHER_BLOCK_ROWS * (wide + d);
+    const int64_t own = ikt_smaller(ikt_fisher_batch_rows(lanes), n_local);
+    const int64_t some = ikt_smaller(ikt_fisher_select_rows(selected), own);
+    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
+    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) +
+           size * blocks + threads * size * (2 * tile + 2 * lanes + IKT_PACK_ROWS * d + 16 * wide);
+}
+
+/* --- some rows -------------------------------------------------------------------------------- */
+
+ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
+                           int64_t count, ikt_fisher_own *out) {
+    const int64_t lanes = rows->job.shape.lanes, wide = rows->job.shape.wide, d = rows->d;
+    int64_t from, end;
+    IKT_FIND_FIRST(from, 0, count, row[from] >= rows->rows.first);
+    IKT_FIND_FIRST(end, from, count, row[end] >= rows->rows.first + rows->rows.count);
+    *out = (ikt_fisher_own){.count = end - from};
+    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->weight, out->count * lanes, sizeof *out->weight, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->root, out->count * wide, sizeof *out->root, purpose);
+    if (st == IKT_OK && d > 0)
+        st = ikt_alloc(ctx, &out->x, out->count * d, sizeof *out->x, purpose);
+    if (st != IKT_OK) {
+        ikt_fisher_own_destroy(out);
+        return st;
+    }
+    for (int64_t a = 0; a < out->count; a++) {
+        const int64_t i = row[from + a] - rows->rows.first;
+        out->row[a] = row[from + a];
+        memcpy(out->weight + a * lanes, rows->weight + i * lanes, (size_t)lanes * sizeof(float));
+        memcpy(out->root + a * wide, rows->root + i * wide, (size_t)wide * sizeof(float));
+        if (d > 0) memcpy(out->x + a * d, rows->x + i * d, (size_t)d * sizeof(float));
+    }
+    return IKT_OK;
+}
+
+void ikt_fisher_own_destroy(ikt_fisher_own *own) {
+    ikt_free(&own->row);
+    ikt_free(&own->weight);
+    ikt_free(&own->root);
+    ikt_free(&own->x);
+    own->count = 0;
+}

@@ -1,0 +1,76 @@
+/* What a search in the Fisher metric works on: batches of own rows, and blocks of rows that go
+ * round the ranks. Private to fisher_search.c and fisher_batch.c. */
+#ifndef IKT_NEIGHBOURS_FISHER_BATCH_H
+#define IKT_NEIGHBOURS_FISHER_BATCH_H
+
+#include "base/sort.h"
+#include "neighbours/fisher_search.h"
+
+enum {
+    FISHER_BLOCK_ROWS = 512, /* rows of a block that goes round the ring */
+    FISHER_OWN_ROWS = 16,    /* own rows that are compared with a block together */
+    FISHER_NEAR = 2          /* times k: rows that come first */
+};
+
+/* A block of rows of some rank. */
+typedef struct {
+    int64_t first, count;
+    const float *weight, *root, *x, *half;
+    int32_t
+        lane[FISHER_BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
+    int32_t support[FISHER_BLOCK_ROWS];
+    int64_t supports; /* how many there are, and which rows of the block */
+} ikt_fisher_block;
+
+/* What a thread needs of its own. */
+typedef struct {
+    float *chord,
+        *plain; /* [FISHER_OWN_ROWS * FISHER_BLOCK_ROWS] tiles of squared chords, plain distances */
+    float *low, *high;                         /* [lanes] log-weights with entries left out */
+    float *root_low, *root_high, *root_middle; /* [wide] */
+    float *line;                               /* of ikt_segment_distance */
+    float *pair;                               /* [IKT_PACK_ROWS * d] a packed row */
+    float one[IKT_PACK_ROWS];
+    int64_t lengths;
+} ikt_fisher_scratch;
+
+/* A batch of own rows. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_fisher_rows *rows;
+    const uint8_t *allowed;
+    int64_t count;
+    const int64_t *row;
+    const float *weight, *root, *x;
+    float *half;        /* [count * lanes] for middles of lines; NULL where none is a bound */
+    float *chord_row;   /* [count * classes] roots side by side */
+    ikt_pair *buffer;   /* [count * IKT_SELECT_CAPACITY * selected] */
+    ikt_select *select; /* [count] */
+    int64_t selected;
+    ikt_pair *near, *last; /* [count] the last pair that comes first, and that is a candidate */
+    bool has_near;         /* some come first */
+    float *best;           /* lists of the batch */
+    uint32_t *best_row;
+    int64_t k;
+    float *packed_root, *packed_x, *block_half; /* of the block */
+    ikt_fisher_scratch *scratch;                /* [threads] */
+} ikt_fisher_batch;
+
+/* Whether candidates are the nearest by plain distance. */
+static inline bool ikt_fisher_by_plain(const ikt_fisher_batch *b) {
+    return b->rows->candidates == IKT_CANDIDATES_EUCLIDEAN;
+}
+
+/* LOCAL, pure. Own rows of a batch, which have products for middles of lines. */
+int64_t ikt_fisher_batch_rows(int64_t lanes);
+
+/* LOCAL, pure. Own rows whose buffers of so many selected pairs are held together. */
+int64_t ikt_fisher_select_rows(int64_t selected);
+
+/* LOCAL. What batches of up to `most` rows need; b has context, rows and how many are selected.
+ *   here, next   receive two blocks on their way
+ * Errors: IKT_ERR_RESOURCE; ikt_fisher_batch_destroy in any case. */
+ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **here, float **next);
+void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next);
+
+#endif
