@@ -63,29 +63,40 @@ LANES_INLINE void sum_rows(const job *j, int q, pair_form form) {
             sum_group(j, true, q, form, 1, i);
 }
 
-LANES_INLINE void sum_kernel(const job *j, int q, ikt_kernel kernel) {
-    const pair_form form = pair_form_of(kernel);
-    if (kernel.kind == IKT_KERNEL_STUDENT)
-        sum_rows(j, q, (pair_form){IKT_KERNEL_STUDENT, 1, 1});
-    else if (kernel.kind == IKT_KERNEL_STUDENT_LOG)
-        sum_rows(j, q, (pair_form){IKT_KERNEL_STUDENT_LOG, 1, 1});
-    else if (kernel.kind == IKT_KERNEL_GAUSSIAN)
-        sum_rows(j, q, (pair_form){IKT_KERNEL_GAUSSIAN, 1, 1});
-    else
-        sum_rows(j, q, (pair_form){IKT_KERNEL_TAILED, form.alpha, form.inverse});
-}
+/* A function for each kernel and dimension, in which both are constants, not one for all: the time
+ * of a compiler grows faster than what is inlined into a function. */
+#define SUMS_OF(name, kind, q)                                                                     \
+    LANES_INLINE void name##_body(const job *j) {                                                  \
+        const pair_form form = pair_form_of(j->sums->kernel);                                      \
+        sum_rows(j, q, (pair_form){kind, form.alpha, form.inverse});                               \
+    }                                                                                              \
+    IKT_FOR_EACH_ISA(name, name##_body, (const job *j), (j))
 
-LANES_INLINE void sum_all(const job *j) {
-    const ikt_kernel kernel = j->sums->kernel;
-    if (j->sums->q == 1)
-        sum_kernel(j, 1, kernel);
-    else if (j->sums->q == 2)
-        sum_kernel(j, 2, kernel);
-    else
-        sum_kernel(j, 3, kernel);
-}
+SUMS_OF(student_1, IKT_KERNEL_STUDENT, 1)
+SUMS_OF(student_2, IKT_KERNEL_STUDENT, 2)
+SUMS_OF(student_3, IKT_KERNEL_STUDENT, 3)
+SUMS_OF(student_log_1, IKT_KERNEL_STUDENT_LOG, 1)
+SUMS_OF(student_log_2, IKT_KERNEL_STUDENT_LOG, 2)
+SUMS_OF(student_log_3, IKT_KERNEL_STUDENT_LOG, 3)
+SUMS_OF(gaussian_1, IKT_KERNEL_GAUSSIAN, 1)
+SUMS_OF(gaussian_2, IKT_KERNEL_GAUSSIAN, 2)
+SUMS_OF(gaussian_3, IKT_KERNEL_GAUSSIAN, 3)
+SUMS_OF(tailed_1, IKT_KERNEL_TAILED, 1)
+SUMS_OF(tailed_2, IKT_KERNEL_TAILED, 2)
+SUMS_OF(tailed_3, IKT_KERNEL_TAILED, 3)
 
-IKT_FOR_EACH_ISA(sum, sum_all, (const job *j), (j))
+typedef void sum_function(const job *j);
+typedef sum_function *isa_choice(ikt_isa isa);
+
+static sum_function *sum_of(const ikt_kernelsum *sums, ikt_isa isa) {
+    static isa_choice *const choice[][IKT_DIMENSIONS_MOST] = {
+        [IKT_KERNEL_STUDENT] = {student_1, student_2, student_3},
+        [IKT_KERNEL_STUDENT_LOG] = {student_log_1, student_log_2, student_log_3},
+        [IKT_KERNEL_GAUSSIAN] = {gaussian_1, gaussian_2, gaussian_3},
+        [IKT_KERNEL_TAILED] = {tailed_1, tailed_2, tailed_3},
+    };
+    return choice[sums->kernel.kind][sums->q - 1](isa);
+}
 
 static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     enum { PIECE = 4 * PAIR_GROUP };
@@ -108,7 +119,7 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
 #pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(static)
         for (int64_t i = 0; i < places; i += PIECE) {
             const job j = {sums, r, e, first, group, i, places - i < PIECE ? places : i + PIECE};
-            sum(e->isa)(&j);
+            sum_of(sums, e->isa)(&j);
         }
     }
     return IKT_OK;
