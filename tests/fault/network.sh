@@ -10,6 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../support/hosts.sh"
 hosts_missing && exit 77
 trap 'hosts_stop; rm -rf "$work"' EXIT
+healed= # a host whose link is well again before the job is started once more
 limit=60 # seconds in which a job must end
 report=${IKT_NETWORK_REPORT:-/dev/null}
 
@@ -65,7 +66,9 @@ stops() { # it ends; the same command goes on from its checkpoint, without the h
     [ -n "$why" ] || fail "$case: no sentence"
     wait_until "$limit" nothing_left || { fail "$case: still running: $(for h in "${hosts[@]}"; do host_pids "$h" | xargs -r ps -o pid,args -p; done)"; hosts_end; }
     [ ! -e run.h5 ] || fail "$case: a result of a run that did not end"
-    at=$(ls -t run.h5.checkpoint 2>/dev/null | head -n 1)
+    at=$(ls -t run.h5.checkpoint 2>/dev/null | grep -v part | head -n 1)
+    [ -z "$healed" ] || restore "$healed"
+    healed=
     cp err.txt "${IKT_NETWORK_LOGS:-.}/$case.txt"
     begin 3 output.file=run.h5
     local before=$seconds
@@ -98,7 +101,7 @@ case_loses_packets() { with "$in_loop"; lossy h2 yes; goes_on; dropped=$(on h2 t
 case_large_packets_vanish() { with "$in_loop"; on h2 ip link set eth0 mtu 600; sleep 4; on h2 ip link set eth0 mtu 1500; goes_on; }
 case_frozen_8_s() { with "$in_loop"; local p; p=$(host_pids h4); kill -STOP $p; sleep 8; kill -CONT $p; goes_on; }
 case_cut_for_good() { with "$in_loop"; cut h3; stops_without h3; restore h3; }
-case_launcher_cut() { with "$in_loop"; cut h1; stops_without h4; restore h1; }
+case_launcher_cut() { with "$in_loop"; cut h1; healed=h1; stops_without h4; }
 case_rank_dies() { with "$in_loop"; kill -9 $(rank_on h2); stops_without h2; }
 case_daemon_dies() { with "$in_loop"; kill -9 $(daemon_on h3); stops_without h3; }
 case_off_in_codes() { with 'isolation: psi'; host_off h3; stops_without h3; restore h3; }
