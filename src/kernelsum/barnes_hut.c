@@ -402,17 +402,22 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int
     return ikt_kernelsum_create(ctx, rows, q, kernel, &ops, &accuracy, out);
 }
 
-/* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. What
- * other ranks send is taken to be as much as what is here. */
+/* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. Of other
+ * ranks' points a rank needs those at the surface of its own places, and few of them travel: taken
+ * to be four times its own where there are so many, which small maps reach; in a large one they are
+ * fewer. */
 int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int charges, int threads) {
-    const bool shared = rows->ranks > 1;
-    const int64_t n = (rows->n + rows->ranks - 1) / rows->ranks, found = (int64_t)sizeof(result);
-    const int64_t of_point = 2 * (8 + 4) + 12 + 4 + 3 * found + (charges > 0 ? 12 : 0) +
-                             (shared ? 2 * (int64_t)sizeof(ikt_traveller) + 4 * 12 + 4 : 0);
+    const int64_t n = (rows->n + rows->ranks - 1) / rows->ranks;
+    const int64_t others = rows->n - n < 4 * n ? rows->n - n : 4 * n;
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
-    const int64_t nodes = 7 * (n / 16 + 1) / 2;
+    int64_t of_point = 2 * (8 + 4) + 12 + 4 + 3 * (int64_t)sizeof(result) + (charges > 0 ? 12 : 0);
+    int64_t nodes = 7 * (n / 16 + 1) / 2, shared = 0;
     (void)q;
-    return (of_point * n + of_node * nodes * (shared ? 4 : 1)) * 17 / 16 +
-           threads * (int64_t)sizeof(bucket) + (shared ? 2048 * (int64_t)rows->ranks : 0) +
-           8 * charges;
+    if (rows->ranks > 1) { /* travellers; own points and nodes once more; what others sent */
+        of_point += 2 * (int64_t)sizeof(ikt_traveller) + 16;
+        nodes *= 2;
+        shared = (charges > 0 ? 180 : 140) * others + 8192 * (int64_t)rows->ranks;
+    }
+    return (of_point * n + of_node * nodes) * 17 / 16 + shared + (int64_t)sizeof(barnes_hut) +
+           threads * (int64_t)sizeof(bucket) + 8 * charges;
 }
