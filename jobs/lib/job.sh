@@ -59,7 +59,10 @@ set_launch() {
     srun) launch=(srun --ntasks="$count" --nodes="$(((count + per_node - 1) / per_node))") ;;
     flux) launch=(flux run --ntasks="$count" --nodes="$(((count + per_node - 1) / per_node))"
         --cores-per-task="$threads") ;;
-    mpirun)
+    mpirun) # a host that is gone is missed after 25 s; Open MPI would take 8 minutes (docs/cluster.md)
+        export OMPI_MCA_oob_tcp_keepalive_time="${OMPI_MCA_oob_tcp_keepalive_time:-5}"
+        export OMPI_MCA_oob_tcp_keepalive_intvl="${OMPI_MCA_oob_tcp_keepalive_intvl:-5}"
+        export OMPI_MCA_oob_tcp_keepalive_probes="${OMPI_MCA_oob_tcp_keepalive_probes:-4}"
         launch=(mpirun -n "$count" --map-by "ppr:$on:node:pe=$threads")
         if [ ${#hosts[@]} -gt 0 ] && ! ompi_info --parsable 2>/dev/null | grep -q "ras:$mpi_component:"; then
             list=$(IFS=,; echo "${hosts[*]}")

@@ -12,26 +12,26 @@
  * and left out. For w = 1 / (1 + u^2): w' = -w^2, w'' = 2 w^3, w''' = -6 w^4. For
  * w = (1 + u^2 / alpha)^-alpha and v = 1 / (1 + u^2 / alpha): w' = -w v, w'' = (1 + 1 / alpha) w
  * v^2, w''' = -(1 + 1 / alpha) (1 + 2 / alpha) w v^3.
- * A rank sums for a stretch of the order of points, and every rank gets the results of all: the
- * stretches are equal whoever owns the rows.
+ * A rank sums for the points of a stretch of the order (stretches.h), with the nodes of other ranks
+ * that these open (essential.h).
  * Advantage: n log n in 1, 2 and 3 dimensions, where a grid of a volume would not fit. Nothing
  * depends on ranks and threads: the tree is that of all points, lists follow its order. One walk
  * serves many points, and the loops are of the kind that exact sums have.
- * Disadvantage: positions, tree and results of all points on every rank, which also sorts them;
- * what is near one point of a bucket is near for all. */
+ * Disadvantage: points travel to the rank of their place and results back, 24 bytes each way; what
+ * is near one point of a bucket is near for all. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "kernelsum/octree.h"
+#include "kernelsum/essential.h"
 #include "kernelsum/ops.h"
 #include "kernelsum/pairs.h"
+#include "kernelsum/stretches.h"
 
 enum {
     CHUNK = 512,      /* entries of a list that are summed at a time, a multiple of LANES */
-    FEW_POINTS = 4,   /* of a node that are summed sooner than its moments */
     OF_NODE = 11,     /* numbers of a node in a list: centre, mass, second moments, their trace */
     OF_CHARGES = 14,  /* of a node with charges: first moments, too */
     MOST_DEGREES = 10 /* of freedom; see ikt_tree_has_kernel */
@@ -46,23 +46,23 @@ typedef struct {
 typedef struct {
     ikt_isa isa;
     pair_form form;
-    /* A node counts as a whole where the square of its radius is below opening (width +
-     * distance^2): its derivatives are small then beside the kernel. */
-    float opening, width;
-    ikt_replica replica;
+    ikt_far_rule far;
+    ikt_stretches stretches;
     ikt_octree tree;
-    result *all;     /* [n] in the order of keys */
-    int64_t *counts; /* [ranks] points that each sums for */
-    float *charge;   /* [n] in the order of keys, once there have been charges */
+    ikt_essential essential;
+    result *found, *back; /* [room] at the points, in the order of keys and as they arrived */
+    int64_t room;
+    result *own;           /* [rows.count] in the order in which the rows left */
+    float *charge, *moved; /* [charge_room] in the order of keys and as they travel */
+    int64_t charge_room;
 } barnes_hut;
 
 /* Places that go together, and what is near and far of them. */
 typedef struct {
     const barnes_hut *of;
-    const float *charge; /* those of the method, whose moments are in the tree; NULL: all are 1 */
     int count;
     float own[3][IKT_OCTREE_LEAF]; /* [axis][count] places */
-    float low[3], high[3];
+    ikt_box box;
     pair_sums sums[IKT_OCTREE_LEAF]; /* sum of w, and of minus half its gradient */
     int64_t n_nodes, n_points;
     float node[OF_CHARGES][CHUNK];
@@ -135,7 +135,7 @@ LANES_INLINE void add_lists(bucket *b, bool charged, pair_form form, int64_t nod
 }
 
 LANES_INLINE void add_form(bucket *b, pair_form form, int64_t nodes, int64_t points) {
-    if (b->charge)
+    if (b->of->essential.charge)
         add_lists(b, true, form, nodes, points);
     else
         add_lists(b, false, form, nodes, points);
@@ -171,57 +171,49 @@ static void flush(bucket *b) {
 /* With charges their moments stand in place of those of points. */
 static void list_node(bucket *b, const ikt_octree_node *node) {
     const int64_t at = b->n_nodes++;
-    const ikt_octree_moments *m = &b->of->tree.moments[node - b->of->tree.node];
+    const ikt_essential *e = &b->of->essential;
+    const ikt_octree_moments *m = &e->moments[node - e->node];
+    const bool charged = e->charge != NULL;
     for (int c = 0; c < 3; c++)
         b->node[c][at] = node->centre[c];
-    b->node[3][at] = b->charge ? (float)m->mass : node->mass;
+    b->node[3][at] = charged ? (float)m->mass : node->mass;
     for (int k = 0; k < 6; k++)
-        b->node[4 + k][at] = b->charge ? (float)m->second[k] : node->second[k];
-    b->node[10][at] = b->charge ? (float)(m->second[0] + m->second[1] + m->second[2])
-                                : node->second[0] + node->second[1] + node->second[2];
-    for (int c = 0; c < 3 && b->charge; c++)
+        b->node[4 + k][at] = charged ? (float)m->second[k] : node->second[k];
+    b->node[10][at] = charged ? (float)(m->second[0] + m->second[1] + m->second[2])
+                              : node->second[0] + node->second[1] + node->second[2];
+    for (int c = 0; c < 3 && charged; c++)
         b->node[11 + c][at] = (float)m->first[c];
     if (b->n_nodes == CHUNK) flush(b);
 }
 
 static void list_points(bucket *b, const ikt_octree_node *node) {
+    const ikt_essential *e = &b->of->essential;
     for (int64_t i = node->first; i < node->end; i++) {
         for (int c = 0; c < 3; c++)
-            b->point[c][b->n_points] = b->of->tree.at[c][i];
-        if (b->charge) b->amount[b->n_points] = b->charge[i];
+            b->point[c][b->n_points] = e->at[c][i];
+        if (e->charge) b->amount[b->n_points] = e->charge[i];
         if (++b->n_points == CHUNK) flush(b);
     }
 }
 
-/* Whether the node counts as a whole for the bucket: its radius beside the distance, and beside the
- * width of the kernel, within which forces are nearly linear. */
-static bool is_far(const bucket *b, const ikt_octree_node *node) {
-    float distance2 = 0;
-    for (int c = 0; c < 3; c++) {
-        float below = b->low[c] - node->centre[c], above = node->centre[c] - b->high[c];
-        float gap = below > above ? below : above;
-        if (gap > 0) distance2 += gap * gap;
-    }
-    return node->radius2 < b->of->opening * (b->of->width + distance2);
-}
-
 /* Walks the tree for `count` places own[axis][0 .. count - 1] of the bucket, and sums. */
 static void sum_bucket(bucket *b, int count, result *out) {
-    const ikt_octree *tree = &b->of->tree;
+    const ikt_essential *tree = &b->of->essential;
     b->count = count;
     b->n_nodes = b->n_points = 0;
     memset(b->sums, 0, sizeof b->sums);
     for (int c = 0; c < 3; c++) {
-        b->low[c] = b->high[c] = b->own[c][0];
+        b->box.low[c] = b->box.high[c] = b->own[c][0];
         for (int k = 0; k < count; k++) {
             const float at = b->own[c][k];
-            b->low[c] = at < b->low[c] ? at : b->low[c];
-            b->high[c] = at > b->high[c] ? at : b->high[c];
+            b->box.low[c] = at < b->box.low[c] ? at : b->box.low[c];
+            b->box.high[c] = at > b->box.high[c] ? at : b->box.high[c];
         }
     }
     for (int64_t i = 0; i < tree->count;) {
         const ikt_octree_node *node = &tree->node[i];
-        const bool whole = node->end - node->first > FEW_POINTS && is_far(b, node);
+        const bool whole =
+            node->end - node->first > IKT_FEW_POINTS && ikt_far(b->of->far, node, &b->box);
         if (whole)
             list_node(b, node);
         else if (node->is_leaf)
@@ -236,56 +228,19 @@ static void sum_bucket(bucket *b, int count, result *out) {
     }
 }
 
-/* --- shares ----------------------------------------------------------------------------------- */
-
-/* First point that rank r sums for: leaves belong to the rank in whose even share they begin. */
-static int64_t share_begin(const ikt_octree *tree, int ranks, int r) {
-    const int64_t n = tree->n, wanted = n / ranks * r + n % ranks * r / ranks;
-    if (r == ranks) return n;
-    int64_t i = 0; /* the first leaf that begins at `wanted` or after it */
-    while (i < tree->count) {
-        const ikt_octree_node *node = &tree->node[i];
-        if (node->end <= wanted)
-            i = node->next;
-        else if (node->is_leaf && node->first >= wanted)
-            return node->first;
-        else
-            i++;
-    }
-    return n;
-}
+/* --- places ----------------------------------------------------------------------------------- */
 
 /* Sums at the points of a leaf, which are more than a bucket holds where they share a key. */
-static void sum_leaf(const barnes_hut *m, const float *charge, const ikt_octree_node *leaf) {
+static void sum_leaf(const barnes_hut *m, const ikt_octree_node *leaf) {
     bucket b;
     b.of = m;
-    b.charge = charge;
     for (int64_t first = leaf->first; first < leaf->end; first += IKT_OCTREE_LEAF) {
         const int64_t left = leaf->end - first;
         const int count = left < IKT_OCTREE_LEAF ? (int)left : IKT_OCTREE_LEAF;
         for (int c = 0; c < 3; c++)
             memcpy(b.own[c], m->tree.at[c] + first, (size_t)count * sizeof *b.own[c]);
-        sum_bucket(&b, count, m->all + first);
+        sum_bucket(&b, count, m->found + first);
     }
-}
-
-/* Sums for the leaves of the own stretch of points, and the results of all ranks. */
-static void sum_points(ikt_kernelsum *sums, const float *charge) {
-    const barnes_hut *m = sums->self;
-    const ikt_octree *tree = &m->tree;
-    ikt_context *ctx = sums->ctx;
-    for (int r = 0; r < sums->rows.ranks; r++)
-        m->counts[r] =
-            share_begin(tree, sums->rows.ranks, r + 1) - share_begin(tree, sums->rows.ranks, r);
-    const int64_t begin = share_begin(tree, sums->rows.ranks, ikt_rank(ctx));
-    const int64_t count = m->counts[ikt_rank(ctx)];
-#pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(dynamic, 16)
-    for (int64_t i = 0; i < tree->count; i++) {
-        const ikt_octree_node *node = &tree->node[i];
-        if (node->is_leaf && node->first >= begin && node->first < begin + count)
-            sum_leaf(m, charge, node);
-    }
-    ikt_allgather(ctx, m->all + begin, count, sizeof *m->all, m->all, m->counts);
 }
 
 /* --- the way of summing ----------------------------------------------------------------------- */
@@ -300,15 +255,27 @@ static void store(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int
         r->gradient[sums->q * at + c] = (float)(scale * (double)found->gradient[c]);
 }
 
-static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k,
-                        const float *charge) {
+/* COLLECTIVE. Sums at the points of the own stretch, which go back to the owners of the rows. */
+static void sum_points(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
+    const barnes_hut *m = sums->self;
+    const ikt_octree *tree = &m->tree;
+#pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(dynamic, 16)
+    for (int64_t i = 0; i < tree->count; i++)
+        if (tree->node[i].is_leaf) sum_leaf(m, &tree->node[i]);
+    for (int64_t s = 0; s < tree->n; s++)
+        m->back[tree->row[s]] = m->found[s];
+    ikt_stretches_answer(sums->ctx, &m->stretches, m->back, m->own, sizeof *m->own);
+    for (int64_t s = 0; s < sums->rows.count; s++)
+        store(sums, r, k, m->stretches.order[s], &m->own[s]);
+}
+
+static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
     const barnes_hut *m = sums->self;
 #pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(dynamic, 16)
     for (int64_t i = 0; i < r->targets; i++) {
         bucket b;
         result found;
         b.of = m;
-        b.charge = charge;
         for (int c = 0; c < 3; c++)
             b.own[c][0] = c < sums->q ? r->target[sums->q * i + c] : 0;
         sum_bucket(&b, 1, &found);
@@ -316,55 +283,81 @@ static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *
     }
 }
 
+/* LOCAL. Memory for results and charges of the points that are here now. */
+static ikt_status claim(ikt_context *ctx, barnes_hut *m, bool charged, int64_t rows) {
+    const int64_t n = m->tree.n > rows ? m->tree.n : rows, more = n + n / 16;
+    if (n > m->room) {
+        m->room = 0;
+        ikt_free(&m->found);
+        ikt_free(&m->back);
+        IKT_TRY(ikt_alloc(ctx, &m->found, more, sizeof *m->found, "repulsion"));
+        IKT_TRY(ikt_alloc(ctx, &m->back, more, sizeof *m->back, "repulsion"));
+        m->room = more;
+    }
+    if (charged && n > m->charge_room) {
+        m->charge_room = 0;
+        ikt_free(&m->charge);
+        ikt_free(&m->moved);
+        IKT_TRY(ikt_alloc(ctx, &m->charge, more, sizeof *m->charge, "repulsion"));
+        IKT_TRY(ikt_alloc(ctx, &m->moved, 2 * more, sizeof *m->moved, "repulsion"));
+        m->charge_room = more;
+    }
+    return ikt_octree_claim_nodes(ctx, &m->tree, ikt_octree_count(&m->tree));
+}
+
+/* COLLECTIVE. The k-th set of charges, divided by its scale, in the tree. */
+static ikt_status bring_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
+    barnes_hut *m = sums->self;
+    const double *charge = r->charge + k * sums->rows.count;
+    float *leaving = m->moved, *arriving = m->moved + m->charge_room;
+    for (int64_t s = 0; s < sums->rows.count; s++)
+        leaving[s] = (float)(charge[m->stretches.order[s]] / sums->scale[k]);
+    ikt_stretches_send(sums->ctx, &m->stretches, leaving, arriving, sizeof *leaving);
+    for (int64_t s = 0; s < m->tree.n; s++)
+        m->charge[s] = arriving[m->tree.row[s]];
+    ikt_octree_charge(&m->tree, m->charge);
+    return ikt_essential_charge(sums->ctx, &m->tree, m->charge, &m->essential);
+}
+
 static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     barnes_hut *m = sums->self;
     ikt_context *ctx = sums->ctx;
-    if (r->charge && !m->charge)
-        IKT_TRY(ikt_kernelsum_claim(sums, &m->charge, sums->rows.n, sizeof *m->charge));
-    if (!ikt_replica_fill(ctx, &sums->rows, r->y, &m->replica)) {
+    bool finite;
+    IKT_TRY(ikt_stretches_deal(ctx, &sums->rows, sums->q, r->y, &m->stretches, &m->tree, &finite));
+    if (!finite) {
         ikt_kernelsum_invalid(sums, r);
         return IKT_OK;
     }
-    const int64_t nodes = ikt_octree_order(&m->tree, sums->q, m->replica.all);
-    if (nodes > m->tree.capacity) /* equal on all ranks */
-        IKT_TRY(ikt_agree(ctx, ikt_octree_reserve(ctx, &m->tree, nodes)));
+    IKT_TRY(ikt_agree(ctx, claim(ctx, m, r->charge != NULL, sums->rows.count)));
     ikt_octree_build(&m->tree);
+    IKT_TRY(
+        ikt_essential_make(ctx, &m->tree, m->far, sums->q, r->target, r->targets, &m->essential));
     for (int k = 0; k < r->charges; k++) {
-        if (r->charge) { /* in the order of keys; the tree is made: its positions lend memory */
-            float *by_row = m->replica.all;
-            ikt_replica_charges(ctx, &sums->rows, r->charge + k * sums->rows.count, sums->scale[k],
-                                &m->replica, by_row);
-            for (int64_t s = 0; s < sums->rows.n; s++)
-                m->charge[s] = by_row[m->tree.row[s]];
-            ikt_octree_charge(&m->tree, m->charge);
-        }
-        const float *charge = r->charge ? m->charge : NULL;
-        if (r->target) {
-            sum_targets(sums, r, k, charge);
-            continue;
-        }
-        sum_points(sums, charge);
-        for (int64_t s = 0; s < sums->rows.n; s++) {
-            const int64_t i = (int64_t)m->tree.row[s] - sums->rows.first;
-            if (i >= 0 && i < sums->rows.count) store(sums, r, k, i, &m->all[s]);
-        }
+        if (r->charge) IKT_TRY(bring_charges(sums, r, k));
+        if (r->target)
+            sum_targets(sums, r, k);
+        else
+            sum_points(sums, r, k);
     }
     return IKT_OK;
 }
 
 static void destroy(ikt_kernelsum *sums) {
     barnes_hut *m = sums->self;
-    ikt_replica_destroy(&m->replica);
+    ikt_stretches_destroy(&m->stretches);
     ikt_octree_destroy(&m->tree);
-    ikt_free(&m->all);
-    ikt_free(&m->counts);
+    ikt_essential_destroy(&m->essential);
+    ikt_free(&m->found);
+    ikt_free(&m->back);
+    ikt_free(&m->own);
     ikt_free(&m->charge);
+    ikt_free(&m->moved);
 }
 
 static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
     const barnes_hut *m = sums->self;
     snprintf(text, size, "Barnes-Hut tree in %d dimensions, opened at %g, second moments", sums->q,
-             sqrt((double)m->opening));
+             sqrt((double)m->far.opening));
 }
 
 static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
@@ -381,20 +374,20 @@ static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "repulsion by a tree: there is no expansion of this kernel");
     m->isa = ikt_cpu_isa();
-    m->opening = opening * opening;
+    m->far.opening = opening * opening;
     m->form = pair_form_of(sums->kernel);
-    m->width = 1;
+    m->far.width = 1;
     if (sums->kernel.kind == IKT_KERNEL_TAILED) {
         const float alpha = m->form.alpha;
         /* As w' / w'' is to that of the Student kernel for light tails; heavy ones add up from
          * afar, and on a line forces cancel most. */
-        m->opening *= (alpha < 1 ? (1 + alpha) / 2 : 2 / (1 + alpha)) / (sums->q == 1 ? 2 : 1);
-        m->width = alpha;
+        m->far.opening *= (alpha < 1 ? (1 + alpha) / 2 : 2 / (1 + alpha)) / (sums->q == 1 ? 2 : 1);
+        m->far.width = alpha;
     }
-    IKT_TRY(ikt_replica_create(ctx, &sums->rows, sums->q, &m->replica));
-    IKT_TRY(ikt_octree_create(ctx, sums->rows.n, &m->tree));
-    IKT_TRY(ikt_alloc(ctx, &m->all, sums->rows.n, sizeof *m->all, "repulsion"));
-    return ikt_alloc(ctx, &m->counts, sums->rows.ranks, sizeof *m->counts, "repulsion");
+    IKT_TRY(ikt_stretches_create(ctx, &sums->rows, &m->stretches));
+    IKT_TRY(ikt_octree_claim_points(ctx, &m->tree, sums->rows.count));
+    IKT_TRY(ikt_essential_create(ctx, &m->essential));
+    return ikt_alloc(ctx, &m->own, sums->rows.count, sizeof *m->own, "repulsion");
 }
 
 bool ikt_tree_has_kernel(ikt_kernel kernel) {
@@ -409,12 +402,22 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int
     return ikt_kernelsum_create(ctx, rows, q, kernel, &ops, &accuracy, out);
 }
 
-/* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. */
+/* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. Of other
+ * ranks' points a rank needs those at the surface of its own places, and few of them travel: taken
+ * to be four times its own where there are so many, which small maps reach; in a large one they are
+ * fewer. */
 int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int charges, int threads) {
-    const int64_t of_point =
-        2 * (8 + 4) + 12 + (int64_t)sizeof(result) + (charges > 0 ? (int64_t)sizeof(float) : 0);
+    const int64_t n = (rows->n + rows->ranks - 1) / rows->ranks;
+    const int64_t others = rows->n - n < 4 * n ? rows->n - n : 4 * n;
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
-    const int64_t nodes = 7 * (rows->n / 16 + 1) / 2;
-    return ikt_replica_memory(rows, q) + of_point * rows->n + of_node * nodes +
-           threads * (int64_t)sizeof(bucket) + 8 * rows->ranks + 8 * charges;
+    int64_t of_point = 2 * (8 + 4) + 12 + 4 + 3 * (int64_t)sizeof(result) + (charges > 0 ? 12 : 0);
+    int64_t nodes = 7 * (n / 16 + 1) / 2, shared = 0;
+    (void)q;
+    if (rows->ranks > 1) { /* travellers; own points and nodes once more; what others sent */
+        of_point += 2 * (int64_t)sizeof(ikt_traveller) + 16;
+        nodes *= 2;
+        shared = (charges > 0 ? 180 : 140) * others + 8192 * (int64_t)rows->ranks;
+    }
+    return (of_point * n + of_node * nodes) * 17 / 16 + shared + (int64_t)sizeof(barnes_hut) +
+           threads * (int64_t)sizeof(bucket) + 8 * charges;
 }

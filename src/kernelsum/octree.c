@@ -7,26 +7,48 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { BITS = 21, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, LANES = 16 };
+enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 
-ikt_status ikt_octree_create(ikt_context *ctx, int64_t n, ikt_octree *out) {
-    *out = (ikt_octree){.n = n, .padded = n + LANES};
-    IKT_TRY(ikt_alloc(ctx, &out->key, n, sizeof *out->key, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &out->spare_key, n, sizeof *out->spare_key, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &out->row, n, sizeof *out->row, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &out->spare_row, n, sizeof *out->spare_row, "repulsion"));
-    for (int c = 0; c < 3; c++)
-        IKT_TRY(ikt_alloc(ctx, &out->at[c], out->padded, sizeof *out->at[c], "repulsion"));
-    return IKT_OK;
-}
+/* --- memory ----------------------------------------------------------------------------------- */
 
-void ikt_octree_destroy(ikt_octree *tree) {
+static void free_points(ikt_octree *tree) {
     ikt_free(&tree->key);
     ikt_free(&tree->spare_key);
     ikt_free(&tree->row);
     ikt_free(&tree->spare_row);
     for (int c = 0; c < 3; c++)
         ikt_free(&tree->at[c]);
+    tree->room = 0;
+}
+
+ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t points) {
+    if (points <= tree->room) return IKT_OK;
+    free_points(tree);
+    points += points / 16;
+    IKT_TRY(ikt_alloc(ctx, &tree->key, points, sizeof *tree->key, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &tree->spare_key, points, sizeof *tree->spare_key, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &tree->row, points, sizeof *tree->row, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &tree->spare_row, points, sizeof *tree->spare_row, "repulsion"));
+    for (int c = 0; c < 3; c++)
+        IKT_TRY(ikt_alloc(ctx, &tree->at[c], points, sizeof *tree->at[c], "repulsion"));
+    tree->room = points;
+    return IKT_OK;
+}
+
+ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
+    if (nodes <= tree->capacity) return IKT_OK;
+    ikt_free(&tree->node);
+    ikt_free(&tree->moments);
+    tree->capacity = 0;
+    nodes += nodes / 4;
+    IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &tree->moments, nodes, sizeof *tree->moments, "repulsion"));
+    tree->capacity = nodes;
+    return IKT_OK;
+}
+
+void ikt_octree_destroy(ikt_octree *tree) {
+    free_points(tree);
     ikt_free(&tree->node);
     ikt_free(&tree->moments);
 }
@@ -43,31 +65,39 @@ static uint64_t spread_bits(uint64_t x) {
     return x;
 }
 
-/* The middle of the cube around the points, and their keys in it. */
-static void make_keys(ikt_octree *tree, int q, const float *y) {
-    const double cells = (double)(1 << BITS);
-    double side = 0;
-    for (int c = 0; c < 3; c++)
-        tree->origin[c] = 0;
+uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place) {
+    const double cells = (double)(1 << IKT_OCTREE_BITS), scale = side > 0 ? cells / side : 0;
+    uint64_t key = 0;
     for (int c = 0; c < q; c++) {
-        float low = y[c], high = y[c];
-        for (int64_t i = 1; i < tree->n; i++) {
-            low = y[q * i + c] < low ? y[q * i + c] : low;
-            high = y[q * i + c] > high ? y[q * i + c] : high;
-        }
-        tree->origin[c] = 0.5 * ((double)low + (double)high);
-        side = fmax(side, (double)high - (double)low);
+        double along = ((double)place[c] - tree->origin[c]) * scale + cells / 2;
+        along = fmin(fmax(along, 0), cells - 1);
+        key |= spread_bits((uint64_t)along) << c;
     }
-    const double scale = side > 0 ? cells / side : 0;
-    for (int64_t i = 0; i < tree->n; i++) {
-        uint64_t key = 0;
-        for (int c = 0; c < q; c++) {
-            double place = ((double)y[q * i + c] - tree->origin[c]) * scale + cells / 2;
-            place = fmin(fmax(place, 0), cells - 1);
-            key |= spread_bits((uint64_t)place) << c;
+    return key;
+}
+
+void ikt_octree_sort(ikt_octree *tree) {
+    for (int shift = 0; shift < 3 * IKT_OCTREE_BITS && tree->n > 0; shift += RADIX_BITS) {
+        int64_t place[RADIX] = {0}, sum = 0;
+        for (int64_t i = 0; i < tree->n; i++)
+            place[tree->key[i] >> shift & (RADIX - 1)]++;
+        if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) continue; /* the same in all */
+        for (int digit = 0; digit < RADIX; digit++) {
+            const int64_t count = place[digit];
+            place[digit] = sum;
+            sum += count;
         }
-        tree->key[i] = key;
-        tree->row[i] = (uint32_t)i;
+        for (int64_t i = 0; i < tree->n; i++) {
+            const int64_t to = place[tree->key[i] >> shift & (RADIX - 1)]++;
+            tree->spare_key[to] = tree->key[i];
+            tree->spare_row[to] = tree->row[i];
+        }
+        uint64_t *key = tree->key;
+        uint32_t *row = tree->row;
+        tree->key = tree->spare_key;
+        tree->row = tree->spare_row;
+        tree->spare_key = key;
+        tree->spare_row = row;
     }
 }
 
@@ -99,66 +129,43 @@ static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t pare
     if (write) tree->node[me].next = tree->count;
 }
 
-int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y) {
-    if (tree->n == 0) return 0;
-    make_keys(tree, q, y);
-    /* A stable counting sort by some bits of the keys at a time, so that equal keys keep the order
-     * of rows. */
-    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS) {
-        int64_t place[RADIX] = {0}, sum = 0;
-        for (int64_t i = 0; i < tree->n; i++)
-            place[tree->key[i] >> shift & (RADIX - 1)]++;
-        if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) continue; /* the same in all */
-        for (int digit = 0; digit < RADIX; digit++) {
-            const int64_t count = place[digit];
-            place[digit] = sum;
-            sum += count;
-        }
-        for (int64_t i = 0; i < tree->n; i++) {
-            const int64_t to = place[tree->key[i] >> shift & (RADIX - 1)]++;
-            tree->spare_key[to] = tree->key[i];
-            tree->spare_row[to] = tree->row[i];
-        }
-        uint64_t *key = tree->key;
-        uint32_t *row = tree->row;
-        tree->key = tree->spare_key;
-        tree->row = tree->spare_row;
-        tree->spare_key = key;
-        tree->spare_row = row;
+/* The boxes of the stretch within one of the given level that begins at `box`; of them those with
+ * points, which are first .. end - 1. */
+static void add_boxes(ikt_octree *tree, int level, uint64_t box, int64_t first, int64_t end,
+                      bool write) {
+    const uint64_t size = UINT64_C(1) << 3 * level, after = box + size;
+    if (first == end || after <= tree->low || box >= tree->high) return;
+    if (box >= tree->low && after <= tree->high) {
+        tree->root[tree->roots++] = tree->count;
+        add_nodes(tree, first, end, -1, write);
+        return;
     }
-    for (int c = 0; c < q; c++)
-        for (int64_t i = 0; i < tree->n; i++)
-            tree->at[c][i] = y[q * (int64_t)tree->row[i] + c];
+    for (int child = 0; child < 8; child++) {
+        const uint64_t begin = box + (uint64_t)child * (size / 8);
+        int64_t to;
+        IKT_FIND_FIRST(to, first, end, tree->key[to] >= begin + size / 8);
+        add_boxes(tree, level - 1, begin, first, to, write);
+        first = to;
+    }
+}
+
+static void add_forest(ikt_octree *tree, bool write) {
     tree->count = 0;
-    add_nodes(tree, 0, tree->n, -1, false);
+    tree->roots = 0;
+    add_boxes(tree, IKT_OCTREE_BITS, 0, 0, tree->n, write);
+}
+
+int64_t ikt_octree_count(ikt_octree *tree) {
+    add_forest(tree, false);
     return tree->count;
 }
 
-ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
-    if (nodes <= tree->capacity) return IKT_OK;
-    ikt_free(&tree->node);
-    ikt_free(&tree->moments);
-    tree->capacity = 0;
-    nodes += nodes / 4;
-    IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &tree->moments, nodes, sizeof *tree->moments, "repulsion"));
-    tree->capacity = nodes;
-    return IKT_OK;
-}
-
-/* Which axes the second moments belong to. */
-static const int axis_a[6] = {0, 1, 2, 0, 0, 1}, axis_b[6] = {0, 1, 2, 1, 2, 2};
-
-/* Sums of a node, about the middle of the cube, are added to those of the node above. */
-static void add_to_parent(ikt_octree *tree, int64_t i) {
-    const ikt_octree_moments *m = &tree->moments[i];
-    if (tree->node[i].parent < 0) return;
-    ikt_octree_moments *above = &tree->moments[tree->node[i].parent];
-    above->mass += m->mass;
+void ikt_octree_add(ikt_octree_moments *sum, const ikt_octree_moments *m) {
+    sum->mass += m->mass;
     for (int c = 0; c < 3; c++)
-        above->first[c] += m->first[c];
+        sum->first[c] += m->first[c];
     for (int k = 0; k < 6; k++)
-        above->second[k] += m->second[k];
+        sum->second[k] += m->second[k];
 }
 
 /* Moments of a leaf's points, or of their charges, about the middle of the cube. */
@@ -173,7 +180,7 @@ static void sum_leaf(const ikt_octree *tree, const ikt_octree_node *node, const 
             m->first[c] += amount * place[c];
         }
         for (int k = 0; k < 6; k++)
-            m->second[k] += amount * place[axis_a[k]] * place[axis_b[k]];
+            m->second[k] += amount * place[ikt_octree_axis_a[k]] * place[ikt_octree_axis_b[k]];
     }
 }
 
@@ -187,58 +194,69 @@ static void bound_leaf(const ikt_octree *tree, ikt_octree_node *node) {
         }
 }
 
-/* Centre, second moments about it as rounded, and radius. */
-static void finish(const ikt_octree *tree, ikt_octree_node *node, const ikt_octree_moments *m) {
+void ikt_octree_finish(const double origin[3], ikt_octree_node *node, const ikt_octree_moments *m) {
     double off[3], radius2 = 0;
     node->mass = (float)m->mass;
     for (int c = 0; c < 3; c++) {
         off[c] = m->first[c] / m->mass;
-        node->centre[c] = (float)(off[c] + tree->origin[c]);
+        node->centre[c] = (float)(off[c] + origin[c]);
         const double centre = (double)node->centre[c];
         const double reach = fmax(centre - (double)node->low[c], (double)node->high[c] - centre);
         radius2 += reach * reach;
     }
     node->radius2 = (float)radius2;
     for (int k = 0; k < 6; k++)
-        node->second[k] = (float)(m->second[k] - m->mass * off[axis_a[k]] * off[axis_b[k]]);
+        node->second[k] =
+            (float)(m->second[k] - m->mass * off[ikt_octree_axis_a[k]] * off[ikt_octree_axis_b[k]]);
+}
+
+void ikt_octree_shift(const double origin[3], const ikt_octree_node *node, ikt_octree_moments *m) {
+    double off[3];
+    for (int c = 0; c < 3; c++)
+        off[c] = (double)node->centre[c] - origin[c];
+    for (int k = 0; k < 6; k++) {
+        const int a = ikt_octree_axis_a[k], b = ikt_octree_axis_b[k];
+        m->second[k] += m->mass * off[a] * off[b] - m->first[a] * off[b] - off[a] * m->first[b];
+    }
+    for (int c = 0; c < 3; c++)
+        m->first[c] -= m->mass * off[c];
+}
+
+void ikt_octree_extend(ikt_octree_node *node, const ikt_octree_node *by) {
+    for (int c = 0; c < 3; c++) {
+        node->low[c] = by->low[c] < node->low[c] ? by->low[c] : node->low[c];
+        node->high[c] = by->high[c] > node->high[c] ? by->high[c] : node->high[c];
+    }
 }
 
 void ikt_octree_build(ikt_octree *tree) {
-    tree->count = 0;
-    if (tree->n == 0) return;
-    add_nodes(tree, 0, tree->n, -1, true);
+    add_forest(tree, true);
     for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
         ikt_octree_node *node = &tree->node[i];
         if (node->is_leaf) {
             bound_leaf(tree, node);
             sum_leaf(tree, node, NULL, &tree->moments[i]);
         }
-        finish(tree, node, &tree->moments[i]);
-        add_to_parent(tree, i);
-        for (int c = 0; c < 3 && node->parent >= 0; c++) {
-            ikt_octree_node *above = &tree->node[node->parent];
-            above->low[c] = node->low[c] < above->low[c] ? node->low[c] : above->low[c];
-            above->high[c] = node->high[c] > above->high[c] ? node->high[c] : above->high[c];
-        }
+        ikt_octree_finish(tree->origin, node, &tree->moments[i]);
+        if (node->parent < 0) continue;
+        ikt_octree_add(&tree->moments[node->parent], &tree->moments[i]);
+        ikt_octree_extend(&tree->node[node->parent], node);
     }
+    for (int r = 0; r < tree->roots; r++)
+        tree->raw[r] = tree->moments[tree->root[r]];
 }
 
 void ikt_octree_charge(ikt_octree *tree, const float *charge) {
+    int root = tree->roots;
     memset(tree->moments, 0, (size_t)tree->count * sizeof *tree->moments);
     for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
         const ikt_octree_node *node = &tree->node[i];
         ikt_octree_moments *m = &tree->moments[i];
-        double off[3];
         if (node->is_leaf) sum_leaf(tree, node, charge, m);
-        add_to_parent(tree, i);
-        /* From the middle of the cube to the centre of the node. */
-        for (int c = 0; c < 3; c++)
-            off[c] = (double)node->centre[c] - tree->origin[c];
-        for (int k = 0; k < 6; k++) {
-            const int a = axis_a[k], b = axis_b[k];
-            m->second[k] += m->mass * off[a] * off[b] - m->first[a] * off[b] - off[a] * m->first[b];
-        }
-        for (int c = 0; c < 3; c++)
-            m->first[c] -= m->mass * off[c];
+        if (node->parent < 0)
+            tree->raw[--root] = *m;
+        else
+            ikt_octree_add(&tree->moments[node->parent], m);
+        ikt_octree_shift(tree->origin, node, m);
     }
 }

@@ -1,11 +1,14 @@
-/* A tree of boxes over all points, the same on every rank.
+/* The part of the tree of boxes over all points whose points this rank has.
  *
  * Method: points are sorted along the Z-order curve (Morton 1966) of a cube around them, 21 bits an
  * axis, ties by row; a node is a stretch of that order with a common prefix of its keys, so that a
  * node and all below it are neighbours in memory. Points in less than three dimensions have zeros
- * for the rest: the tree is then one of four, or of two.
- * Advantage: a pure function of the positions, built without pointers in one pass over sorted keys.
- * Disadvantage: every rank sorts all points.
+ * for the rest: the tree is then one of four, or of two. A rank has the points of a stretch of the
+ * curve (stretches.h) that cuts no leaf; it builds all nodes that lie wholly within it, which are
+ * those of the boxes, as large as they can be, that make up the stretch: a forest.
+ * Advantage: a pure function of the positions, built without pointers in one pass over sorted keys;
+ * a node is the same whichever rank builds it.
+ * Disadvantage: what reaches over several stretches is put together afterwards (essential.h).
  */
 #ifndef IKT_KERNELSUM_OCTREE_H
 #define IKT_KERNELSUM_OCTREE_H
@@ -15,7 +18,13 @@
 
 #include "base/status.h"
 
-enum { IKT_OCTREE_LEAF = 32 /* most points of a leaf, unless they share a key */ };
+enum {
+    IKT_OCTREE_LEAF = 32, /* most points of a leaf, unless they share a key */
+    IKT_OCTREE_BITS = 21, /* of a key along each axis */
+    IKT_OCTREE_ROOTS = 2 * 7 * IKT_OCTREE_BITS + 1 /* most boxes that make up a stretch */
+};
+
+#define IKT_OCTREE_KEYS (UINT64_C(1) << 3 * IKT_OCTREE_BITS) /* a key is below this */
 
 /* Nodes stand in depth-first order, a node before those below it. */
 typedef struct {
@@ -37,32 +46,52 @@ typedef struct {
 } ikt_octree_moments;
 
 typedef struct {
-    int64_t n;
-    int64_t padded;              /* n and 16 more */
-    uint64_t *key, *spare_key;   /* [n] */
-    uint32_t *row, *spare_row;   /* [n] row of each point */
-    float *at[3];                /* [padded] positions in the order of keys */
-    ikt_octree_node *node;       /* [count] */
+    int64_t n, room;             /* points, and how many there is memory for */
+    uint64_t *key, *spare_key;   /* [room] */
+    uint32_t *row, *spare_row;   /* [room] what each point is called, before and after the sort */
+    float *at[3];                /* [room] positions in the order of keys */
+    ikt_octree_node *node;       /* [count], those of one root behind those of the other */
     ikt_octree_moments *moments; /* [count] */
     int64_t count, capacity;     /* nodes, and how many there is memory for */
-    double origin[3];            /* middle of the cube */
+    int roots;                   /* boxes of the stretch that have points */
+    int64_t root[IKT_OCTREE_ROOTS];           /* [roots] their nodes, ascending */
+    ikt_octree_moments raw[IKT_OCTREE_ROOTS]; /* [roots] about the middle of the cube */
+    double origin[3];                         /* middle of the cube */
+    uint64_t low, high;                       /* the stretch: keys low .. high - 1 */
 } ikt_octree;
 
-/* LOCAL. Memory for n points, below 2^32. Errors: IKT_ERR_RESOURCE; free it then, too. */
-ikt_status ikt_octree_create(ikt_context *ctx, int64_t n, ikt_octree *out);
+/* Which axes the second moments belong to. */
+static const int ikt_octree_axis_a[6] = {0, 1, 2, 0, 0, 1};
+static const int ikt_octree_axis_b[6] = {0, 1, 2, 1, 2, 2};
+
+/* LOCAL. Memory for so many points; what was in it is lost where there was less. Errors:
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t points);
+ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes);
 void ikt_octree_destroy(ikt_octree *tree);
 
-/* LOCAL, pure. Sorts the points y[n * q] and counts the nodes that the tree will have. */
-int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y);
+/* LOCAL, pure. The key of a place, q coordinates, in a cube of that side about the tree's origin.
+ */
+uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place);
 
-/* LOCAL. Builds the tree of the sorted points. Memory for its nodes is made first where there is
- * less: `nodes` is equal on all ranks, so that all may agree on the outcome in the same call.
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes);
+/* LOCAL. Sorts key[n], and row[n] with it; equal keys keep their order. */
+void ikt_octree_sort(ikt_octree *tree);
+
+/* LOCAL, pure. How many nodes the sorted points will make. */
+int64_t ikt_octree_count(ikt_octree *tree);
+
+/* LOCAL. Builds the nodes, of points that are in `at`. */
 void ikt_octree_build(ikt_octree *tree);
 
 /* LOCAL. Sets the moments of all nodes to those of charges about the nodes' centres.
  *   charge   [n] in the order of keys */
 void ikt_octree_charge(ikt_octree *tree, const float *charge);
+
+/* LOCAL, pure. What a node has of the sums over its points, about the middle of the cube: centre,
+ * second moments, radius (its box is there); and such sums of charges about its centre. */
+void ikt_octree_finish(const double origin[3], ikt_octree_node *node, const ikt_octree_moments *m);
+void ikt_octree_shift(const double origin[3], const ikt_octree_node *node, ikt_octree_moments *m);
+void ikt_octree_add(ikt_octree_moments *sum, const ikt_octree_moments *m);
+void ikt_octree_extend(ikt_octree_node *node, const ikt_octree_node *by);
 
 #endif

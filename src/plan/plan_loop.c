@@ -35,8 +35,9 @@ enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8 };
 
 /* Exact pairs that a point's nodes and near points cost as much as: measured on maps of 17,000 and
  * 100,000 points, 8,300 and 9,700 in three dimensions, 4,800 in two, 1,600 to 2,300 in one. And
- * those that building the tree costs a point, on every rank. */
-static const double tree_pairs = 1000, tree_moves = 100;
+ * those that building the tree costs a point of the rank, once where it is alone. And the bytes of
+ * nodes and points that others open, for each row of a rank. */
+static const double tree_pairs = 1000, tree_moves = 100, tree_bytes = 20;
 
 /* Where the rows of a rank lie between 2^16 (0), 2^19 (1) and some way beyond, at which rates of
  * gathers were measured. */
@@ -88,7 +89,8 @@ static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sampl
 }
 
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
- * size of the map. Exact: m n pairs, and everyone's position. By a tree: positions, and results. */
+ * size of the map. Exact: m n pairs, and everyone's position. By a tree: rows
+ * to the ranks of their places, and results back. */
 static void plan_repulsion(const ikt_task *t) {
     /* Sums with charges come after the first phase; exact ones share the values of the kernel. */
     const double charged = t->regularised * t->charges * (t->w->is_exact ? 0.5 : 1);
@@ -104,10 +106,12 @@ static void plan_repulsion(const ikt_task *t) {
         for (int s = 0; s < SAMPLES; s++)
             plan_grid(t, late / SAMPLES, ikt_workload_span(t->w, (s + 0.5) / SAMPLES));
     } else {
-        concatenate(t, repulsion, evaluations, positions);
-        concatenate(t, repulsion, evaluations, 24 * t->n);
-        t->own[repulsion].seconds +=
-            evaluations * tree_moves * t->n * kernel_pair / (t->m->multiply_adds * giga);
+        /* Rows to the ranks of their places and results back; nodes and points that others open. */
+        const double abroad = t->rows * (t->w->ranks - 1) / t->w->ranks;
+        send(t, repulsion, evaluations, 4.0 * (t->w->ranks - 1), 48 * abroad + tree_bytes * abroad);
+        reduce(t, repulsion, 2 * evaluations, 56);
+        t->own[repulsion].seconds += evaluations * (t->w->ranks > 1 ? 2 : 1) * tree_moves *
+                                     t->rows * kernel_pair / (t->m->multiply_adds * giga);
         arithmetic(t, repulsion, evaluations * t->rows * fmin(t->n, tree_pairs * t->axes * t->axes),
                    kernel_pair);
     }
