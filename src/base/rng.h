@@ -40,6 +40,7 @@ typedef enum {
     IKT_RNG_TRIPLETS = 43, /* triplets of TriMap that are drawn once; row = row */
     IKT_RNG_PLACING = 50,  /* far rows of new rows: row = 0; pairs of these: row = 1 */
     IKT_RNG_SPECTRAL = 60, /* vectors that eigenvectors are sought from; row = row */
+    IKT_RNG_BATCH = 61,    /* rows that a step moves; row = iteration */
     IKT_RNG_SUPPORT = 80,  /* support of a model of classes: those of least draw; row = row */
     IKT_RNG_PERMUTE = 81,  /* order of the labels of the permuted baseline; row = row */
     IKT_RNG_HELD_OUT = 82, /* held-out rows that figures are taken from; row = row */

@@ -8,6 +8,14 @@
 #include "checkpoint/fingerprint.h"
 #include "io/results/result.h"
 
+/* Whether the objective has a regulariser that sees eigenvalues: it keeps their vectors. */
+static bool has_spectrum(const ikt_loop_state *state) {
+    bool has = false;
+    for (int a = 0; a < state->arrays; a++)
+        has = has || strcmp(state->form[a].name, "eigenvectors") == 0;
+    return has;
+}
+
 /* LOCAL. The table of the parts: heads, the trace, the arrays of the loop. */
 static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_loop_parts *p) {
     const int64_t points = state->points;
@@ -19,6 +27,9 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
     *part++ = ikt_part_shared("trace_value_error", IKT_PART_F64, points, p->trace.error);
     *part++ = ikt_part_shared("trace_gradient_norm", IKT_PART_F64, points, p->trace.norm);
     *part++ = ikt_part_shared("trace_seconds", IKT_PART_F64, points, p->trace.seconds);
+    if (has_spectrum(state))
+        *part++ = ikt_part_shared("trace_eigenvalues", IKT_PART_F64, points * IKT_TRACE_EIGENVALUES,
+                                  p->trace.eigenvalue);
     for (int a = 0; a < state->arrays; a++) {
         const ikt_objective_array *form = &state->form[a];
         *part++ = form->is_shared
@@ -35,12 +46,14 @@ static ikt_status make_columns(ikt_context *ctx, int64_t count, ikt_trace_column
     IKT_TRY(ikt_alloc(ctx, &c->value, count, sizeof *c->value, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->error, count, sizeof *c->error, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->eigenvalue, count * IKT_TRACE_EIGENVALUES, sizeof *c->eigenvalue,
+                      "trace"));
     return ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace");
 }
 
 ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point, int64_t count,
                                   ikt_trace_columns *out) {
-    *out = (ikt_trace_columns){NULL, NULL, NULL, NULL, NULL};
+    *out = (ikt_trace_columns){.iteration = NULL};
     IKT_TRY(make_columns(ctx, count, out));
     for (int64_t i = 0; i < count; i++) {
         out->iteration[i] = point[i].iteration;
@@ -48,6 +61,8 @@ ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point
         out->error[i] = point[i].error;
         out->norm[i] = point[i].gradient_norm;
         out->seconds[i] = point[i].seconds;
+        memcpy(out->eigenvalue + i * IKT_TRACE_EIGENVALUES, point[i].eigenvalue,
+               sizeof point[i].eigenvalue);
     }
     return IKT_OK;
 }
@@ -58,6 +73,7 @@ void ikt_trace_columns_destroy(ikt_trace_columns *columns) {
     ikt_free(&columns->error);
     ikt_free(&columns->norm);
     ikt_free(&columns->seconds);
+    ikt_free(&columns->eigenvalue);
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -80,7 +96,7 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
                                const ikt_layout_settings *settings,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out) {
-    ikt_loop_parts p = {.trace = {NULL, NULL, NULL, NULL, NULL}};
+    ikt_loop_parts p = {.trace = {.iteration = NULL}};
     *out = (ikt_loop_state){0};
     name_parts(rows, out, &p);
     ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
@@ -103,9 +119,15 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
         name_parts(rows, out, &p);
         st = read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS);
     }
-    for (int64_t i = 0; st == IKT_OK && i < out->points; i++)
-        out->point[i] = (ikt_trace_point){p.trace.iteration[i], p.trace.value[i], p.trace.error[i],
-                                          p.trace.norm[i], p.trace.seconds[i]};
+    for (int64_t i = 0; st == IKT_OK && i < out->points; i++) {
+        out->point[i] = (ikt_trace_point){.iteration = p.trace.iteration[i],
+                                          .value = p.trace.value[i],
+                                          .error = p.trace.error[i],
+                                          .gradient_norm = p.trace.norm[i],
+                                          .seconds = p.trace.seconds[i]};
+        memcpy(out->point[i].eigenvalue, p.trace.eigenvalue + i * IKT_TRACE_EIGENVALUES,
+               sizeof out->point[i].eigenvalue);
+    }
     ikt_loop_parts_destroy(&p);
     if (st != IKT_OK) ikt_loop_state_destroy(out);
     return st;

@@ -10,13 +10,14 @@ enum {
     IKT_LOOP_NUMBERS = 2 + IKT_PHASE_NUMBERS,
     IKT_LOOP_REALS = 1 + IKT_PHASE_REALS,
     IKT_LOOP_HEADS = 2, /* parts whose size does not depend on the trace */
-    IKT_LOOP_PARTS_MOST = IKT_LOOP_HEADS + 5 + IKT_LOOP_ARRAYS_MOST
+    IKT_LOOP_PARTS_MOST = IKT_LOOP_HEADS + 6 + IKT_LOOP_ARRAYS_MOST
 };
 
 /* A trace as columns, which files have. */
 typedef struct {
     int64_t *iteration; /* [count]; so all, owned */
     double *value, *error, *norm, *seconds;
+    double *eigenvalue; /* [count][IKT_TRACE_EIGENVALUES] */
 } ikt_trace_columns;
 
 /* LOCAL. Free with ikt_trace_columns_destroy, also after a failure. Errors: IKT_ERR_RESOURCE. */

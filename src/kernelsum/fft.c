@@ -5,6 +5,9 @@
  * gradient are gathered through the same window (one charge suffices: methods, section 3). Charges
  * are added as integers, so that neither threads nor ranks change a bit; every rank then transforms
  * the same grid, or the ranks share it in slabs (slabs.h), with the same bits.
+ * Sets of charges are convolved one by one, so that a grid stays in cache; what they share is the
+ * order that points are sorted in. Two real sets as one complex transform would gain nothing over
+ * transforms of real numbers, which these are.
  * Advantage: cost n + g log g with g nodes; one charge and two transforms where the published
  * schemes take four charges and eight; the error of a point's force on itself, half of all error
  * at the density of late maps, is taken off exactly. Disadvantage: the grid covers the whole box of
@@ -187,7 +190,7 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
     const double scale = r->charge ? sums->scale[k] : 1;
     ikt_stage_begin(ctx, IKT_STAGE_SPREAD);
     const double total = r->charge ? scale_charges(sums, r, k) : (double)sums->rows.n;
-    ikt_spread(m->isa, grid, &m->window, r->y, amount, n_local, &m->spread, &m->charges);
+    ikt_spread(m->isa, grid, &m->window, r->y, amount, n_local, k > 0, &m->spread, &m->charges);
     ikt_stage_end(ctx, IKT_STAGE_SPREAD);
     /* From the charges of each rank's points to potentials on every rank. */
     const ikt_mesh *mesh = m->cached[0].mesh;
@@ -245,6 +248,8 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
     if (r->charge && !m->amount) { /* ranks of few rows do not sort, but all claim together */
         const int64_t sorted = m->spread.threads > 1 ? n_local : 0;
         ikt_free(&m->spread.sorted_amounts);
+        ikt_free(&m->spread.place);
+        IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.place, sorted, sizeof(int64_t)));
         IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.sorted_amounts, sorted, sizeof(double)));
         IKT_TRY(ikt_kernelsum_claim(sums, &m->amount, n_local, sizeof *m->amount));
     }
@@ -330,7 +335,7 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
     const int64_t of_point = (sorters > 1 ? 8 : 0)                            /* sorted */
                              + (charges == 0  ? 0
-                                : sorters > 1 ? 16
+                                : sorters > 1 ? 24
                                               : 8);
     return work + work / GROWTH + of_point * rows->count + 8 * charges +
            ikt_mesh_coefficients(&grid) *

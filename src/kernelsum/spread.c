@@ -163,6 +163,7 @@ ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t
 
 void ikt_spread_release(ikt_spread_space *space) {
     ikt_free(&space->sorted);
+    ikt_free(&space->place);
     ikt_free(&space->sorted_amounts);
     ikt_free(&space->offset);
     space->offsets = 0;
@@ -172,10 +173,10 @@ static int64_t share(int64_t n, int parts, int part) {
     return n / parts * part + n % parts * part / parts;
 }
 
-/* The rows of points: counts them in at[row], or, with `space`, copies each point, and its charge
- * where charges are given, to the next place at[row] of its row. */
-INLINE void go_through_rows(const ikt_grid *grid, const float *y, const double *amount, int64_t n,
-                            int64_t *at, const ikt_spread_space *space) {
+/* The rows of points: counts them in at[row], or, with `sorted`, copies each point to the next
+ * place at[row] of its row. place   [n] receives these places, or NULL */
+INLINE void go_through_rows(const ikt_grid *grid, const float *y, int64_t n, int64_t *at,
+                            float *sorted, int64_t *place) {
     int32_t row[IKT_PIECE];
     double ignored[IKT_PIECE];
     for (int64_t first = 0; first < n; first += IKT_PIECE) {
@@ -183,28 +184,26 @@ INLINE void go_through_rows(const ikt_grid *grid, const float *y, const double *
         ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
         for (int i = 0; i < count; i++) {
             const int64_t to = at[row[i]]++;
-            if (!space) continue;
-            memcpy(space->sorted + 2 * to, y + 2 * (first + i), 2 * sizeof *y);
-            if (amount) space->sorted_amounts[to] = amount[first + i];
+            if (!sorted) continue;
+            memcpy(sorted + 2 * to, y + 2 * (first + i), 2 * sizeof *y);
+            if (place) place[first + i] = to;
         }
     }
 }
 
 static IKT_WIDEST_VECTORS void count_rows(const ikt_grid *grid, const float *y, int64_t n,
                                           int64_t *counts) {
-    go_through_rows(grid, y, NULL, n, counts, NULL);
+    go_through_rows(grid, y, n, counts, NULL, NULL);
 }
 
-static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y,
-                                          const double *amount, int64_t n, int64_t *places,
-                                          const ikt_spread_space *space) {
-    go_through_rows(grid, y, amount, n, places, space);
+static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y, int64_t n,
+                                          int64_t *places, float *sorted, int64_t *place) {
+    go_through_rows(grid, y, n, places, sorted, place);
 }
 
 /* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
  * is where the next row's points begin. */
-static void sort_by_row(const ikt_grid *grid, const float *y, const double *amount, int64_t n,
-                        ikt_spread_space *space) {
+static void sort_by_row(const ikt_grid *grid, const float *y, int64_t n, ikt_spread_space *space) {
     const int threads = space->threads;
     const int64_t rows = grid->cells[1];
     memset(space->offset, 0, (size_t)(threads * (rows + 1)) * sizeof *space->offset);
@@ -226,8 +225,8 @@ static void sort_by_row(const ikt_grid *grid, const float *y, const double *amou
 #pragma omp for schedule(static, 1)
         for (int t = 0; t < threads; t++) {
             int64_t first = share(n, threads, t), end = share(n, threads, t + 1);
-            place_rows(grid, y + 2 * first, amount ? amount + first : NULL, end - first,
-                       space->offset + t * (rows + 1), space);
+            place_rows(grid, y + 2 * first, end - first, space->offset + t * (rows + 1),
+                       space->sorted, space->place ? space->place + first : NULL);
         }
     }
 }
@@ -245,7 +244,7 @@ static int64_t band_begin(const int64_t *end, int64_t cells, int64_t nodes, int6
 }
 
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
-                const double *amount, int64_t n_local, ikt_spread_space *space,
+                const double *amount, int64_t n_local, bool is_sorted, ikt_spread_space *space,
                 const ikt_charges *out) {
     int threads = space->threads, bands = BANDS_PER_THREAD * threads;
     int64_t nodes = grid->nodes[1], cells = grid->cells[1];
@@ -255,9 +254,12 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
         spread_job(isa)(&whole);
         return;
     }
-    sort_by_row(grid, y, amount, n_local, space);
+    if (!is_sorted) sort_by_row(grid, y, n_local, space);
     whole.y = space->sorted;
     if (amount) whole.amount = space->sorted_amounts;
+#pragma omp parallel for schedule(static) num_threads(threads) if (amount != NULL)
+    for (int64_t i = 0; i < (amount ? n_local : 0); i++)
+        space->sorted_amounts[space->place[i]] = amount[i];
     const int64_t *end = space->offset + (threads - 1) * (cells + 1);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int b = 0; b < bands; b++) { /* clears its rows and adds all points that touch them */

@@ -9,6 +9,7 @@
 #ifndef IKT_KERNELSUM_SPREAD_H
 #define IKT_KERNELSUM_SPREAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/cpu.h"
@@ -29,7 +30,8 @@ typedef struct {
 typedef struct {
     int threads;
     float *sorted;          /* [n_local * 2] */
-    double *sorted_amounts; /* [n_local], made by callers with charges other than 1 */
+    int64_t *place;         /* [n_local] of each point among the sorted ones, and their charges; */
+    double *sorted_amounts; /* [n_local] both made by callers with charges other than 1 */
     int64_t *offset;        /* [offsets], of them [threads][rows + 1] are in use */
     int64_t offsets;
 } ikt_spread_space;
@@ -48,9 +50,11 @@ void ikt_spread_release(ikt_spread_space *space);
 
 /* LOCAL. Sets the charges of the grid to those of the points y[n_local * 2]. Being sums of integers
  * they do not depend on the order of the points, on the threads or on the instruction set.
- *   amount   [n_local] charge of each point, -1 .. 1; NULL: 1 each */
+ *   amount      [n_local] charge of each point, -1 .. 1; NULL: 1 each
+ *   is_sorted   points and grid are those of the last call with this workspace, which had charges
+ *               as well: they are not sorted again */
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
-                const double *amount, int64_t n_local, ikt_spread_space *space,
+                const double *amount, int64_t n_local, bool is_sorted, ikt_spread_space *space,
                 const ikt_charges *out);
 
 #endif

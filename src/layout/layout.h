@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/rows.h"
+#include "objective/batch.h"
 #include "objective/objective.h"
 #include "spectral/spectrum.h"
 
@@ -57,6 +58,8 @@ typedef struct {
     int64_t regulariser_rank;
     int64_t regulariser_every, regulariser_from;
     int regulariser_vectors;
+    int64_t batch_rows,
+        batch_neighbours;       /* of ikt_batch_settings, or IKT_AUTO_INT: all rows move */
     ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
     ikt_umap_settings umap;
     ikt_largevis_settings largevis;
@@ -84,6 +87,9 @@ const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *set
  * Errors: IKT_ERR_USAGE where keys contradict each other. */
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
 
+/* Eigenvalues of the map's graph that a line of the trace has room for. */
+enum { IKT_TRACE_EIGENVALUES = 30 };
+
 /* One line of the trace. */
 typedef struct {
     int64_t iteration;    /* iterations done */
@@ -91,6 +97,9 @@ typedef struct {
     double error;         /* its standard error where it is estimated, else 0 */
     double gradient_norm; /* Euclidean norm of the whole gradient */
     double seconds;       /* since the loop began */
+    /* The small eigenvalues from the second on that the regulariser of the objective saw; NaN where
+     * there are no more, and while it is not on. */
+    double eigenvalue[IKT_TRACE_EIGENVALUES];
 } ikt_trace_point;
 
 typedef struct {
@@ -230,6 +239,7 @@ typedef struct {
      * are in the table of the objective. NULL: it is not told. */
     ikt_status (*report)(void *reporter, int64_t iteration, double value);
     void *reporter;
+    ikt_batch *batch; /* which rows a step moves; NULL: all */
 } ikt_loop_course;
 
 /* COLLECTIVE. Minimises the objective by the steps of its optimiser, phase after phase,

@@ -228,8 +228,14 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
     const ikt_log_number none = {0}, error = IKT_LOG_REAL("standard_error", terms->error);
     const bool is_estimated = terms->error > 0;
     char about[64] = "";
-    l->trace->point[l->trace->count++] =
-        (ikt_trace_point){iteration, value, terms->error, norm, seconds};
+    ikt_trace_point *point = &l->trace->point[l->trace->count++];
+    *point = (ikt_trace_point){.iteration = iteration,
+                               .value = value,
+                               .error = terms->error,
+                               .gradient_norm = norm,
+                               .seconds = seconds};
+    for (int64_t k = 0; k < IKT_TRACE_EIGENVALUES; k++)
+        point->eigenvalue[k] = k < terms->eigenvalues ? terms->eigenvalue[k] : NAN;
     if (is_estimated) snprintf(about, sizeof about, " +- %.6f, estimated", terms->error);
     ikt_log_numbers(
         l->ctx, ikt_log_record(l->ctx),
@@ -240,7 +246,7 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
         "iteration %lld: %s %.6f%s", (long long)iteration, l->trace->value_name, value, about);
 }
 
-enum { EIGENVALUES_SAID = 30, EIGENVALUE_TEXT = 16 };
+enum { EIGENVALUES_SAID = IKT_TRACE_EIGENVALUES, EIGENVALUE_TEXT = 16 };
 
 /* What the regulariser of the objective sees of the map, on a line behind that of the trace; kept,
  * as these eigenvalues may be the last ones. */
@@ -326,7 +332,9 @@ static ikt_status iterate(loop *l, int64_t first) {
             .next_momentum = momentum_at(s, iteration + 1),
             .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
-        is_finite = ikt_optimiser_take_step(l->ctx, &l->optimiser, &step, &gradient, objective->y);
+        const uint8_t *moves = l->course.batch ? ikt_batch_draw(l->course.batch, iteration) : NULL;
+        is_finite = ikt_optimiser_take_step(l->ctx, &l->optimiser, &step, &gradient, objective->q,
+                                            moves, objective->y);
         ikt_stage_end(l->ctx, IKT_STAGE_STEP);
         if (terms.condition == IKT_MAP_POINT) keep_from_vanishing(l);
         if (l->trace->count > 0)

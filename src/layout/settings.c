@@ -133,6 +133,13 @@ static const ikt_key layout_keys[] = {
         "How the eigenvectors are found: followed, from those of the last iteration by one "
         "product with the matrix of the graph; exact, by as many as bring their residuals to 1e-6, "
         "at about ten times the cost"),
+    KEY(batch_rows, IKT_KEY_INT, "auto", 1, 1e9, 1, NULL, "rows",
+        "The rows that are drawn in every iteration: they and their nearest rows are moved, and "
+        "all others stay (the mini-batches of LaptSNE); auto moves all rows. It saves no time "
+        "here, "
+        "as the gradient of all rows costs what that of a few does"),
+    KEY(batch_neighbours, IKT_KEY_INT, "10", 0, 1000, 0, NULL, "rows",
+        "The nearest rows by P that are moved with each row that is drawn"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
         "The iterations between two values of the trace"),
     KEY(eigengap, IKT_KEY_CHOICE, "off", 0, 0, 0, "off|absolute|relative", "",
@@ -288,6 +295,22 @@ static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, 
     return IKT_OK;
 }
 
+/* SAME-ARGS. Whether rows can be moved in batches. */
+static ikt_status check_batch(ikt_context *ctx, const ikt_layout_settings *s, int64_t n) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
+    if (s->batch_rows == IKT_AUTO_INT) return IKT_OK;
+    if (!kind->divergence)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.batch_rows moves the rows of a batch and those near them by P, and "
+                        "goes with the objectives tsne, nerv, jse and sne, but layout.objective=%s",
+                        kind->name);
+    if (s->batch_rows > n)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.batch_rows = %lld, but there are only %lld rows",
+                        (long long)s->batch_rows, (long long)n);
+    return IKT_OK;
+}
+
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings) {
     return settings->init == IKT_INIT_SPECTRAL || settings->eigengap != IKT_EIGENGAP_OFF ||
            (settings->regulariser != IKT_REGULARISER_NONE &&
@@ -359,6 +382,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             kind->name);
     resolve_schedule(settings, (double)n);
     IKT_TRY(resolve_regulariser(ctx, settings, n));
+    IKT_TRY(check_batch(ctx, settings, n));
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;

@@ -28,20 +28,20 @@ static const char purpose[] = "eigenvectors";
 struct ikt_laplacian {
     ikt_context *ctx;
     ikt_laplacian_setup setup;
-    int64_t m;                             /* columns of the block */
-    int64_t at;                            /* iteration that `state` is the start of; -1: unknown */
+    int64_t m;  /* columns of the block: t, sqrt(d) of length 1, and those that are followed */
+    int64_t at; /* iteration that `state` is the start of; -1: unknown */
     int64_t number[IKT_LAPLACIAN_NUMBERS]; /* see numbers below */
     float *state;                          /* [rows.count][setup.columns] the block before it */
     ikt_block v, b;                        /* the block in its last evaluation, and N times it */
-    ikt_block root;                        /* one column: t, sqrt(d) brought to length 1 */
     ikt_block space, image, next;          /* exact vectors: DEPTH blocks, N times these, N^2 V */
     double *degree_root;                   /* [rows.count] sqrt(d) */
     double *charge, *value;                /* [GROUP][rows.count] */
-    float *field;                          /* [m][rows.count * q] gradients of the block's sums */
-    double *pull;                          /* [rows.count * q] */
-    double *theta, *x, *weight, *eigenvalue; /* [DEPTH m], its square, [m], [m] */
-    double shift;                            /* of N in the next step of the block */
-    double floor_root, least;                /* sqrt(floor); least degree of any row */
+    float *field;                /* [m - 1][rows.count * q] gradients of the sums of columns 1 on */
+    double *pull;                /* [rows.count * q] */
+    double *theta, *x;           /* [columns of the widest block], its square */
+    double *weight, *eigenvalue; /* [m] of each column, sigma_2 on */
+    double shift;                /* of N in the next step of the block */
+    double floor_root, least;    /* sqrt(floor); least degree of any row */
     int64_t isolated;
     bool has_warned;
 };
@@ -54,7 +54,7 @@ int64_t ikt_laplacian_columns(int64_t rank, int64_t n) {
 }
 
 static int64_t depth_columns(int64_t m, int64_t n) {
-    return ikt_smaller(DEPTH * m, n - 1);
+    return ikt_smaller(1 + DEPTH * (m - 1), n);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -66,11 +66,10 @@ static ikt_status allocate(ikt_laplacian *l) {
     const int64_t count = rows->count, q = l->setup.q, m = l->m;
     const bool is_exact = l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT;
     const int64_t widest = is_exact ? depth_columns(m, rows->n) : m;
-    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest);
+    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest - 1);
     IKT_TRY(ikt_alloc(ctx, &l->state, count * l->setup.columns, sizeof *l->state, purpose));
     IKT_TRY(ikt_block_create(ctx, rows, m, &l->v));
     IKT_TRY(ikt_block_create(ctx, rows, m, &l->b));
-    IKT_TRY(ikt_block_create(ctx, rows, 1, &l->root));
     if (is_exact) {
         IKT_TRY(ikt_block_create(ctx, rows, widest, &l->space));
         IKT_TRY(ikt_block_create(ctx, rows, widest, &l->image));
@@ -79,7 +78,7 @@ static ikt_status allocate(ikt_laplacian *l) {
     IKT_TRY(ikt_alloc(ctx, &l->degree_root, count, sizeof *l->degree_root, purpose));
     IKT_TRY(ikt_alloc(ctx, &l->charge, group * count, sizeof *l->charge, purpose));
     IKT_TRY(ikt_alloc(ctx, &l->value, group * count, sizeof *l->value, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->field, m * q * count, sizeof *l->field, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->field, (m - 1) * q * count, sizeof *l->field, purpose));
     IKT_TRY(ikt_alloc(ctx, &l->pull, q * count, sizeof *l->pull, purpose));
     IKT_TRY(ikt_alloc(ctx, &l->theta, widest, sizeof *l->theta, purpose));
     IKT_TRY(ikt_alloc(ctx, &l->x, widest * widest, sizeof *l->x, purpose));
@@ -94,11 +93,11 @@ ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *set
     if (st == IKT_OK) {
         ikt_laplacian *l = *out;
         *l = (ikt_laplacian){.ctx = ctx, .setup = *setup, .at = -1};
-        l->m = ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
+        l->m = 1 + ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
         l->floor_root = sqrt(setup->floor);
         l->number[BEGUN] = -1;
         l->number[RANK] = setup->settings.rank;
-        l->number[COLUMNS] = l->m;
+        l->number[COLUMNS] = l->m - 1;
         st = allocate(l);
     }
     st = ikt_agree(ctx, st);
@@ -112,7 +111,6 @@ void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
     ikt_free(&l->state);
     ikt_block_destroy(&l->v);
     ikt_block_destroy(&l->b);
-    ikt_block_destroy(&l->root);
     ikt_block_destroy(&l->space);
     ikt_block_destroy(&l->image);
     ikt_block_destroy(&l->next);
@@ -131,14 +129,14 @@ void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
 int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,
                              int64_t columns, int threads) {
     const int64_t n = rows->n, count = rows->count;
-    const int64_t m = columns;
+    const int64_t m = 1 + columns;
     const bool is_exact = settings->vectors == IKT_EIGENVECTORS_EXACT;
     const int64_t widest = is_exact ? depth_columns(m, n) : m;
-    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest);
+    const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest - 1);
     const int64_t blocks =
-        2 * ikt_block_bytes(count, m) + ikt_block_bytes(count, 1) +
+        2 * ikt_block_bytes(count, m) +
         (is_exact ? 2 * ikt_block_bytes(count, widest) + ikt_block_bytes(count, m) : 0);
-    const int64_t of_row = 4 * m + 8 + 16 * group + 4 * m * q + 8 * q;
+    const int64_t of_row = 4 * columns + 8 + 16 * group + 4 * columns * q + 8 * q;
     return blocks + of_row * count + 8 * widest * (widest + 4) +
            ikt_block_work_bytes(widest, threads);
 }
@@ -157,9 +155,9 @@ static void advance(ikt_laplacian *l, int64_t iteration) {
     const bool steps = renews(l, iteration);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))
     for (int64_t i = 0; i < l->setup.rows.count; i++)
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 1; k < m; k++) {
             const double v = l->v.v[i * m + k];
-            l->state[i * stride + k] = (float)(steps ? l->b.v[i * m + k] + l->shift * v : v);
+            l->state[i * stride + k - 1] = (float)(steps ? l->b.v[i * m + k] + l->shift * v : v);
         }
     l->at = iteration;
 }
@@ -176,27 +174,23 @@ int64_t *ikt_laplacian_state_numbers(ikt_laplacian *l, int64_t iteration) {
 
 /* --- the graph of the map --------------------------------------------------------------------- */
 
-/* COLLECTIVE. Degrees, and the vector of the eigenvalue 0. */
-static ikt_status find_degrees(ikt_laplacian *l, const double *phi) {
-    const int64_t count = l->setup.rows.count;
+/* COLLECTIVE. */
+static void find_degrees(ikt_laplacian *l, const double *phi) {
     const double floor = l->setup.floor;
-    double least = INFINITY, length;
+    double least = INFINITY;
     int64_t isolated = 0;
-    for (int64_t i = 0; i < count; i++) {
+#pragma omp parallel for schedule(static) reduction(min : least) reduction(+ : isolated) \
+    num_threads(ikt_threads(l->ctx))
+    for (int64_t i = 0; i < l->setup.rows.count; i++) {
         const double degree = phi[i] - 1;
         isolated += !(degree > floor);
         l->degree_root[i] = sqrt(degree > floor ? degree : floor);
         least = fmin(least, l->degree_root[i]);
-        l->root.v[i] = l->degree_root[i];
     }
     least = -least;
     ikt_max_f64(l->ctx, &least, 1);
     l->least = least * least;
     l->isolated = ikt_sum_one(l->ctx, isolated);
-    IKT_TRY(ikt_block_norms(&l->root, &length));
-    for (int64_t i = 0; i < count; i++)
-        l->root.v[i] /= length;
-    return IKT_OK;
 }
 
 /* COLLECTIVE. Sums are counted with those of the repulsion, under one stage. */
@@ -209,68 +203,76 @@ static ikt_status sum(ikt_laplacian *l, const ikt_kernelsum_request *request) {
     return st;
 }
 
-/* COLLECTIVE. to = N from, by sums with the charges u = D^-1/2 v, a few columns at a time.
- *   field   [from->m][rows.count * q] receives the gradients of the sums; NULL: not wanted */
+/* COLLECTIVE. to = N from, by sums with the charges u = D^-1/2 v, a few columns at a time; column 0
+ * is t, which N leaves as it is.
+ *   field   [from->m - 1][rows.count * q] receives the gradients of the sums; NULL: not wanted */
 static ikt_status multiply(ikt_laplacian *l, const float *y, const ikt_block *from, ikt_block *to,
                            float *field) {
     const int64_t count = l->setup.rows.count, q = l->setup.q, m = from->m;
     const int threads = ikt_threads(l->ctx);
-    for (int64_t first = 0; first < m; first += IKT_LAPLACIAN_GROUP) {
+    for (int64_t first = 1; first < m; first += IKT_LAPLACIAN_GROUP) {
         const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, m - first);
+        float *gradient = field ? field + (first - 1) * q * count : NULL;
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+            const double inverse = 1 / l->degree_root[i];
             for (int64_t k = 0; k < group; k++)
-                l->charge[k * count + i] = from->v[i * m + first + k] / l->degree_root[i];
+                l->charge[k * count + i] = from->v[i * m + first + k] * inverse;
+        }
         const ikt_kernelsum_request request = {.y = y,
                                                .charges = (int)group,
                                                .charge = l->charge,
                                                .value = l->value,
-                                               .gradient =
-                                                   field ? field + first * q * count : NULL};
+                                               .gradient = gradient};
         IKT_TRY(sum(l, &request));
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+            const double inverse = 1 / l->degree_root[i];
+            to->v[i * m] = from->v[i * m];
             for (int64_t k = 0; k < group; k++)
                 to->v[i * m + first + k] =
-                    (l->value[k * count + i] - l->charge[k * count + i]) / l->degree_root[i];
+                    (l->value[k * count + i] - l->charge[k * count + i]) * inverse;
+        }
     }
     return IKT_OK;
 }
 
 /* --- eigenvectors ----------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Orthonormal columns, orthogonal to t. */
+/* COLLECTIVE. Orthonormal columns; the others become orthogonal to t, as each does to those before
+ * it. */
 static ikt_status orthonormalise(ikt_laplacian *l, ikt_block *v) {
-    const ikt_deflation trivial = ikt_deflation_by_block(&l->root);
     int64_t replaced;
-    return ikt_block_orthonormalise(v, &trivial, l->setup.seed, &replaced);
+    return ikt_block_orthonormalise(v, NULL, l->setup.seed, &replaced);
 }
 
 /* COLLECTIVE. The first block: the coordinates of the map and random columns, and some power steps.
  * A map that has clusters has them in its coordinates. */
 static ikt_status begin(ikt_laplacian *l, const ikt_laplacian_map *map) {
     const int64_t m = l->m, stride = l->setup.columns, count = l->setup.rows.count;
-    const int64_t q = ikt_smaller(l->setup.q, m);
-    ikt_block_random(&l->v, q, l->setup.seed, 0);
-    for (int64_t i = 0; i < count; i++)
+    const int64_t q = ikt_smaller(l->setup.q, m - 1);
+    ikt_block_random(&l->v, 1 + q, l->setup.seed, 0);
+    for (int64_t i = 0; i < count; i++) {
+        l->v.v[i * m] = l->degree_root[i];
         for (int64_t k = 0; k < q; k++)
-            l->v.v[i * m + k] = (double)map->y[i * l->setup.q + k] * l->degree_root[i];
+            l->v.v[i * m + 1 + k] = (double)map->y[i * l->setup.q + k] * l->degree_root[i];
+    }
     for (int step = 0; step < FIRST_STEPS; step++) {
         IKT_TRY(orthonormalise(l, &l->v));
         IKT_TRY(multiply(l, map->y, &l->v, &l->b, NULL));
         memcpy(l->v.v, l->b.v, (size_t)(count * m) * sizeof *l->v.v);
     }
     for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; k < m; k++)
-            l->state[i * stride + k] = (float)l->v.v[i * m + k];
+        for (int64_t k = 1; k < m; k++)
+            l->state[i * stride + k - 1] = (float)l->v.v[i * m + k];
     l->number[BEGUN] = map->iteration;
     return IKT_OK;
 }
 
-/* Columns of one block into those of another, from column `to` on. */
+/* Columns of one block, from its second on, into those of another, from column `to` on. */
 static void copy_columns(const ikt_block *from, int64_t columns, ikt_block *into, int64_t to) {
     for (int64_t i = 0; i < from->rows.count && columns > 0; i++)
-        memcpy(into->v + i * into->m + to, from->v + i * from->m,
+        memcpy(into->v + i * into->m + to, from->v + i * from->m + 1,
                (size_t)columns * sizeof *from->v);
 }
 
@@ -278,14 +280,14 @@ static void copy_columns(const ikt_block *from, int64_t columns, ikt_block *into
 static ikt_status find_residual(ikt_laplacian *l, double *worst) {
     IKT_TRY(ikt_block_residuals(&l->v, &l->b, l->theta, l->weight));
     *worst = 0;
-    for (int64_t k = 0; k + 1 < l->setup.settings.rank; k++)
+    for (int64_t k = 1; k < l->setup.settings.rank; k++)
         *worst = fmax(*worst, l->weight[k]);
     return IKT_OK;
 }
 
 /* COLLECTIVE. v and b = N v become Ritz vectors. */
 static ikt_status rotate(ikt_laplacian *l, ikt_block *v, ikt_block *b) {
-    IKT_TRY(ikt_block_ritz(v, b, l->theta, l->x));
+    IKT_TRY(ikt_block_ritz(v, b, 1, l->theta, l->x));
     IKT_TRY(ikt_block_rotate(v, l->x));
     return ikt_block_rotate(b, l->x);
 }
@@ -301,15 +303,17 @@ static ikt_status settle(ikt_laplacian *l, const float *y) {
         IKT_TRY(multiply(l, y, &l->v, &l->b, NULL));
         IKT_TRY(rotate(l, &l->v, &l->b));
         IKT_TRY(find_residual(l, &now));
-        if (now <= aim || now > progress * last || m + 1 == l->setup.rows.n) break;
+        if (now <= aim || now > progress * last || m == l->setup.rows.n) break;
         last = now;
         IKT_TRY(multiply(l, y, &l->b, &l->next, NULL));
-        copy_columns(&l->v, m, &l->space, 0);
-        copy_columns(&l->b, ikt_smaller(m, widest - m), &l->space, m);
-        copy_columns(&l->next, ikt_smaller(m, widest - 2 * m), &l->space, 2 * m);
+        for (int64_t i = 0; i < l->setup.rows.count; i++)
+            l->space.v[i * widest] = l->v.v[i * m];
+        copy_columns(&l->v, m - 1, &l->space, 1);
+        copy_columns(&l->b, ikt_smaller(m - 1, widest - m), &l->space, m);
+        copy_columns(&l->next, ikt_smaller(m - 1, widest - 2 * m + 1), &l->space, 2 * m - 1);
         IKT_TRY(orthonormalise(l, &l->space));
         IKT_TRY(multiply(l, y, &l->space, &l->image, NULL));
-        IKT_TRY(ikt_block_ritz(&l->space, &l->image, l->theta, l->x));
+        IKT_TRY(ikt_block_ritz(&l->space, &l->image, 1, l->theta, l->x));
         IKT_TRY(ikt_block_rotate(&l->space, l->x));
         for (int64_t i = 0; i < l->setup.rows.count; i++)
             memcpy(l->v.v + i * m, l->space.v + i * widest, (size_t)m * sizeof *l->v.v);
@@ -332,9 +336,12 @@ static ikt_status find_quotients(ikt_laplacian *l) {
 static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
     const int64_t m = l->m, stride = l->setup.columns;
     const bool is_renewed = renews(l, map->iteration);
-    for (int64_t i = 0; i < l->setup.rows.count; i++)
-        for (int64_t k = 0; k < m; k++)
-            l->v.v[i * m + k] = (double)l->state[i * stride + k];
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))
+    for (int64_t i = 0; i < l->setup.rows.count; i++) {
+        l->v.v[i * m] = l->degree_root[i];
+        for (int64_t k = 1; k < m; k++)
+            l->v.v[i * m + k] = (double)l->state[i * stride + k - 1];
+    }
     if (is_renewed) IKT_TRY(orthonormalise(l, &l->v));
     if (is_renewed && l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT)
         IKT_TRY(settle(l, map->y));
@@ -348,7 +355,7 @@ static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
             l->x[k * m + k] = 1;
     }
     const double reach = fmin(1, 1 / l->least); /* no eigenvalue of N is below -reach */
-    l->shift = reach > l->theta[l->setup.settings.rank - 2] ? reach : 0;
+    l->shift = reach > l->theta[l->setup.settings.rank - 1] ? reach : 0;
     return IKT_OK;
 }
 
@@ -358,9 +365,9 @@ static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
 static double weigh(ikt_laplacian *l) {
     const bool is_log = l->setup.settings.form == IKT_LAPLACIAN_LOG;
     double value = 0;
-    for (int64_t k = 0; k + 1 < l->setup.settings.rank; k++) {
+    for (int64_t k = 1; k < l->setup.settings.rank; k++) {
         const double sigma = 1 - l->theta[k], above = fmax(sigma, sigma_least);
-        l->eigenvalue[k] = sigma;
+        l->eigenvalue[k - 1] = sigma;
         l->weight[k] = is_log ? 1 / above : 1;
         value += is_log ? log(above) : sigma;
     }
@@ -375,11 +382,11 @@ enum { PULLED_ROWS = 64 };
  *   column   [m] receives the latter */
 static double weigh_row(const ikt_laplacian *l, int64_t i, const double *restrict x,
                         double *restrict column) {
-    const int64_t m = l->m, wanted = l->setup.settings.rank - 1;
+    const int64_t m = l->m, wanted = l->setup.settings.rank;
     const double *v = l->v.v + i * m, *b = l->b.v + i * m, root = l->degree_root[i];
     double charge = 0;
     memset(column, 0, (size_t)m * sizeof *column);
-    for (int64_t k = 0; k < wanted; k++) {
+    for (int64_t k = 1; k < wanted; k++) {
         const double weighted = l->weight[k] * v[k];
         charge += weighted * b[k];
         for (int64_t j = 0; j < m; j++)
@@ -397,8 +404,8 @@ static void pull_rows(ikt_laplacian *l, int64_t first, int64_t last, const doubl
     double sum[3 * PULLED_ROWS] = {0};
     for (int64_t i = first; i < last; i++)
         l->charge[i] = weigh_row(l, i, x, part + (i - first) * m);
-    for (int64_t j = 0; j < m; j++) {
-        const float *field = l->field + (j * count + first) * q;
+    for (int64_t j = 1; j < m; j++) {
+        const float *field = l->field + ((j - 1) * count + first) * q;
         for (int64_t r = 0; r < last - first; r++)
             for (int64_t c = 0; c < q; c++)
                 sum[q * r + c] += part[r * m + j] * (double)field[q * r + c];
@@ -457,13 +464,13 @@ static ikt_status evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, doubl
                            float *gradient, ikt_laplacian_terms *terms) {
     double residual = 0;
     advance(l, map->iteration);
-    if (l->number[RANK] != l->setup.settings.rank || l->number[COLUMNS] != l->m)
+    if (l->number[RANK] != l->setup.settings.rank || l->number[COLUMNS] != l->m - 1)
         return ikt_fail(l->ctx, IKT_ERR_DATA,
                         "the state of the regulariser has %lld eigenvectors of rank %lld, and this "
                         "run asks for %lld of rank %lld",
-                        (long long)l->number[COLUMNS], (long long)l->number[RANK], (long long)l->m,
-                        (long long)l->setup.settings.rank);
-    IKT_TRY(find_degrees(l, map->phi));
+                        (long long)l->number[COLUMNS], (long long)l->number[RANK],
+                        (long long)(l->m - 1), (long long)l->setup.settings.rank);
+    find_degrees(l, map->phi);
     if (l->number[BEGUN] < 0) IKT_TRY(begin(l, map));
     l->at = map->iteration;
     IKT_TRY(find_vectors(l, map));

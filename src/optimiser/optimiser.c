@@ -37,21 +37,40 @@ static IKT_WIDEST_VECTORS int is_finite(const float *y, int64_t count) {
     return !outside;
 }
 
+/* One step of the coordinates first .. first + length - 1. */
+static void step_piece(const ikt_optimiser *optimiser, const ikt_optimiser_step *step,
+                       const ikt_gradient *gradient, int64_t first, int64_t length, float *y) {
+    const ikt_gradient piece = {gradient->attraction + first, gradient->repulsion + first,
+                                gradient->attraction_scale, gradient->repulsion_scale};
+    float *array[IKT_OPTIMISER_ARRAYS_MOST] = {NULL};
+    for (int a = 0; a < optimiser->kind->arrays; a++)
+        array[a] = optimiser->array[a] + first;
+    optimiser->kind->step(step, &piece, length, array, y + first);
+}
+
+/* Row by row, as the bits do not depend on how coordinates are divided up. */
+static bool step_some(const ikt_optimiser *optimiser, const ikt_optimiser_step *step,
+                      const ikt_gradient *gradient, int q, const uint8_t *moves, float *y) {
+    bool all_finite = true;
+    for (int64_t i = 0; i < optimiser->coordinates / q; i++) {
+        if (!moves[i]) continue;
+        step_piece(optimiser, step, gradient, i * q, q, y);
+        all_finite = all_finite && is_finite(y + i * q, q);
+    }
+    return all_finite;
+}
+
 bool ikt_optimiser_take_step(ikt_context *ctx, const ikt_optimiser *optimiser,
-                             const ikt_optimiser_step *step, const ikt_gradient *gradient,
-                             float *y) {
+                             const ikt_optimiser_step *step, const ikt_gradient *gradient, int q,
+                             const uint8_t *moves, float *y) {
     const int64_t count = optimiser->coordinates;
+    if (moves) return step_some(optimiser, step, gradient, q, moves, y);
     int all_finite = 1;
 #pragma omp parallel for schedule(static) reduction(&& : all_finite)                               \
     num_threads(ikt_threads(ctx)) if (count >= parallel_coordinates)
     for (int64_t first = 0; first < count; first += PIECE) {
         const int64_t length = count - first < PIECE ? count - first : PIECE;
-        const ikt_gradient piece = {gradient->attraction + first, gradient->repulsion + first,
-                                    gradient->attraction_scale, gradient->repulsion_scale};
-        float *array[IKT_OPTIMISER_ARRAYS_MOST] = {NULL};
-        for (int a = 0; a < optimiser->kind->arrays; a++)
-            array[a] = optimiser->array[a] + first;
-        optimiser->kind->step(step, &piece, length, array, y + first);
+        step_piece(optimiser, step, gradient, first, length, y);
         all_finite = all_finite && is_finite(y + first, length);
     }
     return all_finite;

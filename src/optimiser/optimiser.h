@@ -75,10 +75,12 @@ void ikt_optimiser_destroy(ikt_optimiser *optimiser);
 
 /* LOCAL. One step: y changes by what the kind makes of the gradient. One pass over gradient, arrays
  * and y, in which both fields of the gradient are added: reading memory is the limit.
+ *   q, moves   coordinates of a row, and [coordinates / q] which rows are moved; all others stay,
+ *              and what is remembered of them. NULL: all are
  * Returns whether every coordinate is finite afterwards. */
 bool ikt_optimiser_take_step(ikt_context *ctx, const ikt_optimiser *optimiser,
-                             const ikt_optimiser_step *step, const ikt_gradient *gradient,
-                             float *y);
+                             const ikt_optimiser_step *step, const ikt_gradient *gradient, int q,
+                             const uint8_t *moves, float *y);
 
 /* LOCAL. Multiplies positions and what is in units of the map by a factor. */
 void ikt_optimiser_scale(const ikt_optimiser *optimiser, float factor, float *y);

@@ -269,6 +269,24 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
     return IKT_OK;
 }
 
+/* COLLECTIVE. Which rows steps move, where the settings do not say all.
+ *   out   owned by the caller; NULL: all, and on failure */
+static ikt_status create_batch(ikt_context *ctx, const ikt_settings *settings,
+                               const ikt_probabilities *p, ikt_batch **out) {
+    const ikt_layout_settings *layout = &settings->layout;
+    const ikt_batch_settings wanted = {.count = layout->batch_rows,
+                                       .neighbours = layout->batch_neighbours,
+                                       .seed = (uint64_t)settings->run.seed};
+    *out = NULL;
+    if (layout->batch_rows == IKT_AUTO_INT) return IKT_OK;
+    if (p->is_whole)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.batch_rows moves rows that are near by P, which "
+                        "affinity.support=whole never holds: take sparse or dense");
+    return ikt_batch_create(ctx, &wanted, p->is_dense ? NULL : &p->graph,
+                            p->is_dense ? &p->dense : NULL, out);
+}
+
 /* --- the line --------------------------------------------------------------------------------- */
 
 ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
@@ -281,6 +299,7 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     ikt_probabilities p;
     ikt_loop_state saved = {0};
     ikt_objective objective = {.kind = NULL};
+    ikt_batch *batch = NULL;
     int64_t *labels = NULL;
     double *eigenvectors = NULL;
     bool is_saved = false;
@@ -334,6 +353,7 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     if (st == IKT_OK)
         st = create_objective(ctx, settings, &p, options->labels,
                               out->gap.values > 0 ? out->gap.after[0] : 0, &labels, &objective);
+    if (st == IKT_OK) st = create_batch(ctx, settings, &p, &batch);
     /* Landmarks are not the rows that the program gave. */
     const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
     reporter told = {ctx, &p, &objective, NULL};
@@ -345,10 +365,12 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
                                         .is_extended = options->from != NULL,
                                         .last = options->want_last ? &out->last : NULL,
                                         .report = is_told ? report : NULL,
-                                        .reporter = &told};
+                                        .reporter = &told,
+                                        .batch = batch};
         st = ikt_layout_run(ctx, layout, &p.rows, &objective, &course, out->y, &out->trace);
     }
     ikt_objective_destroy(&objective);
+    ikt_batch_destroy(&batch);
     ikt_free(&told.y);
     ikt_free(&labels);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);

@@ -214,14 +214,18 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
     ikt_notes *n = NULL;
-    ikt_trace_columns c = {NULL, NULL, NULL, NULL, NULL};
+    ikt_trace_columns c = {.iteration = NULL};
     char *configuration = NULL;
-    ikt_loop_parts state = {.trace = {NULL, NULL, NULL, NULL, NULL}};
+    ikt_loop_parts state = {.trace = {.iteration = NULL}};
     const bool has_originals = ikt_max_one(ctx, run->original != NULL) > 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = ikt_trace_columns_make(ctx, trace->point, trace->count, &c);
+    const int64_t eigenvalues = ikt_smaller(trace->eigenvalues, IKT_TRACE_EIGENVALUES);
+    for (int64_t i = 0; st == IKT_OK && i < trace->count; i++) /* without room that is not used */
+        memmove(c.eigenvalue + i * eigenvalues, c.eigenvalue + i * IKT_TRACE_EIGENVALUES,
+                (size_t)eigenvalues * sizeof *c.eigenvalue);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     if (st == IKT_OK && run->settings.output.state)
         st = ikt_finished_parts(ctx, &run->rows, &run->embedding.last, trace, &state);
@@ -252,6 +256,8 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
                                    .trace_value = c.value,
                                    .trace_error = ikt_trace_last_error(trace) > 0 ? c.error : NULL,
                                    .trace_gradient_norm = c.norm,
+                                   .trace_eigenvalue = c.eigenvalue,
+                                   .trace_eigenvalues = eigenvalues,
                                    .trace_seconds = c.seconds,
                                    .configuration = configuration,
                                    .facts = n->fact,

@@ -80,10 +80,14 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .columns = w->is_isolation                 ? 0
                                                   : w->is_joined || w->has_matrix ? 1
                                                                                   : w->columns};
+    const ikt_batch_settings moved = {.count = layout->batch_rows,
+                                      .neighbours = layout->batch_neighbours};
+    const int64_t batch =
+        layout->batch_rows == IKT_AUTO_INT ? 0 : ikt_batch_memory(&moved, n_local);
     const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
     const int64_t arrays = 1 + copied + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
-           kind->memory(kind, &shape);
+           kind->memory(kind, &shape) + batch;
 }
 
 /* What a search needs beside rows and lists: centres as they are and packed, their order; while

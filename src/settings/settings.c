@@ -237,6 +237,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.init = IKT_INIT_PCA;
     s.layout.regulariser = IKT_REGULARISER_NONE; /* groups are drawn together in the whole map */
     s.layout.eigengap = IKT_EIGENGAP_OFF;        /* that of all rows is wanted */
+    s.layout.batch_rows = IKT_AUTO_INT;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     if (s.layout.trimap.pool_rows > count) s.layout.trimap.pool_rows = IKT_AUTO_INT;

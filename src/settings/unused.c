@@ -51,6 +51,7 @@ typedef enum {
     UMAP,
     LARGEVIS,
     REGULARISER,
+    BATCH,
     CHECKPOINTS,
     NEEDS
 } need;
@@ -130,6 +131,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[UMAP] = objective->name == ikt_objective_umap.name;
     has[LARGEVIS] = objective->name == ikt_objective_largevis.name;
     has[REGULARISER] = layout->regulariser != IKT_REGULARISER_NONE;
+    has[BATCH] = layout->batch_rows != IKT_AUTO_INT;
     has[LATE_EXAGGERATION] = layout->final_exaggeration != 1;
     has[CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
 }
@@ -224,6 +226,7 @@ static const struct {
              {"layout", "regulariser_every", REGULARISER, "layout.regulariser=laplacian"},
              {"layout", "regulariser_from", REGULARISER, "layout.regulariser=laplacian"},
              {"layout", "regulariser_vectors", REGULARISER, "layout.regulariser=laplacian"},
+             {"layout", "batch_neighbours", BATCH, "layout.batch_rows"},
              {"run", "checkpoint_every", CHECKPOINTS, "run.checkpoint other than none"},
              {"run", "checkpoint_keep", CHECKPOINTS, "run.checkpoint other than none"}};
 

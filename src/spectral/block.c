@@ -109,70 +109,47 @@ ikt_status ikt_block_residuals(const ikt_block *v, const ikt_block *b, const dou
 
 /* --- products with small matrices ------------------------------------------------------------- */
 
-/* x [depth * m] as panels of 16 columns, [panels][depth][PANEL]. */
-static void pack(const double *x, int64_t depth, int64_t m, double *packed) {
+/* x [m * m] as panels of 16 columns, [panels][m][PANEL]. */
+static void pack(const double *x, int64_t m, double *packed) {
     for (int64_t c = 0; c < m; c++)
-        for (int64_t j = 0; j < depth; j++)
-            packed[c / PANEL * PANEL * depth + j * PANEL + c % PANEL] = x[j * m + c];
+        for (int64_t j = 0; j < m; j++)
+            packed[c / PANEL * PANEL * m + j * PANEL + c % PANEL] = x[j * m + c];
 }
 
-/* 8 rows of a, from row i on, times the packed matrix, in line [ROWS * m]. */
-static void multiply_rows(ikt_isa isa, const ikt_block *a, int64_t i, const double *packed,
-                          int64_t m, double *line) {
+/* 8 rows, from row i on, times the packed matrix, in line [ROWS * m]. */
+static void multiply_rows(ikt_isa isa, const ikt_block *v, int64_t i, const double *packed,
+                          double *line) {
+    const int64_t m = v->m;
     for (int64_t c = 0; c < m; c += PANEL) {
         double tile[ROWS * PANEL];
-        ikt_dot_tile(isa, a->m, a->v + i * a->m, a->m, 1, packed + c * a->m, tile);
+        ikt_dot_tile(isa, m, v->v + i * m, m, 1, packed + c * m, tile);
         const size_t width = (size_t)ikt_smaller(PANEL, m - c);
         for (int64_t r = 0; r < ROWS; r++)
             memcpy(line + r * m + c, tile + r * PANEL, width * sizeof *line);
     }
 }
 
-/* COLLECTIVE. V <- A X, where a may be v; or V <- V - A X. */
-static ikt_status multiply(const ikt_block *a, const double *x, bool is_subtracted, ikt_block *v) {
+ikt_status ikt_block_rotate(ikt_block *v, const double *x) {
     ikt_context *ctx = v->ctx;
     const int64_t m = v->m, count = v->rows.count, wide = (m + PANEL - 1) / PANEL * PANEL;
     const ikt_isa isa = ikt_cpu_isa();
     double *packed = NULL, *lines = NULL;
-    ikt_status st = ikt_alloc(ctx, &packed, wide * a->m, sizeof *packed, purpose);
+    ikt_status st = ikt_alloc(ctx, &packed, wide * m, sizeof *packed, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &lines, ikt_threads(ctx) * ROWS * m, sizeof *lines, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        pack(x, a->m, m, packed);
+        pack(x, m, packed);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (count > IKT_BLOCK_ROWS)
         for (int64_t i = 0; i < count; i += ROWS) {
-            double *line = lines + omp_get_thread_num() * ROWS * m, *to = v->v + i * m;
-            const int64_t values = ikt_smaller(ROWS, count - i) * m;
-            multiply_rows(isa, a, i, packed, m, line);
-            for (int64_t e = 0; e < values; e++)
-                to[e] = is_subtracted ? to[e] - line[e] : line[e];
+            double *line = lines + omp_get_thread_num() * ROWS * m;
+            multiply_rows(isa, v, i, packed, line);
+            memcpy(v->v + i * m, line, (size_t)(ikt_smaller(ROWS, count - i) * m) * sizeof *line);
         }
     }
     ikt_free(&packed);
     ikt_free(&lines);
     return st;
-}
-
-ikt_status ikt_block_rotate(ikt_block *v, const double *x) {
-    return multiply(v, x, false, v);
-}
-
-ikt_status ikt_block_deflate(const ikt_block *t, ikt_block *v) {
-    double *along = NULL;
-    IKT_TRY(ikt_agree(v->ctx, ikt_alloc(v->ctx, &along, t->m * v->m, sizeof *along, purpose)));
-    ikt_status st = ikt_block_gram(t, v, along);
-    if (st == IKT_OK) st = multiply(t, along, true, v);
-    ikt_free(&along);
-    return st;
-}
-
-static ikt_status remove_block(void *self, ikt_block *v) {
-    return ikt_block_deflate(self, v);
-}
-
-ikt_deflation ikt_deflation_by_block(ikt_block *t) {
-    return (ikt_deflation){remove_block, t};
 }
 
 /* --- orthonormal columns ---------------------------------------------------------------------- */
@@ -243,7 +220,7 @@ static ikt_status pass(ikt_block *v, const ikt_deflation *known, uint64_t seed, 
     }
     const double least = fmin(kept, factorise(gram, m, factor, length));
     invert(factor, length, m, x);
-    IKT_TRY(multiply(v, x, false, v));
+    IKT_TRY(ikt_block_rotate(v, x));
     *is_done = least >= pivot_last;
     for (int64_t j = 0; j < m; j++) {
         if (length[j] > 0) continue;
@@ -275,21 +252,28 @@ ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, ui
 
 /* --- Rayleigh-Ritz ---------------------------------------------------------------------------- */
 
-ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, double *theta, double *x) {
-    const int64_t m = v->m;
+ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, int64_t first, double *theta,
+                          double *x) {
+    const int64_t m = v->m, solved = m - first;
     double *upper = NULL, *vectors = NULL;
-    ikt_status st = ikt_alloc(v->ctx, &upper, ikt_upper_entries(m), sizeof *upper, purpose);
-    if (st == IKT_OK) st = ikt_alloc(v->ctx, &vectors, m * m, sizeof *vectors, purpose);
+    ikt_status st = ikt_alloc(v->ctx, &upper, ikt_upper_entries(solved), sizeof *upper, purpose);
+    if (st == IKT_OK) st = ikt_alloc(v->ctx, &vectors, solved * solved, sizeof *vectors, purpose);
     st = ikt_agree(v->ctx, st);
     if (st == IKT_OK) st = ikt_block_gram(v, b, x);
-    for (int64_t i = 0; st == IKT_OK && i < m; i++)
+    for (int64_t i = first; st == IKT_OK && i < m; i++)
         for (int64_t j = i; j < m; j++)
-            upper[ikt_upper_index(m, i, j)] = (x[i * m + j] + x[j * m + i]) / 2;
+            upper[ikt_upper_index(solved, i - first, j - first)] =
+                (x[i * m + j] + x[j * m + i]) / 2;
+    for (int64_t k = 0; st == IKT_OK && k < first; k++)
+        theta[k] = x[k * m + k];
     if (st == IKT_OK)
-        st = ikt_eigen_leading(v->ctx, upper, m, m, IKT_EIGEN_ALONE_MAX, theta, vectors);
+        st = ikt_eigen_leading(v->ctx, upper, solved, solved, IKT_EIGEN_ALONE_MAX, theta + first,
+                               vectors);
     for (int64_t c = 0; st == IKT_OK && c < m; c++)
-        for (int64_t j = 0; j < m; j++)
-            x[j * m + c] = vectors[c * m + j];
+        for (int64_t j = 0; j < m; j++) {
+            const bool is_solved = c >= first && j >= first;
+            x[j * m + c] = is_solved ? vectors[(c - first) * solved + j - first] : c == j;
+        }
     ikt_free(&upper);
     ikt_free(&vectors);
     return st;

@@ -19,7 +19,7 @@
  *     ikt_block_random(&v, 0, seed, 0);
  *     ikt_block_orthonormalise(&v, NULL, seed, &replaced);
  *     ... b = A v, by the caller ...
- *     ikt_block_ritz(&v, &b, theta, x);
+ *     ikt_block_ritz(&v, &b, 0, theta, x);
  *     ikt_block_rotate(&v, x); ikt_block_rotate(&b, x);
  *     ikt_block_residuals(&v, &b, theta, residual);
  */
@@ -75,19 +75,13 @@ ikt_status ikt_block_norms(const ikt_block *v, double *norm);
 ikt_status ikt_block_residuals(const ikt_block *v, const ikt_block *b, const double *theta,
                                double *residual);
 
-/* V <- V - T (T^T V): removes what orthonormal columns T explain. Columns of V that lie within T
- * but for a small part have to be normalised and deflated once more, as the next function does. */
-ikt_status ikt_block_deflate(const ikt_block *t, ikt_block *v);
-
-/* What removes known vectors from a block: ikt_block_deflate, or what knows more about them. */
+/* What removes known vectors from a block, where more is known of them than their columns. One that
+ * is a column like others is better the first of the block. */
 typedef struct {
     /* COLLECTIVE. Makes the columns of v orthogonal to the vectors that `self` stands for. */
     ikt_status (*remove)(void *self, ikt_block *v);
     void *self;
 } ikt_deflation;
-
-/* LOCAL. A deflation by the orthonormal columns of t, which is lent. */
-ikt_deflation ikt_deflation_by_block(ikt_block *t);
 
 /* Orthonormal columns that span what those of v do, by the Gram matrix, its Cholesky factor and a
  * triangular solve, again until that changes no more than rounding (twice, as a rule): each column
@@ -106,9 +100,12 @@ ikt_status ikt_block_rotate(ikt_block *v, const double *x);
 
 /* The Rayleigh-Ritz step: H = V^T B, symmetrised, = X Theta X^T, solved on one rank.
  *   v, b    orthonormal columns, and A times these
- *   theta   [m] receives the eigenvalues of H, the largest first
+ *   first   columns before it stay as they are, as though they were eigenvectors
+ *   theta   [m] receives the eigenvalues of H, the largest first, behind the quotients v^T b of
+ *           columns that stay
  *   x       [m * m] receives X, which v, b and whatever is linear in v have to be rotated by; the
  *           entry of largest magnitude (the first of equals) of each of its columns is positive */
-ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, double *theta, double *x);
+ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, int64_t first, double *theta,
+                          double *x);
 
 #endif

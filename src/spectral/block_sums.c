@@ -2,6 +2,7 @@
 #include "spectral/block_sums.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <omp.h>
 
@@ -69,14 +70,16 @@ void ikt_summed_rows_destroy(ikt_summed_rows *rows) {
 
 /* Plain sums over one fixed block. */
 static void add_squares(const ikt_summed_rows *a, const ikt_summed_rows *b, const double *theta,
-                        int64_t first, int64_t last, double *sum) {
+                        int64_t first, int64_t last, double *restrict sum) {
     const int64_t m = a->block->m;
     for (int64_t k = 0; k < m; k++)
         sum[k] = 0;
     for (int64_t i = first; i < last; i++) {
-        const double *x = ikt_summed_row(a, i), *y = b ? ikt_summed_row(b, i) : NULL;
-        for (int64_t k = 0; k < m; k++) {
-            const double value = y ? y[k] - theta[k] * x[k] : x[k];
+        const double *restrict x = ikt_summed_row(a, i), *y = b ? ikt_summed_row(b, i) : NULL;
+        for (int64_t k = 0; k < m && !y; k++)
+            sum[k] += x[k] * x[k];
+        for (int64_t k = 0; k < m && y; k++) {
+            const double value = y[k] - theta[k] * x[k];
             sum[k] += value * value;
         }
     }
@@ -132,15 +135,16 @@ static int exponent_of(double square) {
 static void pack(const ikt_summed_rows *a, const double *scale, int64_t first, int64_t depth,
                  double *packed) {
     const int64_t m = a->block->m;
-    for (int64_t i = 0; i < depth; i++) {
-        const double *row = ikt_summed_row(a, first + i);
-        for (int64_t c = 0; c < m; c += PANEL) {
-            double *panel = packed + c * depth + i * PANEL;
-            const int64_t width = ikt_smaller(PANEL, m - c);
-            for (int64_t k = 0; k < width; k++)
-                panel[k] = row[c + k] * scale[c + k];
-            for (int64_t k = width; k < PANEL; k++)
-                panel[k] = 0;
+    for (int64_t c = 0; c < m; c += PANEL) {
+        const int64_t width = ikt_smaller(PANEL, m - c);
+        double unit[PANEL] = {0};
+        memcpy(unit, scale + c, (size_t)width * sizeof *unit);
+        for (int64_t i = 0; i < depth; i++) {
+            double *panel = packed + c * depth + i * PANEL, row[PANEL] = {0};
+            memcpy(row, ikt_summed_row(a, first + i) + c,
+                   (size_t)(width == PANEL ? PANEL : width) * sizeof *row);
+            for (int64_t k = 0; k < PANEL; k++)
+                panel[k] = row[k] * unit[k];
         }
     }
 }

@@ -78,7 +78,7 @@ static ikt_status extract(iteration *it, ikt_eigenpairs *out) {
     IKT_TRY(ikt_block_orthonormalise(it->v, a->known.remove ? &a->known : NULL, it->options->seed,
                                      &replaced));
     IKT_TRY(a->apply(a->self, it->v, 1, 0, 0, &it->b));
-    IKT_TRY(ikt_block_ritz(it->v, &it->b, it->theta, it->x));
+    IKT_TRY(ikt_block_ritz(it->v, &it->b, 0, it->theta, it->x));
     IKT_TRY(ikt_block_rotate(it->v, it->x));
     IKT_TRY(ikt_block_rotate(&it->b, it->x));
     IKT_TRY(ikt_block_residuals(it->v, &it->b, it->theta, out->residual));

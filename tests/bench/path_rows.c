@@ -24,7 +24,7 @@ static double step(void *self) {
     const ikt_gradient gradient = {s->attraction, s->repulsion, 4, 1e-3f};
     double begin = ikt_now();
     const ikt_optimiser_step step = {.momentum = 0.8, .rate = 1e-9};
-    ikt_optimiser_take_step(s->ctx, &s->optimiser, &step, &gradient, s->y);
+    ikt_optimiser_take_step(s->ctx, &s->optimiser, &step, &gradient, 2, NULL, s->y);
     return ikt_now() - begin;
 }
 

@@ -2,9 +2,10 @@
 # LaptSNE through the program: the same map on any ranks, in many pieces and extended; lambda = 0 is
 # t-SNE; what the result says; what is refused.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checkpoints.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/python.sh"
 
 "$IKT_PROGRAM" generate gaussian-mixture blobs.h5 --points 300 --dimensions 6 --clusters 5 --seed 2 --quiet || exit 1
-usual=(input.file=blobs.h5 isolation.psi=32 output.overwrite=yes output.picture=none output.measures=none
+usual=(input.file=blobs.h5 layout.report_every=2 isolation.psi=32 output.overwrite=yes output.picture=none output.measures=none
     layout.exaggeration_iterations=3)
 lap=("${usual[@]}" --preset laptsne layout.regulariser_rank=5)
 
@@ -29,6 +30,24 @@ bits() {
     done
 }
 
+# The eigenvalues that the trace of both runs has.
+same_eigenvalues() {
+    local python
+    python=$(find_python h5py numpy) || return 0
+    "$python" - whole.h5 parts.h5 <<'PY' || fail "the eigenvalues in the trace"
+import sys
+import h5py, numpy
+whole, parts = (h5py.File(name)["trace"] for name in sys.argv[1:])
+seen, at = whole["eigenvalues"][:], whole["iteration"][:]
+assert seen.shape == (len(at), 4), seen.shape
+assert numpy.array_equal(seen, parts["eigenvalues"][:], equal_nan=True)
+assert numpy.isnan(seen[at < 3]).all(), seen
+assert (seen[at >= 3] > 0).all() and (numpy.diff(seen[at >= 3]) >= 0).all(), seen
+last = [float(word) for word in h5py.File(sys.argv[1])["provenance"].attrs["map_eigenvalues"].split()]
+assert numpy.allclose(seen[-1], last, rtol=1e-5), (seen[-1], last)
+PY
+}
+
 # Every invocation makes one step and stops: before the regulariser, when it begins, and within it.
 pieces() {
     local runs=0 whole
@@ -43,6 +62,7 @@ pieces() {
     [ $code -eq 0 ] && [ "$(hash_of)" = "$whole" ] || fail "exit code $code, $(hash_of) in place of $whole"
     [ $runs -gt 6 ] || fail "only $runs stops"
     same_result whole.h5 parts.h5
+    same_eigenvalues
     embed 1 "${lap[@]}" layout.regulariser_every=2 layout.iterations=7 output.file=longer.h5
     "$IKT_PROGRAM" embed "${lap[@]}" layout.regulariser_every=2 output.file=longer.h5 --extend 2 >out.txt 2>err.txt
     [ "$(hash_of)" = "$whole" ] || fail "an extended run is not the longer one"
@@ -85,6 +105,26 @@ YAML
     grep -q 'iteration 100: cost' err.txt || fail "the preset of the paper has no 100 iterations"
 }
 
+batches() { # rows that a step moves
+    local how=(layout.batch_rows=40 layout.batch_neighbours=4 layout.regulariser_every=10 layout.iterations=9)
+    embed 1 "${lap[@]}" "${how[@]}" output.file=one.h5
+    [ $code -eq 0 ] || fail "batches"
+    OMP_NUM_THREADS=2 same "$(hash_of)" 3 "${lap[@]}" "${how[@]}" output.file=three.h5
+    same_result one.h5 three.h5
+    embed 1 "${lap[@]}" "${how[@]}" affinity.support=dense output.file=dense.h5
+    same "$(hash_of)" 2 "${lap[@]}" "${how[@]}" affinity.support=dense output.file=dense.h5
+    # A batch of all rows is none.
+    embed 1 "${lap[@]}" layout.iterations=9 output.file=all.h5
+    same "$(hash_of)" 1 "${lap[@]}" layout.iterations=9 layout.batch_rows=300 output.file=batch.h5
+    refused 'but there are only 300 rows' layout.batch_rows=301
+    refused 'from 1 to 1000000000, or auto' layout.batch_rows=0
+    refused 'layout.batch_neighbours = 290, but a row of P has' layout.batch_rows=40 layout.batch_neighbours=290
+    refused 'goes with layout.batch_rows' layout.batch_neighbours=4
+    embed 1 input.file=blobs.h5 output.file=no.h5 output.measures=none layout.objective=trimap layout.batch_rows=40
+    [ $code -eq 2 ] && grep -q 'but layout.objective=trimap' err.txt || fail "batches of triplets are not refused"
+    refused 'which affinity.support=whole never holds' layout.batch_rows=40 affinity.support=whole layout.iterations=9
+}
+
 refused() { # WORDS ARGUMENTS...
     local words=$1
     shift
@@ -121,6 +161,7 @@ sentences() {
 try bits "the same map on any ranks by every way of summing"
 try pieces "the same map in pieces, and extended"
 try nothing "lambda = 0 is t-SNE"
+try batches "rows are moved in batches"
 try says "the log and the result tell what the regulariser finds"
 try sentences "bad input is refused in one sentence"
 exit $failed

@@ -141,6 +141,18 @@ static ikt_block dependent_make(ikt_context *ctx, int64_t n) {
     return v;
 }
 
+/* V <- V - T (T^T V), for ikt_deflation: removes what orthonormal columns T explain. */
+static ikt_status deflate(void *self, ikt_block *v) {
+    const ikt_block *t = self;
+    double along[M * M];
+    IKT_TRY(ikt_block_gram(t, v, along));
+    for (int64_t i = 0; i < v->rows.count; i++)
+        for (int64_t j = 0; j < t->m; j++)
+            for (int64_t k = 0; k < v->m; k++)
+                v->v[i * v->m + k] -= t->v[i * t->m + j] * along[j * v->m + k];
+    return IKT_OK;
+}
+
 static void check_orthonormal(ikt_context *ctx, ikt_context *alone, int64_t n) {
     ikt_block v = dependent_make(ctx, n), v1 = dependent_make(alone, n);
     ikt_block before = dependent_make(ctx, n);
@@ -150,7 +162,7 @@ static void check_orthonormal(ikt_context *ctx, ikt_context *alone, int64_t n) {
     assert_int_equal(ikt_block_orthonormalise(&t, NULL, SEED, &replaced), IKT_OK);
     assert_int_equal(replaced, 0);
     assert_int_equal(ikt_block_orthonormalise(&t1, NULL, SEED, &replaced), IKT_OK);
-    const ikt_deflation known = ikt_deflation_by_block(&t), known1 = ikt_deflation_by_block(&t1);
+    const ikt_deflation known = {deflate, &t}, known1 = {deflate, &t1};
     assert_int_equal(ikt_block_orthonormalise(&v, &known, SEED, &replaced), IKT_OK);
     assert_int_equal(ikt_block_orthonormalise(&v1, &known1, SEED, &replaced1), IKT_OK);
     assert_int_equal(replaced, 1);
@@ -165,8 +177,8 @@ static void check_orthonormal(ikt_context *ctx, ikt_context *alone, int64_t n) {
     /* Column 12, of which 1e-5 was its own, still lies in the span: nothing is left of it. */
     double norm[M], left[M];
     assert_int_equal(ikt_block_norms(&before, norm), IKT_OK);
-    assert_int_equal(ikt_block_deflate(&t, &before), IKT_OK);
-    assert_int_equal(ikt_block_deflate(&v, &before), IKT_OK);
+    assert_int_equal(deflate(&t, &before), IKT_OK);
+    assert_int_equal(deflate(&v, &before), IKT_OK);
     assert_int_equal(ikt_block_norms(&before, left), IKT_OK);
     for (int k = 0; k < M; k++)
         assert_true(left[k] < 1e-12 * norm[k]);
@@ -217,7 +229,7 @@ static void columns_within_the_known_become_random(void **state) {
         t.v[i] = 1 / sqrt(700);
         v.v[i * 4] = v.v[i * 4 + 2] = 3.25;
     }
-    const ikt_deflation known = ikt_deflation_by_block(&t);
+    const ikt_deflation known = {deflate, &t};
     assert_int_equal(ikt_block_orthonormalise(&v, &known, SEED, &replaced), IKT_OK);
     assert_int_equal(replaced, 2);
     assert_int_equal(ikt_block_gram(&v, &v, gram), IKT_OK);
@@ -279,7 +291,7 @@ static void check_ritz(ikt_context *ctx, ikt_context *alone, int64_t n) {
         b[s] = block_make(both[s], n, M, 6);
         assert_int_equal(ikt_block_orthonormalise(&v[s], NULL, SEED, &replaced), IKT_OK);
         times_diagonal(&v[s], &b[s]);
-        assert_int_equal(ikt_block_ritz(&v[s], &b[s], theta[s], x[s]), IKT_OK);
+        assert_int_equal(ikt_block_ritz(&v[s], &b[s], 0, theta[s], x[s]), IKT_OK);
         assert_int_equal(ikt_block_rotate(&v[s], x[s]), IKT_OK);
         assert_int_equal(ikt_block_rotate(&b[s], x[s]), IKT_OK);
         assert_int_equal(ikt_block_residuals(&v[s], &b[s], theta[s], residual[s]), IKT_OK);
@@ -316,6 +328,35 @@ static void ritz_pairs_are_right_and_reproducible(void **state) {
     everywhere(*state, check_ritz);
 }
 
+/* Of the others the pairs are those of a block without them. */
+static void columns_that_stay_are_left_out(void **state) {
+    enum { N = 900, FIRST = 2, REST = M - FIRST };
+    ikt_context *ctx = *state;
+    ikt_block v = block_make(ctx, N, M, 6), b = block_make(ctx, N, M, 6);
+    ikt_block v1 = block_make(ctx, N, REST, 6), b1 = block_make(ctx, N, REST, 6);
+    double theta[M], x[M * M], theta1[REST], x1[REST * REST], h[M * M];
+    int64_t replaced;
+    assert_int_equal(ikt_block_orthonormalise(&v, NULL, SEED, &replaced), IKT_OK);
+    times_diagonal(&v, &b);
+    for (int64_t i = 0; i < v.rows.count; i++)
+        memcpy(v1.v + i * REST, v.v + i * M + FIRST, REST * sizeof(double));
+    times_diagonal(&v1, &b1);
+    assert_int_equal(ikt_block_gram(&v, &b, h), IKT_OK);
+    assert_int_equal(ikt_block_ritz(&v, &b, FIRST, theta, x), IKT_OK);
+    assert_int_equal(ikt_block_ritz(&v1, &b1, 0, theta1, x1), IKT_OK);
+    assert_memory_equal(theta + FIRST, theta1, sizeof theta1);
+    for (int j = 0; j < M; j++) {
+        assert_true(j >= FIRST || theta[j] == h[j * M + j]);
+        for (int c = 0; c < M; c++)
+            assert_true(x[j * M + c] ==
+                        (j < FIRST || c < FIRST ? j == c : x1[(j - FIRST) * REST + c - FIRST]));
+    }
+    ikt_block_destroy(&v);
+    ikt_block_destroy(&b);
+    ikt_block_destroy(&v1);
+    ikt_block_destroy(&b1);
+}
+
 static void one_column_is_its_own_pair(void **state) {
     ikt_context *ctx = *state;
     ikt_block v = block_make(ctx, 800, 1, 6), b = block_make(ctx, 800, 1, 6);
@@ -323,7 +364,7 @@ static void one_column_is_its_own_pair(void **state) {
     double theta, x, h;
     assert_int_equal(ikt_block_orthonormalise(&v, NULL, SEED, &replaced), IKT_OK);
     times_diagonal(&v, &b);
-    assert_int_equal(ikt_block_ritz(&v, &b, &theta, &x), IKT_OK);
+    assert_int_equal(ikt_block_ritz(&v, &b, 0, &theta, &x), IKT_OK);
     assert_int_equal(ikt_block_gram(&v, &b, &h), IKT_OK);
     assert_true(x == 1 && theta == h);
     ikt_block_destroy(&v);
@@ -359,5 +400,6 @@ IKT_MPI_TESTS(ikt_test(gram_matrices_are_right_and_reproducible),
               ikt_test(columns_within_the_known_become_random),
               ikt_test(nearly_dependent_columns_take_two_passes),
               ikt_test(more_columns_than_rows_are_refused),
-              ikt_test(ritz_pairs_are_right_and_reproducible), ikt_test(one_column_is_its_own_pair),
+              ikt_test(ritz_pairs_are_right_and_reproducible),
+              ikt_test(columns_that_stay_are_left_out), ikt_test(one_column_is_its_own_pair),
               ikt_test(draws_are_functions_of_row_column_and_round))

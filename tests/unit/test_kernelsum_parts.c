@@ -109,7 +109,7 @@ static ikt_charges charges_of(ikt_context *ctx, const ikt_grid *grid, int order,
         ikt_alloc(ctx, &out.charge, out.stride * grid->nodes[1], sizeof(int64_t), "test"), IKT_OK);
     memset(out.charge, 0x55, (size_t)(out.stride * grid->nodes[1]) * sizeof(int64_t));
     assert_int_equal(ikt_spread_prepare(ctx, &space, p->count, grid->cells[1]), IKT_OK);
-    ikt_spread(isa, grid, &window, p->y, NULL, p->count, &space, &out);
+    ikt_spread(isa, grid, &window, p->y, NULL, p->count, false, &space, &out);
     ikt_spread_release(&space);
     return out;
 }

@@ -76,13 +76,17 @@ static ikt_status write_diagnostics(const ikt_h5_output *out, const ikt_result *
 }
 
 static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
-    const ikt_part trace[] = {
-        shared("iteration", IKT_PART_I64, r->n_trace, r->trace_iteration),
-        shared(r->value_name, IKT_PART_F64, r->n_trace, r->trace_value),
-        shared("gradient_norm", IKT_PART_F64, r->n_trace, r->trace_gradient_norm),
-        shared("standard_error", IKT_PART_F64, r->n_trace, r->trace_error)};
+    ikt_part trace[5] = {shared("iteration", IKT_PART_I64, r->n_trace, r->trace_iteration),
+                         shared(r->value_name, IKT_PART_F64, r->n_trace, r->trace_value),
+                         shared("gradient_norm", IKT_PART_F64, r->n_trace, r->trace_gradient_norm)};
     ikt_part rows[3];
-    int64_t count = 0;
+    int64_t count = 0, columns = 3;
+    if (r->trace_error)
+        trace[columns++] = shared("standard_error", IKT_PART_F64, r->n_trace, r->trace_error);
+    if (r->trace_eigenvalues > 0) {
+        trace[columns] = shared("eigenvalues", IKT_PART_F64, r->n_trace, r->trace_eigenvalue);
+        trace[columns++].d = r->trace_eigenvalues;
+    }
     const bool good =
         ikt_h5_set_text(out->file, "format", "iktsne-result") &&
         ikt_h5_set_int(out->file, "format_version", IKT_RESULT_CURRENT) &&
@@ -96,7 +100,7 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
     IKT_TRY(ikt_parts_write(out->ctx, out->file, false, rows, count));
     hid_t group;
     ikt_status st = make_group(out, "trace", &group);
-    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, r->trace_error ? 4 : 3);
+    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, columns);
     ikt_h5_close(group);
     IKT_TRY(st);
     if (r->n_state > 0) {
@@ -120,6 +124,8 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     const int64_t n = r->rows.n;
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 5 * ikt_h5_rows_bytes(r->n_trace, 8);
+    if (r->trace_eigenvalues > 0)
+        bytes += ikt_h5_rows_bytes(r->n_trace, 8 * r->trace_eigenvalues);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
     if (r->label_names) bytes += (int64_t)strlen(r->label_names);
     return bytes + ikt_parts_bytes(r->state, r->n_state) + ikt_parts_bytes(r->fisher, r->n_fisher);

@@ -55,9 +55,11 @@ typedef struct {
     const int64_t *trace_iteration; /* [n_trace] */
     const char *value_name;         /* of the objective's values in the trace: "kl" or "cost" */
     const double *trace_value, *trace_gradient_norm, *trace_seconds;
-    const double *trace_error; /* [n_trace] standard errors of estimated values, or NULL */
-    const char *configuration; /* YAML */
-    const ikt_note *facts;     /* [n_facts] the same in every equal run */
+    const double *trace_error;      /* [n_trace] standard errors of estimated values, or NULL */
+    const double *trace_eigenvalue; /* [n_trace * trace_eigenvalues] of the map's graph */
+    int64_t trace_eigenvalues;      /* 0: none */
+    const char *configuration;      /* YAML */
+    const ikt_note *facts;          /* [n_facts] the same in every equal run */
     int64_t n_facts;
     const ikt_note *circumstances; /* [n_circumstances] what varies */
     int64_t n_circumstances;
