@@ -378,9 +378,11 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
     return st;
 }
 
-int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
-    const int64_t tiles = batch_tiles(FETCH_BYTES, candidates, row_bytes);
-    return tiles * candidates * (row_bytes + (int64_t)sizeof(probe)) +
-           threads * IKT_TILE_ROWS * (IKT_TILE_ROWS * (int64_t)sizeof(float) + row_bytes) +
-           threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
+int64_t ikt_search_memory(const ikt_search_shape *shape) {
+    const int64_t bytes = shape->row_bytes + shape->quantised_bytes;
+    const int64_t tiles = batch_tiles(FETCH_BYTES, shape->candidates, shape->row_bytes);
+    return tiles * shape->candidates * (bytes + (int64_t)sizeof(probe)) +
+           shape->threads * ikt_nearest_rows_memory(shape->row_bytes, shape->k) +
+           shape->threads * (TOGETHER + 2) * (shape->cells + IKT_PACK_ROWS) *
+               (int64_t)sizeof(float);
 }
