@@ -139,9 +139,9 @@ LANES_INLINE void vector_exp(vector *value) {
 
 /* Fused: a * b + c, rounded once on every instruction set. Root: the square root. Minus product: c
  * - a * b, rounded once or twice, for sums that are certified with a bound. Select: yes where a <
- * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of the lanes. Pairs:
- * sum + products of the two 16-bit halves of each lane. Gaps: sum + absolute differences of the
- * four bytes of each lane.
+ * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of the lanes. Halves,
+ * products: sum + products of the two 16-bit halves of each lane. Gaps: sum + absolute differences
+ * of the four bytes of each lane.
  */
 #if LANE_WIDTH == 16
 #include <immintrin.h>
@@ -183,17 +183,23 @@ LANES_KERNEL uint32_t bits_at_most(vector_bits a, int32_t b) {
 LANES_KERNEL int32_t bits_least(vector_bits a) {
     return _mm512_reduce_min_epi32((__m512i)a);
 }
-LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
 #if defined(LANES_VNNI)
-    /* Four products of unsigned by signed bytes. Written as assembly because GCC 12 takes the
-     * intrinsic for a call that could look at memory, and stores all sums at every step: half the
-     * rate. */
+/* Written as assembly because GCC 12 takes the intrinsics for calls that could look at memory, and
+ * stores all sums at every step: half the rate. Products: four of unsigned by signed bytes. */
+LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
-#else
-    return sum + (vector_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#endif
 }
+LANES_KERNEL vector_bits bits_add_halves(vector_bits sum, vector_bits a, vector_bits b) {
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+#else
+LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+    return sum + (vector_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
+#define bits_add_halves bits_add_products
+#endif
 LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     const __m512i above = _mm512_subs_epu8((__m512i)a, (__m512i)b);
     const __m512i gap = _mm512_or_si512(above, _mm512_subs_epu8((__m512i)b, (__m512i)a));
@@ -251,6 +257,7 @@ LANES_KERNEL int32_t bits_least(vector_bits a) {
 LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     return sum + (vector_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
+#define bits_add_halves      bits_add_products
 LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     const __m256i above = _mm256_subs_epu8((__m256i)a, (__m256i)b);
     const __m256i gap = _mm256_or_si256(above, _mm256_subs_epu8((__m256i)b, (__m256i)a));
@@ -261,8 +268,8 @@ LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bi
 #else
 
 #define TARGET
-#define LANES_KERNEL LANES_INLINE
-#define EACH_LANE    for (int l = 0; l < LANE_WIDTH; l++)
+#define LANES_KERNEL    LANES_INLINE
+#define EACH_LANE       for (int l = 0; l < LANE_WIDTH; l++)
 
 LANES_KERNEL vector vector_fused(vector a, vector b, vector c) {
     EACH_LANE c[l] = fmaf(a[l], b[l], c[l]);
@@ -319,6 +326,7 @@ LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vecto
     EACH_LANE sum[l] += (int16_t)a[l] * (int16_t)b[l] + (a[l] >> 16) * (b[l] >> 16);
     return sum;
 }
+#define bits_add_halves bits_add_products
 LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     for (int byte = 0; byte < 32; byte += 8) {
         const vector_bits gap = (a >> byte & 255) - (b >> byte & 255), sign = gap >> 31;
@@ -460,6 +468,11 @@ LANES_KERNEL int32_t ints_least(ints a) {
 }
 LANES_KERNEL ints ints_add_products(ints sum, ints a, ints b) {
     EACH_PART sum.part[p] = bits_add_products(sum.part[p], a.part[p], b.part[p]);
+    return sum;
+}
+/* The products of two 16-bit halves a lane, on every instruction set. */
+LANES_KERNEL ints ints_add_halves(ints sum, ints a, ints b) {
+    EACH_PART sum.part[p] = bits_add_halves(sum.part[p], a.part[p], b.part[p]);
     return sum;
 }
 LANES_KERNEL ints ints_add_gaps(ints sum, ints a, ints b) {

@@ -39,14 +39,6 @@ void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *pa
     }
 }
 
-void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows) {
-    for (int64_t row = 0; row < n; row++) {
-        const float *lane = packed + lane_of(row, d);
-        for (int64_t k = 0; k < d; k++)
-            rows[row * d + k] = lane[k * LANES];
-    }
-}
-
 /* --- sparse rows ------------------------------------------------------------------------------ */
 
 static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack *pack) {

@@ -74,9 +74,6 @@ void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed);
 /* LOCAL. The same of rows row[i] that lie anywhere; leaves what the last group lacks as it is. */
 void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *packed);
 
-/* LOCAL. Lays packed rows side by side again. */
-void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows);
-
 /* LOCAL. Packs sparse rows. Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out);
 void ikt_sparse_pack_destroy(ikt_sparse_pack *pack);

@@ -24,7 +24,7 @@ typedef struct {
     int64_t *counts;        /* [ranks] sampled rows that each rank owns */
     int64_t own, own_first; /* those of this rank, and the first of them */
     char *plain, *mine;     /* [sample * row_bytes], [own * row_bytes] the sampled rows */
-    char *scratch;          /* of a tile */
+    char *packed;           /* a tile; NULL where rows are packed as they are */
     ikt_neighbours best;    /* of the sampled rows among own rows */
     float *come_score;      /* [ranks * own * k] lists of own sampled rows from every rank */
     uint32_t *come_row;
@@ -49,7 +49,9 @@ static ikt_status allocate(measurement *w, uint64_t seed) {
     const int64_t coming = ranks * w->own * w->k;
     IKT_TRY(ikt_alloc(ctx, &w->plain, w->sample * bytes, 1, purpose));
     IKT_TRY(ikt_alloc(ctx, &w->mine, w->own * bytes, 1, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->scratch, ikt_tiles_scratch_bytes(w->tiles), 1, purpose));
+    if (scorer->pack)
+        IKT_TRY(
+            ikt_alloc(ctx, &w->packed, scorer->packed_bytes(scorer, IKT_TILE_ROWS), 1, purpose));
     IKT_TRY(ikt_neighbours_create(ctx, &sampled, w->k, &w->best));
     IKT_TRY(ikt_alloc(ctx, &w->come_score, coming, sizeof *w->come_score, purpose));
     IKT_TRY(ikt_alloc(ctx, &w->come_row, coming, sizeof *w->come_row, purpose));
@@ -62,18 +64,21 @@ static ikt_status search(measurement *w) {
     const ikt_tiles *tiles = w->tiles;
     const int64_t bytes = tiles->scorer.row_bytes;
     for (int64_t s = 0; s < w->own; s++) {
-        const int64_t at = w->slot[w->own_first + s], tile = ikt_tile_of(tiles, at);
-        const char *rows = ikt_tile_plain(tiles, tile, w->scratch);
-        memcpy(w->mine + s * bytes, rows + (at - tiles->first[tile]) * bytes, (size_t)bytes);
+        const int64_t at = w->slot[w->own_first + s] - tiles->scorer.rows.first;
+        memcpy(w->mine + s * bytes, tiles->data + at * bytes, (size_t)bytes);
     }
     ikt_allgather(w->ctx, w->mine, w->own, (size_t)bytes, w->plain, w->counts);
     ikt_scorer sampled = tiles->scorer;
     sampled.plain = w->plain;
     sampled.rows = ikt_rows_make(w->sample, 1, 0);
     ikt_status st = IKT_OK;
-    for (int64_t t = 0; t < tiles->count && st == IKT_OK; t++)
-        st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, tiles->data + tiles->offset[t],
-                                  tiles->first[t], tiles->first[t + 1] - tiles->first[t], &w->best);
+    for (int64_t t = 0; t < tiles->count && st == IKT_OK; t++) {
+        const int64_t count = tiles->first[t + 1] - tiles->first[t];
+        const char *rows = ikt_tile_plain(tiles, t);
+        if (w->packed) sampled.pack(&sampled, rows, count, w->packed);
+        st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
+                                  tiles->first[t], count, &w->best);
+    }
     return ikt_agree(w->ctx, st);
 }
 
@@ -134,7 +139,7 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
     ikt_free(&w.counts);
     ikt_free(&w.plain);
     ikt_free(&w.mine);
-    ikt_free(&w.scratch);
+    ikt_free(&w.packed);
     ikt_neighbours_destroy(&w.best);
     ikt_free(&w.come_score);
     ikt_free(&w.come_row);

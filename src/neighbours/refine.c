@@ -172,11 +172,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
             memcpy(r.nearest + i * r.near, lists->row + i * lists->k,
                    (size_t)r.near * sizeof *r.nearest);
     }
-    if (st == IKT_OK) {
-        ikt_tiles_flatten(tiles);
-        st = refine_all(&r);
-        ikt_tiles_pack(tiles);
-    }
+    if (st == IKT_OK) st = refine_all(&r);
     for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++)
         ikt_number_set_destroy(&r.seen[t]);
     ikt_free(&r.seen);

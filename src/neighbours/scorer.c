@@ -80,10 +80,6 @@ static void pack_rows(const ikt_scorer *s, const void *plain, int64_t count, voi
     ikt_pack_rows(plain, count, s->d, packed);
 }
 
-static void unpack_rows(const ikt_scorer *s, const void *packed, int64_t count, void *plain) {
-    ikt_unpack_rows(packed, count, s->d, plain);
-}
-
 static void score_rows(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
                        int64_t nb, float *out) {
     s->metric->block(s->isa, plain, na, packed, nb, s->d, out);
@@ -115,7 +111,6 @@ ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                         .some_bytes = SOME * row_bytes,
                         .packed_bytes = rows_bytes,
                         .pack = pack_rows,
-                        .unpack = unpack_rows,
                         .score = score_rows,
                         .score_some = score_some_rows};
 }

@@ -2,9 +2,9 @@
  *
  * A scorer compares rows by their cell codes or by a metric (metric/metric.h); smaller scores are
  * more similar. It takes rows in two forms. *Plain* rows lie side by side and are the left-hand
- * side of a score. *Packed* rows are a block in the form that travels between ranks, and are the
- * right-hand side. Every search computes its scores here (exact.h, search.h),
- * so a pair of rows has the same bits wherever it is met, and a new kernel is one struct.
+ * side of a score. *Packed* rows are a block in the form of the right-hand side. Every score that
+ * is kept is computed here (exact.h, nearest.h), so a pair of rows has the same bits wherever it is
+ * met, and a new kernel is one struct.
  */
 #ifndef IKT_NEIGHBOURS_SCORER_H
 #define IKT_NEIGHBOURS_SCORER_H
@@ -33,10 +33,8 @@ struct ikt_scorer {
     int64_t some_bytes;       /* scratch memory that `score_some` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
     int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
-    /* LOCAL. Packs plain rows, and lays packed ones side by side again. Both are NULL where packed
-     * rows are the plain ones. */
+    /* LOCAL. Packs plain rows; NULL where packed rows are the plain ones. */
     void (*pack)(const ikt_scorer *scorer, const void *plain, int64_t count, void *packed);
-    void (*unpack)(const ikt_scorer *scorer, const void *packed, int64_t count, void *plain);
     /* LOCAL, called from several threads. score[a * ikt_score_stride(nb) + b] = score of plain row
      * a against packed row b; entries from nb on may hold anything. */
     void (*score)(const ikt_scorer *scorer, const void *plain, int64_t na, const void *packed,

@@ -1,8 +1,8 @@
 /* Neighbour search that looks at near cells only.
  *
  * Method: own tiles are taken in batches. For each tile the probes are chosen, the slots that it is
- * scored against; tiles of other ranks among them are fetched, and the tile is scored against all
- * of them, tile against tile, with the scores that exact search uses (scorer.h).
+ * compared with; tiles of other ranks among them are fetched, and the rows of the tile get the
+ * nearest of all of them, tile by tile (nearest.h), with the scores that exact search uses.
  * Advantage: dense work in cache at the kernel's full speed, no random access to rows, cost n times
  * a constant; the candidates follow from the data alone. Disadvantage: a row at the rim of its cell
  * shares the candidates of the rows in the middle. */
@@ -20,13 +20,13 @@
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
+#include "neighbours/nearest.h"
 
 enum {
     TOGETHER = 8,            /* tiles whose distances to all centres are computed at once */
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
     BATCH_LEAST = 8,         /* tiles of a batch */
-    BATCH_MOST = 4096,
-    SCORES = IKT_TILE_ROWS * (IKT_TILE_ROWS + 1) /* some are read behind the last */
+    BATCH_MOST = 4096
 };
 
 static const char purpose[] = "blocks";
@@ -39,21 +39,20 @@ typedef struct {
 /* Tiles of other ranks. */
 typedef struct {
     int64_t count;
-    uint32_t *first; /* [count] their first slots, ascending */
-    int64_t *offset; /* [count + 1] bytes into data */
-    char *data;      /* the packed tiles */
+    uint32_t *first;    /* [count] their first slots, ascending */
+    int64_t *row;       /* [count + 1] rows before each */
+    char *data;         /* the plain rows */
+    int64_t *offset;    /* [count + 1] integers into `quantised` */
+    int32_t *quantised; /* the tiles, packed; NULL without a quantiser */
 } foreign_tiles;
 
 /* What one thread works with. */
 typedef struct {
-    float *centre;    /* [TOGETHER * d] dense centres of the tiles' cells */
-    float *distance;  /* [TOGETHER * cells rounded up] from these to all centres */
-    float *near_by;   /* [cells] distances of the nearest cells of a tile */
-    uint32_t *near;   /* [cells] */
-    float *scores;    /* [SCORES] */
-    ikt_select *kept; /* [IKT_TILE_ROWS] */
-    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_CAPACITY * k] */
-    char *scratch;    /* of a tile */
+    float *centre;   /* [TOGETHER * d] dense centres of the tiles' cells */
+    float *distance; /* [TOGETHER * cells rounded up] from these to all centres */
+    float *near_by;  /* [cells] distances of the nearest cells of a tile */
+    uint32_t *near;  /* [cells] */
+    ikt_nearest_rows nearest;
 } workspace;
 
 typedef struct {
@@ -175,16 +174,20 @@ static ikt_status plan_exchange(search *s, exchange *x) {
     IKT_TRY(ikt_shuffle_create(ctx, purpose, &x->asks));
     IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), purpose));
     IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->row, out->count + 1, sizeof *out->row, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, purpose));
     for (int64_t e = 0; e < out->count; e++) {
         const int64_t first = ikt_tile_at(s->cells, rows, out->first[e], &end);
-        const int64_t bytes = scorer->packed_bytes(scorer, end - first);
         const int owner = ikt_rows_owner(rows, first);
         ikt_shuffle_count(&x->asks, owner);
-        x->coming[owner] += bytes;
-        out->offset[e + 1] = out->offset[e] + bytes;
+        x->coming[owner] += (end - first) * scorer->row_bytes;
+        out->row[e + 1] = out->row[e] + end - first;
+        out->offset[e + 1] = out->offset[e] + ikt_quantised_size(scorer->d, end - first);
     }
-    return ikt_alloc(ctx, &out->data, out->offset[out->count], 1, purpose);
+    if (s->tiles->quantised)
+        IKT_TRY(ikt_alloc(ctx, &out->quantised, out->offset[out->count], sizeof *out->quantised,
+                          purpose));
+    return ikt_alloc(ctx, &out->data, out->row[out->count] * scorer->row_bytes, 1, purpose);
 }
 
 /* COLLECTIVE. Learns what others want, and puts it together. */
@@ -204,10 +207,21 @@ static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const uint32_
     char *at = x->answer;
     for (int64_t e = 0; e < asked; e++) {
         const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
-        memcpy(at, tiles->data + tiles->offset[tile], (size_t)ikt_tile_bytes(tiles, tile));
+        memcpy(at, ikt_tile_plain(tiles, tile), (size_t)ikt_tile_bytes(tiles, tile));
         at += ikt_tile_bytes(tiles, tile);
     }
     return IKT_OK;
+}
+
+/* LOCAL. What came plain; integers would travel for longer than it takes to make them. */
+static void quantise_foreign(search *s) {
+    const foreign_tiles *f = &s->foreign;
+    const int64_t bytes = s->tiles->scorer.row_bytes;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(s->ctx))
+    for (int64_t e = 0; e < f->count; e++)
+        ikt_quantise_pack(&s->tiles->quantiser,
+                          (const float *)(const void *)(f->data + f->row[e] * bytes),
+                          f->row[e + 1] - f->row[e], f->quantised + f->offset[e]);
 }
 
 /* COLLECTIVE. Fetches every tile of another rank that is among the probes, once each: the first
@@ -221,6 +235,7 @@ static ikt_status fetch_foreign(search *s) {
     ikt_status st = ikt_agree(ctx, plan_exchange(s, &x));
     if (st == IKT_OK) st = answer(ctx, s->tiles, s->foreign.first, &x);
     if (st == IKT_OK) ikt_exchange(ctx, x.answer, x.leaving, s->foreign.data, x.coming, 1);
+    if (st == IKT_OK && s->foreign.quantised) quantise_foreign(s);
     ikt_shuffle_destroy(&x.asks);
     ikt_free(&x.asked);
     ikt_free(&x.coming);
@@ -231,36 +246,51 @@ static ikt_status fetch_foreign(search *s) {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* Scores an own tile of the batch against its probes, and writes the lists of its rows. */
-static void search_tile(const search *s, const workspace *w, int64_t tile) {
-    const ikt_tiles *tiles = s->tiles;
-    const ikt_scorer *scorer = &tiles->scorer;
+/* Where a row lies, own or fetched. */
+static const char *find_row(const void *self, uint32_t slot) {
+    const search *s = self;
+    const ikt_scorer *scorer = &s->tiles->scorer;
+    if (is_own(&scorer->rows, slot))
+        return s->tiles->data + (slot - scorer->rows.first) * scorer->row_bytes;
     const foreign_tiles *f = &s->foreign;
-    const int64_t t = s->first_tile + tile, first = tiles->first[t], k = s->out->k;
-    const int64_t na = tiles->first[t + 1] - first;
-    const char *plain = ikt_tile_plain(tiles, t, w->scratch);
-    for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_CAPACITY * k);
-    for (int64_t e = 0; e < s->probes[tile]; e++) {
-        const probe at = s->probe[tile * s->candidates + e];
-        int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, at.first, &end);
-        const char *data =
-            is_own(&scorer->rows, begin)
-                ? tiles->data + tiles->offset[ikt_tile_of(tiles, begin)]
-                : f->data + f->offset[ikt_find_u32(f->first, f->count, (uint32_t)begin)];
-        scorer->score(scorer, plain, na, data, end - begin, w->scores);
-        for (int64_t a = 0; a < na; a++)
-            ikt_select_floats(&w->kept[a], first + a, at.first, at.end - at.first,
-                              w->scores + a * ikt_score_stride(end - begin) + at.first - begin);
+    int64_t at;
+    IKT_FIND_FIRST(at, 1, f->count, f->first[at] > slot);
+    return f->data + (f->row[at - 1] + slot - f->first[at - 1]) * scorer->row_bytes;
+}
+
+/* The rows of a probe. */
+static ikt_candidates candidates_of(const search *s, probe at) {
+    const ikt_tiles *tiles = s->tiles;
+    int64_t end, begin = ikt_tile_at(s->cells, &tiles->scorer.rows, at.first, &end);
+    ikt_candidates c = {.plain = find_row(s, (uint32_t)begin),
+                        .first = (uint32_t)begin,
+                        .count = end - begin,
+                        .from = at.first - begin,
+                        .end = at.end - begin};
+    if (!tiles->quantised) return c;
+    if (is_own(&tiles->scorer.rows, begin))
+        c.quantised = tiles->quantised + tiles->offset[ikt_tile_of(tiles, begin)];
+    else {
+        const foreign_tiles *f = &s->foreign;
+        c.quantised = f->quantised + f->offset[ikt_find_u32(f->first, f->count, c.first)];
     }
-    for (int64_t a = 0; a < na; a++) {
-        const int64_t list = (first - scorer->rows.first + a) * k;
-        ikt_select_end(&w->kept[a]);
-        for (int64_t e = 0; e < w->kept[a].count; e++) {
-            s->out->score[list + e] = ikt_pair_value(w->kept[a].pair[e]);
-            s->out->row[list + e] = ikt_pair_number(w->kept[a].pair[e]);
+    return c;
+}
+
+/* Compares an own tile of the batch with its probes, and writes the lists of its rows. */
+static void search_tile(const search *s, workspace *w, int64_t tile) {
+    const ikt_tiles *tiles = s->tiles;
+    const int64_t t = s->first_tile + tile, first = tiles->first[t];
+    const int64_t list = (first - tiles->scorer.rows.first) * s->out->k;
+    const ikt_row_finder finder = {s, find_row};
+    ikt_nearest_rows_begin(&w->nearest, ikt_tile_plain(tiles, t), first,
+                           tiles->first[t + 1] - first);
+    do {
+        for (int64_t e = 0; e < s->probes[tile]; e++) {
+            const ikt_candidates c = candidates_of(s, s->probe[tile * s->candidates + e]);
+            ikt_nearest_rows_offer(&w->nearest, &c);
         }
-    }
+    } while (ikt_nearest_rows_next(&w->nearest, &finder, s->out->score + list, s->out->row + list));
 }
 
 /* First own row of a tile of the batch, as a local number. */
@@ -287,15 +317,16 @@ static ikt_status search_batch(search *s, int64_t done, int64_t tiles) {
         if (s->count > 0) ikt_list_note(s->course, tile_row(s, 0), tile_row(s, s->count));
     }
     ikt_free(&s->foreign.first);
-    ikt_free(&s->foreign.offset);
+    ikt_free(&s->foreign.row);
     ikt_free(&s->foreign.data);
+    ikt_free(&s->foreign.offset);
+    ikt_free(&s->foreign.quantised);
     return st;
 }
 
 static ikt_status allocate(search *s, int64_t tiles) {
     ikt_context *ctx = s->ctx;
     const ikt_cells *cells = s->cells;
-    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_CAPACITY * s->out->k;
     const int64_t distances = TOGETHER * ikt_packed_rows(cells->count);
     const int64_t centre = cells->is_sparse ? 0 : TOGETHER * cells->d;
     IKT_TRY(ikt_alloc(ctx, &s->probes, tiles, sizeof *s->probes, purpose));
@@ -306,10 +337,8 @@ static ikt_status allocate(search *s, int64_t tiles) {
         IKT_TRY(ikt_alloc(ctx, &w->distance, distances, sizeof *w->distance, "cells"));
         IKT_TRY(ikt_alloc(ctx, &w->near_by, cells->count, sizeof *w->near_by, "cells"));
         IKT_TRY(ikt_alloc(ctx, &w->near, cells->count, sizeof *w->near, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->scores, SCORES, sizeof *w->scores, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->kept, IKT_TILE_ROWS, sizeof *w->kept, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->pairs, pairs, sizeof *w->pairs, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->scratch, ikt_tiles_scratch_bytes(s->tiles), 1, purpose));
+        IKT_TRY(ikt_nearest_rows_create(ctx, &s->tiles->scorer, &s->tiles->quantiser, s->out->k,
+                                        &w->nearest));
     }
     return IKT_OK;
 }
@@ -341,10 +370,7 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
         ikt_free(&s.space[i].distance);
         ikt_free(&s.space[i].near_by);
         ikt_free(&s.space[i].near);
-        ikt_free(&s.space[i].scores);
-        ikt_free(&s.space[i].kept);
-        ikt_free(&s.space[i].pairs);
-        ikt_free(&s.space[i].scratch);
+        ikt_nearest_rows_destroy(&s.space[i].nearest);
     }
     ikt_free(&s.space);
     ikt_free(&s.probes);
@@ -352,9 +378,11 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
     return st;
 }
 
-int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
-    const int64_t tiles = batch_tiles(FETCH_BYTES, candidates, row_bytes);
-    return tiles * candidates * (row_bytes + (int64_t)sizeof(probe)) +
-           threads * IKT_TILE_ROWS * (IKT_TILE_ROWS * (int64_t)sizeof(float) + row_bytes) +
-           threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
+int64_t ikt_search_memory(const ikt_search_shape *shape) {
+    const int64_t bytes = shape->row_bytes + shape->quantised_bytes;
+    const int64_t tiles = batch_tiles(FETCH_BYTES, shape->candidates, shape->row_bytes);
+    return tiles * shape->candidates * (bytes + (int64_t)sizeof(probe)) +
+           shape->threads * ikt_nearest_rows_memory(shape->row_bytes, shape->k) +
+           shape->threads * (TOGETHER + 2) * (shape->cells + IKT_PACK_ROWS) *
+               (int64_t)sizeof(float);
 }

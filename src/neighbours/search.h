@@ -23,8 +23,14 @@
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                  int64_t candidates, ikt_list_course *course);
 
-/* LOCAL. Most bytes that a search takes beside tiles and lists. */
-int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads);
+/* LOCAL, pure. Most bytes that a search takes beside tiles and lists. */
+typedef struct {
+    int64_t cells, candidates, k;
+    int64_t row_bytes;       /* of a plain row */
+    int64_t quantised_bytes; /* of the same row, quantised; 0 where rows are not */
+    int threads;
+} ikt_search_shape;
+int64_t ikt_search_memory(const ikt_search_shape *shape);
 
 /* --- neighbours of neighbours: what a search has missed (refine.c) ---------------------------- */
 

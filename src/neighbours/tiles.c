@@ -36,10 +36,6 @@ static ikt_status create(ikt_context *ctx, const ikt_cells *cells, ikt_tiles *ou
         }
     }
     out->first[out->count] = end;
-    IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
-    for (int64_t t = 0; t < out->count; t++)
-        out->offset[t + 1] =
-            out->offset[t] + scorer->packed_bytes(scorer, out->first[t + 1] - out->first[t]);
     return IKT_OK;
 }
 
@@ -51,6 +47,22 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
     return st;
 }
 
+/* LOCAL. Quantises the own rows x tile by tile. */
+static ikt_status quantise(ikt_context *ctx, const float *x, ikt_tiles *out) {
+    const int64_t d = out->scorer.d;
+    IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
+    for (int64_t t = 0; t < out->count; t++)
+        out->offset[t + 1] =
+            out->offset[t] + ikt_quantised_size(d, out->first[t + 1] - out->first[t]);
+    IKT_TRY(ikt_alloc(ctx, &out->quantised, out->offset[out->count], sizeof *out->quantised,
+                      "quantised rows"));
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t t = 0; t < out->count; t++)
+        ikt_quantise_pack(&out->quantiser, x + (out->first[t] - out->scorer.rows.first) * d,
+                          out->first[t + 1] - out->first[t], out->quantised + out->offset[t]);
+    return IKT_OK;
+}
+
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out) {
     const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
@@ -58,72 +70,24 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     float *x = NULL;
     *out = (ikt_tiles){.scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
+    out->owned = x;
+    out->data = out->owned;
     if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
     if (st == IKT_OK) st = ikt_order_apply(ctx, order, x, row, x, row, row);
-    if (st == IKT_OK) {
-        st = create(ctx, cells, out);
-        if (st == IKT_OK) st = ikt_alloc(ctx, &out->owned, out->offset[out->count], 1, "rows");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &out->scratch, IKT_TILE_ROWS * row, 1, "rows");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-        for (int64_t t = 0; t < out->count; t++)
-            out->scorer.pack(&out->scorer, x + (out->first[t] - rows->first) * d,
-                             out->first[t + 1] - out->first[t],
-                             (char *)out->owned + out->offset[t]);
-        out->data = out->owned;
-    }
-    ikt_free(&x);
+    if (st == IKT_OK) st = ikt_agree(ctx, create(ctx, cells, out));
+    if (st == IKT_OK && out->scorer.metric == &ikt_metric_euclidean)
+        st = ikt_quantiser_create(ctx, rows, x, d, &out->quantiser);
+    if (st == IKT_OK && out->quantiser.unit > 0) st = ikt_agree(ctx, quantise(ctx, x, out));
     if (st != IKT_OK) ikt_tiles_destroy(out);
     return st;
 }
 
-const char *ikt_tile_plain(const ikt_tiles *tiles, int64_t tile, void *scratch) {
-    const ikt_scorer *scorer = &tiles->scorer;
-    const char *packed = tiles->data + tiles->offset[tile];
-    if (!scorer->unpack) return packed;
-    scorer->unpack(scorer, packed, tiles->first[tile + 1] - tiles->first[tile], scratch);
-    return scratch;
-}
-
-int64_t ikt_tiles_scratch_bytes(const ikt_tiles *tiles) {
-    return tiles->scorer.unpack ? IKT_TILE_ROWS * tiles->scorer.row_bytes : 0;
-}
-
-/* Where the plain rows of a tile stand among all plain rows, and their bytes. */
-static char *plain_place(const ikt_tiles *tiles, int64_t tile, int64_t *bytes) {
-    const int64_t row = tiles->scorer.row_bytes;
-    *bytes = (tiles->first[tile + 1] - tiles->first[tile]) * row;
-    return (char *)tiles->owned + (tiles->first[tile] - tiles->scorer.rows.first) * row;
-}
-
-/* A packed tile is never shorter than its plain rows, so each can move to where its rows belong,
- * from the front; and back from the end. */
-void ikt_tiles_flatten(ikt_tiles *tiles) {
-    int64_t bytes;
-    for (int64_t t = 0; tiles->scorer.unpack && t < tiles->count; t++) {
-        ikt_tile_plain(tiles, t, tiles->scratch);
-        char *to = plain_place(tiles, t, &bytes);
-        memcpy(to, tiles->scratch, (size_t)bytes);
-    }
-}
-
-void ikt_tiles_pack(ikt_tiles *tiles) {
-    int64_t bytes;
-    for (int64_t t = tiles->count - 1; tiles->scorer.pack && t >= 0; t--) {
-        const char *from = plain_place(tiles, t, &bytes);
-        memcpy(tiles->scratch, from, (size_t)bytes);
-        tiles->scorer.pack(&tiles->scorer, tiles->scratch, tiles->first[t + 1] - tiles->first[t],
-                           (char *)tiles->owned + tiles->offset[t]);
-    }
-}
-
 void ikt_tiles_destroy(ikt_tiles *tiles) {
     ikt_free(&tiles->first);
-    ikt_free(&tiles->offset);
     ikt_free(&tiles->owned);
-    ikt_free(&tiles->scratch);
+    ikt_quantiser_destroy(&tiles->quantiser);
+    ikt_free(&tiles->offset);
+    ikt_free(&tiles->quantised);
     tiles->data = NULL;
     tiles->count = 0;
 }

@@ -1,5 +1,5 @@
-/* The rows of this rank in tiles, the form in which a search among near cells scores them and sends
- * them to other ranks.
+/* The rows of this rank in tiles, as a search among near cells compares them and sends them to
+ * other ranks.
  *
  * A cell is cut into stretches of IKT_TILE_ROWS slots; what one rank owns of a stretch is a tile.
  * Every rank knows without asking which slots make a tile.
@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "dist/order.h"
+#include "metric/quantise.h"
 #include "neighbours/scorer.h"
 
 enum { IKT_TILE_ROWS = 256 };
@@ -18,10 +19,12 @@ typedef struct {
     ikt_scorer scorer; /* how rows are compared; its rows are the slots */
     int64_t count;     /* tiles of this rank */
     int64_t *first;    /* [count + 1] first slot of each, and the end */
-    int64_t *offset;   /* [count + 1] bytes into data */
-    const char *data;  /* the packed tiles */
+    const char *data;  /* the own rows, plain, by slots */
     void *owned;       /* memory behind `data` that belongs to the tiles, or NULL */
-    char *scratch;     /* a plain tile, for flatten and pack; NULL for codes */
+    /* What a filter of candidates works on (metric/filter.h); the unit is 0 where there is none. */
+    ikt_quantiser quantiser;
+    int64_t *offset;    /* [count + 1] integers into `quantised`; NULL without a unit */
+    int32_t *quantised; /* the tiles, packed */
 } ikt_tiles;
 
 /* LOCAL. Where the stretch of the slot begins; it does not depend on the ranks. */
@@ -36,32 +39,24 @@ static inline int64_t ikt_tile_of(const ikt_tiles *tiles, int64_t slot) {
     return ikt_find_block(tiles->first, tiles->count, slot);
 }
 
-/* LOCAL. Bytes of an own tile. */
+/* LOCAL. The plain rows of an own tile, and their bytes. */
+static inline const char *ikt_tile_plain(const ikt_tiles *tiles, int64_t tile) {
+    return tiles->data + (tiles->first[tile] - tiles->scorer.rows.first) * tiles->scorer.row_bytes;
+}
 static inline int64_t ikt_tile_bytes(const ikt_tiles *tiles, int64_t tile) {
-    return tiles->offset[tile + 1] - tiles->offset[tile];
+    return (tiles->first[tile + 1] - tiles->first[tile]) * tiles->scorer.row_bytes;
 }
 
-/* LOCAL. The plain rows of an own tile; they are in `scratch` (ikt_tiles_scratch_bytes) where they
- * have to be unpacked. */
-const char *ikt_tile_plain(const ikt_tiles *tiles, int64_t tile, void *scratch);
-int64_t ikt_tiles_scratch_bytes(const ikt_tiles *tiles);
-
-/* LOCAL. Lays the own rows side by side, plain, and packs them into tiles again. In between only
- * the scorer's `score_some` may be used, and row i begins at data + i * scorer.row_bytes. */
-void ikt_tiles_flatten(ikt_tiles *tiles);
-void ikt_tiles_pack(ikt_tiles *tiles);
-
-/* LOCAL. Codes as tiles: scores are numbers of differing cells, t (1 - K). They are packed as they
- * are.
+/* LOCAL. Codes as tiles: scores are numbers of differing cells, t (1 - K).
  *   rows    distribution of the slots
  *   codes   of the rows in the own slots; lent as long as the tiles live.
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                            const ikt_codes *codes, ikt_tiles *out);
 
-/* COLLECTIVE. Coordinates as tiles: scores are squared Euclidean distances of preprocessed rows.
- * Reads the own rows of `data` and brings them to their slots. 4 d bytes a row, twice that while
- * they are packed. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+/* COLLECTIVE. Coordinates as tiles: scores are distances of preprocessed rows. Reads the own rows
+ * of `data`, brings them to their slots and, where the metric is the Euclidean one, quantises them:
+ * 4 d bytes a row, and 2 d + 6. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 

@@ -90,6 +90,13 @@ static int64_t loop_bytes(const ikt_workload *w) {
            kind->memory(kind, &shape) + batch;
 }
 
+/* A row as 16-bit integers, which a search by Euclidean distances has beside it; the last group of
+ * a tile of some hundred rows is half empty. */
+static int64_t quantised_bytes(const ikt_workload *w) {
+    if (w->is_isolation || w->settings.preprocess.metric == IKT_METRIC_MANHATTAN) return 0;
+    return ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 15;
+}
+
 /* What a search needs beside rows and lists: centres as they are and packed, their order; while
  * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
@@ -105,15 +112,16 @@ static int64_t search_bytes(const ikt_workload *w) {
         return centres + ikt_order_memory(w->distribution.count) +
                ikt_order_memory_transfer(w->distribution.count);
     int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
-    int64_t bytes = ikt_workload_searched_bytes(w);
+    const int64_t bytes = ikt_workload_searched_bytes(w);
     /* Without the most that a batch may fetch, but with what it usually does, here and there. */
     const ikt_fetching fetching = ikt_workload_fetching(w);
-    double most = fetching.blocks * (double)(w->candidates * bytes);
-    double usual = 3 * fetching.rows / fetching.batches * (double)bytes;
+    const int64_t quantised = quantised_bytes(w), fetched = bytes + quantised;
+    double most = fetching.blocks * (double)(w->candidates * fetched);
+    double usual = 3 * fetching.rows / fetching.batches * (double)fetched;
+    const ikt_search_shape shape = {w->cells, w->candidates, w->k, bytes, quantised, w->threads};
     int64_t searched =
         near > 0 ? ikt_fine_search_memory(n_local, w->candidates, bytes, w->ranks, w->threads)
-                 : ikt_search_memory(w->cells, w->candidates, bytes, w->threads) +
-                       (int64_t)(usual - most);
+                 : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
     if (w->rounds > 0) {
         int64_t refined =
             ikt_refine_memory(w->distribution.count, w->k, bytes, w->ranks, w->threads);

@@ -1,0 +1,193 @@
+/* Rows as integers. See quantise.h.
+ *
+ * Method: one step for all columns, so long that the row farthest from the centre has 2^15 of them;
+ * then a product of two rows fits 32 bits, whatever the number of columns (Cauchy and Schwarz).
+ * Advantage: a few rows in 10^4 are all that the rounding leaves in doubt, where rows are some
+ * hundreds of steps apart. Disadvantage: where many rows are thousands of times farther out than
+ * most are, these are few steps apart, and the filter lets too many pass. */
+#include "metric/quantise.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/sort.h"
+
+enum {
+    SAMPLE = 63,    /* rows that the centre is the median of */
+    OUTSIDE = 8,    /* rows beyond the ball, at most */
+    OUTLYING = 4,   /* times farther out than the next: an outlier */
+    STEPS = 32767,  /* of the longest row */
+    LANE_COUNT = 16 /* rows of a packed group */
+};
+
+static const char purpose[] = "quantised rows";
+
+static double squared_length(const ikt_quantiser *q, const float *x) {
+    double sum = 0;
+    for (int64_t k = 0; k < q->d; k++) {
+        const double gap = (double)x[k] - (double)q->centre[k];
+        sum += gap * gap;
+    }
+    return sum;
+}
+
+/* --- centre and unit -------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Rows at equal distances, those of each rank in its order, on every rank. */
+static void gather_sample(ikt_context *ctx, const ikt_rows *rows, const float *x, int64_t d,
+                          float *mine, float *all, int64_t *counts) {
+    int64_t own = 0;
+    memset(counts, 0, (size_t)ikt_size(ctx) * sizeof *counts);
+    for (int64_t s = 0; s < SAMPLE; s++) {
+        const int64_t row = rows->n * (2 * s + 1) / (2 * SAMPLE);
+        counts[ikt_rows_owner(rows, row)]++;
+        if (row < rows->first || row >= rows->first + rows->count) continue;
+        memcpy(mine + own * d, x + (row - rows->first) * d, (size_t)d * sizeof *x);
+        own++;
+    }
+    ikt_allgather(ctx, mine, own, (size_t)d * sizeof *x, all, counts);
+}
+
+static void find_centre(const float *sample, ikt_quantiser *q) {
+    for (int64_t k = 0; k < q->d; k++) {
+        double column[SAMPLE];
+        for (int64_t s = 0; s < SAMPLE; s++)
+            column[s] = sample[s * q->d + k];
+        ikt_sort_f64(column, SAMPLE);
+        q->centre[k] = (float)column[SAMPLE / 2];
+    }
+}
+
+/* Keeps the largest values, descending. */
+static void keep_largest(double *largest, double value) {
+    int at = OUTSIDE;
+    if (!(value > largest[at])) return;
+    for (; at > 0 && largest[at - 1] < value; at--)
+        largest[at] = largest[at - 1];
+    largest[at] = value;
+}
+
+/* From the greatest distances from the centre, descending, to the unit. */
+static void find_unit(const double *largest, ikt_quantiser *q) {
+    const double half = 0.5 * sqrt((double)q->d);
+    q->error = half * (1 + 1e-9) + 1e-3;
+    q->most = STEPS - ceil(half) - 1;
+    q->rounding = (double)(q->d + 4) * (0.5 * (double)FLT_EPSILON) * 1.01;
+    while (q->outside < OUTSIDE && largest[q->outside] > OUTLYING * largest[OUTSIDE])
+        q->outside++;
+    if (largest[OUTSIDE] == 0) q->outside = 0;
+    q->unit = largest[q->outside] * (1 + 1e-9) / q->most;
+    /* Squares of some steps have to be normal floats, and those of 2^17 steps floats. */
+    if (!(q->unit > 0x1p-50 && q->unit < 0x1p45) || q->most < STEPS / 2) q->unit = 0;
+}
+
+/* COLLECTIVE. */
+static ikt_status choose(ikt_context *ctx, const ikt_rows *rows, const float *x, float *sample,
+                         double *length, int64_t *counts, double *all, ikt_quantiser *q) {
+    const int64_t d = q->d, size = ikt_size(ctx);
+    double own[OUTSIDE + 1] = {0}, largest[OUTSIDE + 1] = {0};
+    gather_sample(ctx, rows, x, d, sample, sample + SAMPLE * d, counts);
+    find_centre(sample + SAMPLE * d, q);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        length[i] = squared_length(q, x + i * d);
+    for (int64_t i = 0; i < rows->count; i++)
+        keep_largest(own, length[i]);
+    for (int64_t r = 0; r < size; r++)
+        counts[r] = OUTSIDE + 1;
+    ikt_allgather(ctx, own, OUTSIDE + 1, sizeof *own, all, counts);
+    for (int64_t e = 0; e < size * (OUTSIDE + 1); e++)
+        keep_largest(largest, all[e]);
+    for (int e = 0; e <= OUTSIDE; e++)
+        largest[e] = sqrt(largest[e]);
+    find_unit(largest, q);
+    return IKT_OK;
+}
+
+ikt_status ikt_quantiser_create(ikt_context *ctx, const ikt_rows *rows, const float *x, int64_t d,
+                                ikt_quantiser *out) {
+    float *sample = NULL;
+    double *length = NULL, *all = NULL;
+    int64_t *counts = NULL;
+    const int64_t size = ikt_size(ctx);
+    *out = (ikt_quantiser){.d = d, .words = (d + 1) / 2};
+    ikt_status st = ikt_alloc(ctx, &out->centre, d, sizeof *out->centre, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &sample, 2 * SAMPLE * d, sizeof *sample, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &length, rows->count, sizeof *length, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, size, sizeof *counts, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &all, size * (OUTSIDE + 1), sizeof *all, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = choose(ctx, rows, x, sample, length, counts, all, out);
+    ikt_free(&sample);
+    ikt_free(&length);
+    ikt_free(&counts);
+    ikt_free(&all);
+    if (st != IKT_OK) ikt_quantiser_destroy(out);
+    return st;
+}
+
+void ikt_quantiser_destroy(ikt_quantiser *quantiser) {
+    ikt_free(&quantiser->centre);
+    quantiser->unit = 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* Steps to a coordinate of 1, with the projection of a row outside. */
+static double scale_of(const ikt_quantiser *q, const float *x, bool *is_inside) {
+    const double length = sqrt(squared_length(q, x));
+    *is_inside = length <= q->unit * q->most;
+    return *is_inside ? 1 / q->unit : q->most / length;
+}
+
+/* The integer nearest to a number of steps. */
+static int32_t whole(double steps) {
+    return (int32_t)(steps + (STEPS + 1.5)) - (STEPS + 1);
+}
+
+/* Two coordinates in one word; returns the sum of their squares. */
+static int32_t join(int32_t first, int32_t second, int32_t *word) {
+    *word = (int32_t)(((uint32_t)first & 0xFFFFu) | (uint32_t)second << 16);
+    return first * first + second * second;
+}
+
+/* A row into every stride-th word, its coordinates times scale. */
+static int32_t quantise(const ikt_quantiser *q, const float *x, double scale, int32_t *word,
+                        int64_t stride) {
+    int32_t square = 0;
+    for (int64_t w = 0; w < q->words; w++) {
+        const int64_t k = 2 * w;
+        const int32_t first = whole(scale * ((double)x[k] - (double)q->centre[k]));
+        const int32_t second =
+            k + 1 < q->d ? whole(scale * ((double)x[k + 1] - (double)q->centre[k + 1])) : 0;
+        square += join(first, second, word + w * stride);
+    }
+    return square;
+}
+
+void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count, int32_t *packed) {
+    const int64_t group = (1 + q->words) * LANE_COUNT, tail = count % LANE_COUNT;
+    bool is_inside;
+    if (tail) {
+        int32_t *last = packed + count / LANE_COUNT * group;
+        memset(last, 0, (size_t)group * sizeof *packed);
+        for (int64_t l = tail; l < LANE_COUNT; l++)
+            last[l] = INT32_MAX;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int32_t *lane = packed + i / LANE_COUNT * group + i % LANE_COUNT;
+        const double scale = scale_of(q, x + i * q->d, &is_inside);
+        *lane = quantise(q, x + i * q->d, scale, lane + LANE_COUNT, LANE_COUNT) / 2;
+    }
+}
+
+bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words, int64_t stride,
+                          double *square) {
+    bool is_inside;
+    const double scale = scale_of(q, x, &is_inside);
+    *square = quantise(q, x, -scale, words, stride);
+    return is_inside;
+}

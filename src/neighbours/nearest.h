@@ -1,0 +1,76 @@
+/* The k nearest of many candidates, for the rows of a tile.
+ *
+ * Candidates come tile by tile. By Euclidean distances they go through the filter first
+ * (metric/filter.h) and what it leaves is scored in float32; by codes, by other metrics, and for
+ * rows that the filter leaves undecided, every candidate is scored. The lists are the same either
+ * way, to the bit: which way a row takes is a matter of time alone.
+ */
+#ifndef IKT_NEIGHBOURS_NEAREST_H
+#define IKT_NEIGHBOURS_NEAREST_H
+
+#include "base/sort.h"
+#include "metric/filter.h"
+#include "neighbours/neighbours.h"
+#include "neighbours/scorer.h"
+
+/* Rows of one tile as candidates. */
+typedef struct {
+    const char *plain;        /* [count] the rows of the tile */
+    const int32_t *quantised; /* the same, packed; NULL without a quantiser */
+    uint32_t first;           /* number of its first row */
+    int64_t count;
+    int64_t from, end; /* rows of it that are candidates */
+} ikt_candidates;
+
+/* Where a row lies, plain, by its number. */
+typedef struct {
+    const void *self;
+    const char *(*find)(const void *self, uint32_t number);
+} ikt_row_finder;
+
+/* What one thread works with. */
+typedef struct {
+    const ikt_scorer *scorer; /* lent */
+    bool has_filter;
+    int64_t k;
+    const char *plain; /* the own rows, lent */
+    int64_t first, count;
+    bool is_direct;  /* this pass scores every candidate */
+    int64_t trusted; /* tiles to come that are not worth the filter */
+    ikt_filter filter;
+    int64_t direct;               /* own rows without a list yet */
+    int32_t row[IKT_FILTER_ROWS]; /* their places in the tile */
+    char *rows;                   /* these, side by side */
+    ikt_select kept[IKT_FILTER_ROWS];
+    ikt_pair *pairs;     /* [IKT_FILTER_ROWS * IKT_SELECT_CAPACITY * k] */
+    float *scores;       /* [IKT_FILTER_ROWS * (IKT_FILTER_ROWS + 1)] */
+    char *packed;        /* a tile of candidates */
+    const char **others; /* [capacity of the filter] where candidates lie */
+    char *scratch;       /* of `score_some` */
+} ikt_nearest_rows;
+
+/* LOCAL. For tiles of at most IKT_FILTER_ROWS rows.
+ *   quantiser   of the rows, lent; NULL, or with a unit of 0: every candidate is scored
+ * Errors: IKT_ERR_RESOURCE; free with ikt_nearest_rows_destroy in any case. */
+ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
+                                   const ikt_quantiser *quantiser, int64_t k,
+                                   ikt_nearest_rows *out);
+void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest);
+
+/* LOCAL, pure. Bytes of it. */
+int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k);
+
+/* LOCAL. Begins with own rows, of which the first has the number `first`. */
+void ikt_nearest_rows_begin(ikt_nearest_rows *nearest, const char *plain, int64_t first,
+                            int64_t count);
+
+/* LOCAL. Shows candidates to the own rows; none twice in a pass. */
+void ikt_nearest_rows_offer(ikt_nearest_rows *nearest, const ikt_candidates *candidates);
+
+/* LOCAL. Ends a pass over all candidates: the lists that are certain go to score and row
+ * [count * k], unsorted; places that stay empty are left as they are.
+ * Returns whether all candidates have to be shown once more, to the own rows that are left. */
+bool ikt_nearest_rows_next(ikt_nearest_rows *nearest, const ikt_row_finder *finder, float *score,
+                           uint32_t *row);
+
+#endif
