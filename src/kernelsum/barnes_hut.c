@@ -262,11 +262,13 @@ static void sum_points(const ikt_kernelsum *sums, const ikt_kernelsum_request *r
 #pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(dynamic, 16)
     for (int64_t i = 0; i < tree->count; i++)
         if (tree->node[i].is_leaf) sum_leaf(m, &tree->node[i]);
-    for (int64_t s = 0; s < tree->n; s++)
+    const bool alone = sums->rows.ranks == 1; /* points stand in the order in which they left */
+    for (int64_t s = 0; s < tree->n && !alone; s++)
         m->back[tree->row[s]] = m->found[s];
-    ikt_stretches_answer(sums->ctx, &m->stretches, m->back, m->own, sizeof *m->own);
+    if (!alone) ikt_stretches_answer(sums->ctx, &m->stretches, m->back, m->own, sizeof *m->own);
+    const result *own = alone ? m->found : m->own;
     for (int64_t s = 0; s < sums->rows.count; s++)
-        store(sums, r, k, m->stretches.order[s], &m->own[s]);
+        store(sums, r, k, m->stretches.order[s], &own[s]);
 }
 
 static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
@@ -291,7 +293,8 @@ static ikt_status claim(ikt_context *ctx, barnes_hut *m, bool charged, int64_t r
         ikt_free(&m->found);
         ikt_free(&m->back);
         IKT_TRY(ikt_alloc(ctx, &m->found, more, sizeof *m->found, "repulsion"));
-        IKT_TRY(ikt_alloc(ctx, &m->back, more, sizeof *m->back, "repulsion"));
+        if (ikt_size(ctx) > 1)
+            IKT_TRY(ikt_alloc(ctx, &m->back, more, sizeof *m->back, "repulsion"));
         m->room = more;
     }
     if (charged && n > m->charge_room) {
@@ -387,6 +390,7 @@ static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
     IKT_TRY(ikt_stretches_create(ctx, &sums->rows, &m->stretches));
     IKT_TRY(ikt_octree_claim_points(ctx, &m->tree, sums->rows.count));
     IKT_TRY(ikt_essential_create(ctx, &m->essential));
+    if (sums->rows.ranks == 1) return IKT_OK;
     return ikt_alloc(ctx, &m->own, sums->rows.count, sizeof *m->own, "repulsion");
 }
 
@@ -410,11 +414,11 @@ int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int charges, int 
     const int64_t n = (rows->n + rows->ranks - 1) / rows->ranks;
     const int64_t others = rows->n - n < 4 * n ? rows->n - n : 4 * n;
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
-    int64_t of_point = 2 * (8 + 4) + 12 + 4 + 3 * (int64_t)sizeof(result) + (charges > 0 ? 12 : 0);
+    int64_t of_point = 2 * (8 + 4) + 12 + 4 + (int64_t)sizeof(result) + (charges > 0 ? 12 : 0);
     int64_t nodes = 7 * (n / 16 + 1) / 2, shared = 0;
     (void)q;
     if (rows->ranks > 1) { /* travellers; own points and nodes once more; what others sent */
-        of_point += 2 * (int64_t)sizeof(ikt_traveller) + 16;
+        of_point += 2 * (int64_t)(sizeof(ikt_traveller) + sizeof(result)) + 16;
         nodes *= 2;
         shared = (charges > 0 ? 180 : 140) * others + 8192 * (int64_t)rows->ranks;
     }
