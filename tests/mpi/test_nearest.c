@@ -182,6 +182,20 @@ static void the_filter_decides_most_rows(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* A row outside is brought to where the ball ends. */
+static void an_outlier_lies_on_the_ball(void **state) {
+    enum { COLUMNS = 16, TILE_OF = (AT + 3) / TILE, PLACE = (AT + 3) % TILE };
+    ikt_context *alone = ikt_test_alone();
+    world w;
+    (void)state;
+    create(alone, OUTLIER, COLUMNS, &w);
+    const int32_t half = w.quantised[TILE_OF * ikt_quantised_size(COLUMNS, TILE) +
+                                     PLACE / 16 * 16 * (1 + COLUMNS / 2) + PLACE % 16];
+    assert_true(fabs(sqrt(2.0 * half) - w.quantiser.most) <= w.quantiser.error + 1);
+    destroy(&w);
+    ikt_context_destroy(&alone);
+}
+
 /* Every rank has the same centre and unit, those of one rank. */
 static void units_do_not_depend_on_ranks(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
@@ -200,4 +214,4 @@ static void units_do_not_depend_on_ranks(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_definition), ikt_test(the_filter_decides_most_rows),
-              ikt_test(units_do_not_depend_on_ranks))
+              ikt_test(an_outlier_lies_on_the_ball), ikt_test(units_do_not_depend_on_ranks))
