@@ -67,6 +67,8 @@ static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
     return part < IKT_MODEL_SUPPORT || by_classes;
 }
 
+_Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
+
 /* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
 enum { NUMBERS = 11, METRIC_MOST = 3 };
 static const char *const number_name[NUMBERS] = {
