@@ -52,32 +52,36 @@ static int64_t divide(const int64_t *rows, int classes, int64_t m, int64_t *most
     return total;
 }
 
-/* Rows, classes and lanes of the support, from the rows of each class. */
-static void place(const least_draws *drawn, int classes, ikt_class_support *out) {
-    int64_t at = 0;
-    for (int c = 0; c < classes; c++) {
-        memcpy(out->row + at, drawn[c].row, (size_t)drawn[c].count * sizeof *out->row);
-        at += drawn[c].count;
-        out->first[c + 1] = out->first[c] + rounded_up(drawn[c].count);
+ikt_status ikt_class_support_make(ikt_context *ctx, const int64_t *row, const int32_t *of,
+                                  int64_t m, int classes, ikt_class_support *out) {
+    *out = (ikt_class_support){.m = m};
+    ikt_status st = ikt_alloc(ctx, &out->row, m, sizeof *out->row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->of, m, sizeof *out->of, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->lane, m, sizeof *out->lane, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, classes + 1, sizeof *out->first, purpose);
+    if (st != IKT_OK) {
+        ikt_class_support_destroy(out);
+        return st;
     }
-    ikt_sort_i64(out->row, out->m);
+    memcpy(out->row, row, (size_t)m * sizeof *row);
+    memcpy(out->of, of, (size_t)m * sizeof *of);
     for (int c = 0; c < classes; c++) {
-        ikt_sort_i64(drawn[c].row, drawn[c].count);
-        for (int64_t e = 0; e < drawn[c].count; e++) {
-            const int64_t l = ikt_find_i64(out->row, out->m, drawn[c].row[e]);
-            out->of[l] = c;
-            out->lane[l] = out->first[c] + e;
-        }
+        int64_t count = 0;
+        for (int64_t l = 0; l < m; l++)
+            if (of[l] == c) out->lane[l] = out->first[c] + count++;
+        out->first[c + 1] = out->first[c] + rounded_up(count);
     }
     out->shape = (ikt_class_lanes){.lanes = out->first[classes],
                                    .classes = classes,
                                    .wide = (int)rounded_up(classes),
                                    .first = out->first};
+    return IKT_OK;
 }
 
 ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64_t n, int classes,
                                   int64_t m, uint64_t seed, ikt_class_support *out) {
-    int64_t *rows = NULL, *most = NULL, *row = NULL;
+    int64_t *rows = NULL, *most = NULL, *row = NULL, count = 0;
+    int32_t *of = NULL;
     uint64_t *draw = NULL;
     least_draws *drawn = NULL;
     *out = (ikt_class_support){.m = 0};
@@ -87,28 +91,29 @@ ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64
     if (st == IKT_OK) {
         for (int64_t i = 0; i < n; i++)
             if (of_row[i] >= 0) rows[of_row[i]]++;
-        out->m = divide(rows, classes, m, most);
-        st = ikt_alloc(ctx, &row, out->m, sizeof *row, purpose);
+        count = divide(rows, classes, m, most);
+        st = ikt_alloc(ctx, &row, count, sizeof *row, purpose);
     }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &draw, out->m, sizeof *draw, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, out->m, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->of, out->m, sizeof *out->of, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->lane, out->m, sizeof *out->lane, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, classes + 1, sizeof *out->first, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &draw, count, sizeof *draw, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &of, count, sizeof *of, purpose);
     if (st == IKT_OK) {
         for (int64_t c = 0, at = 0; c < classes; at += most[c], c++)
             drawn[c] = (least_draws){.draw = draw + at, .row = row + at, .most = most[c]};
         for (int64_t i = 0; i < n; i++)
             if (of_row[i] >= 0)
                 offer(&drawn[of_row[i]], ikt_rng_u64(seed, IKT_RNG_SUPPORT, i, 0), i);
-        place(drawn, classes, out);
+        /* The drawn rows of all classes stand one behind the other. */
+        ikt_sort_i64(row, count);
+        for (int64_t l = 0; l < count; l++)
+            of[l] = of_row[row[l]];
+        st = ikt_class_support_make(ctx, row, of, count, classes, out);
     }
     ikt_free(&rows);
     ikt_free(&most);
     ikt_free(&drawn);
     ikt_free(&row);
     ikt_free(&draw);
-    if (st != IKT_OK) ikt_class_support_destroy(out);
+    ikt_free(&of);
     return st;
 }
 

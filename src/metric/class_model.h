@@ -41,6 +41,12 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE. Every class has at least two rows. */
 ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64_t n, int classes,
                                   int64_t m, uint64_t seed, ikt_class_support *out);
+
+/* LOCAL. The support of given rows.
+ *   row   [m] ascending; of   [m] the class of each
+ *   out   as above. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_class_support_make(ikt_context *ctx, const int64_t *row, const int32_t *of,
+                                  int64_t m, int classes, ikt_class_support *out);
 void ikt_class_support_destroy(ikt_class_support *support);
 
 /* How sigma is found. */

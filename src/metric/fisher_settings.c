@@ -41,8 +41,9 @@ static const ikt_key keys[] = {
     {"among", IKT_KEY_INT, KEY(among), "auto", 2, 1e9, 1, NULL, "rows",
      "The candidates of a row; auto is forty times the neighbours, at least 1,000"},
     {"train", IKT_KEY_STRING, KEY(train), "", 0, 0, 0, NULL, "",
-     "The rows whose labels may be used, as FILE.h5:DATASET or FILE.npy with their numbers, from 0 "
-     "on; the labels of all others serve figures only. Empty: all rows that have a label"},
+     "The rows whose labels may be used, as FILE.h5:DATASET, FILE.csv or FILE.npy with their "
+     "numbers, from 0 on; the labels of all others serve figures only. Empty: all rows that have a "
+     "label"},
     {"permute", IKT_KEY_BOOL, KEY(permute), "no", 0, 0, 0, NULL, "",
      "Give the labelled rows each other's labels at random before anything else: a baseline, whose "
      "map must not show these labels. The figures then count the permuted labels"}};

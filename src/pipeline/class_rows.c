@@ -12,6 +12,7 @@
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
+#include "io/hdf5/columns.h"
 #include "io/numbers/element.h"
 #include "io/sources/place.h"
 #include "io/sources/source.h"
@@ -48,38 +49,62 @@ static bool is_none(const char *names, int64_t label) {
 
 /* --- the train list --------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Marks the rows that a list names, in mark[n]. Every rank reads all of it. */
-static ikt_status read_train(ikt_context *ctx, const char *name, int64_t n, uint8_t *mark) {
+/* COLLECTIVE. All numbers of a list on every rank, freed with ikt_free: a data set of an HDF5 file,
+ * of one dimension or a single column, a column of CSV, or an array of NPY. */
+static ikt_status read_numbers(ikt_context *ctx, const char *name, double **number,
+                               int64_t *count) {
     ikt_place place;
     ikt_source *source = NULL;
+    ikt_column *column = NULL;
     void *stored = NULL;
     IKT_TRY(ikt_place_find(ctx, name, &place));
     if (!place.file[0])
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s (fisher.train) cannot be read: there is no such file", name);
-    IKT_TRY(ikt_source_open(ctx, place.file, place.part[0] ? place.part : "train", 0, &source));
-    const int64_t count = ikt_source_rows(source);
+    if (place.is_hdf5) {
+        IKT_TRY(
+            ikt_column_open(ctx, place.file, place.part[0] ? place.part : "train", -1, &column));
+        *count = ikt_column_length(column);
+        ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, number, *count, sizeof **number, purpose));
+        if (st == IKT_OK) st = ikt_column_read_reals(column, 0, *count, *number);
+        ikt_column_close(&column);
+        return st;
+    }
+    IKT_TRY(ikt_source_open(ctx, place.file, place.part[0] ? place.part : "X", 0, &source));
+    *count = ikt_source_rows(source);
     ikt_status st = IKT_OK;
     if (ikt_source_columns(source) != 1)
         st = ikt_fail(ctx, IKT_ERR_DATA,
                       "%s (fisher.train) has %lld columns, where one of row numbers is needed",
                       ikt_source_name(source), (long long)ikt_source_columns(source));
-    if (st == IKT_OK) st = ikt_alloc(ctx, &stored, count, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &stored, *count, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, number, *count, sizeof **number, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, 0, count, stored);
+    if (st == IKT_OK) st = ikt_source_read(source, 0, *count, stored);
+    for (int64_t i = 0; st == IKT_OK && i < *count; i++)
+        (*number)[i] = ikt_number_at(ikt_source_type(source), stored, i);
+    ikt_free(&stored);
+    ikt_source_close(&source);
+    return st;
+}
+
+/* COLLECTIVE. Marks the rows that a list names, in mark[n]. Every rank reads all of it. */
+static ikt_status read_train(ikt_context *ctx, const char *name, int64_t n, uint8_t *mark) {
+    double *number = NULL;
+    int64_t count = 0;
+    ikt_status st = read_numbers(ctx, name, &number, &count);
     for (int64_t i = 0; st == IKT_OK && i < count; i++) {
-        const double row = ikt_number_at(ikt_source_type(source), stored, i);
+        const double row = number[i];
         if (!(row >= 0 && row < (double)n) || row != floor(row))
             st = ikt_fail(ctx, IKT_ERR_DATA,
                           "%s (fisher.train), entry %lld: %g is not a row of the data, which are "
                           "0 to %lld",
-                          ikt_source_name(source), (long long)i, row, (long long)(n - 1));
+                          name, (long long)i, row, (long long)(n - 1));
         else if (mark[(int64_t)row]++)
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s (fisher.train) names row %lld twice",
-                          ikt_source_name(source), (long long)row);
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s (fisher.train) names row %lld twice", name,
+                          (long long)row);
     }
-    ikt_free(&stored);
-    ikt_source_close(&source);
+    ikt_free(&number);
     return ikt_agree(ctx, st);
 }
 

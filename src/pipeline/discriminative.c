@@ -14,6 +14,7 @@
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "neighbours/scorer.h"
+#include "pipeline/early_outputs.h"
 #include "pipeline/kernel_scores.h"
 #include "similarity/similarities.h"
 
@@ -29,7 +30,8 @@ typedef struct {
     const ikt_fisher_settings *settings;
     ikt_class_outcome *out;
     const ikt_metric *metric;
-    float *support;            /* [ikt_packed_floats(m, d)] of rows that are compared themselves */
+    float *x;                  /* [m * d] rows of the support, where rows are compared themselves */
+    float *support;            /* [ikt_packed_floats(m, d)] the same as the metric takes them */
     double *self;              /* [m] k(s, s): 0 of these */
     ikt_similarities *similar; /* of rows that are compared by another similarity; else NULL */
     ikt_codes codes;           /* where that is the Isolation kernel */
@@ -39,6 +41,7 @@ typedef struct {
 } model;
 
 static void destroy_model(model *m) {
+    ikt_free(&m->x);
     ikt_free(&m->support);
     ikt_free(&m->self);
     ikt_free(&m->weight);
@@ -67,24 +70,23 @@ static void compare(const model *m, const float *x, int64_t count, float *square
 static ikt_status compare_support(ikt_context *ctx, model *m, double *k) {
     const ikt_class_support *support = &m->out->support;
     const int64_t rows = support->m, d = ikt_dataset_columns(m->job->data);
-    float *x = NULL, *squared = NULL, *single = NULL;
-    ikt_status st = ikt_alloc(ctx, &x, rows * d, sizeof *x, purpose);
+    float *squared = NULL, *single = NULL;
+    ikt_status st = ikt_alloc(ctx, &m->x, rows * d, sizeof *m->x, purpose);
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof *x, purpose);
+        st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof(float), purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &single, rows, sizeof *single, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(m->job->data, support->row, rows, x);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(m->job->data, support->row, rows, m->x);
     if (st == IKT_OK) {
-        ikt_pack_rows(x, rows, d, m->support);
+        ikt_pack_rows(m->x, rows, d, m->support);
         for (int64_t l = 0; l < rows; l++) {
-            compare(m, x + l * d, 1, squared, single);
+            compare(m, m->x + l * d, 1, squared, single);
             for (int64_t j = 0; j < rows; j++)
                 k[l * rows + j] = (double)single[j];
         }
     }
-    ikt_free(&x);
     ikt_free(&squared);
     ikt_free(&single);
     return ikt_agree(ctx, st);
@@ -442,6 +444,10 @@ ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, b
                                   .candidates = candidates,
                                   .among = out->among,
                                   .computes_all = job->computes_all};
+    const ikt_class_columns columns = {out->sigma.sigma, m.self, m.x};
+    if (st == IKT_OK && job->model_writer)
+        st = ikt_run_model_classes(ctx, job->model_writer, job->data, &rows, &columns,
+                                   &job->settings->layout);
     if (st == IKT_OK && !is_found) st = find_lists(ctx, &m, &rows, lists, recall);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);

@@ -13,6 +13,7 @@
 
 #include "checkpoint/hooks.h"
 #include "data/dataset.h"
+#include "io/results/model_file.h"
 #include "neighbours/search.h"
 #include "pipeline/label_figures.h"
 #include "settings/settings.h"
@@ -25,6 +26,7 @@ typedef struct {
     const int64_t *labels; /* [rows->count], or NULL */
     const char *names;     /* a line a class, or NULL */
     ikt_checkpoint_hooks *hooks;
+    ikt_model_writer *model_writer; /* receives what places new rows; NULL: none is wanted */
     int64_t k;
     bool computes_all; /* nothing is dropped by a bound: for tests, the same lists */
 } ikt_class_search;

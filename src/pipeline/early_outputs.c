@@ -27,31 +27,20 @@ static ikt_status write_shared(ikt_context *ctx, ikt_model_writer *w, ikt_model_
     return ikt_model_writer_part(w, part, first, ikt_rank(ctx) == 0 ? count : 0, rows, 0);
 }
 
-/* COLLECTIVE. Shape and preprocessing.
- *   model   NULL: the file holds rows */
-static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
-                              const ikt_rows *rows, const ikt_model *model, int64_t centres,
-                              const ikt_layout_settings *layout) {
-    const bool is_trimap = ikt_layout_objective(layout) == &ikt_objective_trimap;
+/* COLLECTIVE. Shape and preprocessing of rows with coordinates.
+ *   shape   all but what the preprocessing tells, which it receives */
+static ikt_status write_preprocessing(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                                      ikt_model_shape *shape) {
     const ikt_data_map map = ikt_dataset_map(data);
     const int64_t d = map.normaliser.d;
-    const ikt_model_shape shape = {.n = rows->n,
-                                   .q = layout->dimensions,
-                                   .d = d,
-                                   .columns = ikt_dataset_columns(data),
-                                   .centres = centres,
-                                   .t = model ? model->t : 0,
-                                   .psi = model ? model->psi : 0,
-                                   .is_u8 = model && ikt_dataset_is_u8(data),
-                                   .is_shifted = map.normaliser.shift != NULL,
-                                   .is_reduced = map.pca != NULL,
-                                   .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT,
-                                   .metric = map.normaliser.metric,
-                                   .placing =
-                                       is_trimap ? IKT_PLACING_TRIPLETS : IKT_PLACING_DIVERGENCE,
-                                   .has_rows = model == NULL};
     const double *fill = ikt_dataset_fill(data);
-    IKT_TRY(ikt_model_writer_shape(w, &shape));
+    shape->d = d;
+    shape->columns = ikt_dataset_columns(data);
+    shape->is_shifted = map.normaliser.shift != NULL;
+    shape->is_reduced = map.pca != NULL;
+    shape->is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT;
+    shape->metric = map.normaliser.metric;
+    IKT_TRY(ikt_model_writer_shape(w, shape));
     if (fill) IKT_TRY(write_shared(ctx, w, IKT_MODEL_FILL, 0, d, fill));
     if (map.normaliser.shift) {
         IKT_TRY(write_shared(ctx, w, IKT_MODEL_SHIFT, 0, d, map.normaliser.shift));
@@ -60,6 +49,23 @@ static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset
     if (!map.pca) return IKT_OK;
     IKT_TRY(write_shared(ctx, w, IKT_MODEL_MEAN, 0, d, map.pca->mean));
     return write_shared(ctx, w, IKT_MODEL_COMPONENTS, 0, map.pca->k, map.pca->components);
+}
+
+/* COLLECTIVE. Shape and preprocessing.
+ *   model   NULL: the file holds rows */
+static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                              const ikt_rows *rows, const ikt_model *model, int64_t centres,
+                              const ikt_layout_settings *layout) {
+    const bool is_trimap = ikt_layout_objective(layout) == &ikt_objective_trimap;
+    ikt_model_shape shape = {.n = rows->n,
+                             .q = layout->dimensions,
+                             .centres = centres,
+                             .t = model ? model->t : 0,
+                             .psi = model ? model->psi : 0,
+                             .is_u8 = model && ikt_dataset_is_u8(data),
+                             .placing = is_trimap ? IKT_PLACING_TRIPLETS : IKT_PLACING_DIVERGENCE,
+                             .has_rows = model == NULL};
+    return write_preprocessing(ctx, w, data, &shape);
 }
 
 /* COLLECTIVE. Coordinates of the distinct centres, some at a time. */
@@ -158,6 +164,38 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
         st = ikt_model_writer_part(writer, IKT_MODEL_SCALES, rows->first, rows->count,
                                    similarity.scale, 0);
     ikt_similarity_destroy(&similarity);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                                 const ikt_fisher_rows *of, const ikt_class_columns *support,
+                                 const ikt_layout_settings *layout) {
+    const ikt_class_support *s = of->support;
+    const ikt_rows *rows = &of->rows;
+    const double numbers[2] = {support->sigma, of->euclidean};
+    ikt_model_shape shape = {.n = rows->n,
+                             .q = layout->dimensions,
+                             .placing = IKT_PLACING_CLASSES,
+                             .has_rows = of->euclidean > 0,
+                             .support = s->m,
+                             .classes = s->shape.classes,
+                             .lanes = s->shape.lanes,
+                             .is_of_similarities = support->x == NULL,
+                             .d = s->m,
+                             .columns = s->m};
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_status st =
+        support->x ? write_preprocessing(ctx, w, data, &shape) : ikt_model_writer_shape(w, &shape);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_SUPPORT, 0, s->m, s->row);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_SUPPORT_CLASS, 0, s->m, s->of);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_SUPPORT_SELF, 0, s->m, support->self);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_CLASS_NUMBERS, 0, 2, numbers);
+    if (st == IKT_OK && support->x)
+        st = write_shared(ctx, w, IKT_MODEL_SUPPORT_ROWS, 0, s->m, support->x);
+    if (st == IKT_OK)
+        st = ikt_model_writer_part(w, IKT_MODEL_WEIGHTS, rows->first, rows->count, of->weight, 0);
+    if (st == IKT_OK && shape.has_rows) st = write_rows(ctx, w, data, rows);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;
 }

@@ -11,6 +11,7 @@
 #define IKT_PIPELINE_EARLY_OUTPUTS_H
 
 #include "isolation/codes.h"
+#include "neighbours/fisher_search.h"
 #include "pipeline/probabilities.h"
 #include "sampled/features.h"
 
@@ -37,6 +38,23 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
                               const ikt_rows *rows, const ikt_neighbours *lists,
                               const ikt_features *features, const ikt_order *order,
                               const ikt_layout_settings *layout);
+
+/* What is known of the support of a model of classes; lent. */
+typedef struct {
+    double sigma;
+    const double *self; /* [m] k(s, s) */
+    const float *x;     /* [m * columns] the rows of the support; NULL where rows are given by their
+                           similarities */
+} ikt_class_columns;
+
+/* COLLECTIVE. The same of a map that follows labels: writes shape, preprocessing, support, and the
+ * log-weights of the own rows; the rows themselves where plain distances count.
+ *   of      the rows in the order of the input
+ *   layout  of the map that is to come
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                                 const ikt_fisher_rows *of, const ikt_class_columns *support,
+                                 const ikt_layout_settings *layout);
 
 /* What is known of a graph before P is, the same on every rank; lent. */
 typedef struct {

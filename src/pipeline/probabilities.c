@@ -337,6 +337,7 @@ static ikt_status find_by_labels(ikt_context *ctx, const job *j, ikt_probabiliti
                                      .labels = j->options->labels,
                                      .names = j->options->label_names,
                                      .hooks = p->hooks,
+                                     .model_writer = j->options->model_writer,
                                      .k = p->k};
     return ikt_class_search_run(ctx, &search, p->is_found, &p->lists, &p->recall, &p->classes);
 }

@@ -411,8 +411,8 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     if (has_codes)
         plan.stage[IKT_STAGE_CODES] =
             ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
-    plan.stage[IKT_STAGE_NEIGHBOURS] =
-        compared + lists + held + (has_codes ? PASSING_BYTES : PASSING_BYTES + PACKED_BYTES);
+    plan.stage[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + lists + held +
+                                       (has_codes ? PASSING_BYTES : PASSING_BYTES + PACKED_BYTES);
     if (s->far > 0)
         plan.stage[IKT_STAGE_LAYOUT] = triplets_bytes(s, compared, row_bytes) + held;
     else

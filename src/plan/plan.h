@@ -152,12 +152,13 @@ bool ikt_memory_plan_has(int stage);
 
 /* What placing new rows into a finished embedding has to do. */
 typedef struct {
-    int64_t n, q;    /* old rows, dimensions of the map */
-    int64_t rows;    /* new rows of the rank that has most */
-    int64_t columns; /* of what the kernels read */
-    int64_t k;       /* length of the list of a new row */
-    int64_t near;    /* of a map by triplets the near rows of a row; else 0 */
-    int64_t far;     /* and the far rows of all of them */
+    int64_t n, q;       /* old rows, dimensions of the map */
+    int64_t rows;       /* new rows of the rank that has most */
+    int64_t columns;    /* of what the kernels read */
+    int64_t k;          /* length of the list of a new row */
+    int64_t near;       /* of a map by triplets the near rows of a row; else 0 */
+    int64_t far;        /* and the far rows of all of them */
+    int64_t by_classes; /* bytes of old and new rows of a map that follows labels; else 0 */
     bool is_u8;
     ikt_model_spec model; /* t, psi and distinct centres */
     double span;          /* of the map */

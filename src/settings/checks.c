@@ -80,26 +80,42 @@ ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, boo
     return IKT_OK;
 }
 
+/* SAME-ARGS. By which similarities new rows cannot be compared with a support. */
+static ikt_status check_class_model(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_similarity_kind kind = ikt_settings_class_similarity(settings);
+    const int spectrum = settings->input.spectrum;
+    if (kind != IKT_SIMILARITY_LINEAR && kind != IKT_SIMILARITY_GIVEN)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model of affinity.kind = fisher holds the rows of the support, or "
+                        "needs a matrix of similarities (input.similarities): kernel.kind = %s "
+                        "does not go with it; embed new rows together with the old ones, without "
+                        "a label or outside fisher.train",
+                        kind == IKT_SIMILARITY_GAUSSIAN ? "gaussian" : "isolation");
+    if (kind == IKT_SIMILARITY_GIVEN && (spectrum == IKT_USE_CLIP || spectrum == IKT_USE_FLIP))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with input.spectrum = %s: similarities of new "
+                        "rows are not changed as those of the old ones are; take raw or shift",
+                        spectrum == IKT_USE_CLIP ? "clip" : "flip");
+    return IKT_OK;
+}
+
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     const ikt_output_settings *output = &settings->output;
     if (!output->model[0]) return IKT_OK;
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     const bool is_isolation = settings->affinity.kind == IKT_AFFINITY_ISOLATION;
+    const bool is_fisher = settings->affinity.kind == IKT_AFFINITY_FISHER;
     const bool is_trimap = objective == &ikt_objective_trimap;
     if (!is_trimap && (objective == &ikt_objective_sne || !objective->divergence))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model does not go with layout.objective = %s: new rows are placed "
                         "by the kernel of t-SNE, or by triplets (trimap)",
                         objective->name);
-    if (settings->affinity.kind == IKT_AFFINITY_FISHER)
+    if (is_fisher) IKT_TRY(check_class_model(ctx, settings));
+    if (!is_isolation && !is_trimap && !is_fisher)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with affinity.kind = fisher: `iktsne transform` "
-                        "cannot place new rows by the Fisher metric; embed them together with the "
-                        "old ones, without a label or outside fisher.train");
-    if (!is_isolation && !is_trimap)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model needs affinity.kind = isolation: only its cell codes tell "
-                        "where new rows belong");
+                        "output.model needs affinity.kind = isolation or fisher: only cell codes "
+                        "or the model of the classes tell where new rows belong");
     if (is_isolation && settings->isolation.form != IKT_FORM_VORONOI)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs isolation.form = voronoi: the file holds centres of "
@@ -203,7 +219,8 @@ ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {
     ikt_isolation_settings *isolation = &settings->isolation;
     if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return IKT_OK;
     const char *wrong =
-        settings->output.model[0]  ? "output.model keeps the coordinates of rows or centres"
+        settings->output.model[0] && affinity->kind != IKT_AFFINITY_FISHER
+            ? "output.model keeps the coordinates of rows or centres"
         : isolation->model_from[0] ? "isolation.model_from names rows of another file"
         : settings->input.graph[0] ? "input.graph takes the place of the distances"
         : settings->layout.init == IKT_INIT_LANDMARK

@@ -111,7 +111,7 @@ static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
     ikt_status st = share_part(ctx, m, IKT_MODEL_EMBEDDING, q, &m->y);
     for (int64_t e = 0; st == IKT_OK && e < n * q; e++)
         if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
-    if (st != IKT_OK || !m->shape.has_rows) return st;
+    if (st != IKT_OK || !m->shape.has_rows || m->shape.placing != IKT_PLACING_TRIPLETS) return st;
     st = share_part(ctx, m, IKT_MODEL_SCALES, 1, &m->scale);
     for (int64_t e = 0; st == IKT_OK && e < n; e++)
         if (!isfinite(m->scale[e]) || !(m->scale[e] > 0))
@@ -123,8 +123,10 @@ static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
 static ikt_status check_placing(ikt_context *ctx, const ikt_loaded_model *m) {
     const bool is_trimap = m->settings.layout.objective == IKT_OBJECTIVE_TRIMAP;
     const bool is_isolation = m->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
+    const bool is_fisher = m->settings.affinity.kind == IKT_AFFINITY_FISHER;
     if (is_trimap != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
-        is_isolation == m->shape.has_rows)
+        is_fisher != (m->shape.placing == IKT_PLACING_CLASSES) ||
+        is_isolation != ikt_model_has_codes(&m->shape))
         return damaged(ctx, m, "what it holds is not what its configuration would place rows by");
     return IKT_OK;
 }
@@ -138,7 +140,7 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
     ikt_status st = read_settings(ctx, out);
     if (st == IKT_OK) st = read_preprocessing(ctx, out);
     if (st == IKT_OK) st = check_placing(ctx, out);
-    if (st == IKT_OK && !out->shape.has_rows) st = read_model(ctx, out);
+    if (st == IKT_OK && ikt_model_has_codes(&out->shape)) st = read_model(ctx, out);
     if (st == IKT_OK) st = read_old(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
     return st;
@@ -167,13 +169,19 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
     ikt_source *centre_rows = NULL;
     ikt_dataset *centres = NULL;
     *out = NULL;
+    if (m->shape.is_of_similarities && ikt_source_columns(source) != m->shape.d)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld columns, but rows are placed by %s from their similarities to "
+                        "the %lld rows of its support (/fisher/support), in that order",
+                        ikt_source_name(source), (long long)ikt_source_columns(source),
+                        ikt_model_file_path(m->file), (long long)m->shape.d);
     if (ikt_source_columns(source) != m->shape.d)
         return ikt_fail(
             ctx, IKT_ERR_DATA,
             "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
             ikt_source_name(source), (long long)ikt_source_columns(source),
             ikt_model_file_path(m->file), (long long)m->shape.d);
-    if (m->shape.has_rows) return ikt_dataset_create_mapped(ctx, source, &map, out);
+    if (!ikt_model_has_codes(&m->shape)) return ikt_dataset_create_mapped(ctx, source, &map, out);
     ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
@@ -75,6 +76,8 @@ static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_reques
     const ikt_model_shape *s = &done->loaded.shape;
     const ikt_settings *settings = &done->loaded.settings;
     int64_t usual = settings->affinity.neighbours;
+    if (usual == IKT_AUTO_INT && s->placing == IKT_PLACING_CLASSES)
+        usual = ikt_affinity_of(&settings->affinity)->neighbours(&settings->affinity);
     if (usual == IKT_AUTO_INT) usual = AUTO_NEIGHBOURS;
     if (s->placing == IKT_PLACING_TRIPLETS) usual = settings->layout.trimap.neighbours;
     done->k = request->neighbours;
@@ -100,6 +103,11 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
         .far = by_triplets ? ikt_new_triplets_far(s->n) : 0,
         .is_u8 = ikt_dataset_is_u8(data),
         .model = m->model ? m->model->spec : (ikt_model_spec){.t = 0},
+        .by_classes = s->placing == IKT_PLACING_CLASSES
+                          ? ikt_new_class_lists_memory(s, (s->n - 1) / ikt_size(ctx) + 1,
+                                                       ikt_rows_count(&done->rows, 0), done->k,
+                                                       ikt_threads(ctx))
+                          : 0,
         .span = by_triplets ? 0 : ikt_layout_width(ctx, m->y, s->q, s->n),
         .threads = ikt_threads(ctx)};
     const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
@@ -111,7 +119,10 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
 static ikt_status place_by_divergence(ikt_context *ctx, ikt_dataset *data, int64_t trials,
                                       ikt_transformed *done) {
     ikt_new_lists new = {0};
-    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, NULL, &new));
+    const ikt_loaded_model *m = &done->loaded;
+    IKT_TRY(m->shape.placing == IKT_PLACING_CLASSES
+                ? ikt_new_class_lists_find(ctx, m, data, &done->rows, done->k, &new)
+                : ikt_new_lists_find(ctx, m, data, &done->rows, done->k, NULL, &new));
     done->zero_similarity = new.zero_similarity;
     done->cells = new.cells;
     ikt_status st = place(ctx, &new, trials, done);
@@ -328,6 +339,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     snprintf(input->dataset, sizeof input->dataset, "%s", done->dataset);
     snprintf(input->labels, sizeof input->labels, "%s", done->labels_name);
     input->rows = IKT_AUTO_INT;
+    input->similarities[0] = '\0'; /* which the new rows have with the support alone */
     settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
     ikt_settings_parts(&settings, parts);
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);

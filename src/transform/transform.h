@@ -40,8 +40,8 @@ typedef struct {
     ikt_normaliser normaliser;
     double *fill;     /* [d] what stands for missing values, or NULL */
     ikt_pca *pca;     /* NULL: no reduction */
-    ikt_model *model; /* "rows" are numbers of distinct centres; NULL where the file holds rows */
-    float *scale;     /* [n] scales of the old rows where the file holds rows; else NULL */
+    ikt_model *model; /* "rows" are numbers of distinct centres; NULL where there are no codes */
+    float *scale;     /* [n] scales of the old rows, of maps by triplets of rows; else NULL */
     float *y;         /* [n * q] the embedding */
 } ikt_loaded_model;
 
@@ -53,7 +53,7 @@ typedef struct {
     float *y;           /* [rows.count * q] */
     double *divergence; /* [rows.count] KL_i; of a map by triplets E (triplet_placing.h) */
     float *similarity;  /* [rows.count] K to the most similar old row, or exp(-D) where rows are
-                           compared by distances; 0 flags an outlier */
+                           compared by distances, exp(-d^2) by Fisher's; 0 flags an outlier */
     int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
@@ -143,6 +143,18 @@ ikt_status ikt_old_rows_search(ikt_context *ctx, const ikt_loaded_model *loaded,
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
                               const ikt_rows *rows, int64_t k, ikt_codes *kept, ikt_new_lists *out);
 void ikt_new_lists_destroy(ikt_new_lists *lists);
+
+/* COLLECTIVE. The same in a map that follows labels (IKT_PLACING_CLASSES): the old rows that are
+ * nearest in the Fisher metric, with Gaussian weights; labels of new rows are never asked for. The
+ * similarity is exp(-d^2) to the nearest old row. Errors: IKT_ERR_RESOURCE, those of reading;
+ * IKT_ERR_DATA for a support that is none. */
+ikt_status ikt_new_class_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                    ikt_dataset *data, const ikt_rows *rows, int64_t k,
+                                    ikt_new_lists *out);
+
+/* LOCAL, pure. Bytes that it takes with so many old and new rows on a rank, and lists of k. */
+int64_t ikt_new_class_lists_memory(const ikt_model_shape *shape, int64_t old, int64_t rows,
+                                   int64_t k, int threads);
 
 /* COLLECTIVE. Places new rows in a map by triplets (objective/triplet_placing.h).
  *   data     of ikt_loaded_model_dataset

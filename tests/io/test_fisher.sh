@@ -69,6 +69,13 @@ labels() {
     sed -i '2s/two/one/;4s/two/tri/;8s/two/tri/;10s/two/tri/;14s/two/one/' train-others.csv
     embed 1 "${usual[@]}" input.file=train-others.csv fisher.train=train.csv output.file=c.h5
     [ $code -eq 0 ] && [ "$(hash_of)" != "$hash" ] || fail "labels of rows in the list change nothing"
+    # A list is a column of any kind of file.
+    (echo rows && seq 0 2 328) >named.csv
+    embed 1 "${usual[@]}" fisher.train=named.csv output.file=b.h5
+    [ "$(hash_of)" = "$hash" ] || fail "a list of another heading is another list"
+    embed 1 "${usual[@]}" fisher.train=a.h5:fisher/support output.file=b.h5
+    [ $code -eq 0 ] && grep -q "uses labels of $(h5ls a.h5/fisher/support | grep -o '[0-9]*' | tail -1) rows" err.txt ||
+        fail "a list of one dimension is not read"
     # A checkpoint goes with its labels.
     embed 1 "${usual[@]}" fisher.train=train.csv output.file=half.h5 run.max_time=0
     [ $code -eq 75 ] || fail "no checkpoint"
@@ -104,6 +111,54 @@ says() {
     grep -q 'neighbours  *[0-9.]' out.txt || fail "no plan"
 }
 
+# placed FILE HOW...: the hash of rows that a model places on three ranks, which must be that on one.
+placed() {
+    local file=$1 hash
+    shift
+    "$IKT_PROGRAM" transform model.h5 "$file" placed.h5 --overwrite --quiet "$@" >out.txt 2>err.txt || fail "transform $file: $(cat err.txt)"
+    hash=$(awk '/embedding hash/ { print $3 }' out.txt)
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=2 $IKT_MPIRUN 3 "$IKT_PROGRAM" transform model.h5 "$file" three.h5 --overwrite --quiet "$@" >out.txt 2>err.txt ||
+        fail "transform $file on three ranks: $(cat err.txt)"
+    [ "$(awk '/embedding hash/ { print $3 }' out.txt)" = "$hash" ] || fail "$file is placed otherwise on three ranks"
+    echo "$hash"
+}
+
+# New rows: without labels, where old rows of similar probabilities lie; the same in any batch, on any ranks.
+models() {
+    local how hash
+    rows 400 | sed -n '1p;332,$p' >new.csv
+    sed 's/[a-z]*$/one/;1s/one$/class/' new.csv >other-labels.csv
+    sed -n '1p;21,40p' new.csv >part.csv
+    (sed -n 1p few.csv && awk -F, 'NR > 1 && (NR - 2) % 7 == 5' few.csv) >again.csv # rows 5, 12, ... without a label
+    for how in fisher.support=60 "fisher.support=60 fisher.own=kept fisher.euclidean=0.4" "fisher.train=train.csv fisher.rule=outer fisher.support=40"; do
+        # shellcheck disable=SC2086
+        embed 1 "${usual[@]}" $how output.file=run.h5 output.model=model.h5
+        [ $code -eq 0 ] || fail "a model, $how"
+        cp model.h5 first.h5
+        # shellcheck disable=SC2086
+        OMP_NUM_THREADS=2 embed 3 "${usual[@]}" $how output.file=run.h5 output.model=model.h5
+        same_result first.h5 model.h5
+        hash=$(placed new.csv)
+        [ "$(placed other-labels.csv)" = "$hash" ] || fail "labels of new rows change their places, $how"
+        placed new.csv >/dev/null
+        cp placed.h5 all.h5
+        placed part.csv >/dev/null
+        h5dump -y -w 0 -d /embedding -s 19,0 -c 20,2 all.h5 | sed -n '/DATA {/,$p' >of-all.txt
+        h5dump -y -w 0 -d /embedding placed.h5 | sed -n '/DATA {/,$p' >of-part.txt
+        cmp -s of-all.txt of-part.txt || [ "$(tr -d ' \n' <of-all.txt | cut -c-200)" = "$(tr -d ' \n' <of-part.txt | cut -c-200)" ] ||
+            fail "rows are placed otherwise in another batch, $how"
+    done
+    # Old rows without a label that come again are at no distance of themselves.
+    embed 1 "${usual[@]}" fisher.support=60 output.file=run.h5 output.model=model.h5
+    placed again.csv >/dev/null
+    h5dump -y -w 0 -d /diagnostics/nearest placed.h5 | awk '/DATA {/ { d = 1; next } d && /[0-9]/ { gsub(/,/, ""); for (i = 1; i <= NF; i++) print $i }' >nearest.txt
+    [ "$(awk '$1 == 5 + 7 * (NR - 1)' nearest.txt | wc -l)" -eq "$(wc -l <nearest.txt)" ] || fail "old rows are not nearest to themselves"
+    h5dump -y -w 0 -d /diagnostics/similarity placed.h5 | awk '/DATA {/ { d = 1; next } d' | grep -q '0\.' && fail "old rows are not as similar to themselves as can be"
+    "$IKT_PROGRAM" transform model.h5 train.csv no.h5 >out.txt 2>err.txt
+    [ $? -eq 3 ] && grep -q 'new rows must have the same' err.txt || fail "rows of other columns are placed"
+}
+
 refused() { # CODE WORDS ARGUMENTS...
     local wanted=$1 words=$2
     shift 2
@@ -137,7 +192,8 @@ sentences() {
     refused $usage 'fisher.support = 300, but only 283 rows' fisher.support=300
     refused $usage '3 classes need two rows each: at least 6' fisher.support=5
     refused $usage 'leave affinity.support at sparse' affinity.support=dense
-    refused $usage 'cannot place new rows' output.model=model.h5
+    refused $usage 'kernel.kind = isolation does not go with it' output.model=model.h5 kernel.kind=isolation isolation.psi=8
+    refused $usage 'output.model does not go with layout.objective = sne' output.model=model.h5 layout.objective=sne
     refused $usage 'needs inner products' preprocess.metric=manhattan
     refused $usage 'layout.init=landmark does not go' layout.init=landmark
     refused $usage 'compares rows by itself' layout.objective=trimap
@@ -154,5 +210,6 @@ try bits "the same map on any ranks, by any rule, candidates and labels"
 try pieces "the same map in pieces"
 try labels "labels that may be used count, and no others"
 try says "log and result tell which labels were used, and honest figures"
+try models "a model places new rows, without their labels"
 try sentences "bad input is refused in one sentence"
 exit $failed

@@ -106,6 +106,31 @@ for set in "$sim:K" "$sim:indefinite" "input.file=rows.h5 kernel.kind=isolation 
     for ranks in 2 3 7; do gives "$hash" $ranks $fisher $set; done
 done
 
+# New rows by their similarities to the support: rows of the matrix that come again are nearest to themselves.
+
+# shellcheck disable=SC2086
+embed 1 $sim:indefinite $fisher fisher.support=20 output.model=model.h5
+$python - <<'PYTHON' || fail "similarities to the support"
+import h5py, numpy as np
+k, support = h5py.File("sim.h5")["indefinite"][()], h5py.File("model.h5")["fisher/support"][()]
+rows = np.setdiff1d(np.arange(len(k)), support)
+np.save("new.npy", k[np.ix_(rows, support)])
+np.save("rows.npy", rows)
+PYTHON
+"$IKT_PROGRAM" transform model.h5 new.npy placed.h5 --overwrite --quiet >out.txt 2>err.txt || fail "new similarities: $(cat err.txt)"
+for ranks in 3 7; do
+    # shellcheck disable=SC2086
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" transform model.h5 new.npy again.h5 --overwrite --quiet >again.txt 2>err.txt
+    grep -qF "$(grep 'embedding hash' out.txt)" again.txt || fail "new similarities on $ranks ranks"
+done
+$python - <<'PYTHON' || fail "rows of the matrix are not nearest to themselves"
+import h5py, numpy as np
+rows, f = np.load("rows.npy"), h5py.File("placed.h5")
+assert np.array_equal(f["diagnostics/nearest"][()], rows) and f["diagnostics/similarity"][()].min() == 1
+PYTHON
+"$IKT_PROGRAM" transform model.h5 K.npy no.h5 >out.txt 2>err.txt
+[ $? -eq 3 ] && grep -q 'from their similarities to the 20 rows of its support' err.txt || fail "similarities to other rows are placed"
+
 # --- Voting (Schulz, Brinkrolf & Hammer 2017): 24 and 29 of 435 rows in the space and by kernel PCA ---
 
 voting=$IKT_TEST_DATA/sim_voting.h5
@@ -154,6 +179,7 @@ refused 3 'kda needs labels, and the input has none' input.similarities=bare.h5:
 refused 3 'needs two classes' $sim:K input.labels=same layout.objective=kda
 refused 3 'there is one of label 1' $sim:K input.labels=alone layout.objective=kda
 refused 2 'fisher.euclidean takes plain distances' $sim:K affinity.kind=fisher fisher.euclidean=0.3
+refused 2 'output.model does not go with input.spectrum = clip' $sim:K affinity.kind=fisher input.spectrum=clip output.model=no.h5
 refused 2 'fisher.candidates=euclidean takes plain distances' $sim:K affinity.kind=fisher fisher.candidates=euclidean
 refused 2 'input.graph is another input' $k input.graph=sim.h5:K
 refused 2 'preprocess.normalise scales' $k preprocess.normalise=zscore

@@ -169,6 +169,10 @@ void ikt_column_close(ikt_column **column) {
     ikt_free(column);
 }
 
+int64_t ikt_column_length(const ikt_column *c) {
+    return c->length;
+}
+
 bool ikt_column_is_real(const ikt_column *c) {
     return c->is_real;
 }

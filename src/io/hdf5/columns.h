@@ -31,6 +31,9 @@ typedef struct ikt_column ikt_column;
 ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
                            ikt_column **out);
 
+/* LOCAL. Its entries, where n was -1: any number of them. */
+int64_t ikt_column_length(const ikt_column *column);
+
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_column_close(ikt_column **column);
 

@@ -65,7 +65,7 @@ typedef struct {
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
 } ikt_h5_output;
 
-enum { IKT_H5_OBJECTS_MOST = 16 };
+enum { IKT_H5_OBJECTS_MOST = 32 };
 
 /* COLLECTIVE. Begins such a file, with `bytes` bytes reserved; after a failure there is nothing to
  * end. Reserves more when it is known how much comes. Checks a write, as ikt_h5_check_written does.

@@ -26,7 +26,9 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
                        : bytes == 2 ? H5T_NATIVE_UINT16
                                     : H5T_NATIVE_UINT32;
     const hid_t row = s->is_u8 ? H5T_NATIVE_UINT8 : H5T_NATIVE_FLOAT;
-    const bool shifted = s->is_shifted, reduced = s->is_reduced, coded = !s->has_rows;
+    const bool shifted = s->is_shifted, reduced = s->is_reduced, coded = ikt_model_has_codes(s);
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    const bool by_rows = by_classes && !s->is_of_similarities;
     const layout all[IKT_MODEL_PARTS] = {
         [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
@@ -39,8 +41,16 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
         [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0},
         [IKT_MODEL_FILL] = {"preprocess/fill", H5T_NATIVE_DOUBLE, s->d, 0, false, 0},
-        [IKT_MODEL_ROWS] = {"rows", H5T_NATIVE_FLOAT, s->n, s->columns, !coded, 0},
-        [IKT_MODEL_SCALES] = {"scales", H5T_NATIVE_FLOAT, s->n, 0, !coded, 0}};
+        [IKT_MODEL_ROWS] = {"rows", H5T_NATIVE_FLOAT, s->n, s->columns, s->has_rows, 0},
+        [IKT_MODEL_SCALES] = {"scales", H5T_NATIVE_FLOAT, s->n, 0, s->has_rows && !by_classes, 0},
+        [IKT_MODEL_SUPPORT] = {"fisher/support", H5T_NATIVE_INT64, s->support, 0, by_classes, 0},
+        [IKT_MODEL_SUPPORT_CLASS] = {"fisher/classes", H5T_NATIVE_INT32, s->support, 0, by_classes,
+                                     0},
+        [IKT_MODEL_SUPPORT_SELF] = {"fisher/self", H5T_NATIVE_DOUBLE, s->support, 0, by_classes, 0},
+        [IKT_MODEL_SUPPORT_ROWS] = {"fisher/support_rows", H5T_NATIVE_FLOAT, s->support, s->columns,
+                                    by_rows, 0},
+        [IKT_MODEL_CLASS_NUMBERS] = {"fisher/numbers", H5T_NATIVE_DOUBLE, 2, 0, by_classes, 0},
+        [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0}};
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
@@ -48,11 +58,16 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
 
 /* Whether a file of that shape may have the part. */
 static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
-    const bool of_rows = part == IKT_MODEL_ROWS || part == IKT_MODEL_SCALES;
-    const bool of_codes =
-        part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS || part == IKT_MODEL_CODES;
-    return s->has_rows ? !of_codes : !of_rows;
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    if (part == IKT_MODEL_ROWS) return s->has_rows;
+    if (part == IKT_MODEL_SCALES) return s->has_rows && !by_classes;
+    if (part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS || part == IKT_MODEL_CODES)
+        return ikt_model_has_codes(s);
+    if (part == IKT_MODEL_SUPPORT_ROWS) return by_classes && !s->is_of_similarities;
+    return part < IKT_MODEL_SUPPORT || by_classes;
 }
+
+_Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
 
 /* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
 enum { NUMBERS = 11, METRIC_MOST = 3 };
@@ -122,7 +137,9 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
             bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
-    const int version = s->placing != 0               ? IKT_MODEL_PLACING
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    const int version = by_classes                    ? IKT_MODEL_CLASSES
+                        : s->placing != 0             ? IKT_MODEL_PLACING
                         : s->metric != 0              ? IKT_MODEL_METRIC
                         : ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE
                                                       : IKT_MODEL_FIRST;
@@ -134,9 +151,17 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     if (good && s->placing != 0)
         good = ikt_h5_set_int(w->out.file, "placing", s->placing) &&
                ikt_h5_set_int(w->out.file, "holds_rows", s->has_rows);
+    if (good && by_classes)
+        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
+               ikt_h5_set_int(w->out.file, "classes", s->classes) &&
+               ikt_h5_set_int(w->out.file, "lanes", s->lanes) &&
+               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
     hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
-    ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the format");
+    hid_t fisher = group >= 0 && by_classes ? ikt_h5_create_group(w->out.file, "fisher") : -1;
+    ikt_status st =
+        ikt_h5_output_check(&w->out, group >= 0 && (!by_classes || fisher >= 0), "the format");
     ikt_h5_close(group);
+    ikt_h5_close(fisher);
     return st;
 }
 
@@ -198,6 +223,21 @@ static ikt_status damaged(const ikt_model_file *f, const char *what) {
     return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is damaged: %s", f->path, what);
 }
 
+/* The sizes of a model of classes; false where they do not fit together. */
+static bool read_class_sizes(ikt_model_file *f) {
+    ikt_model_shape *s = &f->shape;
+    int64_t of_similarities = 0;
+    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
+        !ikt_h5_get_int(f->file, "classes", &s->classes) ||
+        !ikt_h5_get_int(f->file, "lanes", &s->lanes) ||
+        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
+        return false;
+    s->is_of_similarities = of_similarities != 0;
+    return s->classes >= 2 && s->support >= 2 * s->classes && s->support <= s->n &&
+           s->support <= INT32_MAX && s->lanes >= s->support && s->lanes <= INT32_MAX &&
+           (!s->is_of_similarities || s->d == s->support);
+}
+
 static ikt_status read_shape(ikt_model_file *f) {
     int64_t number[NUMBERS];
     char what[128];
@@ -222,7 +262,8 @@ static ikt_status read_shape(ikt_model_file *f) {
     if (!ikt_h5_get_int(f->file, "placing", &f->shape.placing)) f->shape.placing = 0;
     f->shape.has_rows = ikt_h5_get_int(f->file, "holds_rows", &has_rows) && has_rows != 0;
     const ikt_model_shape *s = &f->shape;
-    const bool fits = s->has_rows
+    const bool fits = s->placing == IKT_PLACING_CLASSES ? read_class_sizes(f)
+                      : s->has_rows
                           ? s->placing == IKT_PLACING_TRIPLETS
                           : s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
                                 s->psi <= s->centres && s->centres <= INT32_MAX;

@@ -11,6 +11,11 @@
  *   /preprocess/fill  input_columns double: what stood for missing values, where some could be
  *   /rows, /scales   n x columns and n float32, in place of centres, partitionings and codes: rows
  *                    after preprocessing, and their scales (sampled/far_similarity.h)
+ *   /fisher/...      in place of all of these, of maps that follow labels (metric/class_model.h):
+ *                    support and classes, m int64 and int32: rows of the support, ascending, and
+ * the class of each; self, m double: k(s, s); numbers, 2 double: sigma, and what squared plain
+ * distances count; support_rows, m x columns float32, where rows are compared themselves; weights,
+ * n x lanes float32: log-weights of the old rows. /rows is there where plain distances count
  *   /provenance      attributes: configuration (YAML), version, input, hashes
  * The root has attributes format = "iktsne-model", format_version, and those of ikt_model_shape.
  * All of it is the same in equal runs on any number of ranks.
@@ -30,7 +35,8 @@ typedef enum {
     IKT_MODEL_WIDE = 2,    /* codes may be uint32 */
     IKT_MODEL_METRIC = 3,  /* there may be a metric, which older programs would pass over */
     IKT_MODEL_PLACING = 4, /* new rows may be placed otherwise than by the kernel of t-SNE */
-    IKT_MODEL_CURRENT = IKT_MODEL_PLACING
+    IKT_MODEL_CLASSES = 5, /* ... or by distances that follow labels */
+    IKT_MODEL_CURRENT = IKT_MODEL_CLASSES
 } ikt_model_version;
 
 /* The data sets. Elements in memory are of the types above, rows dense unless a stride is given. */
@@ -47,6 +53,12 @@ typedef enum {
     IKT_MODEL_FILL,
     IKT_MODEL_ROWS,
     IKT_MODEL_SCALES,
+    IKT_MODEL_SUPPORT,
+    IKT_MODEL_SUPPORT_CLASS,
+    IKT_MODEL_SUPPORT_SELF,
+    IKT_MODEL_SUPPORT_ROWS,
+    IKT_MODEL_CLASS_NUMBERS,
+    IKT_MODEL_WEIGHTS,
     IKT_MODEL_PARTS
 } ikt_model_part;
 
@@ -54,6 +66,7 @@ typedef enum {
 typedef enum {
     IKT_PLACING_DIVERGENCE, /* their own KL divergence, with the kernel of t-SNE */
     IKT_PLACING_TRIPLETS,   /* the loss of their own triplets */
+    IKT_PLACING_CLASSES,    /* their own KL divergence, by the Fisher metric */
     IKT_PLACINGS
 } ikt_model_placing;
 
@@ -71,9 +84,17 @@ typedef struct {
     bool is_unit;    /* rows are brought to length 1 */
     int64_t metric;  /* ikt_metric_kind (data/normalise.h); 0, Euclidean, is not written */
     int64_t placing; /* ikt_model_placing; 0 is not written */
-    bool has_rows;   /* there are rows and scales; centres, t and psi are 0 then */
-    bool has_labels, has_fill; /* known when reading; not written */
+    bool has_rows;   /* there are rows; centres, t and psi are 0 then */
+    int64_t support, classes, lanes; /* of IKT_PLACING_CLASSES: rows of the support, their classes,
+                                        log-weights of a row; else 0 and not written */
+    bool is_of_similarities;         /* likewise: new rows are their similarities to the support */
+    bool has_labels, has_fill;       /* known when reading; not written */
 } ikt_model_shape;
+
+/* LOCAL, pure. Whether there are centres, partitionings and codes. */
+static inline bool ikt_model_has_codes(const ikt_model_shape *shape) {
+    return !shape->has_rows && shape->placing != IKT_PLACING_CLASSES;
+}
 
 /* LOCAL, pure. Bytes of an entry of the codes. */
 static inline int ikt_model_code_bytes(const ikt_model_shape *shape) {

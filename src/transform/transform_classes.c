@@ -1,0 +1,245 @@
+/* From new rows to the old rows that are near in the Fisher metric. See transform.h.
+ *
+ * A new row has its similarities to the support, from them log-weights, and with these a distance
+ * to every old row, as if it had stood among the old rows without a label. The old log-weights are
+ * those that the run had, so that old rows keep what was left out of their own entries. */
+#include "transform/transform.h"
+
+#include <math.h>
+
+#include "affinity/affinity.h"
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "linalg/blocks.h"
+#include "neighbours/fisher_search.h"
+
+static const char purpose[] = "fisher model";
+
+/* A model of classes, and the old rows of this rank. */
+typedef struct {
+    const ikt_loaded_model *loaded;
+    ikt_class_support support;
+    double *self;       /* [m] k(s, s) */
+    double numbers[2];  /* sigma, and what squared plain distances count */
+    float *packed;      /* [ikt_packed_floats(m, d)] rows of the support; NULL: similarities are
+                           given */
+    ikt_rows old;       /* whose log-weights this rank has, */
+    float *weight;      /* [old.count * lanes] */
+    float *root;        /* [old.count * wide] */
+    float *x;           /* [old.count * d], where plain distances count */
+    ikt_fisher_own own; /* the new rows */
+    const ikt_metric *metric;
+} class_rows;
+
+static void destroy(class_rows *c) {
+    ikt_class_support_destroy(&c->support);
+    ikt_fisher_own_destroy(&c->own);
+    ikt_free(&c->self);
+    ikt_free(&c->packed);
+    ikt_free(&c->weight);
+    ikt_free(&c->root);
+    ikt_free(&c->x);
+}
+
+static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
+}
+
+/* COLLECTIVE. The support, which every rank reads. */
+static ikt_status read_support(ikt_context *ctx, class_rows *c) {
+    const ikt_loaded_model *m = c->loaded;
+    const ikt_model_shape *s = &m->shape;
+    int64_t *row = NULL;
+    int32_t *of = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, s->support, sizeof *row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &of, s->support, sizeof *of, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c->self, s->support, sizeof *c->self, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT, 0, s->support, row, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_CLASS, 0, s->support, of, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_SELF, 0, s->support, c->self, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_CLASS_NUMBERS, 0, 2, c->numbers, 0);
+    bool is_good = isfinite(c->numbers[0]) && c->numbers[0] > 0 && isfinite(c->numbers[1]) &&
+                   c->numbers[1] >= 0;
+    for (int64_t l = 0; st == IKT_OK && l < s->support; l++)
+        is_good = is_good && isfinite(c->self[l]) && of[l] >= 0 && of[l] < s->classes &&
+                  row[l] >= 0 && row[l] < s->n && (l == 0 || row[l] > row[l - 1]);
+    if (st == IKT_OK && is_good)
+        st = ikt_agree(
+            ctx, ikt_class_support_make(ctx, row, of, s->support, (int)s->classes, &c->support));
+    if (st == IKT_OK && (!is_good || c->support.shape.lanes != s->lanes))
+        st = damaged(ctx, m, "/fisher holds what is no support of classes");
+    ikt_free(&row);
+    ikt_free(&of);
+    return st;
+}
+
+/* COLLECTIVE. Rows of the support, where rows are compared themselves. */
+static ikt_status read_support_rows(ikt_context *ctx, class_rows *c) {
+    const ikt_model_shape *s = &c->loaded->shape;
+    float *x = NULL;
+    if (s->is_of_similarities) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &x, s->support * s->columns, sizeof *x, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &c->packed, ikt_packed_floats(s->support, s->columns),
+                       sizeof *c->packed, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(c->loaded->file, IKT_MODEL_SUPPORT_ROWS, 0, s->support, x, 0);
+    if (st == IKT_OK) ikt_pack_rows(x, s->support, s->columns, c->packed);
+    ikt_free(&x);
+    return st;
+}
+
+/* COLLECTIVE. Log-weights of this rank's share of the old rows, and their roots. */
+static ikt_status read_old(ikt_context *ctx, class_rows *c) {
+    const ikt_loaded_model *m = c->loaded;
+    const ikt_class_lanes *shape = &c->support.shape;
+    const ikt_segment_kernel *kernel = ikt_segment_kernel_for(ikt_cpu_isa());
+    const int64_t count = c->old.count, d = m->shape.columns;
+    const bool has_x = m->shape.has_rows;
+    bool is_good = true;
+    ikt_status st = ikt_alloc(ctx, &c->weight, count * shape->lanes, sizeof *c->weight, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c->root, count * shape->wide, sizeof *c->root, purpose);
+    if (st == IKT_OK && has_x) st = ikt_alloc(ctx, &c->x, count * d, sizeof *c->x, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_WEIGHTS, c->old.first, count, c->weight, 0);
+    if (st == IKT_OK && has_x)
+        st = ikt_model_file_read(m->file, IKT_MODEL_ROWS, c->old.first, count, c->x, 0);
+    for (int64_t e = 0; st == IKT_OK && e < count * shape->lanes; e++)
+        is_good = is_good && c->weight[e] <= 1;
+    if (st == IKT_OK && !is_good)
+        st = damaged(ctx, m, "/fisher/weights holds numbers that are no logarithms of shares");
+    st = ikt_agree(ctx, st);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < (st == IKT_OK ? count : 0); i++)
+        kernel->roots(shape, c->weight + i * shape->lanes, c->weight + i * shape->lanes, 0,
+                      c->root + i * shape->wide);
+    return st;
+}
+
+/* k(x, s) of some rows with the support: -|x - s|^2 / 2 as the run had it, or what was given.
+ *   squared   [count * ikt_packed_rows(m)] work space */
+static void compare(const class_rows *c, const float *x, int64_t count, float *squared, float *k) {
+    const int64_t m = c->support.m, d = c->loaded->shape.columns, stride = ikt_packed_rows(m);
+    c->metric->block(ikt_cpu_isa(), x, count, c->packed, m, d, squared);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t l = 0; l < m; l++)
+            k[i * m + l] = -0.5f * squared[i * stride + l];
+}
+
+/* COLLECTIVE. Log-weights of the new rows, some at a time. They have numbers behind those of the
+ * old rows, so that of every pair the old row is the lower one. */
+static ikt_status weigh_new(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                            class_rows *c) {
+    enum { ROWS = 512, TOGETHER = 8 };
+    const ikt_class_lanes *shape = &c->support.shape;
+    const int64_t m = c->support.m, d = c->loaded->shape.columns, count = rows->count;
+    const int64_t stride = ikt_packed_rows(m);
+    const bool has_x = c->x != NULL;
+    float *x = NULL, *squared = NULL, *k = NULL;
+    c->own.count = count;
+    ikt_status st = ikt_alloc(ctx, &c->own.row, count, sizeof *c->own.row, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &c->own.weight, count * shape->lanes, sizeof(float), purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &c->own.root, count * shape->wide, sizeof(float), purpose);
+    if (st == IKT_OK && has_x) st = ikt_alloc(ctx, &c->own.x, count * d, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &x, ROWS * d, sizeof *x, purpose);
+    if (st == IKT_OK && c->packed) {
+        st = ikt_alloc(ctx, &squared, ROWS * stride, sizeof *squared, purpose);
+        if (st == IKT_OK) st = ikt_alloc(ctx, &k, ROWS * m, sizeof *k, purpose);
+    }
+    st = ikt_agree(ctx, st);
+    const ikt_row_range own = {rows->first, count};
+    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, count, ROWS) : 0;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, ROWS, step);
+        const int64_t from = at.first - own.first;
+        st = ikt_dataset_read(data, at.first, at.count, x);
+        if (st != IKT_OK) break;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < (c->packed ? at.count : 0); i += TOGETHER)
+            compare(c, x + i * d, at.count - i < TOGETHER ? at.count - i : TOGETHER,
+                    squared + i * stride, k + i * m);
+        for (int64_t i = 0; i < at.count; i++)
+            c->own.row[from + i] = c->old.n + at.first + i;
+        for (int64_t e = 0; has_x && e < at.count * d; e++)
+            c->own.x[from * d + e] = x[e];
+        ikt_class_weights(ctx, &c->support, c->numbers[0], c->packed ? k : x, c->self, NULL,
+                          at.count, c->own.weight + from * shape->lanes,
+                          c->own.root + from * shape->wide);
+    }
+    ikt_free(&x);
+    ikt_free(&squared);
+    ikt_free(&k);
+    return st;
+}
+
+/* COLLECTIVE. The nearest old rows of the new ones. */
+static ikt_status search(ikt_context *ctx, const class_rows *c, ikt_neighbours *lists) {
+    const ikt_fisher_settings *settings = &c->loaded->settings.affinity.fisher;
+    const ikt_fisher_rows rows = {.rows = c->old,
+                                  .job = {.kernel = ikt_segment_kernel_for(ikt_cpu_isa()),
+                                          .shape = c->support.shape,
+                                          .rule = (ikt_segment_rule)settings->rule,
+                                          .points = (int)settings->points},
+                                  .support = &c->support,
+                                  .leaves_out = settings->own == IKT_OWN_LEFT_OUT,
+                                  .weight = c->weight,
+                                  .root = c->root,
+                                  .x = c->x,
+                                  .d = c->x ? c->loaded->shape.columns : 0,
+                                  .metric = c->metric,
+                                  .euclidean = c->numbers[1],
+                                  .candidates = IKT_CANDIDATES_ALL};
+    ikt_list_course course = {.lists = lists};
+    IKT_TRY(ikt_fisher_search(ctx, &rows, &c->own, NULL, &course, NULL));
+    ikt_neighbours_sort(ctx, lists);
+    return IKT_OK;
+}
+
+ikt_status ikt_new_class_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                    ikt_dataset *data, const ikt_rows *rows, int64_t k,
+                                    ikt_new_lists *out) {
+    class_rows c = {.loaded = loaded,
+                    .old = ikt_rows_make(loaded->shape.n, ikt_size(ctx), ikt_rank(ctx)),
+                    .metric = ikt_metric_of(data)};
+    *out = (ikt_new_lists){.similarity = NULL};
+    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_status st = read_support(ctx, &c);
+    if (st == IKT_OK) st = read_support_rows(ctx, &c);
+    if (st == IKT_OK) st = read_old(ctx, &c);
+    if (st == IKT_OK) st = weigh_new(ctx, data, rows, &c);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &out->similarity, rows->count, sizeof(float), purpose));
+    if (st == IKT_OK) st = search(ctx, &c, &out->lists);
+    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
+    destroy(&c);
+    if (st != IKT_OK) {
+        ikt_new_lists_destroy(out);
+        return st;
+    }
+    for (int64_t i = 0; i < rows->count; i++)
+        out->similarity[i] = expf(-out->lists.score[i * k]);
+    ikt_gaussian_weights(ctx, &out->lists, loaded->settings.affinity.gaussian.perplexity,
+                         out->lists.score);
+    return IKT_OK;
+}
+
+int64_t ikt_new_class_lists_memory(const ikt_model_shape *shape, int64_t old, int64_t rows,
+                                   int64_t k, int threads) {
+    const int64_t wide = (shape->classes + 15) / 16 * 16, d = shape->has_rows ? shape->columns : 0;
+    const int64_t size = sizeof(float), floats = shape->lanes + wide + d;
+    const int64_t support = shape->support * (shape->columns + shape->support);
+    return size * ((old + rows) * floats + support) + 8 * rows +
+           ikt_fisher_search_memory(rows, ikt_fisher_selected(IKT_CANDIDATES_ALL, 0, k),
+                                    shape->lanes, wide, d, threads);
+}
