@@ -46,7 +46,9 @@ static const struct {
     {"regulariser_form", "layout.regulariser_form=log", ""},
     {"regulariser_from", "layout.regulariser_from=5", ""},
     {"regulariser_vectors", "layout.regulariser_vectors=exact", ""},
-    {"regulariser_every", "layout.regulariser_every=2", ""}};
+    {"regulariser_every", "layout.regulariser_every=2", ""},
+    {"batch_rows", "layout.batch_rows=50", ""},
+    {"batch_neighbours", "layout.batch_neighbours=5", ""}};
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 /* The hash of the map; 0 where the settings are refused. */
