@@ -70,7 +70,6 @@ typedef struct {
     ikt_box *box; /* of all ranks */
     int64_t boxes_room;
     int64_t *root_counts, *box_counts; /* [ranks] */
-    int64_t tops;                      /* nodes that reach over several stretches, at most */
 } ikt_essential;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE; free it then, too. */
