@@ -149,7 +149,7 @@ ikt_status ikt_stretches_deal(ikt_context *ctx, const ikt_rows *rows, int q, con
         tree->row[i] = (uint32_t)i;
     }
     ikt_octree_sort(tree);
-    memcpy(s->order, tree->row, (size_t)tree->n * sizeof *s->order);
+    if (tree->n > 0) memcpy(s->order, tree->row, (size_t)tree->n * sizeof *s->order);
     tree->low = 0;
     tree->high = IKT_OCTREE_KEYS;
     if (ranks > 1) {
