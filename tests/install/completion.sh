@@ -6,7 +6,7 @@ for shell in bash zsh fish; do
     "$IKT_PROGRAM" --help=$shell >iktsne.$shell 2>err.txt || fail "no completion for $shell"
 done
 . ./iktsne.bash
-complete -p iktsne | grep -qx 'complete -F _iktsne iktsne' || fail "nothing completes iktsne"
+grep -qx 'complete -F _iktsne iktsne' <<<"$(complete -p iktsne)" || fail "nothing completes iktsne"
 mkdir folder
 touch data.h5 "two words.yaml"
 
@@ -39,7 +39,7 @@ has() {
     _iktsne
     local expected
     for expected in "$@"; do
-        printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -- "$expected" || fail "after '${words[*]}': no $expected"
+        grep -qxF -- "$expected" <<<"$(printf '%s\n' "${COMPREPLY[@]}")" || fail "after '${words[*]}': no $expected"
     done
 }
 
@@ -80,7 +80,7 @@ echo "bash $BASH_VERSION: $failed failures"
 
 if command -v zsh >/dev/null; then
     zsh -n iktsne.zsh 2>err.txt || fail "zsh cannot read its completion"
-    head -1 iktsne.zsh | grep -qx '#compdef iktsne' || fail "compinit of zsh would not see it"
+    grep -qx '#compdef iktsne' <<<"$(head -1 iktsne.zsh)" || fail "compinit of zsh would not see it"
     # As compinit and _describe would be called, with both replaced by what prints.
     zsh -f -c 'compdef() { defined=$1 }
         _describe() { [[ $1 != -o ]] || shift; for entry in ${(P)2}; do print -r -- $entry; done }
