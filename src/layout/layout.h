@@ -58,8 +58,8 @@ typedef struct {
     int64_t regulariser_rank;
     int64_t regulariser_every, regulariser_from;
     int regulariser_vectors;
-    int64_t batch_rows,
-        batch_neighbours;       /* of ikt_batch_settings, or IKT_AUTO_INT: all rows move */
+    int64_t batch_rows; /* of ikt_batch_settings, so the next; IKT_AUTO_INT: all rows move */
+    int64_t batch_neighbours;
     ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
     ikt_umap_settings umap;
     ikt_largevis_settings largevis;

@@ -246,17 +246,18 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
         "iteration %lld: %s %.6f%s", (long long)iteration, l->trace->value_name, value, about);
 }
 
-enum { EIGENVALUES_SAID = IKT_TRACE_EIGENVALUES, EIGENVALUE_TEXT = 16 };
+enum { EIGENVALUE_TEXT = 16 };
 
 /* What the regulariser of the objective sees of the map, on a line behind that of the trace; kept,
  * as these eigenvalues may be the last ones. */
 static ikt_status note_eigenvalues(const loop *l, int64_t iteration,
                                    const ikt_objective_terms *terms) {
-    char text[EIGENVALUES_SAID * EIGENVALUE_TEXT + 8] = "", name[EIGENVALUES_SAID][EIGENVALUE_TEXT];
-    ikt_log_number number[EIGENVALUES_SAID + 4] = {IKT_LOG_INT("iteration", iteration),
-                                                   IKT_LOG_REAL("divergence", terms->divergence),
-                                                   IKT_LOG_REAL("residual", terms->residual)};
-    const int64_t count = terms->eigenvalues, said = ikt_smaller(count, EIGENVALUES_SAID);
+    char text[IKT_TRACE_EIGENVALUES * EIGENVALUE_TEXT + 8] = "", name[IKT_TRACE_EIGENVALUES]
+                                                                     [EIGENVALUE_TEXT];
+    ikt_log_number number[IKT_TRACE_EIGENVALUES + 4] = {
+        IKT_LOG_INT("iteration", iteration), IKT_LOG_REAL("divergence", terms->divergence),
+        IKT_LOG_REAL("residual", terms->residual)};
+    const int64_t count = terms->eigenvalues, said = ikt_smaller(count, IKT_TRACE_EIGENVALUES);
     ikt_trace *trace = l->trace;
     size_t used = 0;
     if (count == 0) return IKT_OK;

@@ -136,8 +136,7 @@ static const ikt_key layout_keys[] = {
     KEY(batch_rows, IKT_KEY_INT, "auto", 1, 1e9, 1, NULL, "rows",
         "The rows that are drawn in every iteration: they and their nearest rows are moved, and "
         "all others stay (the mini-batches of LaptSNE); auto moves all rows. It saves no time "
-        "here, "
-        "as the gradient of all rows costs what that of a few does"),
+        "here, as the gradient of all rows costs what that of a few does"),
     KEY(batch_neighbours, IKT_KEY_INT, "10", 0, 1000, 0, NULL, "rows",
         "The nearest rows by P that are moved with each row that is drawn"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",

@@ -85,8 +85,8 @@ static void find_unit(const double *largest, ikt_quantiser *q) {
 }
 
 /* COLLECTIVE. */
-static ikt_status choose(ikt_context *ctx, const ikt_rows *rows, const float *x, float *sample,
-                         double *length, int64_t *counts, double *all, ikt_quantiser *q) {
+static void choose(ikt_context *ctx, const ikt_rows *rows, const float *x, float *sample,
+                   double *length, int64_t *counts, double *all, ikt_quantiser *q) {
     const int64_t d = q->d, size = ikt_size(ctx);
     double own[OUTSIDE + 1] = {0}, largest[OUTSIDE + 1] = {0};
     gather_sample(ctx, rows, x, d, sample, sample + SAMPLE * d, counts);
@@ -104,7 +104,6 @@ static ikt_status choose(ikt_context *ctx, const ikt_rows *rows, const float *x,
     for (int e = 0; e <= OUTSIDE; e++)
         largest[e] = sqrt(largest[e]);
     find_unit(largest, q);
-    return IKT_OK;
 }
 
 ikt_status ikt_quantiser_create(ikt_context *ctx, const ikt_rows *rows, const float *x, int64_t d,
@@ -120,7 +119,7 @@ ikt_status ikt_quantiser_create(ikt_context *ctx, const ikt_rows *rows, const fl
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, size, sizeof *counts, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &all, size * (OUTSIDE + 1), sizeof *all, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = choose(ctx, rows, x, sample, length, counts, all, out);
+    if (st == IKT_OK) choose(ctx, rows, x, sample, length, counts, all, out);
     ikt_free(&sample);
     ikt_free(&length);
     ikt_free(&counts);

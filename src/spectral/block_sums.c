@@ -141,8 +141,7 @@ static void pack(const ikt_summed_rows *a, const double *scale, int64_t first, i
         memcpy(unit, scale + c, (size_t)width * sizeof *unit);
         for (int64_t i = 0; i < depth; i++) {
             double *panel = packed + c * depth + i * PANEL, row[PANEL] = {0};
-            memcpy(row, ikt_summed_row(a, first + i) + c,
-                   (size_t)(width == PANEL ? PANEL : width) * sizeof *row);
+            memcpy(row, ikt_summed_row(a, first + i) + c, (size_t)width * sizeof *row);
             for (int64_t k = 0; k < PANEL; k++)
                 panel[k] = row[k] * unit[k];
         }
