@@ -62,6 +62,9 @@ static const ikt_example examples[] = {
      "the run"},
     {"plan", "iktsne plan config.yaml", "Predict memory and time before asking for an allocation"},
     {"transform", "iktsne transform model.h5 new.h5 placed.h5 --picture placed.png", NULL},
+    {"landmarks", "iktsne landmarks digits.h5 landmarks.h5 --count 500",
+     "Then `iktsne embed landmarks.h5 map.h5 output.model=model.h5`, and all rows by `iktsne "
+     "transform model.h5 digits.h5 placed.h5`"},
     {"study", "iktsne study config/studies/table5.yaml --data data --output table5", NULL}};
 
 const ikt_example *ikt_example_of(const char *verb, int i) {

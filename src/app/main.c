@@ -23,10 +23,10 @@
 #include "iktsne/build.h"
 #include "io/hdf5/h5.h"
 
-static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
-                                        &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,
-                                        &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study,
-                                        &ikt_verb_export,   &ikt_verb_align,     &ikt_verb_view};
+static const ikt_verb *const verbs[] = {
+    &ikt_verb_embed, &ikt_verb_generate, &ikt_verb_convert,   &ikt_verb_evaluate, &ikt_verb_plot,
+    &ikt_verb_info,  &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study,    &ikt_verb_export,
+    &ikt_verb_align, &ikt_verb_view,     &ikt_verb_landmarks};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 /* NULL with a message where there is none of that name. */

@@ -20,7 +20,7 @@ typedef struct {
 /* All verbs; the table is in main.c. */
 extern const ikt_verb ikt_verb_embed, ikt_verb_generate, ikt_verb_convert, ikt_verb_evaluate,
     ikt_verb_plot, ikt_verb_info, ikt_verb_plan, ikt_verb_transform, ikt_verb_study,
-    ikt_verb_export, ikt_verb_align, ikt_verb_view;
+    ikt_verb_export, ikt_verb_align, ikt_verb_view, ikt_verb_landmarks;
 
 typedef struct {
     const char *name; /* "points", for --points; NULL ends a table */

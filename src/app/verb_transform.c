@@ -70,7 +70,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL, &w.request.neighbours,
          "The number of most similar old rows that a new row is attracted to, in maps of TriMap "
          "those that it makes triplets with; auto is as many as the rows of the model had"},
-        {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL, &w.request.trials,
+        {"iterations", IKT_KEY_INT, "N", IKT_TRANSFORM_TRIALS_TEXT, 2, 1e6, NULL, &w.request.trials,
          "The most positions that are tried for a row; most rows settle after some ten"},
         {"picture", IKT_KEY_STRING, "FILE", "auto", 0, 0, NULL, w.picture,
          "The PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "

@@ -46,7 +46,8 @@ typedef enum {
     IKT_RNG_HELD_OUT = 82, /* held-out rows that figures are taken from; row = row */
     IKT_RNG_SCALE = 83,    /* rows whose distances tell a scale */
     IKT_RNG_KERNEL = 84,   /* rows that a kernel map is made of */
-    IKT_RNG_SHUFFLED = 85  /* labels that are permuted for a ridge; row = permutation */
+    IKT_RNG_SHUFFLED = 85, /* labels that are permuted for a ridge; row = permutation */
+    IKT_RNG_CENTRES = 90   /* rows that k-means of all rows begins with; row = 0 */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */

@@ -290,6 +290,9 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_stu
     run->id = hash_text(run->id, plan->study->method[run->method].name);
     slash = strrchr(run->map, '/');
     if (run->map[0]) run->id = hash_text(run->id, slash ? slash + 1 : run->map);
+    const int64_t landmarks = plan->study->method[run->method].landmarks;
+    snprintf(shape, sizeof shape, "%" PRId64 " landmarks", landmarks);
+    if (landmarks > 0) run->id = hash_text(run->id, shape);
     const double n = (double)table->n;
     run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
     if (run->map[0]) run->cost = n;

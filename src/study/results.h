@@ -35,6 +35,11 @@ typedef struct {
 /* LOCAL, pure. A run of which nothing is known: all numbers NaN. */
 ikt_study_result ikt_study_result_empty(void);
 
+/* COLLECTIVE over a group of ranks (one_run.c). Makes the run, or takes its given map, writes the
+ * embedding (ikt_study_embedding_file) and measures it. Errors: those of the run. IKT_STOPPED. */
+ikt_status ikt_study_run_make(ikt_context *ctx, const ikt_study_plan *plan,
+                              const ikt_study_run *what, ikt_study_result *out);
+
 /* LOCAL, pure. Place in `number` of the study's measure m. */
 int64_t ikt_study_number(const ikt_study *study, int64_t m);
 

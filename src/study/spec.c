@@ -185,12 +185,20 @@ static ikt_status read_given(reader *r, int node, int vary, ikt_study_method *me
 }
 
 static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
-    static const char *const method_keys[] = {"name", "settings", "vary", "given", NULL};
+    static const char *const method_keys[] = {"name",  "settings",  "vary",
+                                              "given", "landmarks", NULL};
+    static const ikt_key count = {.name = "landmarks", .type = IKT_KEY_INT, .low = 1, .high = 1e9};
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a method", method_keys));
     const int vary = ikt_yaml_find(r->yaml, node, "vary");
     IKT_TRY(read_name(r, node, "a method", method->name));
     IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
+    const int landmarks = ikt_yaml_find(r->yaml, node, "landmarks");
     IKT_TRY(read_given(r, ikt_yaml_find(r->yaml, node, "given"), vary, method));
+    IKT_TRY(read_value(r, landmarks, &count, "landmarks", NULL, &method->landmarks));
+    if (landmarks && method->given.count > 0)
+        return ikt_yaml_fail(r->ctx, r->yaml, landmarks,
+                             "a method has either `given` maps, which are as they are, or "
+                             "`landmarks`");
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, vary,
                              "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, "

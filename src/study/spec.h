@@ -70,6 +70,7 @@ typedef struct {
     ikt_assignments settings;
     ikt_study_axis axis[IKT_STUDY_AXES];
     int axes;
+    int64_t landmarks; /* embedded in place of all rows, which are placed in their map; 0: none */
     ikt_assignments given; /* "DATA=MAP": maps of other programs in place of runs; usually none */
 } ikt_study_method;
 

@@ -25,15 +25,10 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/row_hash.h"
 #include "base/shared_file.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "evaluate/measure.h"
-#include "evaluate/structure.h"
-#include "io/results/result.h"
-#include "pipeline/outcome.h"
 #include "study/results.h"
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
@@ -122,226 +117,6 @@ static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, cl
     return st;
 }
 
-/* --- one run: embed, write, measure ----------------------------------------------------------- */
-
-static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out) {
-    const ikt_trace *trace = &run->embedding.trace;
-    static const ikt_stage wanted[] = {IKT_STAGE_TOTAL, IKT_STAGE_LAYOUT, IKT_STAGE_PCA};
-    double seconds[3];
-    ikt_run_cost cost;
-    ikt_run_cost_collect(ctx, &cost);
-    for (int s = 0; s < 3; s++)
-        seconds[s] = cost.times[wanted[s]].count > 0 ? cost.times[wanted[s]].most : 0;
-    out->hash = run->hash;
-    out->number[IKT_RUN_ROWS] = (double)run->rows.n;
-    out->number[IKT_RUN_COLUMNS] = (double)run->d;
-    out->number[IKT_RUN_ITERATIONS] = (double)trace->end;
-    /* A regulariser is no part of the divergence, which methods are compared by. */
-    out->number[IKT_RUN_KL] = trace->eigenvalues > 0 ? trace->divergence
-                              : trace->count > 0     ? ikt_trace_last(trace)
-                                                     : NAN;
-    out->number[IKT_RUN_SECONDS] = seconds[0];
-    out->number[IKT_RUN_LAYOUT] = seconds[1];
-    /* The start by PCA belongs to neither step of the paper. */
-    out->number[IKT_RUN_SIMILARITIES] = seconds[0] - seconds[1] - seconds[2];
-    out->number[IKT_RUN_MEMORY] = (double)cost.accounted_bytes / 1e6;
-}
-
-/* What the study's measures need: families as ikt_measure_settings.only takes them, and others. */
-typedef struct {
-    char families[IKT_STRING_MAX];
-    bool marked, apart, reference;
-} needs;
-
-static needs find_needs(const ikt_study *study, const ikt_run *run) {
-    const bool is_isolation = run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
-    needs n = {.marked = false};
-    for (int64_t m = 0; m < study->n_measures; m++) {
-        const char *family = ikt_measure_find(study->measure[m])->family;
-        const size_t used = strlen(n.families);
-        bool *other = strcmp(family, "marked") == 0      ? &n.marked
-                      : strcmp(family, "apart") == 0     ? &n.apart
-                      : strcmp(family, "reference") == 0 ? &n.reference
-                                                         : NULL;
-        if (other) *other = true;
-        if (other || strcmp(family, "run") == 0) continue;
-        if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
-        snprintf(n.families + used, sizeof n.families - used, "%s%s", used ? "," : "", family);
-    }
-    return n;
-}
-
-static const ikt_measure *find_measure(const ikt_measures *measures, const char *name,
-                                       size_t length) {
-    for (int64_t i = 0; i < measures->count; i++) {
-        const char *other = measures->list[i].name;
-        if (strlen(other) == length && memcmp(name, other, length) == 0) return &measures->list[i];
-    }
-    return NULL;
-}
-
-/* Notes the study's measures. A Gaussian kernel ranks a row's neighbours as their distances do. */
-static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_measures *measures,
-                          ikt_study_result *out) {
-    const bool is_gaussian = run->settings.affinity.kind == IKT_AFFINITY_GAUSSIAN;
-    for (int64_t m = 0; m < study->n_measures; m++) {
-        const char *name = study->measure[m], *kernel = strstr(name, ", kernel");
-        const ikt_measure *found = find_measure(measures, name, strlen(name));
-        if (!found && is_gaussian && kernel)
-            found = find_measure(measures, name, (size_t)(kernel - name));
-        if (found) out->number[ikt_study_number(study, m)] = found->value;
-    }
-}
-
-/* Embeds the data set that this one is compared with, in the same way, and compares. */
-static ikt_status compare(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
-                          const ikt_run *run, ikt_measures *out) {
-    ikt_settings settings;
-    ikt_run other;
-    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->reference, &settings));
-    snprintf(settings.output.file, sizeof settings.output.file, "%s",
-             run->settings.output.file); /* checked, not written */
-    settings.output.overwrite = true;
-    ikt_settings_forget_job(&settings.run);
-    strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
-    IKT_TRY(ikt_pipeline_run(ctx, &settings, NULL, &other));
-    const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
-    ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
-    ikt_run_destroy(&other);
-    return st;
-}
-
-static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
-                          const ikt_run *run, ikt_study_result *out) {
-    const needs n = find_needs(plan->study, run);
-    ikt_measures measures = {0};
-    /* Where all rows lie so close together that the kernel 1 / (1 + r^2) tells none of them apart,
-     * which is what similarities that are all alike lead to, measures of the map, scaled to fill
-     * the unit square, would be measures of its noise. */
-    if (ikt_layout_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->rows.count) <=
-        0.01) {
-        snprintf(out->message, sizeof out->message,
-                 "all rows are in one place: nothing to measure");
-        return IKT_OK;
-    }
-    ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
-    if (st == IKT_OK && n.apart) {
-        const ikt_measured map = ikt_run_measured(ctx, run);
-        st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
-    }
-    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table &&
-        !what->map[0])
-        st = compare(ctx, plan, what, run, &measures);
-    if (st == IKT_OK) note_measures(plan->study, run, &measures, out);
-    ikt_measures_destroy(&measures);
-    return st;
-}
-
-/* COLLECTIVE over a group. Makes the run, writes its embedding below OUTPUT/best and measures it.
- */
-static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
-                        ikt_study_result *out) {
-    ikt_settings settings;
-    ikt_run run;
-    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
-    ikt_study_embedding_file(plan, what, settings.output.file);
-    settings.output.overwrite = true;
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st != IKT_OK) return st;
-    note_run(ctx, &run, out);
-    st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(ctx, &run);
-    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
-    ikt_run_destroy(&run);
-    return st;
-}
-
-/* Whether the study asks for what is not known of a map that another program has made. */
-static bool asks_for_provenance(const ikt_study *study) {
-    bool asks = false;
-    for (int64_t m = 0; m < study->n_measures; m++) {
-        const char *family = ikt_measure_find(study->measure[m])->family;
-        asks |= strcmp(family, "run") == 0 || strcmp(family, "kernel") == 0 ||
-                strcmp(family, "reference") == 0;
-    }
-    return asks;
-}
-
-/* COLLECTIVE over a group. The embedding of a given map as a result file, like that of a run, but
- * without settings: nobody knows those that made it. */
-static ikt_status write_given(ikt_context *ctx, const ikt_study_run *what, const ikt_run *run,
-                              const char *path) {
-    ikt_note facts[2] = {{"made_by", "a map of another program, measured by iktsne study"},
-                         {"given", ""}};
-    snprintf(facts[1].text, sizeof facts[1].text, "%s", what->map);
-    const ikt_result result = {.rows = run->rows,
-                               .q = (int)run->settings.layout.dimensions,
-                               .embedding = run->embedding.y,
-                               .labels = run->labels,
-                               .label_names = run->label_names,
-                               .marked = run->marked,
-                               .n_marked = run->n_marked,
-                               .value_name = "kl",
-                               .configuration = "",
-                               .facts = facts,
-                               .n_facts = 2};
-    return ikt_result_write(ctx, path, true, &result);
-}
-
-/* COLLECTIVE over a group. Measures a given map as if a run had made it. Its kernel and its P are
- * not known, so that what needs them is left out. */
-static ikt_status take_given(ikt_context *ctx, const ikt_study_plan *plan,
-                             const ikt_study_run *what, ikt_study_result *out) {
-    const ikt_study_table *table = &plan->table[what->table];
-    char path[IKT_STRING_MAX];
-    ikt_run run = {.given = NULL};
-    ikt_result_file *map = NULL;
-    ikt_source *source = NULL;
-    ikt_companions found = {NULL, NULL, NULL, 0};
-    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
-    ikt_study_embedding_file(plan, what, path);
-    ikt_status st = ikt_result_open(ctx, what->map, &map);
-    if (st == IKT_OK && ikt_result_rows(map) != table->n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
-                      "%s has %" PRId64 " rows, but %s has %" PRId64 ": a map of other data",
-                      what->map, ikt_result_rows(map), table->file, table->n);
-    if (st == IKT_OK) {
-        run.rows = ikt_rows_make(table->n, ikt_size(ctx), ikt_rank(ctx));
-        run.settings.layout.dimensions = ikt_result_dimensions(map);
-        run.settings.affinity.kind = IKT_AFFINITY_KNN; /* no kernel of ours is said to be its own */
-        st = ikt_alloc(ctx, &run.embedding.y, run.rows.count * run.settings.layout.dimensions,
-                       sizeof *run.embedding.y, "embedding");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK)
-        st = ikt_result_read_embedding(map, run.rows.first, run.rows.count, run.embedding.y);
-    if (st == IKT_OK) st = ikt_input_open(ctx, &run.settings.input, &source);
-    if (st == IKT_OK) st = ikt_companions_read(ctx, &run.settings.input, source, &run.rows, &found);
-    if (st == IKT_OK) {
-        run.labels = found.labels;
-        run.label_names = found.label_names;
-        run.marked = found.marked;
-        run.n_marked = found.n_marked;
-        out->number[IKT_RUN_ROWS] = (double)table->n;
-        out->number[IKT_RUN_COLUMNS] = (double)table->d;
-        out->hash = ikt_row_hash(ctx, run.embedding.y, run.rows.first, run.rows.count,
-                                 (size_t)run.settings.layout.dimensions * sizeof *run.embedding.y);
-        if (asks_for_provenance(plan->study))
-            snprintf(out->message, sizeof out->message,
-                     "a given map: its settings are not known, so that measures of the run, of its "
-                     "kernel and against a reference are left out");
-        st = write_given(ctx, what, &run, path);
-    }
-    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
-    ikt_companions_free(&found);
-    ikt_free(&run.embedding.y);
-    ikt_source_close(&source);
-    ikt_result_close(&map);
-    return st;
-}
-
 /* --- groups of ranks -------------------------------------------------------------------------- */
 
 static void report(const worker *w, int64_t taken, const ikt_study_result *result) {
@@ -384,7 +159,7 @@ static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *cl
                  (long long)claim->attempts);
     } else {
         const ikt_study_run *what = &w->plan->run[claim->run];
-        st = (what->map[0] ? take_given : embed)(w->ctx, w->plan, what, &result);
+        st = ikt_study_run_make(w->ctx, w->plan, what, &result);
         result.is_good = st == IKT_OK;
         if (st == IKT_STOPPED)
             ikt_fail(group, st, "%s", ikt_message(w->ctx));

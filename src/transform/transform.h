@@ -18,6 +18,10 @@
 #include "neighbours/scorer.h"
 #include "settings/settings.h"
 
+/* Positions that are tried for a new row at most where nothing else is said. */
+#define IKT_TRANSFORM_TRIALS_TEXT "200"
+enum { IKT_TRANSFORM_TRIALS = 200 };
+
 /* What is wanted; texts are lent. */
 typedef struct {
     const char *model, *input; /* files */

@@ -15,6 +15,7 @@ for set in five-subspace gaussian-mixture swiss-roll; do iktsne generate $set $s
 iktsne generate deform deform.h5 --source glyphs.h5 --points 20
 iktsne generate outlier outlier.h5 --source swiss-roll.h5
 iktsne generate subset subset.h5 --source glyphs.h5 --share 0.5
+iktsne landmarks table.h5 landmarks.h5 --count 2
 /usr/bin/python3 - <<'PYTHON' || fail "missing values cannot be made"
 import h5py, shutil
 shutil.copy("five-subspace.h5", "gaps.h5")
@@ -51,7 +52,7 @@ for start in 1 2 3 4 5 6 7 8; do
 done
 
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
-    Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
+    Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 landmarks.h5 -- \
     Results run.h5 five.h5 named.h5 cost.h5 whole.h5 groups.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 fisher.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 fisher-model.h5 -- \
     Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt

@@ -60,6 +60,11 @@ ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t co
     return ikt_h5_write_array(w->ctx, w->out.file, "marked", H5T_NATIVE_INT64, count, rows);
 }
 
+ikt_status ikt_table_origin(ikt_table_writer *w, const int64_t *rows, int64_t count) {
+    IKT_TRY(ikt_h5_output_reserve(&w->out, ikt_h5_rows_bytes(count, (int64_t)sizeof *rows)));
+    return ikt_h5_write_array(w->ctx, w->out.file, "rows", H5T_NATIVE_INT64, count, rows);
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static hid_t text_type(const ikt_table_text *text) {

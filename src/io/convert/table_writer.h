@@ -1,4 +1,5 @@
-/* A data set file (/X, /labels, /marked, /columns) written in parallel, by blocks, and atomically.
+/* A data set file (/X, /labels, /marked, /rows, /columns) written in parallel, by blocks, and
+ * atomically.
  *
  * Method: collective writes to chunks of about 1 MiB with a checksum (fletcher32), into a file
  * beside the final name. Blocks need not fit the chunks, but a chunk that is written in parts is
@@ -36,6 +37,10 @@ ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const
 
 /* COLLECTIVE, same arguments. Rows to be marked in pictures; at most once. Errors: IKT_ERR_FILE. */
 ikt_status ikt_table_marked(ikt_table_writer *writer, const int64_t *rows, int64_t count);
+
+/* COLLECTIVE, same arguments. The numbers that the rows have in the data set that they were taken
+ * from, as /rows; at most once. Errors: IKT_ERR_FILE. */
+ikt_status ikt_table_origin(ikt_table_writer *writer, const int64_t *rows, int64_t count);
 
 /* A column of texts beside the rows. */
 typedef struct {

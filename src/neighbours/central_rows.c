@@ -1,0 +1,217 @@
+/* k-means of data rows with many centres. See central_rows.h. */
+#include "neighbours/central_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "metric/metric.h"
+#include "neighbours/exact.h"
+
+static const char purpose[] = "centres";
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_dataset *data;
+    ikt_rows rows;
+    int64_t k, d;
+    int64_t chunk;        /* rows that are read at a time */
+    double unit;          /* of sums */
+    float *centre;        /* [k * d] */
+    float *packed;        /* the same, packed for distances */
+    float *x;             /* [chunk * d] rows */
+    ikt_neighbours lists; /* of a chunk: the nearest centre of each row */
+    int32_t *cluster;     /* [rows.count] number of the nearest centre; -1: none yet */
+    float *near;          /* [rows.count] squared distance to it */
+    int64_t *sum;         /* [k * d] coordinates of the rows of each cluster, in units */
+    int64_t *size;        /* [k] rows of each */
+} work;
+
+static ikt_status work_create(ikt_context *ctx, ikt_dataset *data, int64_t k, work *w) {
+    *w = (work){.ctx = ctx, .data = data, .k = k, .d = ikt_dataset_columns(data)};
+    w->rows = ikt_rows_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
+    w->chunk = ikt_stream_rows(w->d, (int64_t)sizeof *w->x);
+    const ikt_rows chunk = {w->chunk, 1, 0, w->chunk};
+    ikt_status st = ikt_alloc(ctx, &w->centre, k * w->d, sizeof *w->centre, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &w->packed, ikt_packed_floats(k, w->d), sizeof *w->packed, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->x, w->chunk * w->d, sizeof *w->x, purpose);
+    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &chunk, 1, &w->lists);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->cluster, w->rows.count, sizeof *w->cluster, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->near, w->rows.count, sizeof *w->near, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->sum, k * w->d, sizeof *w->sum, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->size, k, sizeof *w->size, purpose);
+    for (int64_t i = 0; st == IKT_OK && i < w->rows.count; i++)
+        w->cluster[i] = -1;
+    return ikt_agree(ctx, st);
+}
+
+static void work_destroy(work *w) {
+    ikt_free(&w->centre);
+    ikt_free(&w->packed);
+    ikt_free(&w->x);
+    ikt_neighbours_destroy(&w->lists);
+    ikt_free(&w->cluster);
+    ikt_free(&w->near);
+    ikt_free(&w->sum);
+    ikt_free(&w->size);
+}
+
+/* COLLECTIVE. Reads chunk `step` of the own rows into w->x; all ranks take as many steps as the one
+ * with the most rows. */
+static ikt_status read_chunk(work *w, int64_t step, ikt_row_range *part) {
+    *part = ikt_stream_step((ikt_row_range){w->rows.first, w->rows.count}, w->chunk, step);
+    return ikt_dataset_read(w->data, part->count > 0 ? part->first : 0, part->count, w->x);
+}
+
+/* COLLECTIVE. The unit in which n coordinates of either sign add up within 62 bits. */
+static ikt_status find_unit(work *w) {
+    const int64_t steps = ikt_stream_steps(w->ctx, w->rows.count, w->chunk);
+    double least = 0; /* minus the greatest absolute value */
+    int bits, digits;
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range part;
+        IKT_TRY(read_chunk(w, step, &part));
+        for (int64_t e = 0; e < part.count * w->d; e++)
+            least = fmin(least, -fabs((double)w->x[e]));
+    }
+    ikt_min_f64(w->ctx, &least, 1);
+    frexp(-least, &bits);
+    frexp((double)w->rows.n, &digits);
+    w->unit = ldexp(1, bits + digits - 62);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The first centres: distinct rows, drawn at random. */
+static ikt_status draw_centres(work *w, uint64_t seed) {
+    const int64_t slots = ikt_draw_slots(w->k);
+    int64_t *row = NULL, *slot = NULL;
+    ikt_status st = ikt_alloc(w->ctx, &row, w->k, sizeof *row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(w->ctx, &slot, slots, sizeof *slot, purpose);
+    st = ikt_agree(w->ctx, st);
+    if (st == IKT_OK) {
+        ikt_draw_subset(seed, IKT_RNG_CENTRES, 0, w->rows.n, w->k, slot, slots, row);
+        st = ikt_dataset_gather_floats(w->data, row, w->k, w->centre);
+    }
+    ikt_free(&row);
+    ikt_free(&slot);
+    return st;
+}
+
+/* Adds the rows of a chunk, whose first own row is `first`, to the sums of their clusters. */
+static void add_rows(work *w, int64_t first, int64_t count) {
+    const double scale = 1 / w->unit;
+    const int64_t d = w->d, parts = ikt_threads(w->ctx);
+    for (int64_t i = 0; i < count; i++)
+        w->size[w->cluster[first + i]]++;
+#pragma omp parallel for num_threads(ikt_threads(w->ctx)) schedule(static, 1)
+    for (int64_t part = 0; part < parts; part++) /* of the columns */
+        for (int64_t i = 0; i < count; i++) {
+            int64_t *sum = w->sum + w->cluster[first + i] * d;
+            for (int64_t c = d * part / parts; c < d * (part + 1) / parts; c++)
+                sum[c] += llrint((double)w->x[i * d + c] * scale);
+        }
+}
+
+/* COLLECTIVE. Gives every row to its nearest centre and sums up the clusters.
+ *   changed   rows that were in another one
+ *   spread    mean squared distance */
+static ikt_status assign(work *w, int64_t *changed, double *spread) {
+    const int64_t steps = ikt_stream_steps(w->ctx, w->rows.count, w->chunk);
+    ikt_exact_sum total = {{0}, 0, 0};
+    *changed = 0;
+    memset(w->sum, 0, (size_t)(w->k * w->d) * sizeof *w->sum);
+    memset(w->size, 0, (size_t)w->k * sizeof *w->size);
+    ikt_pack_rows(w->centre, w->k, w->d, w->packed);
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range part;
+        IKT_TRY(read_chunk(w, step, &part));
+        const int64_t first = part.first - w->rows.first;
+        const ikt_rows own = {part.count, 1, 0, part.count};
+        const ikt_scorer scorer = ikt_scorer_rows(&ikt_metric_euclidean, w->x, w->d, &own);
+        w->lists.n_local = part.count;
+        IKT_TRY(ikt_agree(w->ctx, part.count == 0 ? IKT_OK
+                                                  : ikt_neighbours_among(w->ctx, &scorer, w->packed,
+                                                                         w->k, &w->lists)));
+        for (int64_t i = 0; i < part.count; i++) {
+            const int32_t nearest = (int32_t)w->lists.row[i];
+            *changed += w->cluster[first + i] != nearest;
+            w->cluster[first + i] = nearest;
+            w->near[first + i] = w->lists.score[i];
+            ikt_exact_sum_add(&total, (double)w->lists.score[i]);
+        }
+        add_rows(w, first, part.count);
+    }
+    ikt_sum_i64(w->ctx, w->sum, w->k * w->d);
+    ikt_sum_i64(w->ctx, w->size, w->k);
+    ikt_sum_i64(w->ctx, changed, 1);
+    ikt_exact_sum_reduce(w->ctx, &total, 1);
+    *spread = ikt_exact_sum_value(&total) / (double)w->rows.n;
+    return IKT_OK;
+}
+
+/* Every centre that has rows becomes their mean. */
+static void move_centres(work *w) {
+#pragma omp parallel for num_threads(ikt_threads(w->ctx))
+    for (int64_t c = 0; c < w->k; c++)
+        for (int64_t e = c * w->d; w->size[c] > 0 && e < (c + 1) * w->d; e++)
+            w->centre[e] = (float)((double)w->sum[e] * w->unit / (double)w->size[c]);
+}
+
+/* COLLECTIVE. The row of each cluster that is nearest to its centre. */
+static ikt_status choose(work *w, ikt_central_rows *out) {
+    double *least = NULL; /* [k] squared distances */
+    ikt_status st = ikt_alloc(w->ctx, &least, w->k, sizeof *least, purpose);
+    if (st == IKT_OK) st = ikt_alloc(w->ctx, &out->row, w->k, sizeof *out->row, purpose);
+    st = ikt_agree(w->ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t c = 0; c < w->k; c++)
+            least[c] = INFINITY;
+        for (int64_t i = 0; i < w->rows.count; i++)
+            least[w->cluster[i]] = fmin(least[w->cluster[i]], (double)w->near[i]);
+        ikt_min_f64(w->ctx, least, w->k);
+        for (int64_t c = 0; c < w->k; c++)
+            out->row[c] = INT64_MAX;
+        for (int64_t i = w->rows.count - 1; i >= 0; i--)
+            if ((double)w->near[i] == least[w->cluster[i]])
+                out->row[w->cluster[i]] = w->rows.first + i;
+        ikt_min_i64(w->ctx, out->row, w->k);
+        ikt_sort_i64(out->row, w->k);
+        IKT_FIND_FIRST(out->count, 0, w->k, out->row[out->count] == INT64_MAX);
+    }
+    ikt_free(&least);
+    return st;
+}
+
+ikt_status ikt_central_rows_find(ikt_context *ctx, ikt_dataset *data,
+                                 const ikt_central_settings *settings, ikt_central_rows *out) {
+    int64_t changed = 0;
+    work w;
+    *out = (ikt_central_rows){.row = NULL};
+    ikt_status st = work_create(ctx, data, settings->count, &w);
+    if (st == IKT_OK) st = find_unit(&w);
+    if (st == IKT_OK) st = draw_centres(&w, settings->seed);
+    if (st == IKT_OK) st = assign(&w, &changed, &out->drawn);
+    out->spread = out->drawn;
+    while (st == IKT_OK && out->steps < settings->steps && !out->is_settled) {
+        move_centres(&w);
+        st = assign(&w, &changed, &out->spread);
+        out->is_settled = changed == 0;
+        out->steps++;
+        ikt_progress(ctx, "steps of k-means", out->steps, settings->steps, NULL);
+    }
+    if (st == IKT_OK) st = choose(&w, out);
+    work_destroy(&w);
+    if (st != IKT_OK) ikt_central_rows_destroy(out);
+    return st;
+}
+
+void ikt_central_rows_destroy(ikt_central_rows *found) {
+    ikt_free(&found->row);
+    *found = (ikt_central_rows){.row = NULL};
+}

@@ -1,0 +1,153 @@
+/* Landmarks as a data set file. See landmark_file.h. */
+#include "pipeline/landmark_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/timer.h"
+#include "iktsne/version.h"
+#include "io/convert/table_writer.h"
+#include "linalg/blocks.h"
+#include "neighbours/central_rows.h"
+#include "pipeline/pipeline.h"
+
+static const char purpose[] = "landmarks";
+
+static ikt_status check(ikt_context *ctx, ikt_dataset *data, const ikt_settings *settings,
+                        int64_t count) {
+    const int metric = settings->preprocess.metric;
+    if (!data)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "landmarks are chosen among rows, and %s is a graph: name rows by "
+                        "input.file",
+                        settings->input.graph);
+    if (metric == IKT_METRIC_MANHATTAN || ikt_dataset_pairs(data))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "landmarks are chosen by k-means, which needs coordinates and Euclidean "
+                        "distances: preprocess.metric=euclidean, cosine or correlation");
+    if (count < ikt_dataset_rows(data)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%" PRId64 " landmarks of %" PRId64 " rows: choose fewer landmarks than rows, "
+                    "or embed all of them",
+                    count, ikt_dataset_rows(data));
+}
+
+/* The labels of landmarks among the own rows as 32 bits, side by side. */
+static ikt_status narrow(ikt_context *ctx, const ikt_rows *rows, const int64_t *labels,
+                         const int64_t *row, int64_t count, int32_t *out) {
+    for (int64_t l = 0; l < count; l++) {
+        const int64_t label = labels[row[l] - rows->first];
+        if (label < INT32_MIN || label > INT32_MAX)
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "the label %" PRId64 " of row %" PRId64 " is beyond 32 bits", label,
+                            row[l]);
+        out[l] = (int32_t)label;
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Reads the own rows once and writes those that are landmarks, which the first place of
+ * a rank's range of them tells. */
+static ikt_status write_rows(ikt_context *ctx, ikt_source *source, const ikt_rows *rows,
+                             const ikt_central_rows *found, const int64_t *labels,
+                             ikt_table_writer *writer) {
+    const size_t bytes =
+        (size_t)ikt_source_columns(source) * ikt_type_size(ikt_source_type(source));
+    const int64_t block = ikt_stream_rows(ikt_source_columns(source), 8);
+    const int64_t steps = ikt_stream_steps(ctx, rows->count, block);
+    int64_t at;
+    char *x = NULL;
+    int32_t *label = NULL;
+    IKT_FIND_FIRST(at, 0, found->count, found->row[at] >= rows->first);
+    ikt_status st = ikt_alloc(ctx, &x, block, bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &label, block, sizeof *label, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range part =
+            ikt_stream_step((ikt_row_range){rows->first, rows->count}, block, step);
+        const int64_t first = at, end = part.first + part.count;
+        st = ikt_source_read(source, part.count > 0 ? part.first : 0, part.count, x);
+        if (st != IKT_OK) break;
+        for (; at < found->count && found->row[at] < end; at++)
+            memmove(x + (size_t)(at - first) * bytes,
+                    x + (size_t)(found->row[at] - part.first) * bytes, bytes);
+        if (labels) st = narrow(ctx, rows, labels, found->row + first, at - first, label);
+        st = ikt_agree(ctx, st);
+        if (st == IKT_OK) st = ikt_table_write(writer, first, at - first, x, labels ? label : NULL);
+    }
+    ikt_free(&x);
+    ikt_free(&label);
+    return st;
+}
+
+static ikt_status write_file(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                             const ikt_central_rows *found) {
+    const ikt_rows rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    ikt_companions beside;
+    ikt_table_writer *writer = NULL;
+    char text[64];
+    IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &rows, &beside));
+    ikt_status st = ikt_table_create(ctx, settings->output.file, settings->output.overwrite,
+                                     found->count, ikt_source_columns(source),
+                                     ikt_source_type(source), beside.labels != NULL, &writer);
+    if (st == IKT_OK) st = ikt_table_attribute(writer, "program", "iktsne " IKT_VERSION);
+    if (st == IKT_OK) st = ikt_table_attribute(writer, "landmarks_of", ikt_source_name(source));
+    snprintf(text, sizeof text, "%" PRId64, settings->run.seed);
+    if (st == IKT_OK) st = ikt_table_attribute(writer, "seed", text);
+    snprintf(text, sizeof text, "%" PRId64, found->steps);
+    if (st == IKT_OK) st = ikt_table_attribute(writer, "steps", text);
+    if (st == IKT_OK && beside.label_names)
+        st = ikt_table_attribute(writer, "label_names", beside.label_names);
+    if (st == IKT_OK) st = ikt_table_origin(writer, found->row, found->count);
+    if (st == IKT_OK) st = write_rows(ctx, source, &rows, found, beside.labels, writer);
+    st = ikt_table_close(&writer, st);
+    ikt_companions_free(&beside);
+    return st;
+}
+
+static void tell(ikt_context *ctx, const char *name, const ikt_landmark_request *request,
+                 const ikt_central_rows *found) {
+    ikt_log_numbers(
+        ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_INT("landmarks", found->count),
+                           IKT_LOG_INT("steps", found->steps),
+                           IKT_LOG_REAL("distance_drawn", sqrt(found->drawn)),
+                           IKT_LOG_REAL("distance", sqrt(found->spread)),
+                           {0}},
+        "%s: %" PRId64 " landmarks, after %" PRId64 " steps of k-means%s, which brought the root "
+        "mean square distance of a row to its nearest centre from %.4g to %.4g",
+        name, found->count, found->steps, found->is_settled ? ", the last without a change" : "",
+        sqrt(found->drawn), sqrt(found->spread));
+    if (found->count < request->count)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%" PRId64 " of %" PRId64 " centres have no row, because others are as near to "
+                "all that they had: there are %" PRId64 " landmarks",
+                request->count - found->count, request->count, found->count);
+}
+
+ikt_status ikt_landmark_file_write(ikt_context *ctx, const ikt_settings *settings,
+                                   const ikt_landmark_request *request, int64_t *count) {
+    const ikt_central_settings central = {request->count, request->steps,
+                                          (uint64_t)settings->run.seed};
+    ikt_source *source = NULL;
+    ikt_dataset *data = NULL;
+    ikt_central_rows found = {.row = NULL};
+    *count = 0;
+    IKT_TRY(ikt_pipeline_open(ctx, settings, NULL, &source, &data));
+    ikt_status st = check(ctx, data, settings, request->count);
+    ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
+    if (st == IKT_OK) st = ikt_central_rows_find(ctx, data, &central, &found);
+    if (st == IKT_OK) st = write_file(ctx, settings, source, &found);
+    ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
+    if (st == IKT_OK) tell(ctx, settings->output.file, request, &found);
+    *count = found.count;
+    ikt_central_rows_destroy(&found);
+    ikt_pipeline_close(&source, &data);
+    return st;
+}
