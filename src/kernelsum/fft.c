@@ -171,13 +171,19 @@ static double scale_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r,
 }
 
 /* Takes the scale off what was gathered; a power of two, so that no digit is lost. */
+IKT_WIDEST_VECTORS static void unscale_piece(const ikt_gather_job *job, int64_t first, int64_t last,
+                                             double scale) {
+    for (int64_t i = first; job->phi && i < last; i++)
+        job->phi[i] *= scale;
+    for (int64_t e = 2 * first; job->gradient && e < 2 * last; e++)
+        job->gradient[e] = (float)(scale * (double)job->gradient[e]);
+}
+
 static void unscale(const particle_mesh *m, const ikt_gather_job *job, double scale) {
-#pragma omp parallel for schedule(static) num_threads(m->space.threads)
-    for (int64_t i = 0; i < job->count; i++) {
-        if (job->phi) job->phi[i] *= scale;
-        for (int64_t e = 2 * i; job->gradient && e < 2 * i + 2; e++)
-            job->gradient[e] = (float)(scale * (double)job->gradient[e]);
-    }
+    const int64_t parts = m->space.threads;
+#pragma omp parallel for schedule(static, 1) num_threads(m->space.threads)
+    for (int64_t part = 0; part < parts; part++)
+        unscale_piece(job, job->count * part / parts, job->count * (part + 1) / parts, scale);
 }
 
 /* The k-th set of charges: scaled, spread, convolved, gathered. */

@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -380,8 +381,8 @@ enum { PULLED_ROWS = 64 };
 /* The charge b of one own row, and by how much it pulls at the field of each column.
  *   x      [m * m] of l->x, transposed
  *   column   [m] receives the latter */
-static double weigh_row(const ikt_laplacian *l, int64_t i, const double *restrict x,
-                        double *restrict column) {
+static inline double weigh_row(const ikt_laplacian *l, int64_t i, const double *restrict x,
+                               double *restrict column) {
     const int64_t m = l->m, wanted = l->setup.settings.rank;
     const double *v = l->v.v + i * m, *b = l->b.v + i * m, root = l->degree_root[i];
     double charge = 0;
@@ -396,19 +397,27 @@ static double weigh_row(const ikt_laplacian *l, int64_t i, const double *restric
     return root > l->floor_root ? charge / (root * root) : 0;
 }
 
+static int64_t pull_work(const ikt_laplacian *l) {
+    return l->m + (l->m + 1) * PULLED_ROWS * l->setup.q;
+}
+
 /* The charges of own rows first .. last - 1, and what the fields of the columns pull by.
- *   part   [PULLED_ROWS * m] work */
-static void pull_rows(ikt_laplacian *l, int64_t first, int64_t last, const double *x,
-                      double *part) {
-    const int64_t q = l->setup.q, count = l->setup.rows.count, m = l->m;
-    double sum[3 * PULLED_ROWS] = {0};
-    for (int64_t i = first; i < last; i++)
-        l->charge[i] = weigh_row(l, i, x, part + (i - first) * m);
-    for (int64_t j = 1; j < m; j++) {
-        const float *field = l->field + ((j - 1) * count + first) * q;
-        for (int64_t r = 0; r < last - first; r++)
+ *   work   [pull_work(l)] */
+IKT_WIDEST_VECTORS static void pull_rows(ikt_laplacian *l, int64_t first, int64_t last,
+                                         const double *restrict x, double *restrict work) {
+    const int64_t q = l->setup.q, count = l->setup.rows.count, m = l->m, width = PULLED_ROWS * q;
+    double *column = work, *sum = work + m, *part = sum + width; /* part: [m][width] */
+    for (int64_t i = first; i < last; i++) {
+        l->charge[i] = weigh_row(l, i, x, column);
+        for (int64_t j = 1; j < m; j++)
             for (int64_t c = 0; c < q; c++)
-                sum[q * r + c] += part[r * m + j] * (double)field[q * r + c];
+                part[j * width + (i - first) * q + c] = column[j];
+    }
+    memset(sum, 0, (size_t)width * sizeof *sum);
+    for (int64_t j = 1; j < m; j++) {
+        const float *restrict field = l->field + ((j - 1) * count + first) * q;
+        for (int64_t e = 0; e < (last - first) * q; e++)
+            sum[e] += part[j * width + e] * (double)field[e];
     }
     for (int64_t e = 0; e < (last - first) * q; e++)
         l->pull[first * q + e] = -2 * sum[e] / l->degree_root[first + e / q];
@@ -423,7 +432,7 @@ static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, d
     if (lambda == 0) return IKT_OK; /* the eigenvalues are only measured */
     float *field = l->field;        /* has room for one more once the columns' are used */
     double *parts = NULL;           /* of each thread, and l->x transposed */
-    const int64_t of_thread = m * PULLED_ROWS;
+    const int64_t of_thread = pull_work(l);
     IKT_TRY(ikt_agree(
         l->ctx, ikt_alloc(l->ctx, &parts, threads * of_thread + m * m, sizeof *parts, purpose)));
     double *x = parts + threads * of_thread;

@@ -69,8 +69,9 @@ void ikt_summed_rows_destroy(ikt_summed_rows *rows) {
 /* --- squares ---------------------------------------------------------------------------------- */
 
 /* Plain sums over one fixed block. */
-static void add_squares(const ikt_summed_rows *a, const ikt_summed_rows *b, const double *theta,
-                        int64_t first, int64_t last, double *restrict sum) {
+IKT_WIDEST_VECTORS static void add_squares(const ikt_summed_rows *a, const ikt_summed_rows *b,
+                                           const double *theta, int64_t first, int64_t last,
+                                           double *restrict sum) {
     const int64_t m = a->block->m;
     for (int64_t k = 0; k < m; k++)
         sum[k] = 0;
@@ -132,8 +133,8 @@ static int exponent_of(double square) {
 }
 
 /* The fixed block from row `first` on as panels of scaled columns, [panels][depth][PANEL]. */
-static void pack(const ikt_summed_rows *a, const double *scale, int64_t first, int64_t depth,
-                 double *packed) {
+IKT_WIDEST_VECTORS static void pack(const ikt_summed_rows *a, const double *scale, int64_t first,
+                                    int64_t depth, double *packed) {
     const int64_t m = a->block->m;
     for (int64_t c = 0; c < m; c += PANEL) {
         const int64_t width = ikt_smaller(PANEL, m - c);

@@ -45,7 +45,16 @@ static void expect(const float *p, int64_t iteration, uint8_t *moves) {
     }
 }
 
-static void rows_drawn_and_their_nearest_move(void **state) {
+/* Every entry of P becomes the same number, so that its column alone tells which is nearer. */
+static void make_equal(ikt_graph *graph) {
+    for (int part = 0; part < 2; part++) {
+        ikt_csr *csr = part == 0 ? &graph->forward : &graph->reverse;
+        for (int64_t e = 0; e < csr->start[graph->rows.count]; e++)
+            csr->value[e] = 0.5F;
+    }
+}
+
+static void check_batches(void **state, bool are_equal) {
     static float p[N * N];
     uint8_t wanted[N];
     ikt_context *ctx = *state, *alone = ikt_test_alone();
@@ -57,6 +66,10 @@ static void rows_drawn_and_their_nearest_move(void **state) {
     ikt_batch *sparse, *matrix;
     make_random_p(ctx, &rows, K, some_row, 1, &graph);
     make_random_p(alone, &all, K, some_row, 1, &whole);
+    if (are_equal) {
+        make_equal(&graph);
+        make_equal(&whole);
+    }
     fill(&whole, p);
     assert_int_equal(ikt_dense_create(ctx, &rows, &dense), IKT_OK);
     for (int64_t i = 0; i < rows.count; i++)
@@ -77,6 +90,14 @@ static void rows_drawn_and_their_nearest_move(void **state) {
     ikt_graph_destroy(&whole);
     ikt_context_destroy(&alone);
     assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static void rows_drawn_and_their_nearest_move(void **state) {
+    check_batches(state, false);
+}
+
+static void of_equally_near_rows_the_lower_move(void **state) {
+    check_batches(state, true);
 }
 
 static void too_many_neighbours_are_refused(void **state) {
@@ -126,4 +147,5 @@ static void rows_that_stay_keep_their_bits(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(rows_drawn_and_their_nearest_move),
+              ikt_test(of_equally_near_rows_the_lower_move),
               ikt_test(too_many_neighbours_are_refused), ikt_test(rows_that_stay_keep_their_bits))
