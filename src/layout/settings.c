@@ -276,11 +276,16 @@ static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, 
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_rank = 1 counts the eigenvalue 0 alone, which no map "
                         "can change: take 2 or more, or leave the regulariser out");
-    if (rank != IKT_AUTO_INT && rank > 1 + n / 4)
+    if (rank == IKT_AUTO_INT && ikt_laplacian_rank_most(n) < 2)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.regulariser=laplacian draws rows together into groups, and %lld "
+                        "rows are none: leave the regulariser out",
+                        (long long)n);
+    if (rank != IKT_AUTO_INT && rank > ikt_laplacian_rank_most(n))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_rank = %lld, but it must be at most %lld for %lld "
                         "rows: groups of fewer than four rows are none",
-                        (long long)rank, (long long)(1 + n / 4), (long long)n);
+                        (long long)rank, (long long)ikt_laplacian_rank_most(n), (long long)n);
     if (s->regulariser_from != IKT_AUTO_INT && s->regulariser_from > s->iterations)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_from = %lld is beyond the last iteration, %lld: it "

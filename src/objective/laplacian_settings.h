@@ -24,4 +24,9 @@ typedef struct {
     double residual; /* of exact ones, at most; 0: 1e-6 */
 } ikt_laplacian_settings;
 
+/* LOCAL, pure. The largest K for n rows: groups of fewer than four rows are none. */
+static inline int64_t ikt_laplacian_rank_most(int64_t n) {
+    return 1 + n / 4;
+}
+
 #endif

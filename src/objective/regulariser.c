@@ -27,6 +27,17 @@ static int64_t columns_of(const ikt_laplacian_settings *settings, int64_t n) {
     return ikt_laplacian_columns(is_found ? ikt_smaller(RANK_FOUND_MOST, n) : settings->rank, n);
 }
 
+/* K as the eigengap says, but not more than are allowed to be asked for. */
+static int64_t rank_found(ikt_context *ctx, int64_t found, int64_t n) {
+    const int64_t most = ikt_laplacian_rank_most(n);
+    if (found <= most) return found;
+    ikt_log(ctx, IKT_LOG_WARN,
+            "layout.regulariser_rank = auto takes %lld in place of the %lld clusters of the "
+            "eigengap: groups of fewer than four rows are none",
+            (long long)most, (long long)found);
+    return most;
+}
+
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                                   ikt_kernelsum *sums, ikt_laplacian **out) {
     *out = NULL;
@@ -43,7 +54,8 @@ ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *
                 "will not be neighbours in the map; 0.03 to 1 is usual",
                 setup.settings.weight);
     setup.columns = columns_of(&setup.settings, inputs->rows.n);
-    if (setup.settings.rank == IKT_AUTO_INT) setup.settings.rank = setup.settings.found;
+    if (setup.settings.rank == IKT_AUTO_INT)
+        setup.settings.rank = rank_found(ctx, setup.settings.found, inputs->rows.n);
     return ikt_laplacian_create(ctx, &setup, out);
 }
 

@@ -149,6 +149,13 @@ sentences() {
     refused 'layout.regulariser_rank = auto needs affinity.support' $lap affinity.support=whole
     embed 1 "${usual[@]}" output.file=warned.h5 $lap layout.regulariser_rank=5 layout.iterations=11 layout.regulariser_weight=5
     [ $code -eq 0 ] && grep -q 'outweighs the divergence' err.txt || fail "no warning of a large weight"
+    # Rows that are all alike have no eigengap; three rows have no groups.
+    yes 1,2 | head -50 >same.csv
+    embed 1 input.file=same.csv output.file=same.h5 --preset laptsne layout.iterations=12 layout.exaggeration_iterations=3 output.picture=none
+    [ $code -eq 0 ] && grep -q 'auto takes 13 in place of' err.txt || fail "more groups than rows allow"
+    head -3 same.csv >three.csv
+    embed 1 input.file=three.csv output.file=no.h5 --preset laptsne affinity.neighbours=2 output.picture=none
+    [ $code -eq 2 ] && grep -q '3 rows are none' err.txt || fail "three rows make groups"
     # Another rank, form or weight is another run.
     embed 1 "${usual[@]}" $lap layout.regulariser_rank=5 layout.iterations=16 output.file=half.h5 run.max_time=0
     [ $code -eq 75 ] || fail "no checkpoint"
