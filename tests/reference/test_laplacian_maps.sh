@@ -31,3 +31,6 @@ fft=$(objective fft layout.repulsion=fft)
 near "one product an iteration beside settled eigenvectors" "$followed" "$exact"
 near "sums by the FFT beside exact ones" "$fft" "$followed"
 "$1" fft.h5 11
+tree=$(objective tree layout.dimensions=3 layout.repulsion=barnes_hut)
+echo "sums by the tree in three dimensions: objective $tree"
+"$1" tree.h5 11
