@@ -25,6 +25,17 @@ typedef enum {
 #define IKT_WIDEST_FUSED
 #endif
 
+/* LOCAL. Asks for the line of the cache of an address that will be written, as this processor's
+ * own: a line that another one has read would come as a copy, and wait again when it is written.
+ * The instruction does nothing on x86-64 processors that lack it. */
+static inline void ikt_ask_to_write(const void *address) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
 /* Defines the function name(isa), which returns a function of the given parameters: the inlined
  * `body` with the given arguments, compiled for the instruction set. Parameters and arguments stand
  * in brackets. In place of the above where callers say what to compute with. */

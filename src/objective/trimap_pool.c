@@ -32,7 +32,7 @@ enum { FALLING = 150 };
 static const double last_step = 0.02;
 
 /* Tiles that a thread takes at a time. */
-enum { SOME_TILES = 16 };
+enum { SOME_TILES = 64 };
 
 /* Epochs whose far rows are compared with the own rows at a time: reading all codes or numbers from
  * memory for one far row in sixteen would take longer than the comparisons. Draws are functions of
@@ -68,7 +68,7 @@ typedef struct {
 
 /* Work space of a thread, in whole lines of the cache. */
 static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) {
-    const int64_t of_forces = s->neighbours * IKT_TILE * (q + 3) * (int64_t)sizeof(float);
+    const int64_t of_forces = s->neighbours * IKT_TILE * (2 * q + 3) * (int64_t)sizeof(float);
     const int64_t of_rows = s->far_rows * row_bytes;
     return (ikt_larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 *
            64;
@@ -152,40 +152,55 @@ static void destroy(ikt_objective *objective) {
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. What does not change while pool e lasts. */
-static void gather_inputs(const state *t, int e) {
-    const ikt_pool *pool = &t->pool[e];
+/* LOCAL. The payloads of pool e, and D of near rows. */
+static char *payload_of(const state *t, int e) {
+    return t->payload + (size_t)(e * t->pool[e].size) * t->similarity.bytes;
+}
+static float *pool_d_of(const state *t, int e) {
+    return t->pool_d + e * t->pool[e].size * t->edges.m;
+}
+
+/* COLLECTIVE. What does not change while the pools last that have been drawn anew. Own rows of all
+ * of them are read by ascending number, side by side: of rows in tiles, one line of the cache has a
+ * column of sixteen. */
+static void gather_inputs(const state *t, const bool is_drawn[EPOCHS]) {
     const size_t bytes = t->similarity.bytes;
     const int64_t m = t->edges.m;
-    char *payload = t->payload + (size_t)(e * pool->size) * bytes;
-    float *d = t->pool_d + e * pool->size * m;
+    int64_t most = 0;
+    for (int e = 0; e < EPOCHS; e++)
+        if (is_drawn[e]) most = ikt_larger(most, t->pool[e].count);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
-    for (int64_t a = pool->first; a < pool->first + pool->count; a++) {
-        const int64_t i = pool->row[a] - pool->rows.first,
-                      near = ikt_near_edges_place(&t->edges, i, 0);
-        ikt_similarity_payload(&t->similarity, i, payload + (size_t)a * bytes);
-        for (int64_t b = 0; b < m; b++)
-            d[a * m + b] = t->edges.d[near + b * IKT_TILE];
+    for (int64_t x = 0; x < most; x++)
+        for (int e = 0; e < EPOCHS; e++) {
+            const ikt_pool *pool = &t->pool[e];
+            if (!is_drawn[e] || x >= pool->count) continue;
+            const int64_t a = pool->first + x, i = pool->row[a] - pool->rows.first,
+                          near = ikt_near_edges_place(&t->edges, i, 0);
+            float *d = pool_d_of(t, e) + a * m;
+            ikt_similarity_payload(&t->similarity, i, payload_of(t, e) + (size_t)a * bytes);
+            for (int64_t b = 0; b < m; b++)
+                d[b] = t->edges.d[near + b * IKT_TILE];
+        }
+    for (int e = 0; e < EPOCHS; e++) {
+        if (!is_drawn[e]) continue;
+        ikt_pool_gather(&t->pool[e], bytes, payload_of(t, e));
+        ikt_pool_gather(&t->pool[e], (size_t)m * sizeof(float), pool_d_of(t, e));
     }
-    ikt_pool_gather(pool, bytes, payload);
-    ikt_pool_gather(pool, (size_t)m * sizeof *d, d);
 }
 
 /* COLLECTIVE. The pools of the iteration's batch of epochs; returns whether they are others than
  * before. */
 static bool draw_pools(state *t, int64_t iteration) {
     const int64_t redraw = t->pool[0].redraw, epoch = iteration / redraw, batch = epoch / EPOCHS;
+    bool is_drawn[EPOCHS];
     t->now = (int)(epoch % EPOCHS);
     if (batch == t->batch) return false;
     t->batch = batch;
+#pragma omp parallel for schedule(static, 1) num_threads(ikt_threads(t->ctx))
     for (int e = 0; e < EPOCHS; e++)
-        if (ikt_pool_draw(&t->pool[e], (batch * EPOCHS + e) * redraw)) gather_inputs(t, e);
+        is_drawn[e] = ikt_pool_draw(&t->pool[e], (batch * EPOCHS + e) * redraw);
+    gather_inputs(t, is_drawn);
     return true;
-}
-
-/* LOCAL. The payloads of pool e. */
-static const char *payload_of(const state *t, int e) {
-    return t->payload + (size_t)(e * t->pool[e].size) * t->similarity.bytes;
 }
 
 /* LOCAL. The far rows of a tile in all epochs of the batch. */
@@ -250,7 +265,6 @@ static void add_tile(const state *t, ikt_tile_forces *forces, const ikt_tile_job
     job.lane = (int)((rows->first + job.first) % IKT_TILE);
     job.near = t->edges.near + k * m * IKT_TILE;
     job.near_d = t->edges.d + k * m * IKT_TILE;
-    job.pull = t->edges.force + k * m * IKT_TILE * job.q;
     job.far = t->far + far;
     job.far_d = t->far_d + far * IKT_TILE;
     for (int64_t e = 0; e < f; e++) {
@@ -259,19 +273,9 @@ static void add_tile(const state *t, ikt_tile_forces *forces, const ikt_tile_job
     }
     job.far_lane = far_lane;
     job.space = (float *)(void *)(space + (f * (int64_t)sizeof *far_lane + 63) / 64 * 64);
+    job.pull = job.space + m * IKT_TILE * (job.q + 3);
     forces(&job);
-}
-
-/* LOCAL. Asks for what the forces of a tile read and write of its edges, so that it is there by
- * then. */
-static void ask_for_tile(const ikt_near_edges *e, int64_t k) {
-    for (int64_t b = 0; b < e->m; b++) {
-        const int64_t at = (k * e->m + b) * IKT_TILE;
-        __builtin_prefetch(e->near + at, 0);
-        __builtin_prefetch(e->d + at, 0);
-        for (int c = 0; c < e->q; c++)
-            __builtin_prefetch(e->force + e->q * at + c * IKT_TILE, 1);
-    }
+    ikt_near_edges_keep(&t->edges, k, job.pull);
 }
 
 /* LOCAL. The forces of far rows and along own edges; coefficients of these.
@@ -291,7 +295,7 @@ static void add_tiles(const state *t, bool is_new) {
         .random_share = s->random > 0 ? (float)((double)s->random * n / ((n - 2) * pairs)) : 0,
         .y = t->y,
         .pool = t->pool_at,
-        .pool_d = t->pool_d + t->now * s->pool_rows * s->neighbours,
+        .pool_d = pool_d_of(t, t->now),
         .force = t->force};
 #pragma omp parallel num_threads(ikt_threads(t->ctx))
     {
@@ -301,7 +305,8 @@ static void add_tiles(const state *t, bool is_new) {
             const int64_t end = ikt_smaller(first + SOME_TILES, t->edges.tiles);
             if (is_new) choose_far(t, first);
             for (int64_t k = first; k < end; k++) {
-                if (k + 1 < end) ask_for_tile(&t->edges, k + 1);
+                if (k + 2 < end) ikt_near_edges_ask(&t->edges, k + 2);
+                if (k + 1 < end) ikt_near_edges_ask_ends(&t->edges, k + 1, t->y);
                 if (is_new && k + 1 < end) choose_far(t, k + 1);
                 if (is_new) meet_far(t, k, space);
                 add_tile(t, forces, &common, k, space);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -272,6 +273,15 @@ void ikt_similarity_ask_own(const ikt_similarity *s, int64_t tile) {
         __builtin_prefetch(own + at);
 }
 
+/* Squares of distances of a far row, divided by both scales; 0 in lanes without own rows, of which
+ * the scale is 0. */
+static IKT_WIDEST_VECTORS void divide_tile(const float scale[IKT_TILE], float far, float *d) {
+    for (int l = 0; l < IKT_TILE; l++) {
+        const float quotient = d[l] / (scale[l] * far);
+        d[l] = scale[l] > 0 ? quotient : 0;
+    }
+}
+
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
     int64_t begin, end;
@@ -299,11 +309,8 @@ void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payl
     if (!s->scale) return;
     float scale[IKT_TILE] = {0};
     memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
-    for (int64_t a = 0; a < f; a++) {
-        const float far = scale_in(s, payload + (size_t)place[a] * stride);
-        for (int l = 0; l < IKT_TILE; l++)
-            d[a * IKT_TILE + l] = scale[l] > 0 ? d[a * IKT_TILE + l] / (scale[l] * far) : 0;
-    }
+    for (int64_t a = 0; a < f; a++)
+        divide_tile(scale, scale_in(s, payload + (size_t)place[a] * stride), d + a * IKT_TILE);
 }
 
 int64_t ikt_similarity_scratch(const ikt_similarity *s) {

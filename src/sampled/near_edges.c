@@ -1,10 +1,17 @@
 /* Edges to near rows, by both ends. See near_edges.h. */
 #include "sampled/near_edges.h"
 
+#include <string.h>
+
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "sampled/pool.h"
+
+/* Rows of a block, whose forces stand together: some 200 KB, so that they stay in the second-level
+ * cache of a core; and of the blocks that tiles append to, a line each. */
+enum { BLOCK = 2048 };
 
 static const char purpose[] = "triplets";
 
@@ -12,7 +19,27 @@ static bool is_own(const ikt_rows *rows, uint32_t row) {
     return (int64_t)row >= rows->first && (int64_t)row < rows->first + rows->count;
 }
 
-/* COLLECTIVE. Tells the owners of the rows where cut edges end.
+/* LOCAL, pure. Where in `force` own edges that end elsewhere begin; the 0; what nobody reads. */
+static int64_t leaving_place(const ikt_near_edges *e) {
+    return e->own + e->cut.received;
+}
+static int64_t zero_place(const ikt_near_edges *e) {
+    return leaving_place(e) + e->cut.sent;
+}
+static int64_t idle_place(const ikt_near_edges *e) {
+    return zero_place(e) + 1;
+}
+
+static ikt_status check_places(ikt_context *ctx, const ikt_near_edges *e) {
+    if (idle_place(e) < INT32_MAX) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                    "%lld rows with %lld neighbours each are too many for one rank, which has room "
+                    "for 2^31 edges: use more ranks",
+                    (long long)e->rows.count, (long long)e->m);
+}
+
+/* COLLECTIVE. Tells the owners of the rows where cut edges end, and gives the forces of these
+ * edges their places.
  *   arrived   receives the rows where other ranks' edges end here, by ascending row where these
  *             begin */
 static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
@@ -25,17 +52,20 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
             ikt_shuffle_count(&e->cut, ikt_rows_owner(rows, lists->row[x]));
     ikt_shuffle_group(ctx, &e->cut);
     ikt_shuffle_meet(ctx, &e->cut);
+    e->own = rows->count * e->m - e->cut.sent;
     ikt_status st = ikt_alloc(ctx, &sent, e->cut.sent, sizeof *sent, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, arrived, e->cut.received, sizeof **arrived, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &e->leaving, e->cut.sent, sizeof *e->leaving, purpose);
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &e->packed, e->cut.sent * e->q, sizeof *e->packed, purpose);
+        st = ikt_alloc(ctx, &e->place, e->tiles * e->m * IKT_TILE, sizeof *e->place, purpose);
+    if (st == IKT_OK) st = check_places(ctx, e);
     st = ikt_agree(ctx, st);
+    for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE && st == IKT_OK; x++)
+        e->place[x] = (int32_t)idle_place(e);
     for (int64_t x = 0; x < rows->count * e->m && st == IKT_OK; x++) {
         if (is_own(rows, lists->row[x])) continue;
         const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
         sent[at] = lists->row[x];
-        e->leaving[at] = (uint32_t)ikt_near_edges_place(e, x / e->m, x % e->m);
+        e->place[ikt_near_edges_place(e, x / e->m, x % e->m)] = (int32_t)(leaving_place(e) + at);
     }
     if (st == IKT_OK) ikt_shuffle_send(ctx, &e->cut, sent, *arrived, sizeof *sent);
     ikt_free(&sent);
@@ -81,42 +111,64 @@ static void divide_ends(const ikt_neighbours *lists, const uint32_t *arrived, ik
     }
 }
 
+/* LOCAL. The first place of the forces of each block.
+ *   next   [rows.count / BLOCK + 2] zeros, receives them */
+static void divide_blocks(const ikt_near_edges *e, const ikt_neighbours *lists, int64_t *next) {
+    for (int64_t x = 0; x < e->rows.count * e->m; x++)
+        if (is_own(&e->rows, lists->row[x])) next[(lists->row[x] - e->rows.first) / BLOCK + 1]++;
+    for (int64_t k = 0; k < e->rows.count / BLOCK + 1; k++)
+        next[k + 1] += next[k];
+}
+
+/* LOCAL. Places of the forces of own edges that end at own rows, and the lists of ends.
+ *   next      [rows.count] where the next end of each own row belongs
+ *   in_block  [rows.count / BLOCK + 2] where the next force of each block belongs */
+static void list_own(const ikt_neighbours *lists, ikt_near_edges *e, int64_t *next,
+                     int64_t *in_block) {
+    for (int64_t x = 0; x < e->rows.count * e->m; x++) {
+        if (!is_own(&e->rows, lists->row[x])) continue;
+        const int64_t end = lists->row[x] - e->rows.first;
+        const int32_t place = (int32_t)in_block[end / BLOCK]++;
+        e->place[ikt_near_edges_place(e, x / e->m, x % e->m)] = place;
+        e->ends[next[end]++] = place;
+    }
+}
+
 /* LOCAL. The lists of ends. Ranks own ascending rows: edges from lower ranks, own ones, and those
  * from higher ranks are in the order of the rows where they begin. */
 static ikt_status list_ends(ikt_context *ctx, const ikt_neighbours *lists, const uint32_t *arrived,
                             ikt_near_edges *e) {
     const ikt_rows *rows = &e->rows;
-    const int64_t own = e->tiles * e->m * IKT_TILE, rank = ikt_rank(ctx);
-    int64_t *next = NULL, taken = 0;
+    int64_t *next = NULL, *in_block = NULL, taken = 0;
     IKT_TRY(ikt_alloc(ctx, &e->start, rows->count + 1, sizeof *e->start, purpose));
     divide_ends(lists, arrived, e);
     const int64_t places = e->start[rows->count] + IKT_ENDS_AHEAD;
     IKT_TRY(ikt_alloc(ctx, &e->ends, places, sizeof *e->ends, purpose));
     for (int64_t x = 0; x < places; x++)
-        e->ends[x] = (int32_t)(own + e->cut.received);
+        e->ends[x] = (int32_t)zero_place(e);
     IKT_TRY(ikt_alloc(ctx, &next, rows->count, sizeof *next, purpose));
-    for (int64_t i = 0; i < rows->count; i++)
-        next[i] = e->start[i];
-    for (int64_t r = 0; r < rows->ranks; r++) {
-        for (int64_t x = 0; r == rank && x < rows->count * e->m; x++)
-            if (is_own(rows, lists->row[x]))
-                e->ends[next[lists->row[x] - rows->first]++] =
-                    (int32_t)ikt_near_edges_place(e, x / e->m, x % e->m);
+    ikt_status st = ikt_alloc(ctx, &in_block, rows->count / BLOCK + 2, sizeof *in_block, purpose);
+    if (st == IKT_OK) {
+        memcpy(next, e->start, (size_t)rows->count * sizeof *next);
+        divide_blocks(e, lists, in_block);
+    }
+    for (int64_t r = 0; r < rows->ranks && st == IKT_OK; r++) {
+        if (r == ikt_rank(ctx)) list_own(lists, e, next, in_block);
         for (int64_t end = taken + e->cut.recv_counts[r]; taken < end; taken++)
-            e->ends[next[arrived[taken] - rows->first]++] = (int32_t)(own + taken);
+            e->ends[next[arrived[taken] - rows->first]++] = (int32_t)(e->own + taken);
     }
     ikt_free(&next);
-    return IKT_OK;
+    ikt_free(&in_block);
+    return st;
 }
 
 /* LOCAL. What tiles read: near rows by lanes, and D. */
 static ikt_status fill_tiles(ikt_context *ctx, const ikt_neighbours *lists, const ikt_row_set *set,
                              ikt_near_edges *e) {
-    const int64_t own = e->tiles * e->m * IKT_TILE;
-    IKT_TRY(ikt_alloc(ctx, &e->near, own, sizeof *e->near, purpose));
-    IKT_TRY(ikt_alloc(ctx, &e->d, own, sizeof *e->d, purpose));
-    IKT_TRY(
-        ikt_alloc(ctx, &e->force, (own + e->cut.received + 1) * e->q, sizeof *e->force, purpose));
+    const int64_t all = e->tiles * e->m * IKT_TILE;
+    IKT_TRY(ikt_alloc(ctx, &e->near, all, sizeof *e->near, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->d, all, sizeof *e->d, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->force, (idle_place(e) + 1) * e->q, sizeof *e->force, purpose));
     for (int64_t x = 0; x < e->rows.count * e->m; x++) {
         const int64_t at = ikt_near_edges_place(e, x / e->m, x % e->m);
         e->near[at] = local_number(&e->rows, set, lists->row[x]);
@@ -134,13 +186,7 @@ ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows, int q,
         (ikt_near_edges){.rows = *rows, .q = q, .m = lists->k, .tiles = tiles.last - tiles.first};
     ikt_status st = exchange_cut(ctx, lists, out, &arrived);
     if (st == IKT_OK) {
-        const int64_t places = out->tiles * out->m * IKT_TILE + out->cut.received + 1;
-        if (places > INT32_MAX)
-            st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                          "%lld rows with %lld neighbours each are too many for one rank, which "
-                          "has room for 2^31 edges: use more ranks",
-                          (long long)rows->count, (long long)out->m);
-        if (st == IKT_OK) st = find_ghosts(ctx, lists, out, &set);
+        st = find_ghosts(ctx, lists, out, &set);
         if (st == IKT_OK) st = list_ends(ctx, lists, arrived, out);
         if (st == IKT_OK) st = fill_tiles(ctx, lists, &set, out);
         st = ikt_agree(ctx, st);
@@ -152,28 +198,75 @@ ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows, int q,
 
 void ikt_near_edges_destroy(ikt_near_edges *e) {
     ikt_free(&e->near);
+    ikt_free(&e->place);
     ikt_free(&e->d);
     ikt_free(&e->force);
     ikt_free(&e->start);
     ikt_free(&e->ends);
     ikt_free(&e->ghost_row);
     ikt_shuffle_destroy(&e->cut);
-    ikt_free(&e->leaving);
-    ikt_free(&e->packed);
 }
 
 void ikt_near_edges_exchange(ikt_context *ctx, const ikt_near_edges *e) {
     if (e->rows.ranks == 1) return;
-    for (int64_t x = 0; x < e->cut.sent; x++)
-        for (int64_t c = 0; c < e->q; c++)
-            e->packed[x * e->q + c] = e->force[(int64_t)e->leaving[x] * e->q + c];
-    ikt_shuffle_send(ctx, &e->cut, e->packed, e->force + e->tiles * e->m * IKT_TILE * e->q,
+    ikt_shuffle_send(ctx, &e->cut, e->force + leaving_place(e) * e->q, e->force + e->own * e->q,
                      (size_t)e->q * sizeof *e->force);
 }
 
-/* --- where edges end -------------------------------------------------------------------------- */
+/* --- forces of tiles -------------------------------------------------------------------------- */
 
-enum { SOME_ROWS = 512 /* that a thread takes at a time */ };
+void ikt_near_edges_ask(const ikt_near_edges *e, int64_t tile) {
+    const int64_t first = tile * e->m * IKT_TILE, last = first + e->m * IKT_TILE;
+    for (int64_t at = first; at < last; at += IKT_TILE) { /* one line of each */
+        __builtin_prefetch(e->near + at);
+        __builtin_prefetch(e->d + at);
+        __builtin_prefetch(e->place + at);
+    }
+}
+
+/* A tile's edges, in loops that are unrolled for each q. */
+static inline __attribute__((always_inline)) void ask_ends(const ikt_near_edges *e, int q,
+                                                           int64_t first, const float *y) {
+    const int32_t *near = e->near + first, *place = e->place + first;
+    for (int64_t x = 0; x < e->m * IKT_TILE; x += IKT_TILE) {
+#pragma GCC unroll 16
+        for (int64_t l = x; l < x + IKT_TILE; l++)
+            __builtin_prefetch(y + (int64_t)q * near[l]);
+#pragma GCC unroll 16
+        for (int64_t l = x; l < x + IKT_TILE; l++)
+            ikt_ask_to_write(e->force + (int64_t)q * place[l]);
+    }
+}
+
+void ikt_near_edges_ask_ends(const ikt_near_edges *e, int64_t tile, const float *y) {
+    const int64_t first = tile * e->m * IKT_TILE;
+    if (e->q == 1)
+        ask_ends(e, 1, first, y);
+    else if (e->q == 2)
+        ask_ends(e, 2, first, y);
+    else
+        ask_ends(e, 3, first, y);
+}
+
+static inline __attribute__((always_inline)) void keep_edges(const int32_t *place, int64_t count,
+                                                             int q, const float *from, float *to) {
+#pragma GCC unroll 16
+    for (int64_t x = 0; x < count; x++)
+        memcpy(to + (int64_t)q * place[x], from + q * x, (size_t)q * sizeof *to);
+}
+
+void ikt_near_edges_keep(const ikt_near_edges *e, int64_t tile, const float *force) {
+    const int64_t count = e->m * IKT_TILE;
+    const int32_t *place = e->place + tile * count;
+    if (e->q == 1)
+        keep_edges(place, count, 1, force, e->force);
+    else if (e->q == 2)
+        keep_edges(place, count, 2, force, e->force);
+    else
+        keep_edges(place, count, 3, force, e->force);
+}
+
+/* --- where edges end -------------------------------------------------------------------------- */
 
 /* Edge x of a row goes to sum x % IKT_ENDS_SUMS: a list ends after a whole number of them, since
  * branches that depend on each row's number of edges take longer than a few zeros. */
@@ -196,8 +289,8 @@ end_rows(const ikt_near_edges *e, int q, int64_t first, int64_t last, float *for
 
 void ikt_near_edges_end(ikt_context *ctx, const ikt_near_edges *e, float *force) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
-    for (int64_t first = 0; first < e->rows.count; first += SOME_ROWS) {
-        const int64_t last = ikt_smaller(first + SOME_ROWS, e->rows.count);
+    for (int64_t first = 0; first < e->rows.count; first += BLOCK) {
+        const int64_t last = ikt_smaller(first + BLOCK, e->rows.count);
         if (e->q == 1)
             end_rows(e, 1, first, last, force);
         else if (e->q == 2)
@@ -210,5 +303,5 @@ void ikt_near_edges_end(ikt_context *ctx, const ikt_near_edges *e, float *force)
 int64_t ikt_near_edges_memory(const ikt_rows *rows, int q, int64_t m, int64_t ghosts, int64_t cut) {
     const int64_t own = (rows->count / IKT_TILE + 2) * IKT_TILE * m;
     const int64_t ends = rows->count * (m + IKT_ENDS_SUMS / 2);
-    return (8 + 4 * q) * own + 4 * ends + 8 * (rows->count + 1) + 8 * ghosts + (4 + 8 * q) * cut;
+    return (12 + 4 * q) * own + 4 * ends + 8 * (rows->count + 1) + 8 * ghosts + 8 * q * cut;
 }

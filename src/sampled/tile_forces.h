@@ -12,7 +12,7 @@
  *
  * All kernels give the same bits: one row a lane, sums over far rows and near rows in order, true
  * divisions. t = t' = 2 with weights of logarithms is compiled apart: divisions and square roots
- * are made of multiplications there, so that a term is exact to 2e-6 of itself.
+ * are made of multiplications there, so that a term is exact to 3e-5 of itself.
  */
 #ifndef IKT_SAMPLED_TILE_FORCES_H
 #define IKT_SAMPLED_TILE_FORCES_H

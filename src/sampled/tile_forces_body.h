@@ -197,16 +197,14 @@ LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
     return r;
 }
 
-/* w / (2 s^2) by the usual rule, s = A + B. With r = 1 / sqrt(1 + L), L no less than 0, and
- * R = 1 / sqrt(s (1 + r)) it is (sqrt(1 + L) - 1) / s^2 = L r (1 + r) R^4, which has neither a
- * division nor a difference of nearly equal numbers. */
+/* w / (2 s^2) by the usual rule, s = A + B. With q = sqrt(1 + L), L no less than 0, it is
+ * (q - 1) / s^2 = L (1 + q) / (s (1 + q))^2, which has no difference of nearly equal numbers, and
+ * one inverse. */
 LANES_KERNEL floats weigh_usual(floats l, floats s) {
-    const floats length = floats_max(l, floats_set(0)), most = floats_set(FLT_MAX / 4);
-    const floats root = floats_inverse_root(floats_add(floats_set(1), length));
-    const floats inverse = floats_inverse_root(floats_min(floats_fused(root, s, s), most));
-    const floats square = floats_mul(inverse, inverse);
-    return floats_mul(floats_mul(length, floats_fused(root, root, root)),
-                      floats_mul(square, square));
+    const floats length = floats_max(l, floats_set(0)), most = floats_set(FLT_MAX / 8);
+    const floats root = floats_quick_root(floats_add(floats_set(1), length));
+    const floats inverse = floats_quick_inverse(floats_min(floats_fused(root, s, s), most));
+    return floats_mul(floats_fused(root, length, length), floats_mul(inverse, inverse));
 }
 
 /* The same as below by the usual rule. */

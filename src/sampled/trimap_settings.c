@@ -41,7 +41,7 @@ static const ikt_key keys[] = {
           "on (kernels of distances; the paper has 10 to 20, the published program 3 to 5)"),
     COUNT(scale_to, "5", 1, "rows", "The last of these rows"),
     KEY(pool_rows, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
-        "The rows of the pool that far rows come from; auto is 4,096, or all rows where there are "
+        "The rows of the pool that far rows come from; auto is 1,024, or all rows where there are "
         "no more"),
     COUNT(redraw, "1", 1, "iterations",
           "The iterations that a pool lasts until the next one is drawn"),
@@ -54,8 +54,8 @@ const ikt_section ikt_trimap_section = {
     sizeof keys / sizeof *keys};
 
 enum {
-    FIXED_ROWS = 3000,  /* up to which triplets are drawn once */
-    USUAL_POOL = 4096,  /* rows */
+    FIXED_ROWS = 3000, /* up to which triplets are drawn once */
+    USUAL_POOL = 1024, /* rows */
     LEAST_OF_CODES = 30
 };
 

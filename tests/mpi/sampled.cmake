@@ -1,4 +1,5 @@
 ikt_add_mpi_test(NAME mpi_pool LABEL mpi SOURCES mpi/test_pool.c)
+ikt_add_mpi_test(NAME mpi_near_edges LABEL mpi SOURCES mpi/test_near_edges.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_joined LABEL mpi SOURCES mpi/test_joined.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_trimap_graph LABEL mpi SOURCES mpi/test_trimap_graph.c THREADS 1 2)
 ikt_add_mpi_test(NAME mpi_trimap_gradient LABEL mpi SOURCES mpi/test_trimap_gradient.c THREADS 1 2)
