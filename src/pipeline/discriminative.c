@@ -141,7 +141,7 @@ static ikt_status begin_similar(ikt_context *ctx, model *m) {
                             .data = m->job->data};
     if (of.kind == IKT_SIMILARITY_LINEAR) return IKT_OK; /* rows themselves lose no digits */
     if (of.kind == IKT_SIMILARITY_ISOLATION) {
-        IKT_TRY(ikt_kernel_codes(ctx, settings, m->job->data, m->job->rows, &m->codes));
+        IKT_TRY(ikt_kernel_codes(ctx, settings, m->job->data, m->job->rows, &m->codes, NULL));
         of.codes = &m->codes;
     }
     return ikt_similarities_create(ctx, &of, m->job->rows, support->row, support->m, &m->similar);
