@@ -110,6 +110,7 @@ static void note_probabilities(ikt_context *ctx, ikt_probabilities *p, int64_t n
     out->entries = p->entries;
     out->classes = p->classes; /* given away */
     p->classes = (ikt_class_outcome){.is_there = false};
+    if (out->classes.is_there) settings->affinity.fisher.euclidean = out->classes.euclidean;
     if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->psi > 0) {
