@@ -279,16 +279,21 @@ static ikt_status note_posterior(ikt_context *ctx, const model *m) {
                                      sizeof *m->out->posterior, purpose)));
     for (int64_t i = 0; i < rows; i++) {
         float most = 0;
+        /* Rows of the support lack a part of their own class, whatever sigma is. */
+        const bool is_told = m->settings->own == IKT_OWN_KEPT ||
+                             ikt_class_lane_of(&m->out->support, m->job->rows->first + i) < 0;
         for (int c = 0; c < shape->classes; c++) {
             const float root = m->root[i * shape->wide + c], p = root * root;
             m->out->posterior[i * shape->classes + c] = p;
             most = p > most ? p : most;
+            if (!is_told) continue;
             range[2 * c] = fmax(range[2 * c], (double)p);
             range[2 * c + 1] = fmax(range[2 * c + 1], 1 - (double)p);
         }
         certain += (double)most > is_certain;
     }
     ikt_max_f64(ctx, range, 2 * shape->classes);
+    m->out->spread = range[0] + range[1] > 0 ? 0 : 1; /* where no row tells */
     for (int c = 0; c < shape->classes; c++)
         m->out->spread = fmax(m->out->spread, range[2 * c] + range[2 * c + 1] - 1);
     m->out->certain = (double)ikt_sum_one(ctx, certain) / (double)m->job->rows->n;
