@@ -79,7 +79,9 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
     if (st == IKT_OK && has_labels)
         st = copy_rows(embedding, &blocks, run->labels, sizeof *embedding->labels,
                        &embedding->labels);
-    if (st == IKT_OK && placed)
+    /* Where nothing is optimised there is none; a rank without rows may have none in any case. */
+    const bool has_values = placed && ikt_max_one(embedding->ctx, placed->divergence != NULL) > 0;
+    if (st == IKT_OK && has_values)
         st = copy_rows(embedding, &blocks, placed->divergence, sizeof *embedding->divergence,
                        &embedding->divergence);
     if (st == IKT_OK && placed)

@@ -202,9 +202,10 @@ ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *
                      "For %.2f %% of them the class is that of most of the 10 nearest old "
                      "rows in the map. ",
                      100 * done->accuracy);
-    ikt_text_add(&text, "The mean %s of a row is %.4f over %lld old neighbours. ",
-                 done->loaded.shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "KL divergence",
-                 done->mean_divergence, (long long)done->k);
+    if (!ikt_transform_projects(&done->loaded))
+        ikt_text_add(&text, "The mean %s of a row is %.4f over %lld old neighbours. ",
+                     done->loaded.shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "KL divergence",
+                     done->mean_divergence, (long long)done->k);
     if (done->zero_similarity > 0)
         ikt_text_add(&text,
                      "%lld row%s without any similarity to an old row, and placed by the "

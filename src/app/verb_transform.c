@@ -30,12 +30,14 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_int(&json, "ranks", ikt_size(ctx));
     ikt_json_int(&json, "threads", ikt_threads(ctx));
     ikt_json_text(&json, "hash", hash);
-    ikt_json_int(&json, "neighbours", done->k);
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
-    ikt_json_real(&json, by_triplets ? "mean_cost" : "mean_divergence", done->mean_divergence);
-    ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
+    if (!ikt_transform_projects(&done->loaded)) {
+        ikt_json_int(&json, "neighbours", done->k);
+        ikt_json_real(&json, by_triplets ? "mean_cost" : "mean_divergence", done->mean_divergence);
+        ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
+        ikt_json_int(&json, "rows_still_moving", done->unsettled);
+    }
     if (done->cells.sample > 0) ikt_json_real(&json, "cells_differing", done->cells.differing);
-    ikt_json_int(&json, "rows_still_moving", done->unsettled);
     if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
     ikt_memory_json(&json, cost, done->predicted_bytes);
     ikt_times_json(&json, cost);

@@ -235,6 +235,24 @@ void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t cou
     }
 }
 
+void ikt_select_numbered(ikt_select *s, int64_t except, const uint32_t *number, int64_t count,
+                         const float *value) {
+    for (int64_t at = 0; at < count; at += STEP) {
+        const float limit = float_limit(s);
+        int any = 0;
+        for (int l = 0; l < STEP; l++)
+            any |= value[at + l] <= limit;
+        const int64_t end = at + STEP < count ? at + STEP : count;
+        for (int64_t e = at; any && e < end; e++)
+            if (value[e] <= limit && (int64_t)number[e] != except)
+                add(s, ikt_pair_make(value[e], number[e]));
+    }
+}
+
+float ikt_select_limit(const ikt_select *s) {
+    return float_limit(s);
+}
+
 void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value) {
 #if defined(__x86_64__)
     if (s->wide) {

@@ -97,6 +97,13 @@ void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t cou
                        const float *value);
 void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value);
 
+/* The same with the number[e] of value[e]. */
+void ikt_select_numbered(ikt_select *s, int64_t except, const uint32_t *number, int64_t count,
+                         const float *value);
+
+/* The value that no pair above can be among the k least; infinite where any can. */
+float ikt_select_limit(const ikt_select *s);
+
 /* Keeps the `count` least, at least 1, and takes nothing above them from now on: for callers who
  * know from a sample of the values that more are not needed. What is kept in the end is then all
  * that is not above s->limit, and may be fewer than k. */

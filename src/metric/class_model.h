@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "metric/metric.h"
 #include "metric/segment.h"
 
 enum { IKT_SUPPORT_MOST = 4096, IKT_SUPPORT_USUAL = 1000 };
@@ -88,6 +89,15 @@ int64_t ikt_class_lane_of(const ikt_class_support *support, int64_t row);
 
 /* LOCAL, pure. The likeliest class, the first of several. */
 int ikt_class_best(const ikt_class_lanes *shape, const float *root);
+
+/* LOCAL. Similarities of rows with coordinates to the support, up to what cancels in all that is
+ * made of them: k(x, s) = -|x - s|^2 / 2, with which k(s, s) = 0 and no digits are lost.
+ *   x         [count * d]
+ *   support   [ikt_packed_floats(m, d)] its rows as the metric takes them
+ *   squared   [count * ikt_packed_rows(m)] work space
+ *   k         [count * m] */
+void ikt_class_compare(const ikt_metric *metric, const float *x, int64_t count,
+                       const float *support, int64_t m, int64_t d, float *squared, float *k);
 
 /* LOCAL, pure. Lanes of a row for m support rows of so many classes, at most. */
 int64_t ikt_class_lanes_most(int64_t m, int64_t classes);

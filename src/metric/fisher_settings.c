@@ -28,10 +28,11 @@ static const ikt_key keys[] = {
      "Whether a row of the support has its own label among those that tell its class. left_out "
      "does not let a row repeat its label; kept, as in the paper, does, so that even labels "
      "without any meaning seem to part the rows of the support"},
-    {"euclidean", IKT_KEY_REAL, KEY(euclidean), "0", 0, 1e6, 0, NULL, "",
+    {"euclidean", IKT_KEY_REAL, KEY(euclidean), "auto", 0, 1e6, 1, NULL, "",
      "The share of the plain distance of two rows, which is added in squares: 1 makes the median "
      "plain distance count as much as the distance of two rows of certain, different classes. It "
-     "keeps the order within a class; 0 is the paper's"},
+     "keeps the order within a class. auto is 0.3, and 0 for a matrix of all pairs, which has no "
+     "rows; 0 is the paper's"},
     {"candidates", IKT_KEY_CHOICE, KEY(candidates), "auto", 0, 0, 0, "auto|all|posterior|euclidean",
      "",
      "The rows among which the nearest ones are found: all; posterior, those with the most similar "
@@ -83,6 +84,12 @@ ikt_status ikt_fisher_check(ikt_context *ctx, const ikt_fisher_settings *setting
                         "euclidean",
                         (long long)settings->among);
     return IKT_OK;
+}
+
+double ikt_fisher_euclidean(const ikt_fisher_settings *settings, bool has_rows) {
+    const double usual = 0.3;
+    if (settings->euclidean != IKT_AUTO_REAL) return settings->euclidean;
+    return has_rows ? usual : 0;
 }
 
 int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled) {

@@ -27,7 +27,7 @@ typedef struct {
     int rule;                   /* ikt_segment_rule */
     int64_t points;             /* T */
     int own;                    /* ikt_own_weights */
-    double euclidean;
+    double euclidean;           /* or IKT_AUTO_REAL */
     int candidates;             /* ikt_fisher_candidates */
     int64_t among;              /* candidates of a row, or IKT_AUTO_INT */
     char train[IKT_STRING_MAX]; /* FILE:PART of row numbers; "" = all rows that have a label */
@@ -43,6 +43,10 @@ ikt_status ikt_fisher_check(ikt_context *ctx, const ikt_fisher_settings *setting
  *   given   receives a number
  * Returns false where it says nothing that is known, or a number that is not above 0. */
 bool ikt_fisher_sigma(const ikt_fisher_settings *settings, ikt_sigma_rule *rule, double *given);
+
+/* LOCAL, pure. The share of plain distances.
+ *   has_rows   whether there are rows that have them, and not a matrix of all pairs */
+double ikt_fisher_euclidean(const ikt_fisher_settings *settings, bool has_rows);
 
 /* LOCAL, pure. Rows of the support, wanted of so many labelled rows. */
 int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled);

@@ -1,6 +1,7 @@
 /* Making what a search in the Fisher metric works on, and how much it takes. See fisher_batch.h. */
 #include "neighbours/fisher_batch.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,12 +22,15 @@ void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next) {
         ikt_fisher_scratch *s = &b->scratch[t];
         ikt_free(&s->chord);
         ikt_free(&s->plain);
+        ikt_free(&s->space);
         ikt_free(&s->low);
         ikt_free(&s->line);
         ikt_free(&s->pair);
     }
     ikt_free(&b->scratch);
     ikt_free(&b->chord_row);
+    ikt_free(&b->reach);
+    ikt_free(&b->ball);
     ikt_free(&b->buffer);
     ikt_free(&b->select);
     ikt_free(&b->near);
@@ -45,7 +49,8 @@ static ikt_status create_scratch(const ikt_fisher_batch *b, ikt_fisher_scratch *
     const int64_t lanes = job->shape.lanes, wide = job->shape.wide,
                   tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
     IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
-    if (ikt_fisher_by_plain(b)) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
+    if (b->rows->d > 0) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
+    if (ikt_fisher_adds(b)) IKT_TRY(ikt_alloc(ctx, &s->space, tile, sizeof *s->space, purpose));
     IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
     s->high = s->low + lanes;
     s->root_low = s->high + lanes;
@@ -72,11 +77,42 @@ static bool has_middle(const ikt_fisher_rows *rows) {
     return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
 }
 
+/* The balls of the own blocks: about the means of their rows. */
+static ikt_status make_balls(ikt_fisher_batch *b) {
+    const ikt_fisher_rows *rows = b->rows;
+    const ikt_class_lanes *shape = &rows->job.shape;
+    const int64_t n = rows->rows.count, blocks = (n + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
+    IKT_TRY(ikt_alloc(b->ctx, &b->ball, blocks, sizeof *b->ball, purpose));
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    for (int64_t e = 0; e < blocks; e++) {
+        const int64_t first = e * FISHER_BLOCK_ROWS;
+        const int64_t end = ikt_smaller(first + FISHER_BLOCK_ROWS, n);
+        ikt_fisher_ball *ball = &b->ball[e];
+        for (int64_t i = first; i < end; i++)
+            for (int c = 0; c < shape->classes; c++)
+                ball->centre[c] += rows->root[i * shape->wide + c] / (float)(end - first);
+        for (int64_t i = first; i < end; i++) {
+            float square = 0;
+            for (int c = 0; c < shape->classes; c++) {
+                const float gap = rows->root[i * shape->wide + c] - ball->centre[c];
+                square += gap * gap;
+            }
+            ball->radius = fmaxf(ball->radius, sqrtf(square));
+            if (rows->leaves_out && ikt_class_lane_of(rows->support, rows->number[i]) >= 0)
+                ball->has_support = 1;
+        }
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **here, float **next) {
     ikt_context *ctx = b->ctx;
     const ikt_fisher_rows *rows = b->rows;
     const ikt_class_lanes *shape = &rows->job.shape;
-    const int64_t bytes = (shape->lanes + shape->wide + rows->d) * (int64_t)sizeof(float);
+    const int64_t size = sizeof(float),
+                  block_bytes = (2 + shape->classes +
+                                 FISHER_BLOCK_ROWS * (1 + shape->lanes + shape->wide + rows->d)) *
+                                size;
     IKT_TRY(ikt_alloc(ctx, &b->scratch, ikt_threads(ctx), sizeof *b->scratch, purpose));
     for (int t = 0; t < ikt_threads(ctx); t++)
         IKT_TRY(create_scratch(b, &b->scratch[t]));
@@ -91,7 +127,7 @@ ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **he
     }
     IKT_TRY(ikt_alloc(ctx, &b->packed_root, ikt_packed_floats(FISHER_BLOCK_ROWS, shape->classes),
                       sizeof *b->packed_root, purpose));
-    if (ikt_fisher_by_plain(b))
+    if (rows->d > 0)
         IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(FISHER_BLOCK_ROWS, rows->d),
                           sizeof *b->packed_x, purpose));
     if (has_middle(rows)) {
@@ -99,8 +135,10 @@ ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **he
         IKT_TRY(ikt_alloc(ctx, &b->block_half, FISHER_BLOCK_ROWS * shape->lanes,
                           sizeof *b->block_half, purpose));
     }
-    IKT_TRY(ikt_alloc(ctx, here, FISHER_BLOCK_ROWS, (size_t)bytes, purpose));
-    return ikt_alloc(ctx, next, FISHER_BLOCK_ROWS, (size_t)bytes, purpose);
+    if (rows->is_ordered) IKT_TRY(make_balls(b));
+    IKT_TRY(ikt_alloc(ctx, &b->reach, most / FISHER_OWN_ROWS + 1, 1, purpose));
+    IKT_TRY(ikt_alloc(ctx, here, block_bytes, 1, purpose));
+    return ikt_alloc(ctx, next, block_bytes, 1, purpose);
 }
 
 int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
@@ -110,12 +148,14 @@ int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int
 int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
                                  int64_t d, int threads) {
     const int64_t size = sizeof(float), tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
-    const int64_t blocks = 3 * FISHER_BLOCK_ROWS * lanes + 3 * FISHER_BLOCK_ROWS * (wide + d);
+    const int64_t blocks = 3 * FISHER_BLOCK_ROWS * (lanes + wide + d + 1);
+    const int64_t balls = (n_local / FISHER_BLOCK_ROWS + 1) * (int64_t)sizeof(ikt_fisher_ball);
     const int64_t own = ikt_smaller(ikt_fisher_batch_rows(lanes), n_local);
     const int64_t some = ikt_smaller(ikt_fisher_select_rows(selected), own);
     const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
-    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) +
-           size * blocks + threads * size * (2 * tile + 2 * lanes + IKT_PACK_ROWS * d + 16 * wide);
+    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) + balls +
+           8 * n_local + size * blocks +
+           threads * size * (3 * tile + 2 * lanes + IKT_PACK_ROWS * d + 16 * wide);
 }
 
 /* --- some rows -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* What a search in the Fisher metric works on: batches of own rows, and blocks of rows that go
- * round the ranks. Private to fisher_search.c and fisher_batch.c. */
+ * round the ranks. Private to fisher_search.c, fisher_pairs.c and fisher_batch.c. */
 #ifndef IKT_NEIGHBOURS_FISHER_BATCH_H
 #define IKT_NEIGHBOURS_FISHER_BATCH_H
 
@@ -12,9 +12,18 @@ enum {
     FISHER_NEAR = 2          /* times k: rows that come first */
 };
 
+/* The ball that square roots of probabilities of a block lie in, and what else is known of the
+ * block before it is looked at. */
+typedef struct {
+    float radius;
+    float has_support;              /* of rows whose weights are left out: 0 or 1 */
+    float centre[IKT_CLASSES_MOST]; /* as many as there are classes are used */
+} ikt_fisher_ball;
+
 /* A block of rows of some rank. */
 typedef struct {
-    int64_t first, count;
+    int64_t count;
+    uint32_t number[FISHER_BLOCK_ROWS]; /* of the rows */
     const float *weight, *root, *x, *half;
     int32_t
         lane[FISHER_BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
@@ -24,9 +33,9 @@ typedef struct {
 
 /* What a thread needs of its own. */
 typedef struct {
-    float *chord,
-        *plain; /* [FISHER_OWN_ROWS * FISHER_BLOCK_ROWS] tiles of squared chords, plain distances */
-    float *low, *high;                         /* [lanes] log-weights with entries left out */
+    float *chord, *plain, *space; /* [FISHER_OWN_ROWS * FISHER_BLOCK_ROWS] tiles of squared chords,
+                                     of plain distances, and of both together */
+    float *low, *high;            /* [lanes] log-weights with entries left out */
     float *root_low, *root_high, *root_middle; /* [wide] */
     float *line;                               /* of ikt_segment_distance */
     float *pair;                               /* [IKT_PACK_ROWS * d] a packed row */
@@ -49,9 +58,12 @@ typedef struct {
     int64_t selected;
     ikt_pair *near, *last; /* [count] the last pair that comes first, and that is a candidate */
     bool has_near;         /* some come first */
-    float *best;           /* lists of the batch */
+    const int64_t *at;     /* [count] which list each has, of */
+    float *best;           /* all lists */
     uint32_t *best_row;
     int64_t k;
+    uint8_t *reach;        /* [count / FISHER_OWN_ROWS] groups that a block is near enough to */
+    ikt_fisher_ball *ball; /* [own blocks] where rows are ordered, else NULL */
     float *packed_root, *packed_x, *block_half; /* of the block */
     ikt_fisher_scratch *scratch;                /* [threads] */
 } ikt_fisher_batch;
@@ -60,6 +72,46 @@ typedef struct {
 static inline bool ikt_fisher_by_plain(const ikt_fisher_batch *b) {
     return b->rows->candidates == IKT_CANDIDATES_EUCLIDEAN;
 }
+
+/* Whether plain distances are compared with chords, and added to them. */
+static inline bool ikt_fisher_adds(const ikt_fisher_batch *b) {
+    return b->rows->euclidean > 0;
+}
+
+/* The k best of own row a. */
+static inline float *ikt_fisher_best(const ikt_fisher_batch *b, int64_t a) {
+    return b->best + b->at[a] * b->k;
+}
+
+/* --- pairs (fisher_pairs.c) ------------------------------------------------------------------- */
+
+/* LOCAL, pure. The limit on squared chords, and on squared chords with plain distances, that
+ * follows from the worst score of a list. */
+float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst);
+float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst);
+
+/* LOCAL, pure. The lane of an own row whose weight is left out of its pairs; -1. */
+int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a);
+
+/* LOCAL. Whether the line over its middle is longer than list a allows.
+ *   root, their   sqrt(p) at its ends
+ *   plain         their plain distance, squared and as it counts; 0 without
+ *   margin        what chords may be too long by */
+bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                            int64_t j, const float *root, const float *their, float plain,
+                            float margin, ikt_fisher_scratch *s);
+
+/* LOCAL. Whether bounds tell that a pair is too far, the weights of each other's entry left out.
+ *   lane   entry of row a, or -1 */
+bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                               const ikt_fisher_block *other, int64_t j, float plain,
+                               ikt_fisher_scratch *s);
+
+/* LOCAL. Offers row j of the block to list a, unless it is found to be too far on the way. */
+void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                      const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s);
+
+/* --- batches (fisher_batch.c) ----------------------------------------------------------------- */
 
 /* LOCAL, pure. Own rows of a batch, which have products for middles of lines. */
 int64_t ikt_fisher_batch_rows(int64_t lanes);

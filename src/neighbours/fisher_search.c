@@ -14,237 +14,174 @@
 
 static const char purpose[] = "fisher blocks";
 
-/* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
- * probabilities are corrected for weights that are left out, of which some digits cancel. */
-static const float slack = 1e-4f, corrected_slack = 6e-3f;
-static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
-
-/* The limit on squared chords that follows from the worst score of a list. */
-static float chord_limit(const ikt_fisher_batch *b, float worst) {
-    if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
-    return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
-}
-
-/* --- pairs ------------------------------------------------------------------------------------ */
-
-static double plain_squared(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                            int64_t j, ikt_fisher_scratch *s) {
-    const int64_t d = b->rows->d;
-    const float *row = other->x + j * d;
-    if (b->rows->euclidean == 0) return 0;
-    ikt_pack_rows_from(&row, 1, d, s->pair);
-    b->rows->metric->block(ikt_cpu_isa(), b->x + a * d, 1, s->pair, 1, d, s->one);
-    return b->rows->euclidean * (double)s->one[0];
-}
-
-static void leave_out(const ikt_class_lanes *shape, const float *weight, int64_t one,
-                      int64_t another, float *to) {
-    memcpy(to, weight, (size_t)shape->lanes * sizeof *to);
-    if (one >= 0) to[one] = IKT_NO_WEIGHT;
-    if (another >= 0) to[another] = IKT_NO_WEIGHT;
-}
-
-static int64_t own_lane(const ikt_fisher_batch *b, int64_t a) {
-    return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
-}
-
-/* The length of a line over its middle, from below, where that can be told.
- *   root, their   sqrt(p) at its ends
- *   margin        what chords may be too long by */
-static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                         int64_t j, const float *root, const float *their, float margin,
-                         ikt_fisher_scratch *s) {
-    const ikt_class_lanes *shape = &b->rows->job.shape;
-    const float least_total = 1e-30f;
-    const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
-                                                    other->half + j * shape->lanes, s->root_middle);
-    if (!(total >= least_total)) return 0;
-    const float first =
-        sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
-    const float second =
-        sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
-    return (first > 0 ? ikt_segment_arc(first * first) : 0) +
-           (second > 0 ? ikt_segment_arc(second * second) : 0);
-}
-
-/* Whether the line over its middle is longer than the worst distance of list a. */
-static bool is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                        int64_t j, const float *root, const float *their, float margin,
-                        ikt_fisher_scratch *s) {
-    const float worst = b->best[a * b->k];
-    if (!b->half || worst == INFINITY) return false;
-    return over_middle(b, a, other, j, root, their, margin, s) > sqrtf(worst) * (1 + slack) + slack;
-}
-
-/* Offers row j of the block to list a, unless it is found to be too far on the way. */
-static void offer(const ikt_fisher_batch *b, int64_t a, int64_t lane, const ikt_fisher_block *other,
-                  int64_t j, ikt_fisher_scratch *s) {
-    const ikt_segment_job *job = &b->rows->job;
-    const ikt_class_lanes *shape = &job->shape;
-    const int64_t theirs = other->lane[j];
-    float *best = b->best + a * b->k;
-    const double plain = plain_squared(b, a, other, j, s);
-    const double left = (double)best[0] - plain;
-    const float limit = b->rows->computes_all ? INFINITY : (float)sqrt(left > 0 ? left : 0);
-    const bool is_lower = b->row[a] < other->first + j;
-    const float *own = b->weight + a * shape->lanes, *own_root = b->root + a * shape->wide;
-    const float *their = other->weight + j * shape->lanes;
-    const float *their_root = other->root + j * shape->wide;
-    if (lane >= 0 || theirs >= 0) {
-        leave_out(shape, own, lane, theirs, s->low);
-        leave_out(shape, their, lane, theirs, s->high);
-        job->kernel->roots(shape, s->low, s->low, 0, s->root_low);
-        job->kernel->roots(shape, s->high, s->high, 0, s->root_high);
-        own = s->low;
-        their = s->high;
-        own_root = s->root_low;
-        their_root = s->root_high;
-    }
-    const float length = ikt_segment_distance(job, is_lower ? own : their, is_lower ? their : own,
-                                              is_lower ? own_root : their_root,
-                                              is_lower ? their_root : own_root, limit, s->line);
-    if (length == INFINITY) return;
-    s->lengths++;
-    ikt_best_offer(best, b->best_row + a * b->k, b->k,
-                   (float)((double)length * (double)length + plain), (uint32_t)(other->first + j));
-}
-
-/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no
- * digits remained. weight   [lanes] log-weights of the row */
-static bool without(const ikt_class_lanes *shape, const float *root, const float *weight,
-                    int64_t lane, float *out) {
-    const float w = exp2f(weight[lane]), left = 1 / (1 - w);
-    const int own = (int)ikt_find_block(shape->first, shape->classes, lane);
-    if (!(w < weight_most)) return false;
-    for (int c = 0; c < shape->wide; c++)
-        out[c] = root[c] * root[c] * left;
-    const float rest = out[own] - w * left;
-    out[own] = rest > 0 ? rest : 0;
-    for (int c = 0; c < shape->wide; c++)
-        out[c] = sqrtf(out[c]);
-    return true;
-}
-
-/* Whether bounds tell that a pair is too far, the weights of each other's entry left out.
- *   lane    entry of row a, or -1
- *   limit   on the square of the chord */
-static bool is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                           const ikt_fisher_block *other, int64_t j, float limit,
-                           ikt_fisher_scratch *s) {
-    const ikt_class_lanes *shape = &b->rows->job.shape;
-    if (limit == INFINITY) return false;
-    const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
-    if (other->lane[j] >= 0) {
-        if (!without(shape, root, b->weight + a * shape->lanes, other->lane[j], s->root_low))
-            return false;
-        root = s->root_low;
-    }
-    if (lane >= 0) {
-        if (!without(shape, their, other->weight + j * shape->lanes, lane, s->root_high))
-            return false;
-        their = s->root_high;
-    }
-    const float chord =
-        sqrtf(b->rows->job.kernel->chord(root, their, shape->wide)) - 2 * corrected_slack;
-    if (chord > 0 && chord * chord > limit) return true;
-    return is_too_long(b, a, other, j, root, their, corrected_slack, s);
-}
-
 /* --- the passes over a block ------------------------------------------------------------------ */
+
+typedef enum { SELECT, FIRST, REST } pass;
 
 /* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
 static void select_near(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
                         float *space) {
     if (b->allowed)
         for (int64_t j = 0; j < other->count; j++)
-            if (!b->allowed[other->first + j]) space[j] = INFINITY;
-    ikt_select_floats(&b->select[a], b->row[a], other->first, other->count, space);
+            if (!b->allowed[other->number[j]]) space[j] = INFINITY;
+    ikt_select_numbered(&b->select[a], b->row[a], other->number, other->count, space);
 }
 
 static bool is_allowed(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
                        int64_t j) {
-    return b->row[a] != other->first + j && (!b->allowed || b->allowed[other->first + j]);
+    return b->row[a] != (int64_t)other->number[j] && (!b->allowed || b->allowed[other->number[j]]);
+}
+
+/* What is known of the distances from an own row to all rows of a block. */
+typedef struct {
+    const float *chord; /* squared */
+    const float *plain; /* squared, as it counts; NULL where it does not */
+    const float *space; /* what candidates are nearest by */
+    const float *bound; /* what a limit is on: `space`, or chords where that is plain alone */
+} tile_row;
+
+static float plain_of(const tile_row *t, int64_t j) {
+    return t->plain ? t->plain[j] : 0;
+}
+
+static float limit_of(const ikt_fisher_batch *b, int64_t a) {
+    const float worst = *ikt_fisher_best(b, a);
+    return ikt_fisher_by_plain(b) ? ikt_fisher_chord_limit(b, worst)
+                                  : ikt_fisher_space_limit(b, worst);
 }
 
 /* Rows that are not of the support, or whose weights count: those nearest first.
  *   is_first   only those; otherwise the other candidates */
 static void visit_plain(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                        bool is_first, const float *chord, const float *space,
-                        ikt_fisher_scratch *s) {
+                        bool is_first, const tile_row *t, ikt_fisher_scratch *s) {
     const bool has_all = b->rows->candidates == IKT_CANDIDATES_ALL;
-    float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
+    const float *best = ikt_fisher_best(b, a);
+    float limit = limit_of(b, a);
     for (int64_t from = 0; from < other->count; from += IKT_PACK_ROWS) {
         int any = 0;
         for (int64_t j = from; j < from + IKT_PACK_ROWS; j++)
-            any |= chord[j] <= limit;
+            any |= t->bound[j] <= limit;
         if (!any) continue;
         const int64_t end =
             from + IKT_PACK_ROWS < other->count ? from + IKT_PACK_ROWS : other->count;
         for (int64_t j = from; j < end; j++) {
-            if (chord[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
-            const ikt_pair pair = ikt_pair_make(space[j], (uint32_t)(other->first + j));
+            if (t->bound[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
+            const ikt_pair pair = ikt_pair_make(t->space[j], other->number[j]);
             const bool is_near = b->has_near && pair <= b->near[a];
             if (is_near != is_first) continue;
             if (!has_all && pair > b->last[a]) continue;
             const ikt_class_lanes *shape = &b->rows->job.shape;
-            if (is_too_long(b, a, other, j, b->root + a * shape->wide,
-                            other->root + j * shape->wide, 0, s))
+            if (ikt_fisher_is_too_long(b, a, other, j, b->root + a * shape->wide,
+                                       other->root + j * shape->wide, plain_of(t, j), 0, s))
                 continue;
             const float before = best[0];
-            offer(b, a, -1, other, j, s);
-            if (best[0] < before) limit = chord_limit(b, best[0]);
+            ikt_fisher_offer(b, a, -1, other, j, s);
+            if (best[0] < before) limit = limit_of(b, a);
         }
     }
 }
 
 /* Pairs with a row of the support whose weight is left out.
- *   lane    that of own row a, -1 where it is not one: then the rows of the support in the block
- *   space   what candidates are nearest by, where these have to be */
+ *   lane   that of own row a, -1 where it is not one: then the rows of the support in the block */
 static void visit_support(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                          const ikt_fisher_block *other, const float *space,
-                          ikt_fisher_scratch *s) {
+                          const ikt_fisher_block *other, const tile_row *t, ikt_fisher_scratch *s) {
     const int64_t count = lane >= 0 ? other->count : other->supports;
-    float *best = b->best + a * b->k, limit = chord_limit(b, best[0]);
     for (int64_t e = 0; e < count; e++) {
         const int64_t j = lane >= 0 ? e : other->support[e];
         if (!is_allowed(b, a, other, j)) continue;
-        if (ikt_fisher_by_plain(b) &&
-            ikt_pair_make(space[j], (uint32_t)(other->first + j)) > b->last[a])
+        if (ikt_fisher_by_plain(b) && ikt_pair_make(t->space[j], other->number[j]) > b->last[a])
             continue;
-        if (is_support_far(b, a, lane, other, j, limit, s)) continue;
-        const float before = best[0];
-        offer(b, a, lane, other, j, s);
-        if (best[0] < before) limit = chord_limit(b, best[0]);
+        if (ikt_fisher_is_support_far(b, a, lane, other, j, plain_of(t, j), s)) continue;
+        ikt_fisher_offer(b, a, lane, other, j, s);
     }
 }
 
-typedef enum { SELECT, FIRST, REST } pass;
+/* Tiles of distances of some own rows to the rows of a block. */
+static void fill_tiles(const ikt_fisher_batch *b, pass what, int64_t first, int64_t na,
+                       const ikt_fisher_block *other, ikt_fisher_scratch *s) {
+    const ikt_fisher_rows *rows = b->rows;
+    const int64_t classes = rows->job.shape.classes, size = na * ikt_packed_rows(other->count);
+    const ikt_isa isa = ikt_cpu_isa();
+    if (!ikt_fisher_by_plain(b) || what != SELECT)
+        ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, b->packed_root,
+                                   other->count, classes, s->chord);
+    if (rows->d > 0)
+        rows->metric->block(isa, b->x + first * rows->d, na, b->packed_x, other->count, rows->d,
+                            s->plain);
+    if (!ikt_fisher_adds(b) || ikt_fisher_by_plain(b)) return;
+    const float factor = (float)rows->euclidean;
+    for (int64_t e = 0; e < size; e++) {
+        s->plain[e] *= factor;
+        s->space[e] = s->chord[e] + 0.25f * s->plain[e];
+    }
+}
 
 static void visit_block(const ikt_fisher_batch *b, pass what, const ikt_fisher_block *other) {
-    const ikt_fisher_rows *rows = b->rows;
-    const int64_t classes = rows->job.shape.classes, stride = ikt_packed_rows(other->count);
-    const ikt_isa isa = ikt_cpu_isa();
+    const int64_t stride = ikt_packed_rows(other->count);
+    const bool by_plain = ikt_fisher_by_plain(b), adds = ikt_fisher_adds(b) && !by_plain;
 #pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(b->ctx))
     for (int64_t first = 0; first < b->count; first += FISHER_OWN_ROWS) {
         const int64_t na = b->count - first < FISHER_OWN_ROWS ? b->count - first : FISHER_OWN_ROWS;
         ikt_fisher_scratch *s = &b->scratch[omp_get_thread_num()];
-        if (!ikt_fisher_by_plain(b) || what != SELECT)
-            ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, b->packed_root,
-                                       other->count, classes, s->chord);
-        if (ikt_fisher_by_plain(b))
-            rows->metric->block(isa, b->x + first * rows->d, na, b->packed_x, other->count, rows->d,
-                                s->plain);
+        if (!b->reach[first / FISHER_OWN_ROWS]) continue;
+        fill_tiles(b, what, first, na, other, s);
         for (int64_t a = first; a < first + na; a++) {
-            float *chord = s->chord + (a - first) * stride;
-            float *space = ikt_fisher_by_plain(b) ? s->plain + (a - first) * stride : chord;
-            const int64_t lane = own_lane(b, a);
+            const int64_t at = (a - first) * stride, lane = ikt_fisher_lane(b, a);
+            float *space = (by_plain ? s->plain : adds ? s->space : s->chord) + at;
+            const tile_row t = {s->chord + at, adds ? s->plain + at : NULL, space,
+                                by_plain ? s->chord + at : space};
             if (what == SELECT)
                 select_near(b, a, other, space);
             else if (lane < 0)
-                visit_plain(b, a, other, what == FIRST, chord, space, s);
-            if (what == REST) visit_support(b, a, lane, other, space, s);
+                visit_plain(b, a, other, what == FIRST, &t, s);
+            if (what == REST) visit_support(b, a, lane, other, &t, s);
         }
     }
+}
+
+/* --- which own rows a block is near enough to ------------------------------------------------- */
+
+/* Squared chords up to which a pass has something to do with rows that are not of the support. */
+static float needed_chord(const ikt_fisher_batch *b, pass what, int64_t a) {
+    if (what == SELECT) return ikt_fisher_by_plain(b) ? INFINITY : ikt_select_limit(&b->select[a]);
+    float limit = limit_of(b, a);
+    if (ikt_fisher_by_plain(b)) return limit;
+    if (what == FIRST && b->near[a] != UINT64_MAX) limit = fminf(limit, ikt_pair_value(b->near[a]));
+    if (b->rows->candidates != IKT_CANDIDATES_ALL && b->last[a] != UINT64_MAX)
+        limit = fminf(limit, ikt_pair_value(b->last[a]));
+    return limit;
+}
+
+/* Whether an own row has anything to do with a block: roots of rows of the block are no nearer than
+ * its ball. Rows of the support, whose weights are left out, know no bound from that. */
+static bool is_reached(const ikt_fisher_batch *b, pass what, int64_t a,
+                       const ikt_fisher_ball *ball) {
+    const float rounding = 1e-5f;
+    const int64_t classes = b->rows->job.shape.classes;
+    const bool is_support = ikt_fisher_lane(b, a) >= 0;
+    if (what == REST && (is_support || ball->has_support > 0)) return true;
+    if (what == FIRST && is_support) return false;
+    const float *root = b->chord_row + a * classes;
+    float square = 0;
+    for (int64_t c = 0; c < classes; c++)
+        square += (root[c] - ball->centre[c]) * (root[c] - ball->centre[c]);
+    const float least = sqrtf(square) - ball->radius - rounding;
+    return !(least > 0) || least * least * (1 - rounding) <= needed_chord(b, what, a);
+}
+
+/* Which groups of own rows a block is near enough to, all where nothing is known of it; whether any
+ * is. */
+static bool find_reach(const ikt_fisher_batch *b, pass what, const ikt_fisher_ball *ball) {
+    int any = 0;
+#pragma omp parallel for schedule(static) reduction(| : any) num_threads(ikt_threads(b->ctx))
+    for (int64_t first = 0; first < b->count; first += FISHER_OWN_ROWS) {
+        bool is_near = ball == NULL;
+        for (int64_t a = first; a < b->count && a < first + FISHER_OWN_ROWS && !is_near; a++)
+            is_near = is_reached(b, what, a, ball);
+        b->reach[first / FISHER_OWN_ROWS] = is_near;
+        any |= is_near;
+    }
+    return any;
 }
 
 /* --- the ring --------------------------------------------------------------------------------- */
@@ -254,58 +191,79 @@ static int64_t block_count(const ikt_rows *rows, int rank, int64_t number) {
     return left < 0 ? 0 : left < FISHER_BLOCK_ROWS ? left : FISHER_BLOCK_ROWS;
 }
 
-/* Floats of a row of a block, and what of it a pass needs: log-weights, roots, rows. */
+/* Floats of a row of a block, and what of it a pass needs: its number (32 bits, too), log-weights,
+ * roots, the row itself. Before all rows stands a ball. */
 typedef struct {
-    int64_t weight, root, x;
+    int64_t ball, number, weight, root, x;
 } row_parts;
 
 static row_parts parts_of(const ikt_fisher_batch *b, pass what) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
-    row_parts parts = {shape->lanes, shape->wide, b->rows->d};
+    const bool is_ordered = b->rows->is_ordered;
+    row_parts parts = {is_ordered ? 2 + shape->classes : 0, is_ordered, shape->lanes, shape->wide,
+                       b->rows->d};
     if (what == SELECT) parts.weight = 0;
     if (what == SELECT && ikt_fisher_by_plain(b)) parts.root = 0;
-    if (what == SELECT && !ikt_fisher_by_plain(b)) parts.x = 0;
+    if (what == SELECT && !ikt_fisher_by_plain(b) && !ikt_fisher_adds(b)) parts.x = 0;
     return parts;
 }
 
-static void fill(const ikt_fisher_batch *b, row_parts parts, int64_t from, int64_t count,
-                 float *to) {
-    const ikt_fisher_rows *rows = b->rows;
-    if (count == 0) return;
-    memcpy(to, rows->weight + from * parts.weight, (size_t)(count * parts.weight) * sizeof *to);
-    to += count * parts.weight;
-    memcpy(to, rows->root + from * parts.root, (size_t)(count * parts.root) * sizeof *to);
-    to += count * parts.root;
-    if (parts.x > 0) memcpy(to, rows->x + from * parts.x, (size_t)(count * parts.x) * sizeof *to);
+static int64_t floats_of(row_parts parts, int64_t count) {
+    return parts.ball + count * (parts.number + parts.weight + parts.root + parts.x);
 }
 
-/* A block that came, unpacked for the pass. */
-static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t first, int64_t count,
-                    const float *from, ikt_fisher_block *out) {
+static float *put(float *to, const void *from, int64_t floats) {
+    if (floats > 0) memcpy(to, from, (size_t)floats * sizeof *to);
+    return to + floats;
+}
+
+/* Own rows of block `number` on their way. */
+static void fill(const ikt_fisher_batch *b, row_parts parts, int64_t number, int64_t count,
+                 float *to) {
     const ikt_fisher_rows *rows = b->rows;
+    const int64_t from = number * FISHER_BLOCK_ROWS;
+    if (count == 0) return;
+    if (parts.ball > 0) to = put(to, &b->ball[number], parts.ball);
+    if (parts.number > 0) to = put(to, rows->number + from, count);
+    to = put(to, rows->weight + from * parts.weight, count * parts.weight);
+    to = put(to, rows->root + from * parts.root, count * parts.root);
+    if (parts.x > 0) put(to, rows->x + from * parts.x, count * parts.x);
+}
+
+/* A block of some rank, unpacked for the pass.
+ *   number   which of that rank's blocks, the first of whose rows is `first`
+ *   from     what came; NULL: own rows, which are where they are */
+static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t number, int64_t first,
+                    int64_t count, const float *from, ikt_fisher_block *out) {
+    const ikt_fisher_rows *rows = b->rows;
+    const int64_t own = number * FISHER_BLOCK_ROWS;
     const float *row[FISHER_BLOCK_ROWS];
-    out->first = first;
     out->count = count;
     out->half = b->block_half;
     if (from) {
-        out->weight = from;
-        out->root = from + count * parts.weight;
+        from += parts.ball;
+        if (parts.number > 0) memcpy(out->number, from, (size_t)count * sizeof *out->number);
+        out->weight = from + count * parts.number;
+        out->root = out->weight + count * parts.weight;
         out->x = out->root + count * parts.root;
-    } else { /* own rows are where they are */
-        const int64_t own = first - rows->rows.first;
+    } else {
+        if (parts.number > 0)
+            memcpy(out->number, rows->number + own, (size_t)count * sizeof *out->number);
         out->weight = rows->weight + own * rows->job.shape.lanes;
         out->root = rows->root + own * rows->job.shape.wide;
         out->x = rows->d > 0 ? rows->x + own * rows->d : NULL;
     }
     out->supports = 0;
     for (int64_t j = 0; j < count; j++) {
-        out->lane[j] = rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, first + j) : -1;
+        if (parts.number == 0) out->number[j] = (uint32_t)(first + j);
+        out->lane[j] =
+            rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, out->number[j]) : -1;
         if (out->lane[j] >= 0) out->support[out->supports++] = (int32_t)j;
     }
     for (int64_t j = 0; parts.root > 0 && j < count; j++)
         row[j] = out->root + j * parts.root;
     if (parts.root > 0) ikt_pack_rows_from(row, count, rows->job.shape.classes, b->packed_root);
-    if (ikt_fisher_by_plain(b)) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
+    if (parts.x > 0) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
     if (!b->half || parts.weight == 0) return;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
     for (int64_t j = 0; j < count; j++)
@@ -313,30 +271,44 @@ static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t first, i
                                  b->block_half + j * parts.weight);
 }
 
-/* COLLECTIVE. Shows every block of every rank to the batch; `here` and `next` hold one each. */
-static void go_round(const ikt_fisher_batch *b, pass what, float *here, float *next) {
+/* The blocks from one on outward: the i-th of them. */
+static int64_t outward(int64_t from, int64_t i, int64_t blocks) {
+    const int64_t near = ikt_smaller(from, blocks - 1 - from);
+    if (i > 2 * near) return from < blocks - 1 - from ? i : blocks - 1 - i;
+    return i % 2 == 1 ? from + (i + 1) / 2 : from - i / 2;
+}
+
+/* COLLECTIVE. Shows every block of every rank to the batch, those like the block `from` first;
+ * `here` and `next` hold one each. */
+static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *here, float *next) {
     const ikt_rows *rows = &b->rows->rows;
     ikt_context *ctx = b->ctx;
     const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     const row_parts parts = parts_of(b, what);
-    const int64_t bytes = (parts.weight + parts.root + parts.x) * (int64_t)sizeof(float);
     const int64_t blocks = (ikt_rows_count(rows, 0) + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
     ikt_fisher_block other;
-    for (int64_t number = 0; number < blocks; number++) {
-        if (size > 1)
-            fill(b, parts, number * FISHER_BLOCK_ROWS, block_count(rows, rank, number), here);
+    for (int64_t i = 0; i < blocks; i++) {
+        const int64_t number = outward(ikt_smaller(from, blocks - 1), i, blocks);
+        if (size > 1) fill(b, parts, number, block_count(rows, rank, number), here);
         for (int step = 0; step < size; step++) {
             const int owner = (rank + step) % size, following = (rank + step + 1) % size;
             const int64_t count = block_count(rows, owner, number);
             const int64_t coming = block_count(rows, following, number);
-            if (count > 0 && b->count > 0) {
-                look_at(b, parts, ikt_rows_first(rows, owner) + number * FISHER_BLOCK_ROWS, count,
-                        step > 0 ? here : NULL, &other);
+            ikt_fisher_ball came, *ball = NULL;
+            if (parts.ball > 0 && count > 0) {
+                ball = step > 0 ? &came : &b->ball[number];
+                if (step > 0) memcpy(&came, here, (size_t)parts.ball * sizeof *here);
+            }
+            if (count > 0 && b->count > 0 && find_reach(b, what, ball)) {
+                look_at(b, parts, number, ikt_rows_first(rows, owner) + number * FISHER_BLOCK_ROWS,
+                        count, step > 0 ? here : NULL, &other);
                 visit_block(b, what, &other);
             }
             if (step + 1 == size) break;
-            ikt_send_receive(ctx, here, count * bytes, (rank + size - 1) % size, next,
-                             coming * bytes, (rank + 1) % size);
+            const int64_t bytes = sizeof(float);
+            ikt_send_receive(ctx, here, count > 0 ? floats_of(parts, count) * bytes : 0,
+                             (rank + size - 1) % size, next,
+                             coming > 0 ? floats_of(parts, coming) * bytes : 0, (rank + 1) % size);
             float *swap = here;
             here = next;
             next = swap;
@@ -375,44 +347,48 @@ static void end_select(const ikt_fisher_batch *b, int64_t near) {
 /* What is noted of a row that is through: whether its list is proved to be that of all rows. */
 enum { DONE = 1, PROVED = 2 };
 
+/*   done   [all lists] */
 static void note_proofs(const ikt_fisher_batch *b, bool has_selected, uint8_t *done) {
     for (int64_t a = 0; a < b->count; a++) {
-        const float limit = chord_limit(b, b->best[a * b->k]);
+        const float limit = ikt_fisher_space_limit(b, *ikt_fisher_best(b, a));
         const bool is_all =
             b->rows->candidates == IKT_CANDIDATES_ALL || (has_selected && b->last[a] == UINT64_MAX);
         const bool is_beyond = has_selected && !ikt_fisher_by_plain(b) &&
                                b->rows->job.rule == IKT_RULE_ARC &&
                                ikt_pair_value(b->last[a]) > limit;
         const bool is_proved =
-            is_all || is_beyond || (!ikt_fisher_by_plain(b) && own_lane(b, a) >= 0);
-        done[a] = is_proved ? PROVED : DONE;
+            is_all || is_beyond || (!ikt_fisher_by_plain(b) && ikt_fisher_lane(b, a) >= 0);
+        done[b->at[a]] = is_proved ? PROVED : DONE;
     }
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Which rows come first, and which are candidates, for some of the batch at a time.
- *   most   rows of a batch on the rank that has most */
-static void select_all(const ikt_fisher_batch *b, int64_t near, int64_t most, float *here,
-                       float *next) {
+ *   most   rows of a batch on the rank that has most
+ *   from   the place of the first of them among all own rows */
+static void select_all(const ikt_fisher_batch *b, int64_t near, int64_t most, int64_t from,
+                       float *here, float *next) {
     const int64_t each = ikt_fisher_select_rows(b->selected);
     for (int64_t done = 0; done < most; done += each) {
         const int64_t first = done < b->count ? done : b->count;
         ikt_fisher_batch part = *b;
         part.count = b->count - first < each ? b->count - first : each;
         part.row += first;
+        part.at += first;
         part.chord_row += first * b->rows->job.shape.classes;
         if (part.x) part.x += first * b->rows->d;
         part.near += first;
         part.last += first;
         begin_select(&part);
-        go_round(&part, SELECT, here, next);
+        go_round(&part, SELECT, (from + done) / FISHER_BLOCK_ROWS, here, next);
         end_select(&part, near);
     }
 }
 
 /* COLLECTIVE. The lists of the batch. */
-static void make_lists(ikt_fisher_batch *b, int64_t near, int64_t most, float *here, float *next) {
+static void make_lists(ikt_fisher_batch *b, int64_t near, int64_t most, int64_t from, float *here,
+                       float *next) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     for (int64_t a = 0; a < b->count; a++)
         memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
@@ -422,13 +398,21 @@ static void make_lists(ikt_fisher_batch *b, int64_t near, int64_t most, float *h
         if (b->half)
             b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
                                         b->half + a * shape->lanes);
-    if (b->selected > 0) select_all(b, near, most, here, next);
-    if (b->has_near) go_round(b, FIRST, here, next);
-    go_round(b, REST, here, next);
+    if (b->selected > 0) select_all(b, near, most, from, here, next);
+    if (b->has_near) go_round(b, FIRST, from / FISHER_BLOCK_ROWS, here, next);
+    go_round(b, REST, from / FISHER_BLOCK_ROWS, here, next);
 }
 
 static uint8_t *done_of(const ikt_list_course *course, uint8_t *own) {
     return course->progress.done ? course->progress.done : own;
+}
+
+/* Whether a run before this one has made these lists. */
+static bool is_through(const ikt_list_course *course, const int64_t *at, int64_t count) {
+    int64_t made = 0;
+    while (made < count && ikt_list_done(course, at[made], at[made] + 1))
+        made++;
+    return made == count;
 }
 
 ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
@@ -451,31 +435,35 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                           .selected = selected,
                           .has_near = has_near};
     ikt_fisher_proof found = {.rows = count};
-    int64_t *number = NULL;
-    uint8_t *own_done = NULL; /* where the course has none */
+    int64_t *number = NULL, *at = NULL; /* of the rows in the order in which they are held */
+    uint8_t *own_done = NULL;           /* where the course has none */
     float *here = NULL, *next = NULL;
     ikt_status st = ikt_fisher_batch_create(&b, each, &here, &next);
     if (st == IKT_OK && !own) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &at, count, sizeof *at, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &own_done, count, sizeof *own_done, purpose);
     st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && !own && i < count; i++)
-        number[i] = rows->rows.first + i;
+    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+        if (!own) number[i] = rows->is_ordered ? (int64_t)rows->number[i] : rows->rows.first + i;
+        at[i] = own ? i : number[i] - rows->rows.first;
+    }
+    b.best = lists->score;
+    b.best_row = lists->row;
     for (int64_t done = 0; st == IKT_OK && done < most; done += each) {
         const int64_t first = done < count ? done : count;
         const int64_t end = done + each < count ? done + each : count;
-        const bool is_through = ikt_list_done(course, first, end);
-        b.count = is_through ? 0 : end - first;
+        b.at = at + first;
+        b.count = is_through(course, b.at, end - first) ? 0 : end - first;
         b.row = (own ? own->row : number) + first;
         b.weight = (own ? own->weight : rows->weight) + first * rows->job.shape.lanes;
         b.root = (own ? own->root : rows->root) + first * rows->job.shape.wide;
         b.x = rows->d > 0 ? (own ? own->x : rows->x) + first * rows->d : NULL;
-        b.best = lists->score + first * k;
-        b.best_row = lists->row + first * k;
         for (int64_t a = 0; a < b.count; a++)
-            ikt_best_clear(b.best + a * k, b.best_row + a * k, k);
-        make_lists(&b, near, each, here, next);
-        ikt_list_note(course, first, end);
-        note_proofs(&b, selected > 0, done_of(course, own_done) + first);
+            ikt_best_clear(b.best + b.at[a] * k, b.best_row + b.at[a] * k, k);
+        make_lists(&b, near, each, done, here, next);
+        for (int64_t a = 0; a < b.count; a++)
+            ikt_list_note(course, b.at[a], b.at[a] + 1);
+        note_proofs(&b, selected > 0, done_of(course, own_done));
         ikt_progress(ctx, "rows", end, count, NULL);
         if (done + each < most) st = ikt_list_pause(ctx, course);
     }
@@ -485,6 +473,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
         found.lengths += b.scratch[t].lengths;
     ikt_fisher_batch_destroy(&b, &here, &next);
     ikt_free(&number);
+    ikt_free(&at);
     ikt_free(&own_done);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.rows, 1);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.complete, 1);

@@ -10,6 +10,13 @@
  * Disadvantage: n^2 C operations, and where probabilities are nearly 0 and 1 only all great circles
  * within a class are equal and nothing is dropped.
  *
+ * Where rows are held in an order in which near probabilities stand together, a block is looked at
+ * only by own rows that its ball of square roots is near enough to, and most are near to none. The
+ * lists are the same: what is passed over would have been dropped.
+ *
+ * With plain distances added, d^2 = f^2 + e x^2, rows are nearest and candidates by h^2 + e x^2 / 4
+ * with the chord h of the great circle, which is no more than d^2 / 4.
+ *
  * With own weights left out the probabilities at both ends of a pair depend on the pair where one
  * of the two rows is of the support. Such pairs have a bound of their own, are candidates in any
  * case, and are computed from log-weights in which the entries of both rows are left out.
@@ -29,6 +36,9 @@
 /* The rows of this rank and how they are compared; all of it lent. */
 typedef struct {
     ikt_rows rows;
+    bool is_ordered;        /* rows are held in an order of their own (fisher_order.h), the same on
+                               all ranks whether they are: */
+    const uint32_t *number; /* [rows.count] the global number of each; else unused */
     ikt_segment_job job;
     const ikt_class_support *support;
     bool leaves_out;     /* own weights */
@@ -59,7 +69,8 @@ typedef struct {
 
 /* COLLECTIVE. Finds the lists of a course (round 0), of which some may be done; they are not
  * sorted. Scores are d^2.
- *   own      the rows of the lists; NULL: all own rows, in their order
+ *   own      the rows of the lists, in the order of these; NULL: all own rows, in the order of
+ *            their numbers, whatever order they are held in
  *   allowed  [n] nonzero for rows that may be in a list, the same on all ranks; NULL: all
  *   proof    or NULL
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: 64 MiB, three blocks and scratch. */

@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
+#include "neighbours/fisher_order.h"
 #include "neighbours/scorer.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/kernel_scores.h"
@@ -22,7 +23,11 @@ static const char purpose[] = "fisher model";
 
 enum { STREAM_ROWS = 1024, SCALE_ROWS = 512 };
 
-static const double pi = 3.14159265358979323846, is_certain = 0.999, certain_most = 0.9;
+/* Rows from which on it is worth while to hold them in an order of their own. */
+enum { ORDER_LEAST = 16384 };
+
+static const double pi = 3.14159265358979323846, is_certain = 0.999, certain_most = 0.9,
+                    spread_least = 1e-6;
 
 /* Everything that a model is while it is made. */
 typedef struct {
@@ -54,15 +59,9 @@ static void destroy_model(model *m) {
 /* --- similarities to the support: of rows themselves -------------------------------------------
  */
 
-/* Inner products up to what cancels: k(x, s) = -|x - s|^2 / 2, k(s, s) = 0.
- *   squared   [count * ikt_packed_rows(m)] work space */
 static void compare(const model *m, const float *x, int64_t count, float *squared, float *k) {
-    const int64_t rows = m->out->support.m, stride = ikt_packed_rows(rows);
-    const int64_t d = ikt_dataset_columns(m->job->data);
-    m->metric->block(ikt_cpu_isa(), x, count, m->support, rows, d, squared);
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t l = 0; l < rows; l++)
-            k[i * rows + l] = -0.5f * squared[i * stride + l];
+    ikt_class_compare(m->metric, x, count, m->support, m->out->support.m,
+                      ikt_dataset_columns(m->job->data), squared, k);
 }
 
 /* COLLECTIVE. The rows of the support on every rank, and how they compare.
@@ -141,7 +140,7 @@ static ikt_status begin_similar(ikt_context *ctx, model *m) {
                             .data = m->job->data};
     if (of.kind == IKT_SIMILARITY_LINEAR) return IKT_OK; /* rows themselves lose no digits */
     if (of.kind == IKT_SIMILARITY_ISOLATION) {
-        IKT_TRY(ikt_kernel_codes(ctx, settings, m->job->data, m->job->rows, &m->codes));
+        IKT_TRY(ikt_kernel_codes(ctx, settings, m->job->data, m->job->rows, &m->codes, NULL));
         of.codes = &m->codes;
     }
     return ikt_similarities_create(ctx, &of, m->job->rows, support->row, support->m, &m->similar);
@@ -219,7 +218,7 @@ static ikt_status weigh_rows(ikt_context *ctx, model *m) {
 
 /* --- the share of plain distances ------------------------------------------------------------- */
 
-/* COLLECTIVE. The median distance of all pairs of some drawn rows. */
+/* COLLECTIVE. The median distance of all pairs of some drawn rows; 0 where most are equal. */
 static ikt_status find_median(ikt_context *ctx, const model *m, double *median) {
     const ikt_class_search *job = m->job;
     const int64_t n = job->rows->n, d = ikt_dataset_columns(job->data);
@@ -243,10 +242,6 @@ static ikt_status find_median(ikt_context *ctx, const model *m, double *median) 
                 distance[pairs++] = sqrt(m->metric->exact(x + a * d, x + b * d, d));
         ikt_sort_f64(distance, pairs);
         *median = distance[pairs / 2];
-        if (!(*median > 0))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "fisher.euclidean = %g adds plain distances, but most rows are equal",
-                          m->settings->euclidean);
     }
     ikt_free(&x);
     ikt_free(&slot);
@@ -256,13 +251,21 @@ static ikt_status find_median(ikt_context *ctx, const model *m, double *median) 
 
 /* COLLECTIVE. The rows themselves, where plain distances count. */
 static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates, model *m) {
-    double median = 1;
-    if (m->settings->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
-    IKT_TRY(ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain));
-    if (m->settings->euclidean == 0) return IKT_OK;
-    IKT_TRY(find_median(ctx, m, &median));
-    m->euclidean = pow(m->settings->euclidean * pi / median, 2);
-    return IKT_OK;
+    const double share = ikt_fisher_euclidean(m->settings, !ikt_dataset_pairs(m->job->data));
+    const bool is_given = m->settings->euclidean == share;
+    double median = 0;
+    if (share > 0) IKT_TRY(find_median(ctx, m, &median));
+    if (share > 0 && !(median > 0) && is_given)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "fisher.euclidean = %g adds plain distances, but most rows are equal",
+                        share);
+    m->out->euclidean = median > 0 ? share : 0;
+    if (median > 0) m->euclidean = pow(share * pi / median, 2);
+    if (share > 0 && !(median > 0))
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "fisher: most rows are equal, so that plain distances do not count");
+    if (m->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
+    return ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain);
 }
 
 /* --- what is said of the model ---------------------------------------------------------------- */
@@ -270,18 +273,29 @@ static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates,
 static ikt_status note_posterior(ikt_context *ctx, const model *m) {
     const ikt_class_lanes *shape = &m->out->support.shape;
     const int64_t rows = m->job->rows->count;
+    double range[2 * IKT_CLASSES_MOST] = {0}; /* largest p of each class, and of 1 - p */
     int64_t certain = 0;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->out->posterior, rows * shape->classes,
                                      sizeof *m->out->posterior, purpose)));
     for (int64_t i = 0; i < rows; i++) {
         float most = 0;
+        /* Rows of the support lack a part of their own class, whatever sigma is. */
+        const bool is_told = m->settings->own == IKT_OWN_KEPT ||
+                             ikt_class_lane_of(&m->out->support, m->job->rows->first + i) < 0;
         for (int c = 0; c < shape->classes; c++) {
             const float root = m->root[i * shape->wide + c], p = root * root;
             m->out->posterior[i * shape->classes + c] = p;
             most = p > most ? p : most;
+            if (!is_told) continue;
+            range[2 * c] = fmax(range[2 * c], (double)p);
+            range[2 * c + 1] = fmax(range[2 * c + 1], 1 - (double)p);
         }
         certain += (double)most > is_certain;
     }
+    ikt_max_f64(ctx, range, 2 * shape->classes);
+    m->out->spread = range[0] + range[1] > 0 ? 0 : 1; /* where no row tells */
+    for (int c = 0; c < shape->classes; c++)
+        m->out->spread = fmax(m->out->spread, range[2 * c] + range[2 * c + 1] - 1);
     m->out->certain = (double)ikt_sum_one(ctx, certain) / (double)m->job->rows->n;
     return IKT_OK;
 }
@@ -305,6 +319,11 @@ static void tell_model(ikt_context *ctx, const model *m) {
         o->is_permuted ? "PERMUTED " : "", (long long)c->trained, c->classes,
         (long long)o->support.m, m->settings->own == IKT_OWN_KEPT ? "kept" : "left out",
         (long long)(c->n - c->labelled), o->sigma.sigma, o->sigma.log_likelihood, 100 * o->certain);
+    if (o->spread < spread_least)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "fisher: the probabilities are the same everywhere (fisher.sigma = %.6g is too "
+                "large), so that labels part no rows",
+                o->sigma.sigma);
     if (o->certain > certain_most)
         ikt_log(ctx, IKT_LOG_WARN,
                 "fisher: on %.1f %% of the rows one class has p > 0.999, so that most rows of a "
@@ -392,7 +411,10 @@ static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_
     ikt_fisher_proof proof;
     IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, job->rows, job->k, lists)));
     IKT_TRY(ikt_list_course_begin(ctx, job->hooks ? &job->hooks->lists : NULL, lists, &course));
-    ikt_status st = ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
+    const bool is_ordered = rows->rows.n >= ORDER_LEAST || job->orders_always;
+    const ikt_fisher_held held = {m->weight, m->root, m->plain.owned};
+    ikt_status st = is_ordered ? ikt_fisher_search_ordered(ctx, rows, &held, &course, &proof)
+                               : ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
     ikt_list_course_end(&course);
     IKT_TRY(st);
     ikt_neighbours_sort(ctx, lists);
@@ -407,11 +429,6 @@ static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_
                     "all rows; %.1f lengths a row",
                     name[o->candidates], 100 * o->proved,
                     (double)proof.lengths / (double)proof.rows);
-    if (o->longest < 1e-6)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "fisher: all distances are below 1e-6: the probabilities are the same everywhere "
-                "(fisher.sigma = %.6g is too large), or one class has them all",
-                o->sigma.sigma);
     if (rows->candidates == IKT_CANDIDATES_ALL) return IKT_OK;
     return measure_recall(ctx, m, rows, lists, recall);
 }

@@ -28,7 +28,9 @@ typedef struct {
     ikt_checkpoint_hooks *hooks;
     ikt_model_writer *model_writer; /* receives what places new rows; NULL: none is wanted */
     int64_t k;
-    bool computes_all; /* nothing is dropped by a bound: for tests, the same lists */
+    /* For tests, the same lists: */
+    bool computes_all;  /* nothing is dropped by a bound */
+    bool orders_always; /* rows are held in an order of their own however few there are */
 } ikt_class_search;
 
 /* COLLECTIVE. Model, lists with squared distances, and figures.

@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "dist/order.h"
@@ -196,6 +197,89 @@ ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *w, ikt_data
     if (st == IKT_OK)
         st = ikt_model_writer_part(w, IKT_MODEL_WEIGHTS, rows->first, rows->count, of->weight, 0);
     if (st == IKT_OK && shape.has_rows) st = write_rows(ctx, w, data, rows);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+/* COLLECTIVE. The landmarks of a linear or Gaussian kernel as they are compared, some at a time. */
+static ikt_status write_landmark_rows(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                                      const int64_t *row, int64_t count) {
+    const int64_t d = ikt_dataset_columns(data), some = ROW_BYTES / (d * (int64_t)sizeof(float));
+    const int64_t block = ikt_smaller(some > 0 ? some : 1, count);
+    float *x = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, block * d, sizeof *x, "model"));
+    for (int64_t first = 0; st == IKT_OK && first < count; first += block) {
+        const int64_t now = ikt_smaller(block, count - first);
+        st = ikt_dataset_gather_floats(data, row + first, now, x);
+        if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_LANDMARK_ROWS, first, now, x);
+    }
+    ikt_free(&x);
+    return st;
+}
+
+/* COLLECTIVE. Codes of the landmarks, by the ranks whose rows they are. */
+static ikt_status write_landmark_codes(ikt_context *ctx, ikt_model_writer *w, const ikt_rows *rows,
+                                       const ikt_codes *codes, const int64_t *row, int64_t count) {
+    const size_t stride = (size_t)codes->stride;
+    int64_t from, end;
+    char *own = NULL;
+    IKT_FIND_FIRST(from, 0, count, row[from] >= rows->first);
+    IKT_FIND_FIRST(end, from, count, row[end] >= rows->first + rows->count);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, end - from, stride, "model"));
+    for (int64_t l = from; st == IKT_OK && l < end; l++)
+        memcpy(own + (size_t)(l - from) * stride,
+               (const char *)codes->code + (size_t)(row[l] - rows->first) * stride, stride);
+    if (st == IKT_OK)
+        st = ikt_model_writer_part(w, IKT_MODEL_LANDMARK_CODES, from, end - from, own,
+                                   codes->stride);
+    ikt_free(&own);
+    return st;
+}
+
+_Static_assert((int)IKT_MODEL_OF_LINEAR == (int)IKT_SIMILARITY_LINEAR &&
+                   (int)IKT_MODEL_OF_GAUSSIAN == (int)IKT_SIMILARITY_GAUSSIAN &&
+                   (int)IKT_MODEL_OF_ISOLATION == (int)IKT_SIMILARITY_ISOLATION &&
+                   (int)IKT_MODEL_OF_GIVEN == (int)IKT_SIMILARITY_GIVEN,
+               "kernels have one number in settings and files");
+
+ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                                    const ikt_rows *rows, const ikt_kernel_projection *p) {
+    const int64_t m = p->map->m, q = p->map->q;
+    const bool is_given = p->kind == IKT_SIMILARITY_GIVEN, has_cells = p->model != NULL;
+    const double numbers[2] = {p->map->total, p->bandwidth};
+    int64_t *centre = NULL, centres = 0;
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_status st = IKT_OK;
+    if (has_cells)
+        st = ikt_agree(ctx, ikt_model_distinct(ctx, p->model, 0, p->model->t, &centre, &centres));
+    ikt_model_shape shape = {.n = rows->n,
+                             .q = q,
+                             .centres = centres,
+                             .t = has_cells ? p->model->t : 0,
+                             .psi = has_cells ? p->model->psi : 0,
+                             .is_u8 = has_cells && ikt_dataset_is_u8(data),
+                             .placing = IKT_PLACING_PROJECTION,
+                             .support = m,
+                             .kernel = p->kind,
+                             .is_of_similarities = is_given,
+                             .d = m,
+                             .columns = m};
+    if (st == IKT_OK)
+        st = is_given ? ikt_model_writer_shape(w, &shape)
+                      : write_preprocessing(ctx, w, data, &shape);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_LANDMARKS, 0, m, p->landmark);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_KERNEL_WEIGHTS, 0, q, p->map->weight);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_KERNEL_MEANS, 0, m, p->map->mean);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_KERNEL_NUMBERS, 0, 2, numbers);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_KERNEL_ORIGIN, 0, q, p->origin);
+    if (st == IKT_OK && has_cells) {
+        st = write_centres(ctx, w, data, centre, centres);
+        if (st == IKT_OK) st = write_partitionings(ctx, w, p->model, centre, centres);
+        if (st == IKT_OK) st = write_landmark_codes(ctx, w, rows, p->codes, p->landmark, m);
+    } else if (st == IKT_OK && !is_given) {
+        st = write_landmark_rows(ctx, w, data, p->landmark, m);
+    }
+    ikt_free(&centre);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;
 }

@@ -14,6 +14,7 @@
 #include "neighbours/fisher_search.h"
 #include "pipeline/probabilities.h"
 #include "sampled/features.h"
+#include "similarity/kernel_map.h"
 
 /* COLLECTIVE. Writes shape, preprocessing, distinct centres, partitionings and codes.
  *   data    the rows coded
@@ -55,6 +56,24 @@ typedef struct {
 ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                  const ikt_fisher_rows *of, const ikt_class_columns *support,
                                  const ikt_layout_settings *layout);
+
+/* A map of similarities, and what rows are compared by in it; lent. */
+typedef struct {
+    ikt_similarity_kind kind;
+    double bandwidth;        /* of the Gaussian kernel, else 0 */
+    const int64_t *landmark; /* [map->m] rows that it is made of, ascending */
+    const ikt_kernel_map *map;
+    const double *origin;   /* [map->q] what will be taken off all places */
+    const ikt_model *model; /* of the Isolation kernel, else NULL; */
+    const ikt_codes *codes; /* and the codes of the own rows */
+} ikt_kernel_projection;
+
+/* COLLECTIVE. The same of a map that is linear in similarities (kpca, kda): writes shape,
+ * preprocessing, landmarks with their rows or codes, and the map.
+ *   rows   ownership of those of data, and of codes
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. Memory: some 36 MiB. */
+ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                                    const ikt_rows *rows, const ikt_kernel_projection *projection);
 
 /* What is known of a graph before P is, the same on every rank; lent. */
 typedef struct {

@@ -99,7 +99,7 @@ static ikt_status make_probabilities(ikt_context *ctx, const ikt_settings *setti
         .labels = options->labels,
         .label_names = options->label_names,
         .landmarks = landmarks->count > 0 ? landmarks : NULL,
-        .model_writer = options->model_writer,
+        .model_writer = ikt_settings_is_kernel_map(settings) ? NULL : options->model_writer,
         .graph_writer = options->graph_writer ? *options->graph_writer : NULL};
     return ikt_probabilities_compute(ctx, settings, data, &wanted, p);
 }
@@ -110,6 +110,7 @@ static void note_probabilities(ikt_context *ctx, ikt_probabilities *p, int64_t n
     out->entries = p->entries;
     out->classes = p->classes; /* given away */
     p->classes = (ikt_class_outcome){.is_there = false};
+    if (out->classes.is_there) settings->affinity.fisher.euclidean = out->classes.euclidean;
     if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->psi > 0) {
@@ -334,10 +335,16 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
          * that nobody needs any more are not embedded again for that. */
         st = find_eigenvectors(ctx, settings, &p, from != NULL, &eigenvectors, out);
         const ikt_start_sources sources = {
-            &landmarks,      eigenvectors,
-            p.scores,        options->graph_writer ? *options->graph_writer : NULL,
-            options->labels, &out->kernel};
-        if (st == IKT_OK && (!from || (sources.graph_writer && layout->init == IKT_INIT_PCA)))
+            &landmarks,
+            eigenvectors,
+            p.scores,
+            options->graph_writer ? *options->graph_writer : NULL,
+            options->labels,
+            &out->kernel,
+            ikt_settings_is_kernel_map(settings) ? options->model_writer : NULL};
+        const bool is_written = sources.model_writer || /* with what the start alone knows */
+                                (sources.graph_writer && layout->init == IKT_INIT_PCA);
+        if (st == IKT_OK && (!from || is_written))
             st = ikt_start(ctx, settings, data, rows, &sources, &out->y);
         if (st == IKT_OK && !from) st = reorder(ctx, &p, false, out->y, out->y, bytes);
         note_kernel(&out->kernel, &settings->kernel);

@@ -2,12 +2,15 @@
 #include "pipeline/kernel_scores.h"
 
 #include "base/comm.h"
+#include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
 #include "isolation/model.h"
+#include "kernelsum/replica.h"
 #include "linalg/eigen.h"
+#include "pipeline/early_outputs.h"
 
 static const char purpose[] = "kernel map";
 
@@ -65,17 +68,21 @@ static ikt_status draw_labelled(ikt_context *ctx, const ikt_settings *settings,
 }
 
 ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                            const ikt_rows *rows, ikt_codes *codes) {
+                            const ikt_rows *rows, ikt_codes *codes, ikt_model **out) {
     const ikt_codes_rows shape = ikt_codes_rows_of(data);
     ikt_model_spec spec;
     ikt_model *model = NULL;
     *codes = (ikt_codes){0};
+    if (out) *out = NULL;
     IKT_TRY(ikt_model_spec_make(ctx, settings, rows->n, ikt_dataset_rows(ikt_dataset_model(data)),
                                 &shape, &spec));
     spec.coarse = spec.near = 0; /* cells that order rows are no part of the kernel */
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     if (st == IKT_OK) st = ikt_codes_compute(ctx, data, rows, model, codes, NULL);
-    ikt_model_destroy(&model);
+    if (st == IKT_OK && out)
+        *out = model;
+    else
+        ikt_model_destroy(&model);
     return st;
 }
 
@@ -119,14 +126,26 @@ static void tell(ikt_context *ctx, const ikt_kernel_report *r) {
                 100 * d->baseline, 100 * d->chance);
 }
 
+/* COLLECTIVE. The mean of the map, as positions have it, which the end of a run takes off them. */
+static void find_origin(ikt_context *ctx, const ikt_rows *rows, int q, const double *scores,
+                        double *origin) {
+    ikt_exact_sum sum[IKT_DIMENSIONS_MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
+    for (int64_t e = 0; e < q * rows->count; e++)
+        ikt_exact_sum_add(&sum[e % q], (double)(float)scores[e]);
+    ikt_exact_sum_reduce(ctx, sum, q);
+    for (int c = 0; c < q; c++)
+        origin[c] = ikt_exact_sum_value(&sum[c]) / (double)rows->n;
+}
+
 ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_rows *rows, const int64_t *labels, double *scores,
-                             ikt_kernel_report *report) {
+                             const ikt_rows *rows, const int64_t *labels, ikt_model_writer *writer,
+                             double *scores, ikt_kernel_report *report) {
     const ikt_kernel_settings *kernel = &settings->kernel;
     const int q = (int)settings->layout.dimensions;
     landmarks chosen = {.m = 0};
     ikt_codes codes = {0};
     ikt_kernel_map map = {.m = 0};
+    ikt_model *model = NULL; /* of the Isolation kernel */
     ikt_similarities *similar = NULL;
     *report = (ikt_kernel_report){.is_kda = settings->layout.init == IKT_INIT_KDA, .q = q};
     ikt_status st = report->is_kda
@@ -135,7 +154,7 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     ikt_similarity_of of = {
         .kind = ikt_settings_similarity(settings), .bandwidth = kernel->bandwidth, .data = data};
     if (st == IKT_OK && of.kind == IKT_SIMILARITY_ISOLATION) {
-        st = ikt_kernel_codes(ctx, settings, data, rows, &codes);
+        st = ikt_kernel_codes(ctx, settings, data, rows, &codes, &model);
         of.codes = &codes;
     }
     if (st == IKT_OK) st = ikt_similarities_create(ctx, &of, rows, chosen.row, chosen.m, &similar);
@@ -146,12 +165,20 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     else if (st == IKT_OK)
         st = ikt_kernel_pca_fit(ctx, similar, chosen.m, q, IKT_EIGEN_ALONE_MAX, &map,
                                 &report->components);
-    if (st == IKT_OK) st = ikt_kernel_map_place(ctx, &map, similar, rows, scores);
+    if (st == IKT_OK) st = ikt_kernel_map_place(ctx, &map, similar, rows, scores, NULL);
     if (st == IKT_OK) {
         report->m = chosen.m;
         report->bandwidth = ikt_similarities_bandwidth(similar);
         tell(ctx, report);
     }
+    if (st == IKT_OK && writer) {
+        double origin[IKT_DIMENSIONS_MOST];
+        find_origin(ctx, rows, q, scores, origin);
+        const ikt_kernel_projection made = {
+            of.kind, report->bandwidth, chosen.row, &map, origin, model, &codes};
+        st = ikt_run_model_projection(ctx, writer, data, rows, &made);
+    }
+    ikt_model_destroy(&model);
     ikt_similarities_destroy(&similar);
     ikt_kernel_map_destroy(&map);
     ikt_codes_destroy(&codes);

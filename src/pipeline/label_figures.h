@@ -29,6 +29,8 @@ typedef struct {
     ikt_class_sigma sigma;
     float *posterior; /* [rows.count * classes] p(c|x) of the own rows */
     double certain;   /* share of rows where a class has p > 0.999 */
+    double spread;    /* the largest range of p of a class over the rows outside the support */
+    double euclidean; /* the share of plain distances that counts */
     ikt_fisher_candidates candidates;
     int64_t among;  /* candidates of a row; 0 for all */
     double proved;  /* share of lists that are proved to be those of all rows */

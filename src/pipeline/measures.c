@@ -90,7 +90,7 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");
-    return ikt_kernel_codes(ctx, settings, data, rows, codes);
+    return ikt_kernel_codes(ctx, settings, data, rows, codes, NULL);
 }
 
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {

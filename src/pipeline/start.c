@@ -225,7 +225,8 @@ static ikt_status start_from_kernel(ikt_context *ctx, const ikt_settings *settin
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
     if (st == IKT_OK)
-        st = ikt_kernel_scores(ctx, settings, data, rows, from->labels, scores, from->kernel);
+        st = ikt_kernel_scores(ctx, settings, data, rows, from->labels, from->model_writer, scores,
+                               from->kernel);
     if (st == IKT_OK) take_scores(ctx, settings, rows, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);

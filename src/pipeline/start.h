@@ -57,6 +57,8 @@ typedef struct {
     ikt_graph_writer *graph_writer; /* receives components, or places among landmarks; or NULL */
     const int64_t *labels;          /* [rows->count] of the own rows, for init: kda; or NULL */
     ikt_kernel_report *kernel;      /* receives what is told of init: kpca and kda */
+    ikt_model_writer *model_writer; /* receives what places new rows in the map of these, where the
+                                       map stays there; or NULL */
 } ikt_start_sources;
 
 /* COLLECTIVE. Initial positions, as layout.init says.

@@ -240,7 +240,9 @@ typedef struct {
  * distances count; in the file, the posterior. */
 static int64_t fisher_row_bytes(const ikt_workload *w) {
     const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
-    const bool has_rows = fisher->euclidean > 0 || fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
+    const bool is_matrix = w->settings.preprocess.metric == IKT_METRIC_PRECOMPUTED;
+    const bool has_rows = ikt_fisher_euclidean(fisher, !is_matrix) > 0 ||
+                          fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
     return (w->lanes + 2 * ikt_packed_rows(IKT_USUAL_CLASSES) + (has_rows ? w->columns : 0)) *
            (int64_t)sizeof(float);
 }

@@ -80,10 +80,38 @@ ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, boo
     return IKT_OK;
 }
 
+/* SAME-ARGS. A matrix of similarities that was changed where those of new rows cannot be. */
+static ikt_status check_spectrum(ikt_context *ctx, const ikt_settings *settings) {
+    const int spectrum = settings->input.spectrum;
+    if (!settings->input.similarities[0] || (spectrum != IKT_USE_CLIP && spectrum != IKT_USE_FLIP))
+        return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "output.model does not go with input.spectrum = %s: similarities of new "
+                    "rows are not changed as those of the old ones are; take raw or shift",
+                    spectrum == IKT_USE_CLIP ? "clip" : "flip");
+}
+
+/* SAME-ARGS. The same of a map of similarities to landmarks. */
+static ikt_status check_projection(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_similarity_kind kind = ikt_settings_similarity(settings);
+    if (kind != IKT_SIMILARITY_GIVEN && settings->preprocess.metric == IKT_METRIC_PRECOMPUTED)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with kernel.kind = %s of a matrix: new rows have "
+                        "no coordinates to be compared with landmarks by%s",
+                        kind == IKT_SIMILARITY_GAUSSIAN ? "gaussian" : "isolation",
+                        settings->input.similarities[0]
+                            ? "; leave it out, for the similarities themselves"
+                            : "");
+    if (kind == IKT_SIMILARITY_ISOLATION && settings->isolation.form != IKT_FORM_VORONOI)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model needs isolation.form = voronoi: the file holds centres of "
+                        "cells, not trees");
+    return check_spectrum(ctx, settings);
+}
+
 /* SAME-ARGS. By which similarities new rows cannot be compared with a support. */
 static ikt_status check_class_model(ikt_context *ctx, const ikt_settings *settings) {
     const ikt_similarity_kind kind = ikt_settings_class_similarity(settings);
-    const int spectrum = settings->input.spectrum;
     if (kind != IKT_SIMILARITY_LINEAR && kind != IKT_SIMILARITY_GIVEN)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model of affinity.kind = fisher holds the rows of the support, or "
@@ -91,12 +119,7 @@ static ikt_status check_class_model(ikt_context *ctx, const ikt_settings *settin
                         "does not go with it; embed new rows together with the old ones, without "
                         "a label or outside fisher.train",
                         kind == IKT_SIMILARITY_GAUSSIAN ? "gaussian" : "isolation");
-    if (kind == IKT_SIMILARITY_GIVEN && (spectrum == IKT_USE_CLIP || spectrum == IKT_USE_FLIP))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with input.spectrum = %s: similarities of new "
-                        "rows are not changed as those of the old ones are; take raw or shift",
-                        spectrum == IKT_USE_CLIP ? "clip" : "flip");
-    return IKT_OK;
+    return check_spectrum(ctx, settings);
 }
 
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
@@ -106,10 +129,15 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     const bool is_isolation = settings->affinity.kind == IKT_AFFINITY_ISOLATION;
     const bool is_fisher = settings->affinity.kind == IKT_AFFINITY_FISHER;
     const bool is_trimap = objective == &ikt_objective_trimap;
+    if (strcmp(output->model, output->file) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
+                        output->file);
+    if (ikt_settings_is_kernel_map(settings)) return check_projection(ctx, settings);
     if (!is_trimap && (objective == &ikt_objective_sne || !objective->divergence))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model does not go with layout.objective = %s: new rows are placed "
-                        "by the kernel of t-SNE, or by triplets (trimap)",
+                        "by the kernel of t-SNE, by triplets (trimap), or in a map of similarities "
+                        "(kpca, kda)",
                         objective->name);
     if (is_fisher) IKT_TRY(check_class_model(ctx, settings));
     if (!is_isolation && !is_trimap && !is_fisher)
@@ -120,9 +148,6 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.model needs isolation.form = voronoi: the file holds centres of "
                         "cells, not trees");
-    if (strcmp(output->model, output->file) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
-                        output->file);
     return IKT_OK;
 }
 
@@ -219,7 +244,8 @@ ikt_status ikt_check_precomputed(ikt_context *ctx, ikt_settings *settings) {
     ikt_isolation_settings *isolation = &settings->isolation;
     if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return IKT_OK;
     const char *wrong =
-        settings->output.model[0] && affinity->kind != IKT_AFFINITY_FISHER
+        settings->output.model[0] && affinity->kind != IKT_AFFINITY_FISHER &&
+                !ikt_settings_is_kernel_map(settings)
             ? "output.model keeps the coordinates of rows or centres"
         : isolation->model_from[0] ? "isolation.model_from names rows of another file"
         : settings->input.graph[0] ? "input.graph takes the place of the distances"

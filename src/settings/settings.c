@@ -207,10 +207,13 @@ ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings) 
 }
 
 bool ikt_settings_has_kernel_map(const ikt_settings *settings) {
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     const int init = settings->layout.init;
-    return objective == &ikt_objective_kpca || objective == &ikt_objective_kda ||
-           init == IKT_INIT_KPCA || init == IKT_INIT_KDA;
+    return ikt_settings_is_kernel_map(settings) || init == IKT_INIT_KPCA || init == IKT_INIT_KDA;
+}
+
+bool ikt_settings_is_kernel_map(const ikt_settings *settings) {
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    return objective == &ikt_objective_kpca || objective == &ikt_objective_kda;
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {

@@ -87,6 +87,9 @@ ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings);
 /* LOCAL, pure. Whether the map, or the start, is one of similarities. */
 bool ikt_settings_has_kernel_map(const ikt_settings *settings);
 
+/* LOCAL, pure. Whether such a map is what the run makes, and not only where it starts. */
+bool ikt_settings_is_kernel_map(const ikt_settings *settings);
+
 /* LOCAL. Whether the members of a key have equal values, as they are printed. */
 bool ikt_settings_has_equal(const ikt_key *key, const ikt_config_part *a, const ikt_config_part *b);
 

@@ -39,8 +39,16 @@ static void place(const ikt_kernel_map *map, double *k, double *y) {
     }
 }
 
+static void find_most_similar(const double *k, int64_t m, int64_t *which, float *similarity) {
+    int64_t at = 0;
+    for (int64_t l = 1; l < m; l++)
+        if (k[l] > k[at]) at = l;
+    *which = at;
+    *similarity = (float)k[at];
+}
+
 ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt_similarities *s,
-                                const ikt_rows *rows, double *y) {
+                                const ikt_rows *rows, double *y, const ikt_most_similar *most) {
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t block = ikt_similarities_rows_most(s);
     double *k = NULL;
@@ -50,8 +58,13 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
         const ikt_row_range at = ikt_stream_step(own, block, step);
         st = ikt_similarities_of_rows(s, at.first, at.count, k, NULL);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++)
-            place(map, k + i * map->m, y + (at.first - own.first + i) * map->q);
+        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++) {
+            const int64_t row = at.first - own.first + i;
+            if (most)
+                find_most_similar(k + i * map->m, map->m, most->which + row,
+                                  most->similarity + row);
+            place(map, k + i * map->m, y + row * map->q);
+        }
     }
     ikt_free(&k);
     return st;

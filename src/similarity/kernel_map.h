@@ -30,11 +30,19 @@ typedef struct {
 /* LOCAL. Frees what it holds; accepts an empty one. */
 void ikt_kernel_map_destroy(ikt_kernel_map *map);
 
+/* The row of the map that a row is most similar to; arrays of the caller. */
+typedef struct {
+    int64_t *which;    /* [rows.count] its number among the m; the lower one of equals */
+    float *similarity; /* [rows.count] */
+} ikt_most_similar;
+
 /* COLLECTIVE. Coordinates of the own rows.
- *   s   similarities to the m rows that the map was made of
- *   y   [rows.count * q] */
+ *   s      similarities to the m rows that the map was made of
+ *   y      [rows.count * q]
+ *   most   or NULL
+ * Errors: IKT_ERR_RESOURCE, those of the similarities. */
 ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt_similarities *s,
-                                const ikt_rows *rows, double *y);
+                                const ikt_rows *rows, double *y, const ikt_most_similar *most);
 
 /* What was found of a kernel PCA. */
 typedef struct {

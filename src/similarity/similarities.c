@@ -132,7 +132,10 @@ static ikt_status prepare_vectors(ikt_similarities *s) {
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->x, s->most * d, sizeof *s->x, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->wide, (s->most + TILE) * d, sizeof *s->wide, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(s->of.data, s->chosen, s->m, x);
+    if (st == IKT_OK && s->of.is_apart)
+        memcpy(x, s->of.chosen_rows, (size_t)(s->m * d) * sizeof *x);
+    else if (st == IKT_OK)
+        st = ikt_dataset_gather_floats(s->of.data, s->chosen, s->m, x);
     for (int64_t l = 0; st == IKT_OK && l < s->m; l++) {
         double *lane = s->packed + l / LANES * LANES * d + l % LANES;
         for (int64_t c = 0; c < d; c++)
@@ -178,7 +181,8 @@ static ikt_status prepare_codes(ikt_similarities *s) {
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->equal, s->most * s->m, sizeof *s->equal, purpose);
     st = ikt_agree(ctx, st);
-    for (int64_t l = 0; st == IKT_OK && l < s->m; l++) {
+    if (st == IKT_OK && s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
+    for (int64_t l = 0; st == IKT_OK && !s->of.is_apart && l < s->m; l++) {
         const int64_t i = s->chosen[l] - s->rows.first;
         counts[ikt_rows_owner(&s->rows, s->chosen[l])]++;
         if (i >= 0 && i < s->rows.count)
@@ -186,13 +190,24 @@ static ikt_status prepare_codes(ikt_similarities *s) {
                    stride);
         s->self[l] = 1;
     }
-    if (st == IKT_OK) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
+    if (st == IKT_OK && !s->of.is_apart) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
     ikt_free(&own);
     ikt_free(&counts);
     return st;
 }
 
 /* --- a matrix --------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Similarities to rows apart, which nobody has looked at before. */
+static ikt_status check_apart(const ikt_similarities *s, int64_t first, int64_t count) {
+    ikt_status st = IKT_OK;
+    for (int64_t e = 0; st == IKT_OK && e < count * s->n; e++)
+        if (!isfinite(s->whole[e]))
+            st = ikt_fail(s->ctx, IKT_ERR_DATA, "%s, row %lld, column %lld: %g is no finite number",
+                          ikt_dataset_name(s->of.data), (long long)(first + e / s->n),
+                          (long long)(e % s->n), s->whole[e]);
+    return ikt_agree(s->ctx, st);
+}
 
 /* COLLECTIVE. Whole rows of the matrix: entries, or squared distances. */
 static ikt_status read_whole(ikt_similarities *s, int64_t first, int64_t count) {
@@ -203,7 +218,7 @@ static ikt_status read_whole(ikt_similarities *s, int64_t first, int64_t count) 
 /* What a whole row, which was read as number `at`, has with the chosen ones. */
 static void pick(const ikt_similarities *s, int64_t at, double *k) {
     for (int64_t l = 0; l < s->m; l++) {
-        const int64_t e = at * s->n + s->chosen[l];
+        const int64_t e = at * s->n + (s->of.is_apart ? l : s->chosen[l]);
         k[l] = s->whole ? s->whole[e] : of_square(s, (double)s->square[e]);
     }
 }
@@ -211,6 +226,7 @@ static void pick(const ikt_similarities *s, int64_t at, double *k) {
 static ikt_status compare_matrix(ikt_similarities *s, int64_t first, int64_t count, double *k,
                                  double *self) {
     IKT_TRY(read_whole(s, first, count));
+    if (s->of.is_apart) IKT_TRY(check_apart(s, first, count));
     for (int64_t i = 0; i < count; i++) {
         pick(s, i, k + i * s->m);
         if (self) self[i] = s->whole ? s->whole[i * s->n + first + i] : 1;
@@ -255,7 +271,7 @@ static ikt_status prepare_matrix(ikt_similarities *s) {
             s->self[l] = 1;
         return ikt_agree(ctx, ikt_alloc(ctx, &s->square, s->most * s->n, sizeof(float), purpose));
     }
-    if (!pairs->is_kernel || s->of.kind != IKT_SIMILARITY_GIVEN)
+    if (!s->of.is_apart && (!pairs->is_kernel || s->of.kind != IKT_SIMILARITY_GIVEN))
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
             "%s is a matrix of %s, which kernel.kind=%s does not go with: take "
@@ -266,7 +282,7 @@ static ikt_status prepare_matrix(ikt_similarities *s) {
     IKT_TRY(ikt_raw_rows_create(ctx, ikt_dataset_source(s->of.data), &s->raw, &s->reader));
     st = ikt_alloc(ctx, &s->whole, s->most * s->n, sizeof *s->whole, purpose);
     st = ikt_agree(ctx, st);
-    for (int64_t l = 0; st == IKT_OK && l < s->m; l++)
+    for (int64_t l = 0; st == IKT_OK && !s->of.is_apart && l < s->m; l++)
         s->self[l] = pairs->diagonal[s->chosen[l]];
     return st;
 }
@@ -336,12 +352,19 @@ static ikt_status choose_bandwidth(ikt_similarities *s) {
 ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of,
                                    const ikt_rows *rows, const int64_t *chosen, int64_t m,
                                    ikt_similarities **out) {
-    const bool is_matrix = ikt_dataset_pairs(of->data) && of->kind != IKT_SIMILARITY_ISOLATION;
+    const bool is_matrix =
+        of->is_apart ? of->kind == IKT_SIMILARITY_GIVEN
+                     : ikt_dataset_pairs(of->data) && of->kind != IKT_SIMILARITY_ISOLATION;
     const int64_t d = ikt_dataset_columns(of->data);
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, purpose)));
     ikt_similarities *s = *out;
-    *s = (ikt_similarities){
-        .ctx = ctx, .of = *of, .rows = *rows, .chosen = chosen, .m = m, .d = d, .n = rows->n};
+    *s = (ikt_similarities){.ctx = ctx,
+                            .of = *of,
+                            .rows = *rows,
+                            .chosen = chosen,
+                            .m = m,
+                            .d = d,
+                            .n = of->is_apart ? m : rows->n};
     s->most = ikt_stream_rows(is_matrix || is_of_codes(s) ? ikt_larger(s->n * is_matrix, m)
                                                           : ikt_larger(d, m),
                               (int64_t)sizeof(double));

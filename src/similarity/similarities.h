@@ -34,11 +34,17 @@ typedef struct {
     ikt_dataset *data;        /* lent. Of kind GIVEN, and of a Gaussian kernel on distances, a
                                  precomputed one (ikt_dataset_pairs) */
     const ikt_codes *codes;   /* of the own rows, for the Isolation kernel; lent; else NULL */
+    /* Where the chosen rows are not rows of `data` (those of a map in which its rows are new): */
+    bool is_apart;            /* they are given, or of kind GIVEN: `data` has one column for each
+                                 of them, the similarity to it, and none is known among them */
+    const float *chosen_rows; /* [m * columns]; lent while they are prepared; else NULL */
+    const void *chosen_codes; /* [m * codes->stride bytes], for the Isolation kernel; likewise */
 } ikt_similarity_of;
 
 /* COLLECTIVE. Prepares the comparison of any rows with m chosen ones.
  *   rows     ownership of the rows of `of->data`
- *   chosen   [m] ascending, distinct, the same on all ranks; lent until destroyed
+ *   chosen   [m] ascending, distinct, the same on all ranks; lent until destroyed. NULL where they
+ *            are apart
  *   out      free with ikt_similarities_destroy; NULL on failure
  * Errors: IKT_ERR_USAGE for a kernel that the data do not allow; IKT_ERR_DATA where the bandwidth
  * is to be chosen and most chosen rows are equal; those of reading; IKT_ERR_RESOURCE. */
@@ -57,8 +63,8 @@ int64_t ikt_similarities_rows_most(const ikt_similarities *s);
  * none.
  *   first, count   own rows; at most ikt_similarities_rows_most
  *   k              [count * m] receives k(x_i, s_l)
- *   self           [count] receives k(x_i, x_i); or NULL
- * Errors: those of reading. */
+ *   self           [count] receives k(x_i, x_i); or NULL, as it must be of kind GIVEN apart
+ * Errors: those of reading; IKT_ERR_DATA for similarities to rows apart that are not finite. */
 ikt_status ikt_similarities_of_rows(ikt_similarities *s, int64_t first, int64_t count, double *k,
                                     double *self);
 

@@ -124,10 +124,20 @@ static ikt_status check_placing(ikt_context *ctx, const ikt_loaded_model *m) {
     const bool is_trimap = m->settings.layout.objective == IKT_OBJECTIVE_TRIMAP;
     const bool is_isolation = m->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
     const bool is_fisher = m->settings.affinity.kind == IKT_AFFINITY_FISHER;
+    const bool projects = ikt_settings_is_kernel_map(&m->settings);
+    const char *other = "what it holds is not what its configuration would place rows by";
+    if (projects != ikt_transform_projects(m)) return damaged(ctx, m, other);
+    if (projects) { /* the kernel of a matrix of similarities is no choice, but what auto means */
+        const ikt_similarity_kind kind = ikt_settings_similarity(&m->settings);
+        const bool is_given = m->settings.input.similarities[0] || kind == IKT_SIMILARITY_GIVEN;
+        return m->shape.kernel == (int64_t)(is_given ? IKT_SIMILARITY_GIVEN : kind)
+                   ? IKT_OK
+                   : damaged(ctx, m, other);
+    }
     if (is_trimap != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
         is_fisher != (m->shape.placing == IKT_PLACING_CLASSES) ||
         is_isolation != ikt_model_has_codes(&m->shape))
-        return damaged(ctx, m, "what it holds is not what its configuration would place rows by");
+        return damaged(ctx, m, other);
     return IKT_OK;
 }
 
@@ -140,7 +150,7 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
     ikt_status st = read_settings(ctx, out);
     if (st == IKT_OK) st = read_preprocessing(ctx, out);
     if (st == IKT_OK) st = check_placing(ctx, out);
-    if (st == IKT_OK && ikt_model_has_codes(&out->shape)) st = read_model(ctx, out);
+    if (st == IKT_OK && ikt_model_has_cells(&out->shape)) st = read_model(ctx, out);
     if (st == IKT_OK) st = read_old(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
     return st;
@@ -172,16 +182,19 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
     if (m->shape.is_of_similarities && ikt_source_columns(source) != m->shape.d)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s has %lld columns, but rows are placed by %s from their similarities to "
-                        "the %lld rows of its support (/fisher/support), in that order",
+                        "the %lld %s, in that order",
                         ikt_source_name(source), (long long)ikt_source_columns(source),
-                        ikt_model_file_path(m->file), (long long)m->shape.d);
+                        ikt_model_file_path(m->file), (long long)m->shape.d,
+                        ikt_transform_projects(m)
+                            ? "rows that its map is made of (/kernel/landmarks)"
+                            : "rows of its support (/fisher/support)");
     if (ikt_source_columns(source) != m->shape.d)
         return ikt_fail(
             ctx, IKT_ERR_DATA,
             "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
             ikt_source_name(source), (long long)ikt_source_columns(source),
             ikt_model_file_path(m->file), (long long)m->shape.d);
-    if (!ikt_model_has_codes(&m->shape)) return ikt_dataset_create_mapped(ctx, source, &map, out);
+    if (!ikt_model_has_cells(&m->shape)) return ikt_dataset_create_mapped(ctx, source, &map, out);
     ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);

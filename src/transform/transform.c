@@ -80,6 +80,13 @@ static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_reques
         usual = ikt_affinity_of(&settings->affinity)->neighbours(&settings->affinity);
     if (usual == IKT_AUTO_INT) usual = AUTO_NEIGHBOURS;
     if (s->placing == IKT_PLACING_TRIPLETS) usual = settings->layout.trimap.neighbours;
+    if (ikt_transform_projects(&done->loaded)) {
+        if (request->neighbours == IKT_AUTO_INT) return IKT_OK;
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--neighbours would have no effect: %s is of a map of similarities (%s), "
+                        "in which a new row has the place that these give it",
+                        request->model, ikt_layout_objective(&settings->layout)->name);
+    }
     done->k = request->neighbours;
     if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
     if (done->k <= s->n) return IKT_OK;
@@ -92,6 +99,7 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
     const ikt_loaded_model *m = &done->loaded;
     const ikt_model_shape *s = &m->shape;
     const bool by_triplets = s->placing == IKT_PLACING_TRIPLETS;
+    const bool projects = ikt_transform_projects(m);
     const ikt_out_of_sample_size size = {
         .n = s->n,
         .q = s->q,
@@ -103,12 +111,13 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
         .far = by_triplets ? ikt_new_triplets_far(s->n) : 0,
         .is_u8 = ikt_dataset_is_u8(data),
         .model = m->model ? m->model->spec : (ikt_model_spec){.t = 0},
-        .by_classes = s->placing == IKT_PLACING_CLASSES
+        .by_classes = projects ? ikt_new_rows_project_memory(s)
+                      : s->placing == IKT_PLACING_CLASSES
                           ? ikt_new_class_lists_memory(s, (s->n - 1) / ikt_size(ctx) + 1,
                                                        ikt_rows_count(&done->rows, 0), done->k,
                                                        ikt_threads(ctx))
                           : 0,
-        .span = by_triplets ? 0 : ikt_layout_width(ctx, m->y, s->q, s->n),
+        .span = by_triplets || projects ? 0 : ikt_layout_width(ctx, m->y, s->q, s->n),
         .threads = ikt_threads(ctx)};
     const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
     done->predicted_bytes = ikt_max_one(ctx, plan.peak);
@@ -138,11 +147,14 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     IKT_TRY(choose_neighbours(ctx, request, done));
     IKT_TRY(check_memory(ctx, data, done));
     IKT_TRY(read_labels(ctx, request, source, done));
-    IKT_TRY(by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
-                        : place_by_divergence(ctx, data, request->trials, done));
+    const bool projects = ikt_transform_projects(&done->loaded);
+    IKT_TRY(projects      ? ikt_new_rows_project(ctx, data, done)
+            : by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
+                          : place_by_divergence(ctx, data, request->trials, done));
     done->unsettled = ikt_sum_one(ctx, done->unsettled);
-    done->mean_divergence =
-        ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
+    if (!projects)
+        done->mean_divergence =
+            ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
     if (done->zero_similarity > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->zero_similarity), {0}},
@@ -231,6 +243,10 @@ void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_free(&done->label_names);
 }
 
+bool ikt_transform_projects(const ikt_loaded_model *loaded) {
+    return loaded->shape.placing == IKT_PLACING_PROJECTION;
+}
+
 const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
     return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
 }
@@ -290,8 +306,11 @@ static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *req
     ikt_text_add(&text, "iktsne transform");
     add_word(&text, request->model);
     add_word(&text, request->input);
-    ikt_text_add(&text, " OUT.h5 --neighbours %lld --iterations %lld --dataset", (long long)done->k,
-                 (long long)request->trials);
+    ikt_text_add(&text, " OUT.h5");
+    if (!ikt_transform_projects(&done->loaded))
+        ikt_text_add(&text, " --neighbours %lld --iterations %lld", (long long)done->k,
+                     (long long)request->trials);
+    ikt_text_add(&text, " --dataset");
     add_word(&text, done->dataset);
     ikt_text_add(&text, " --labels");
     add_word(&text, done->labels_name);
@@ -312,13 +331,15 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_fact(n, "input", "%s", done->input_name);
     ikt_note_fact(n, "input_shape", "%lld x %lld %s", (long long)done->rows.n, (long long)done->d,
                   done->type);
-    ikt_note_fact(n, "neighbours", "%lld", (long long)done->k);
-    ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
-    ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
     ikt_note_cells(n, &done->cells);
-    char mean[32];
-    snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
-    ikt_note_reals(n, mean, &done->mean_divergence, 1);
+    if (!ikt_transform_projects(&done->loaded)) {
+        char mean[32];
+        ikt_note_fact(n, "neighbours", "%lld", (long long)done->k);
+        ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
+        ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
+        snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
+        ikt_note_reals(n, mean, &done->mean_divergence, 1);
+    }
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
@@ -326,9 +347,10 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite) {
     const char *value = ikt_transform_value_name(&done->loaded);
-    const ikt_result_column columns[] = {{value, IKT_COLUMN_DOUBLE, done->divergence},
-                                         {"similarity", IKT_COLUMN_FLOAT, done->similarity},
-                                         {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    const ikt_result_column columns[] = {{"similarity", IKT_COLUMN_FLOAT, done->similarity},
+                                         {"nearest", IKT_COLUMN_INT64, done->nearest},
+                                         {value, IKT_COLUMN_DOUBLE, done->divergence}};
+    const bool projects = ikt_transform_projects(&done->loaded);
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_settings settings = done->loaded.settings; /* of the run that made the model */
     ikt_input_settings *input = &settings.input;   /* the new one */
@@ -357,14 +379,14 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                    .embedding = done->y,
                                    .labels = done->labels,
                                    .label_names = done->label_names,
-                                   .value_name = by_triplets ? "cost" : "kl",
+                                   .value_name = by_triplets || projects ? "cost" : "kl",
                                    .configuration = configuration,
                                    .facts = n->fact,
                                    .n_facts = n->n_facts,
                                    .circumstances = n->circumstance,
                                    .n_circumstances = n->n_circumstances,
                                    .columns = columns,
-                                   .n_columns = sizeof columns / sizeof *columns};
+                                   .n_columns = projects ? 2 : 3};
         st = ikt_result_write(ctx, path, overwrite, &result);
     }
     ikt_free(&n);
@@ -380,9 +402,14 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, 
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
-    snprintf(footer, sizeof footer,
-             "new rows among the %lld of the model in grey, k %lld, mean %s %.4f", (long long)old.n,
-             (long long)done->k, by_triplets ? "cost" : "KL", done->mean_divergence);
+    if (ikt_transform_projects(&done->loaded))
+        snprintf(footer, sizeof footer, "new rows among the %lld of the model in grey",
+                 (long long)old.n);
+    else
+        snprintf(footer, sizeof footer,
+                 "new rows among the %lld of the model in grey, k %lld, mean %s %.4f",
+                 (long long)old.n, (long long)done->k, by_triplets ? "cost" : "KL",
+                 done->mean_divergence);
     settings.overwrite = overwrite;
     settings.footer = footer;
     const ikt_plot_points points = {.rows = &done->rows,

@@ -2,7 +2,9 @@
  *     model file -> new rows -> codes -> neighbours among the old -> p_j|i -> places,
  * of maps by triplets
  *     model file -> new rows -> codes, or the rows -> near old rows and D to them and to far ones
- *         -> places.
+ *         -> places,
+ * of maps that are linear in similarities (kpca, kda)
+ *     model file -> new rows -> similarities to landmarks -> places.
  *
  * The old rows stay where they are and the new ones do not see each other, so the place of a row is
  * a function of the model and that row: the same bits in any batch, on any ranks and threads.
@@ -55,9 +57,11 @@ typedef struct {
     ikt_rows rows;
     int64_t k;          /* neighbours: of a map by triplets the near rows of a row */
     float *y;           /* [rows.count * q] */
-    double *divergence; /* [rows.count] KL_i; of a map by triplets E (triplet_placing.h) */
+    double *divergence; /* [rows.count] KL_i; of a map by triplets E (triplet_placing.h). NULL of
+                           maps of similarities, in which nothing is optimised */
     float *similarity;  /* [rows.count] K to the most similar old row, or exp(-D) where rows are
-                           compared by distances, exp(-d^2) by Fisher's; 0 flags an outlier */
+                           compared by distances, exp(-d^2) by Fisher's; 0 flags an outlier. Of
+                           maps of similarities K to the most similar landmark, of any sign */
     int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
@@ -81,6 +85,9 @@ typedef struct {
 ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *request,
                              ikt_transformed *out);
 void ikt_transformed_destroy(ikt_transformed *done);
+
+/* LOCAL, pure. Whether new rows are projected by their similarities, and not moved. */
+bool ikt_transform_projects(const ikt_loaded_model *loaded);
 
 /* LOCAL, pure. What `divergence` is of the rows of that model: "divergence", or "cost". */
 const char *ikt_transform_value_name(const ikt_loaded_model *loaded);
@@ -159,6 +166,17 @@ ikt_status ikt_new_class_lists_find(ikt_context *ctx, const ikt_loaded_model *lo
 /* LOCAL, pure. Bytes that it takes with so many old and new rows on a rank, and lists of k. */
 int64_t ikt_new_class_lists_memory(const ikt_model_shape *shape, int64_t old, int64_t rows,
                                    int64_t k, int threads);
+
+/* COLLECTIVE. Places new rows in a map that is linear in similarities (similarity/kernel_map.h), by
+ * the formula that placed the old ones: an old row that comes again gets its own place.
+ *   done   has the model and the distribution of the new rows; receives y, similarity and nearest
+ *          (the most similar landmark), cells
+ * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_DATA for what is no such map, and for
+ * similarities that are not finite. */
+ikt_status ikt_new_rows_project(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done);
+
+/* LOCAL, pure. Bytes that it takes. */
+int64_t ikt_new_rows_project_memory(const ikt_model_shape *shape);
 
 /* COLLECTIVE. Places new rows in a map by triplets (objective/triplet_placing.h).
  *   data     of ikt_loaded_model_dataset

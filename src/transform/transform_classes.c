@@ -11,6 +11,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 #include "neighbours/fisher_search.h"
@@ -124,16 +125,6 @@ static ikt_status read_old(ikt_context *ctx, class_rows *c) {
     return st;
 }
 
-/* k(x, s) of some rows with the support: -|x - s|^2 / 2 as the run had it, or what was given.
- *   squared   [count * ikt_packed_rows(m)] work space */
-static void compare(const class_rows *c, const float *x, int64_t count, float *squared, float *k) {
-    const int64_t m = c->support.m, d = c->loaded->shape.columns, stride = ikt_packed_rows(m);
-    c->metric->block(ikt_cpu_isa(), x, count, c->packed, m, d, squared);
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t l = 0; l < m; l++)
-            k[i * m + l] = -0.5f * squared[i * stride + l];
-}
-
 /* COLLECTIVE. Log-weights of the new rows, some at a time. They have numbers behind those of the
  * old rows, so that of every pair the old row is the lower one. */
 static ikt_status weigh_new(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
@@ -166,8 +157,8 @@ static ikt_status weigh_new(ikt_context *ctx, ikt_dataset *data, const ikt_rows 
         if (st != IKT_OK) break;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < (c->packed ? at.count : 0); i += TOGETHER)
-            compare(c, x + i * d, at.count - i < TOGETHER ? at.count - i : TOGETHER,
-                    squared + i * stride, k + i * m);
+            ikt_class_compare(c->metric, x + i * d, ikt_smaller(TOGETHER, at.count - i), c->packed,
+                              m, d, squared + i * stride, k + i * m);
         for (int64_t i = 0; i < at.count; i++)
             c->own.row[from + i] = c->old.n + at.first + i;
         for (int64_t e = 0; has_x && e < at.count * d; e++)

@@ -29,6 +29,8 @@ iktsne embed glyphs.h5 run.h5 $short output.model=model.h5 output.graph=graph.h5
 iktsne embed five-subspace.h5 five.h5 $short output.graph=start.h5 layout.init=landmark
 iktsne embed table.h5 named.h5 $short output.graph=names.h5 affinity.neighbours=1 isolation.psi=2
 iktsne embed five-subspace.h5 fisher.h5 $short affinity.kind=fisher fisher.support=40 output.model=fisher-model.h5
+iktsne embed five-subspace.h5 kernel.h5 layout.objective=kpca kernel.kind=gaussian kernel.landmarks=40 output.model=kernel-model.h5 output.measures=none
+iktsne embed five-subspace.h5 kernel.h5 layout.objective=kpca kernel.kind=isolation isolation.psi=8 kernel.landmarks=40 output.model=coded-model.h5 output.measures=none output.overwrite=yes
 iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv layout.init=spectral layout.eigengap=absolute
 iktsne embed five-subspace.h5 whole.h5 $short affinity.support=whole
 iktsne embed five-subspace.h5 groups.h5 $short layout.regulariser=laplacian layout.regulariser_rank=4
@@ -53,7 +55,7 @@ done
 
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
     Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 landmarks.h5 -- \
-    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 groups.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 fisher.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 fisher-model.h5 -- \
+    Results run.h5 five.h5 named.h5 cost.h5 whole.h5 groups.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 fisher.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 fisher-model.h5 kernel-model.h5 coded-model.h5 -- \
     Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt
 exit "$failed"

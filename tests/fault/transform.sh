@@ -41,7 +41,7 @@ expect 2 "too few arguments" transform model.h5 data.h5
 # output.model and isolation.model_from
 expect 2 "output.model needs affinity.kind = isolation" embed $good output.overwrite=yes output.model=no.h5 affinity.kind=gaussian isolation.psi=auto
 for objective in sne umap largevis; do
-    expect 2 "output.model does not go with layout.objective = $objective: new rows are placed by the kernel of t-SNE, or by triplets" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=$objective
+    expect 2 "output.model does not go with layout.objective = $objective: new rows are placed by the kernel of t-SNE, by triplets (trimap), or in a map" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=$objective
 done
 expect 2 "output.model needs isolation.form = voronoi" embed $bare output.overwrite=yes output.model=no.h5 layout.objective=trimap isolation.form=forest
 expect 2 "output.model and output.file are the same file" embed $good output.overwrite=yes output.model=run.h5

@@ -2,6 +2,10 @@
 
 make                     writes the matrices into the current folder
 check FILE WHAT          compares the embedding in FILE with the map of WHAT by numpy
+given WHAT RUN MODEL     writes what new and old rows are given by to be placed by a model
+placed WHAT FILE MODEL   compares places of new rows in FILE with those that numpy makes of the model
+same RUN FILE            compares two maps bit for bit
+damage MODEL PART        changes a data set of the group kernel
 """
 import sys
 
@@ -111,5 +115,81 @@ def check(path, what):
         assert difference <= 1e-5 * abs(wanted).max(), f"axis {axis} differs by {difference}"
 
 
+def new_rows():
+    """Some beside the old ones, some far from them, and one twice."""
+    rng = np.random.default_rng(13)
+    x, labels = rows()
+    new = x[:23] + rng.normal(0, 0.5, size=(23, 6))
+    new[20], new[21] = 40, new[3]
+    return new, labels[:23]
+
+
+def matrix_of(run):
+    with h5py.File(run) as f:
+        text = f["provenance"].attrs["configuration"]
+    return matrices()[3 if b"indefinite" in bytes(text if isinstance(text, bytes) else text.encode()) else 2]
+
+
+def given(what, run, model):
+    x, y = new_rows()
+    with h5py.File("new.h5", "w") as f:
+        f["X"], f["labels"] = x, y
+    if what == "given":
+        with h5py.File(model) as f:
+            landmarks = f["kernel/landmarks"][:]
+        old = matrix_of(run)[:, landmarks]
+        np.save("old.npy", old)
+        np.save("given.npy", x @ rows()[0][landmarks].T)
+        broken = old.copy()
+        broken[2, 7] = np.nan
+        np.save("broken.npy", broken)
+
+
+def similarities(what, model):
+    """Of new rows with the landmarks, by the definition of the kernel."""
+    if what == "given":
+        return np.load("given.npy")
+    x = new_rows()[0]
+    if "preprocess/shift" in model:
+        x = ((x - model["preprocess/shift"][:]) * model["preprocess/scale"][:]).astype(np.float32)
+    if "preprocess/mean" in model:
+        x = ((x - model["preprocess/mean"][:]) @ model["preprocess/components"][:].T).astype(np.float32)
+    x = x.astype(float)
+    if what == "isolation":
+        centres, cells = model["centres"][:].astype(float), model["partitionings"][:]
+        codes = np.array([np.linalg.norm(x[:, None] - centres[c][None], axis=2).argmin(1) for c in cells]).T
+        return (codes[:, None] == model["kernel/codes"][:][None]).mean(2)
+    s = model["kernel/rows"][:].astype(float)
+    if what == "linear":
+        return x @ s.T
+    return np.exp(-np.linalg.norm(x[:, None] - s[None], axis=2) ** 2 / (2 * model["kernel/numbers"][1] ** 2))
+
+
+def placed(what, path, model):
+    with h5py.File(model) as m, h5py.File(path) as f:
+        k, means = similarities(what, m), m["kernel/means"][:]
+        wanted = (k - k.mean(1, keepdims=True) - means + m["kernel/numbers"][0]) @ m["kernel/weights"][:].T
+        wanted -= m["kernel/origin"][:]
+        found = f["embedding"][:]
+        assert abs(found - wanted).max() <= 1e-5 * abs(wanted).max(), abs(found - wanted).max()
+        assert np.allclose(f["diagnostics/similarity"][:], k.max(1), rtol=1e-5, atol=1e-6)
+        nearest = np.searchsorted(m["kernel/landmarks"][:], f["diagnostics/nearest"][:])
+        assert np.allclose(k[np.arange(len(k)), nearest], k.max(1), rtol=1e-5, atol=1e-6)
+        assert abs(means.mean() - m["kernel/numbers"][0]) <= 1e-9 * abs(means).max()
+
+
+def same(one, other):
+    with h5py.File(one) as a, h5py.File(other) as b:
+        assert np.array_equal(a["embedding"][:], b["embedding"][:]), abs(a["embedding"][:] - b["embedding"][:]).max()
+
+
+def damage(model, part):
+    with h5py.File(model, "r+") as f:
+        values = f["kernel"][part][:]
+        values[1] = 0 if part == "landmarks" else 255
+        f["kernel"][part][:] = values
+
+
 if __name__ == "__main__":
-    {"make": make, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "check": check, "given": given, "placed": placed, "same": same,
+     "damage": damage}[sys.argv[1]](*sys.argv[2:])

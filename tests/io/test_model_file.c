@@ -170,7 +170,7 @@ static void spoil(const char *name, change what) {
 
 static void what_is_wrong_is_told(void **state) {
     static const char *const said[CHANGES] = {
-        "has format version 99; this program reads up to 5",
+        "has format version 99; this program reads up to 6",
         "has no data set 'codes'; it holds: ", "/codes has another size or type",
         "attribute psi is missing or wrong", "is not a model to place rows by"};
     ikt_context *ctx = *state;

@@ -190,7 +190,10 @@ refused 2 'input.rows would leave' $k input.rows=50
 refused 2 'layout.objective = pca needs rows' $sim:K layout.objective=pca
 refused 2 'layout.init = pca needs rows' $sim:K affinity.kind=gaussian layout.init=pca
 refused 2 'layout.init = landmark places' $sim:K affinity.kind=gaussian layout.init=landmark
-refused 2 'output.model does not go with layout.objective = kpca' input.file=rows.h5 layout.objective=kpca output.model=m.h5
+refused 2 'output.model does not go with input.spectrum = flip' $k input.spectrum=flip output.model=m.h5
+refused 2 'output.model does not go with kernel.kind = gaussian of a matrix' $k kernel.kind=gaussian output.model=m.h5
+refused 2 'output.model needs isolation.form = voronoi' input.file=rows.h5 layout.objective=kpca isolation.form=forest output.model=m.h5
+refused 2 'output.model and output.file are the same file' input.file=rows.h5 layout.objective=kpca output.model=x.h5
 refused 2 'output.model keeps the coordinates' $sim:K output.model=m.h5
 refused 2 'kernel.kind = linear takes inner products' $k kernel.kind=linear
 refused 2 'inner products of the rows' input.file=rows.h5 preprocess.metric=manhattan layout.objective=kpca kernel.kind=gaussian

@@ -63,13 +63,16 @@ static void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
         succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
 }
 
-static ikt_status run(ikt_context *ctx, made *m, int64_t k, bool computes_all) {
+typedef enum { USUAL, COMPUTES_ALL, ORDERS } manner;
+
+static ikt_status run(ikt_context *ctx, made *m, int64_t k, manner how) {
     const ikt_class_search job = {.settings = &m->settings,
                                   .data = m->data,
                                   .rows = &m->rows,
                                   .labels = m->labels,
                                   .k = k,
-                                  .computes_all = computes_all};
+                                  .computes_all = how == COMPUTES_ALL,
+                                  .orders_always = how == ORDERS};
     return ikt_class_search_run(ctx, &job, false, &m->lists, &m->recall, &m->outcome);
 }
 
@@ -87,7 +90,7 @@ static void begin(ikt_context *ctx, int64_t n, labelling how, const char *text, 
     }
     ikt_settings_parts(&m->settings, parts);
     succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    set(ctx, &m->settings, "affinity.kind=fisher preprocess.normalise=none");
+    set(ctx, &m->settings, "affinity.kind=fisher preprocess.normalise=none fisher.euclidean=0");
     set(ctx, &m->settings, text);
     succeed(ctx, ikt_source_from_rows(ctx, m->x, NULL, m->rows.count, D, IKT_TYPE_F32, &m->source));
     succeed(ctx, ikt_dataset_create(ctx, m->source, &m->settings.preprocess, &m->data));
@@ -95,7 +98,7 @@ static void begin(ikt_context *ctx, int64_t n, labelling how, const char *text, 
 
 static void make(ikt_context *ctx, int64_t n, labelling how, const char *text, made *m) {
     begin(ctx, n, how, text, m);
-    succeed(ctx, run(ctx, m, n - 1 < K ? n - 1 : K, false));
+    succeed(ctx, run(ctx, m, n - 1 < K ? n - 1 : K, USUAL));
 }
 
 static void unmake(made *m) {
@@ -260,15 +263,20 @@ static void lists_are_those_of_the_formulas(void **state) {
 
 /* --- bounds and candidates -------------------------------------------------------------------- */
 
-static uint64_t lists_of(ikt_context *ctx, const char *text, bool computes_all, double *proved) {
+static uint64_t lists_of_some(ikt_context *ctx, int64_t n, const char *text, manner how,
+                              double *proved) {
     made m;
-    begin(ctx, N, MIXED, text, &m);
-    succeed(ctx, run(ctx, &m, K, computes_all));
+    begin(ctx, n, MIXED, text, &m);
+    succeed(ctx, run(ctx, &m, K, how));
     const uint64_t hash = lists_hash(ctx, &m);
     if (proved) *proved = m.outcome.proved;
     if (m.recall.sample > 0) assert_true(m.recall.found >= m.outcome.proved - 1e-12);
     unmake(&m);
     return hash;
+}
+
+static uint64_t lists_of(ikt_context *ctx, const char *text, manner how, double *proved) {
+    return lists_of_some(ctx, N, text, how, proved);
 }
 
 static void bounds_and_candidates_give_the_same_lists(void **state) {
@@ -280,32 +288,61 @@ static void bounds_and_candidates_give_the_same_lists(void **state) {
     char whole[256];
     for (size_t t = 0; t < sizeof text / sizeof *text; t++) {
         double proved;
-        const uint64_t all = lists_of(ctx, text[t], true, NULL);
-        assert_true(lists_of(ctx, text[t], false, &proved) == all);
+        const uint64_t all = lists_of(ctx, text[t], COMPUTES_ALL, NULL);
+        assert_true(lists_of(ctx, text[t], USUAL, &proved) == all);
+        assert_true(proved == 1);
+        assert_true(lists_of(ctx, text[t], ORDERS, &proved) == all);
         assert_true(proved == 1);
         snprintf(whole, sizeof whole, "%s fisher.candidates=posterior fisher.among=%d", text[t],
                  N - 1);
-        assert_true(lists_of(ctx, whole, false, &proved) == all);
+        assert_true(lists_of(ctx, whole, USUAL, &proved) == all);
         assert_true(proved == 1);
         snprintf(whole, sizeof whole, "%s fisher.candidates=euclidean fisher.among=%d", text[t],
                  N - 1);
-        assert_true(lists_of(ctx, whole, false, &proved) == all);
+        assert_true(lists_of(ctx, whole, USUAL, &proved) == all);
         assert_true(proved == 1);
     }
 }
 
-/* Fewer candidates: what is called proved is what all rows give. */
-static void what_is_proved_is_complete(void **state) {
+/* Rows that are held in an order of their own: the same candidates, lists and proofs. */
+static void the_order_of_rows_changes_no_list(void **state) {
     ikt_context *ctx = *state;
+    static const char *const text[] = {
+        "fisher.support=40 fisher.among=30", "fisher.support=40 fisher.among=60 fisher.own=kept",
+        "fisher.support=40 fisher.among=30 fisher.euclidean=0.3",
+        "fisher.support=40 fisher.among=30 fisher.rule=trapezoid fisher.euclidean=0.3",
+        "fisher.sigma=0.3 fisher.among=90 fisher.points=2"};
+    static const char *const candidates[] = {"posterior", "euclidean"};
+    const int64_t many = 1600; /* several blocks on a rank, of which most are far */
+    for (size_t t = 0; t < 2 * sizeof text / sizeof *text; t++) {
+        char whole[256];
+        double proved, again;
+        snprintf(whole, sizeof whole, "%s fisher.candidates=%s", text[t / 2], candidates[t % 2]);
+        const uint64_t usual = lists_of(ctx, whole, USUAL, &proved);
+        assert_true(lists_of(ctx, whole, ORDERS, &again) == usual);
+        assert_true(proved == again);
+        if (t != 0 && t != 4) continue;
+        const uint64_t usual_many = lists_of_some(ctx, many, whole, USUAL, &proved);
+        assert_true(lists_of_some(ctx, many, whole, ORDERS, &again) == usual_many);
+        assert_true(proved == again);
+    }
+    const uint64_t all =
+        lists_of_some(ctx, many, "fisher.support=40 fisher.sigma=0.4", USUAL, NULL);
+    assert_true(lists_of_some(ctx, many, "fisher.support=40 fisher.sigma=0.4", ORDERS, NULL) ==
+                all);
+}
+
+/* Fewer candidates: what is called proved is what all rows give. */
+static void check_proofs(ikt_context *ctx, const char *usual) {
     static const int64_t among[] = {13, 20, 30, 50, 90, 150};
     double before = -1;
     char text[128];
     made all;
-    make(ctx, N, MIXED, "fisher.support=40", &all);
+    make(ctx, N, MIXED, usual, &all);
     bool is_some = false;
     for (size_t e = 0; e < sizeof among / sizeof *among; e++) {
         made m;
-        snprintf(text, sizeof text, "fisher.support=40 fisher.candidates=posterior fisher.among=%d",
+        snprintf(text, sizeof text, "%s fisher.candidates=posterior fisher.among=%d", usual,
                  (int)among[e]);
         make(ctx, N, MIXED, text, &m);
         int64_t same = 0;
@@ -327,6 +364,11 @@ static void what_is_proved_is_complete(void **state) {
     }
     assert_true(is_some && before > 0.9);
     unmake(&all);
+}
+
+static void what_is_proved_is_complete(void **state) {
+    check_proofs(*state, "fisher.support=40");
+    check_proofs(*state, "fisher.support=40 fisher.euclidean=0.3");
 }
 
 /* --- ranks and threads ------------------------------------------------------------------------ */
@@ -380,7 +422,7 @@ static void own_labels_leak_only_where_they_are_kept(void **state) {
         made m;
         begin(ctx, N, EVERY, "fisher.permute=yes fisher.support=230 fisher.sigma=0.5", &m);
         m.settings.affinity.fisher.own = kept ? IKT_OWN_KEPT : IKT_OWN_LEFT_OUT;
-        succeed(ctx, run(ctx, &m, K, false));
+        succeed(ctx, run(ctx, &m, K, USUAL));
         const double chance = m.outcome.chance, error = m.outcome.used.space_nearest;
         assert_true(fabs(chance - 0.75) < 1e-3);
         assert_int_equal(m.outcome.held_out.sample, 0);
@@ -543,7 +585,7 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_formulas),
               ikt_test(bounds_and_candidates_give_the_same_lists),
-              ikt_test(what_is_proved_is_complete),
+              ikt_test(the_order_of_rows_changes_no_list), ikt_test(what_is_proved_is_complete),
               ikt_test(bits_do_not_depend_on_ranks_or_threads),
               ikt_test(own_labels_leak_only_where_they_are_kept),
               ikt_test(labels_outside_the_support_change_no_bit),

@@ -247,7 +247,7 @@ static void linear_components_are_those_of_pca(void **state) {
                          IKT_OK);
         assert_int_equal(
             ikt_kernel_pca_fit(ctx, c.similar, N, q, IKT_EIGEN_ALONE_MAX, &map, &facts), IKT_OK);
-        assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y), IKT_OK);
+        assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y, NULL), IKT_OK);
         for (int axis = 0; axis < q; axis++) {
             assert_true(apart(ctx, y, scores, c.rows.count, q, axis) <= 1e-8);
             assert_true(fabs(facts.value[axis] - (N - 1) * pca->variance[axis]) <=
@@ -306,7 +306,7 @@ static void other_rows_are_placed_by_landmarks(void **state) {
     compared_make(alone, w, IKT_SIMILARITY_GAUSSIAN, h, chosen, m, &one);
     assert_int_equal(ikt_kernel_pca_fit(ctx, c.similar, m, Q, IKT_EIGEN_ALONE_MAX, &map, &facts),
                      IKT_OK);
-    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y), IKT_OK);
+    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y, NULL), IKT_OK);
     for (int64_t i = 0; i < c.rows.count; i++) {
         double k[N], v[N], wanted;
         for (int64_t l = 0; l < m; l++)
@@ -321,14 +321,14 @@ static void other_rows_are_placed_by_landmarks(void **state) {
     assert_int_equal(
         ikt_kernel_pca_fit(alone, one.similar, m, Q, IKT_EIGEN_ALONE_MAX, &map_of_one, &facts),
         IKT_OK);
-    assert_int_equal(ikt_kernel_map_place(alone, &map_of_one, one.similar, &one.rows, of_one),
+    assert_int_equal(ikt_kernel_map_place(alone, &map_of_one, one.similar, &one.rows, of_one, NULL),
                      IKT_OK);
     assert_memory_equal(y, of_one + c.rows.first * Q, (size_t)(c.rows.count * Q) * sizeof *y);
     ikt_kernel_map_destroy(&map);
     ikt_kernel_map_destroy(&map_of_one);
     /* Over a grid of all ranks: the same but for rounding. */
     assert_int_equal(ikt_kernel_pca_fit(ctx, c.similar, m, Q, 8, &map, &facts), IKT_OK);
-    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y), IKT_OK);
+    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y, NULL), IKT_OK);
     for (int64_t e = 0; e < c.rows.count * Q; e++)
         assert_true(fabs(y[e] - of_one[c.rows.first * Q + e]) <= 1e-10);
     ikt_kernel_map_destroy(&map);
@@ -427,7 +427,7 @@ static void discriminate(ikt_context *ctx, const world *w, int q, double ridge, 
     assert_int_equal(
         ikt_discriminant_fit(ctx, c.similar, N, w->label, q, ridge, 1, alone_max, &map, facts),
         IKT_OK);
-    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y), IKT_OK);
+    assert_int_equal(ikt_kernel_map_place(ctx, &map, c.similar, &c.rows, y, NULL), IKT_OK);
     ikt_kernel_map_destroy(&map);
     compared_end(&c);
 }

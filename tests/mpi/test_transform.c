@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
@@ -346,6 +347,12 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
         assert_true(done.nearest[i] >= 0 && done.nearest[i] < 60);
         assert_true(isfinite(done.y[2 * i]) && isfinite(done.divergence[i]));
     }
+    /* Each by the cells of its own nearest centre: without these all would be equally far from every
+     * old row, and nearest to the first one. */
+    int64_t first = 0;
+    for (int64_t i = 0; i < done.rows.count; i++)
+        first += done.nearest[i] == 0;
+    assert_true(ikt_sum_one(ctx, first) < 20);
     const uint64_t all = hash_all(ctx, &done);
     ikt_transformed_destroy(&done);
     if (ikt_rank(ctx) == 0) {

@@ -20,6 +20,21 @@ typedef struct {
     size_t row_bytes; /* dense */
 } layout;
 
+/* Whether a file of that shape may have the part. */
+static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    if (part == IKT_MODEL_ROWS) return s->has_rows;
+    if (part == IKT_MODEL_SCALES) return s->has_rows && !by_classes;
+    if (part == IKT_MODEL_CODES) return ikt_model_has_codes(s);
+    if (part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS) return ikt_model_has_cells(s);
+    if (part == IKT_MODEL_SUPPORT_ROWS) return by_classes && !s->is_of_similarities;
+    if (part == IKT_MODEL_LANDMARK_ROWS)
+        return s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
+    if (part == IKT_MODEL_LANDMARK_CODES) return s->kernel == IKT_MODEL_OF_ISOLATION;
+    if (part >= IKT_MODEL_LANDMARKS) return s->placing == IKT_PLACING_PROJECTION;
+    return part < IKT_MODEL_SUPPORT || by_classes;
+}
+
 static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const int bytes = ikt_model_code_bytes(s);
     const hid_t code = bytes == 1   ? H5T_NATIVE_UINT8
@@ -29,14 +44,16 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const bool shifted = s->is_shifted, reduced = s->is_reduced, coded = ikt_model_has_codes(s);
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
     const bool by_rows = by_classes && !s->is_of_similarities;
+    const bool by_kernel = s->placing == IKT_PLACING_PROJECTION;
+    const bool celled = ikt_model_has_cells(s);
     const layout all[IKT_MODEL_PARTS] = {
         [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_MEAN] = {"preprocess/mean", H5T_NATIVE_DOUBLE, s->d, 0, reduced, 0},
         [IKT_MODEL_COMPONENTS] = {"preprocess/components", H5T_NATIVE_DOUBLE, s->columns, s->d,
                                   reduced, 0},
-        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, coded, 0},
-        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, coded, 0},
+        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, celled, 0},
+        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, celled, 0},
         [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, coded, 0},
         [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
         [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0},
@@ -50,21 +67,20 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_SUPPORT_ROWS] = {"fisher/support_rows", H5T_NATIVE_FLOAT, s->support, s->columns,
                                     by_rows, 0},
         [IKT_MODEL_CLASS_NUMBERS] = {"fisher/numbers", H5T_NATIVE_DOUBLE, 2, 0, by_classes, 0},
-        [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0}};
+        [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0},
+        [IKT_MODEL_LANDMARKS] = {"kernel/landmarks", H5T_NATIVE_INT64, s->support, 0, by_kernel, 0},
+        [IKT_MODEL_LANDMARK_ROWS] = {"kernel/rows", H5T_NATIVE_FLOAT, s->support, s->columns,
+                                     belongs(s, IKT_MODEL_LANDMARK_ROWS), 0},
+        [IKT_MODEL_LANDMARK_CODES] = {"kernel/codes", code, s->support, s->t,
+                                      belongs(s, IKT_MODEL_LANDMARK_CODES), 0},
+        [IKT_MODEL_KERNEL_WEIGHTS] = {"kernel/weights", H5T_NATIVE_DOUBLE, s->q, s->support,
+                                      by_kernel, 0},
+        [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", H5T_NATIVE_DOUBLE, s->support, 0, by_kernel, 0},
+        [IKT_MODEL_KERNEL_NUMBERS] = {"kernel/numbers", H5T_NATIVE_DOUBLE, 2, 0, by_kernel, 0},
+        [IKT_MODEL_KERNEL_ORIGIN] = {"kernel/origin", H5T_NATIVE_DOUBLE, s->q, 0, by_kernel, 0}};
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
-}
-
-/* Whether a file of that shape may have the part. */
-static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
-    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
-    if (part == IKT_MODEL_ROWS) return s->has_rows;
-    if (part == IKT_MODEL_SCALES) return s->has_rows && !by_classes;
-    if (part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS || part == IKT_MODEL_CODES)
-        return ikt_model_has_codes(s);
-    if (part == IKT_MODEL_SUPPORT_ROWS) return by_classes && !s->is_of_similarities;
-    return part < IKT_MODEL_SUPPORT || by_classes;
 }
 
 _Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
@@ -138,7 +154,9 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
-    const int version = by_classes                    ? IKT_MODEL_CLASSES
+    const bool by_kernel = s->placing == IKT_PLACING_PROJECTION;
+    const int version = by_kernel                     ? IKT_MODEL_KERNEL
+                        : by_classes                  ? IKT_MODEL_CLASSES
                         : s->placing != 0             ? IKT_MODEL_PLACING
                         : s->metric != 0              ? IKT_MODEL_METRIC
                         : ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE
@@ -156,12 +174,16 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
                ikt_h5_set_int(w->out.file, "classes", s->classes) &&
                ikt_h5_set_int(w->out.file, "lanes", s->lanes) &&
                ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
+    if (good && by_kernel)
+        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
+               ikt_h5_set_int(w->out.file, "kernel", s->kernel) &&
+               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
+    const char *own = by_classes ? "fisher" : by_kernel ? "kernel" : NULL;
     hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
-    hid_t fisher = group >= 0 && by_classes ? ikt_h5_create_group(w->out.file, "fisher") : -1;
-    ikt_status st =
-        ikt_h5_output_check(&w->out, group >= 0 && (!by_classes || fisher >= 0), "the format");
+    hid_t second = group >= 0 && own ? ikt_h5_create_group(w->out.file, own) : -1;
+    ikt_status st = ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
     ikt_h5_close(group);
-    ikt_h5_close(fisher);
+    ikt_h5_close(second);
     return st;
 }
 
@@ -238,6 +260,28 @@ static bool read_class_sizes(ikt_model_file *f) {
            (!s->is_of_similarities || s->d == s->support);
 }
 
+/* Cells of partitionings of centres. */
+static bool cells_fit(const ikt_model_shape *s) {
+    return s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
+           s->psi <= s->centres && s->centres <= INT32_MAX;
+}
+
+/* The same of a map of similarities. */
+static bool read_kernel_sizes(ikt_model_file *f) {
+    ikt_model_shape *s = &f->shape;
+    int64_t of_similarities = 0;
+    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
+        !ikt_h5_get_int(f->file, "kernel", &s->kernel) ||
+        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
+        return false;
+    s->is_of_similarities = of_similarities != 0;
+    return s->kernel >= IKT_MODEL_OF_LINEAR && s->kernel <= IKT_MODEL_OF_GIVEN && s->support >= 3 &&
+           s->support <= s->n && s->support <= INT32_MAX &&
+           s->is_of_similarities == (s->kernel == IKT_MODEL_OF_GIVEN) &&
+           (!s->is_of_similarities || s->d == s->support) &&
+           (s->kernel != IKT_MODEL_OF_ISOLATION || cells_fit(s));
+}
+
 static ikt_status read_shape(ikt_model_file *f) {
     int64_t number[NUMBERS];
     char what[128];
@@ -262,11 +306,10 @@ static ikt_status read_shape(ikt_model_file *f) {
     if (!ikt_h5_get_int(f->file, "placing", &f->shape.placing)) f->shape.placing = 0;
     f->shape.has_rows = ikt_h5_get_int(f->file, "holds_rows", &has_rows) && has_rows != 0;
     const ikt_model_shape *s = &f->shape;
-    const bool fits = s->placing == IKT_PLACING_CLASSES ? read_class_sizes(f)
-                      : s->has_rows
-                          ? s->placing == IKT_PLACING_TRIPLETS
-                          : s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
-                                s->psi <= s->centres && s->centres <= INT32_MAX;
+    const bool fits = s->placing == IKT_PLACING_CLASSES      ? read_class_sizes(f)
+                      : s->placing == IKT_PLACING_PROJECTION ? !s->has_rows && read_kernel_sizes(f)
+                      : s->has_rows                          ? s->placing == IKT_PLACING_TRIPLETS
+                                                             : cells_fit(s);
     bool good = fits && s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
                 s->metric >= 0 && s->metric <= METRIC_MOST && s->placing >= 0 &&
                 s->placing < IKT_PLACINGS && (s->is_reduced || s->columns == s->d) &&

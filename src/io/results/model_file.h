@@ -16,6 +16,13 @@
  * the class of each; self, m double: k(s, s); numbers, 2 double: sigma, and what squared plain
  * distances count; support_rows, m x columns float32, where rows are compared themselves; weights,
  * n x lanes float32: log-weights of the old rows. /rows is there where plain distances count
+ *   /kernel/...      of maps that are linear in similarities (similarity/kernel_map.h):
+ *                    landmarks, m int64: the rows that the map is made of, ascending; weights,
+ *                    q x m, means, m, and numbers, 2 double: the mean of all similarities and the
+ *                    bandwidth (0 without one); origin, q double: what was taken off all places,
+ *                    as every map has its mean at 0; rows, m x columns float32: the landmarks of a
+ *                    linear or Gaussian kernel, or codes, m x t, of the Isolation kernel, which
+ *                    has /centres and /partitionings, too
  *   /provenance      attributes: configuration (YAML), version, input, hashes
  * The root has attributes format = "iktsne-model", format_version, and those of ikt_model_shape.
  * All of it is the same in equal runs on any number of ranks.
@@ -36,7 +43,8 @@ typedef enum {
     IKT_MODEL_METRIC = 3,  /* there may be a metric, which older programs would pass over */
     IKT_MODEL_PLACING = 4, /* new rows may be placed otherwise than by the kernel of t-SNE */
     IKT_MODEL_CLASSES = 5, /* ... or by distances that follow labels */
-    IKT_MODEL_CURRENT = IKT_MODEL_CLASSES
+    IKT_MODEL_KERNEL = 6,  /* ... or by a map of similarities */
+    IKT_MODEL_CURRENT = IKT_MODEL_KERNEL
 } ikt_model_version;
 
 /* The data sets. Elements in memory are of the types above, rows dense unless a stride is given. */
@@ -59,6 +67,13 @@ typedef enum {
     IKT_MODEL_SUPPORT_ROWS,
     IKT_MODEL_CLASS_NUMBERS,
     IKT_MODEL_WEIGHTS,
+    IKT_MODEL_LANDMARKS,
+    IKT_MODEL_LANDMARK_ROWS,
+    IKT_MODEL_LANDMARK_CODES,
+    IKT_MODEL_KERNEL_WEIGHTS,
+    IKT_MODEL_KERNEL_MEANS,
+    IKT_MODEL_KERNEL_NUMBERS,
+    IKT_MODEL_KERNEL_ORIGIN,
     IKT_MODEL_PARTS
 } ikt_model_part;
 
@@ -67,8 +82,17 @@ typedef enum {
     IKT_PLACING_DIVERGENCE, /* their own KL divergence, with the kernel of t-SNE */
     IKT_PLACING_TRIPLETS,   /* the loss of their own triplets */
     IKT_PLACING_CLASSES,    /* their own KL divergence, by the Fisher metric */
+    IKT_PLACING_PROJECTION, /* a linear map of their similarities */
     IKT_PLACINGS
 } ikt_model_placing;
+
+/* By what kernel rows and landmarks of IKT_PLACING_PROJECTION are similar; append only. */
+typedef enum {
+    IKT_MODEL_OF_LINEAR = 1,
+    IKT_MODEL_OF_GAUSSIAN = 2,
+    IKT_MODEL_OF_ISOLATION = 3,
+    IKT_MODEL_OF_GIVEN = 4 /* new rows are their similarities to the landmarks */
+} ikt_model_kernel;
 
 /* What the sizes of the data sets follow from. */
 typedef struct {
@@ -86,14 +110,22 @@ typedef struct {
     int64_t placing; /* ikt_model_placing; 0 is not written */
     bool has_rows;   /* there are rows; centres, t and psi are 0 then */
     int64_t support, classes, lanes; /* of IKT_PLACING_CLASSES: rows of the support, their classes,
-                                        log-weights of a row; else 0 and not written */
+                                        log-weights of a row; else 0 and not written. Of
+                                        IKT_PLACING_PROJECTION the first: landmarks */
+    int64_t kernel;                  /* ikt_model_kernel of IKT_PLACING_PROJECTION; else 0 */
     bool is_of_similarities;         /* likewise: new rows are their similarities to the support */
     bool has_labels, has_fill;       /* known when reading; not written */
 } ikt_model_shape;
 
-/* LOCAL, pure. Whether there are centres, partitionings and codes. */
+/* LOCAL, pure. Whether there are centres, partitionings and codes of all rows. */
 static inline bool ikt_model_has_codes(const ikt_model_shape *shape) {
-    return !shape->has_rows && shape->placing != IKT_PLACING_CLASSES;
+    return !shape->has_rows && shape->placing != IKT_PLACING_CLASSES &&
+           shape->placing != IKT_PLACING_PROJECTION;
+}
+
+/* LOCAL, pure. Whether there are centres and partitionings. */
+static inline bool ikt_model_has_cells(const ikt_model_shape *shape) {
+    return ikt_model_has_codes(shape) || shape->kernel == IKT_MODEL_OF_ISOLATION;
 }
 
 /* LOCAL, pure. Bytes of an entry of the codes. */

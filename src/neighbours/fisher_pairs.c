@@ -1,0 +1,149 @@
+/* What is known of a pair of rows before its distance is computed, and the distance. See
+ * fisher_batch.h.
+ *
+ * With plain distances added, d^2 = f^2 + e x^2, and a bound on the length f is one on d^2. The
+ * square of the chord h is one on f, f >= 2 h, so that 4 h^2 + e x^2 <= d^2. */
+#include "neighbours/fisher_batch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+/* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
+ * probabilities are corrected for weights that are left out, of which some digits cancel. */
+static const float slack = 1e-4f, corrected_slack = 6e-3f;
+static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
+
+float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
+    if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
+    return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
+}
+
+/* 4 h^2 + e x^2 <= d^2. */
+float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst) {
+    if (!ikt_fisher_adds(b)) return ikt_fisher_chord_limit(b, worst);
+    if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
+    return worst / 4 * (1 + slack) + 1e-9f;
+}
+
+static double plain_squared(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                            int64_t j, ikt_fisher_scratch *s) {
+    const int64_t d = b->rows->d;
+    const float *row = other->x + j * d;
+    if (b->rows->euclidean == 0) return 0;
+    ikt_pack_rows_from(&row, 1, d, s->pair);
+    b->rows->metric->block(ikt_cpu_isa(), b->x + a * d, 1, s->pair, 1, d, s->one);
+    return b->rows->euclidean * (double)s->one[0];
+}
+
+static void leave_out(const ikt_class_lanes *shape, const float *weight, int64_t one,
+                      int64_t another, float *to) {
+    memcpy(to, weight, (size_t)shape->lanes * sizeof *to);
+    if (one >= 0) to[one] = IKT_NO_WEIGHT;
+    if (another >= 0) to[another] = IKT_NO_WEIGHT;
+}
+
+int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a) {
+    return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
+}
+
+/* The length of a line over its middle, from below, where that can be told.
+ *   root, their   sqrt(p) at its ends
+ *   margin        what chords may be too long by */
+static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                         int64_t j, const float *root, const float *their, float margin,
+                         ikt_fisher_scratch *s) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    const float least_total = 1e-30f;
+    const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
+                                                    other->half + j * shape->lanes, s->root_middle);
+    if (!(total >= least_total)) return 0;
+    const float first =
+        sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
+    const float second =
+        sqrtf(b->rows->job.kernel->chord(s->root_middle, their, shape->wide)) - margin;
+    return (first > 0 ? ikt_segment_arc(first * first) : 0) +
+           (second > 0 ? ikt_segment_arc(second * second) : 0);
+}
+
+bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                            int64_t j, const float *root, const float *their, float plain,
+                            float margin, ikt_fisher_scratch *s) {
+    const float worst = *ikt_fisher_best(b, a), left = worst - plain * (1 - slack);
+    if (!b->half || worst == INFINITY) return false;
+    return over_middle(b, a, other, j, root, their, margin, s) >
+           sqrtf(left > 0 ? left : 0) * (1 + slack) + slack;
+}
+
+void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                      const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s) {
+    const ikt_segment_job *job = &b->rows->job;
+    const ikt_class_lanes *shape = &job->shape;
+    const int64_t theirs = other->lane[j];
+    float *best = ikt_fisher_best(b, a);
+    const double plain = plain_squared(b, a, other, j, s);
+    const double left = (double)best[0] - plain;
+    const float limit = b->rows->computes_all ? INFINITY : (float)sqrt(left > 0 ? left : 0);
+    const bool is_lower = b->row[a] < (int64_t)other->number[j];
+    const float *own = b->weight + a * shape->lanes, *own_root = b->root + a * shape->wide;
+    const float *their = other->weight + j * shape->lanes;
+    const float *their_root = other->root + j * shape->wide;
+    if (lane >= 0 || theirs >= 0) {
+        leave_out(shape, own, lane, theirs, s->low);
+        leave_out(shape, their, lane, theirs, s->high);
+        job->kernel->roots(shape, s->low, s->low, 0, s->root_low);
+        job->kernel->roots(shape, s->high, s->high, 0, s->root_high);
+        own = s->low;
+        their = s->high;
+        own_root = s->root_low;
+        their_root = s->root_high;
+    }
+    const float length = ikt_segment_distance(job, is_lower ? own : their, is_lower ? their : own,
+                                              is_lower ? own_root : their_root,
+                                              is_lower ? their_root : own_root, limit, s->line);
+    if (length == INFINITY) return;
+    s->lengths++;
+    ikt_best_offer(best, b->best_row + b->at[a] * b->k, b->k,
+                   (float)((double)length * (double)length + plain), other->number[j]);
+}
+
+/* sqrt(p) of a row without the entry in a lane; false where so much would be left out that no
+ * digits remained. weight   [lanes] log-weights of the row */
+static bool without(const ikt_class_lanes *shape, const float *root, const float *weight,
+                    int64_t lane, float *out) {
+    const float w = exp2f(weight[lane]), left = 1 / (1 - w);
+    const int own = (int)ikt_find_block(shape->first, shape->classes, lane);
+    if (!(w < weight_most)) return false;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = root[c] * root[c] * left;
+    const float rest = out[own] - w * left;
+    out[own] = rest > 0 ? rest : 0;
+    for (int c = 0; c < shape->wide; c++)
+        out[c] = sqrtf(out[c]);
+    return true;
+}
+
+bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                               const ikt_fisher_block *other, int64_t j, float plain,
+                               ikt_fisher_scratch *s) {
+    const float left = *ikt_fisher_best(b, a) - plain * (1 - slack);
+    const float limit = ikt_fisher_chord_limit(b, left > 0 ? left : 0);
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    if (limit == INFINITY) return false;
+    const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
+    if (other->lane[j] >= 0) {
+        if (!without(shape, root, b->weight + a * shape->lanes, other->lane[j], s->root_low))
+            return false;
+        root = s->root_low;
+    }
+    if (lane >= 0) {
+        if (!without(shape, their, other->weight + j * shape->lanes, lane, s->root_high))
+            return false;
+        their = s->root_high;
+    }
+    const float chord =
+        sqrtf(b->rows->job.kernel->chord(root, their, shape->wide)) - 2 * corrected_slack;
+    if (chord > 0 && chord * chord > limit) return true;
+    return ikt_fisher_is_too_long(b, a, other, j, root, their, plain, corrected_slack, s);
+}

@@ -1,0 +1,156 @@
+/* New rows in a map that is linear in similarities to landmarks (kpca, kda). See transform.h, and
+ * similarity/kernel_map.h for the formula.
+ *
+ * A new row has its similarities to the landmarks, by the kernel of the run or as they are given,
+ * centred by the means of the run. Nothing is optimised: the place is the one that the row would
+ * have had beside the others, had it been none of the landmarks. */
+#include "transform/transform.h"
+
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "kernelsum/replica.h"
+#include "similarity/kernel_map.h"
+
+static const char purpose[] = "kernel map";
+
+/* The map as the file has it, the same on every rank. */
+typedef struct {
+    int64_t *landmark; /* [m] */
+    ikt_kernel_map map;
+    double bandwidth;
+    double origin[IKT_DIMENSIONS_MOST]; /* what was taken off all places */
+    float *x;    /* [m * columns] landmarks of a linear or Gaussian kernel; else NULL */
+    char *codes; /* [m * stride] of the Isolation kernel; else NULL */
+} projection;
+
+static void destroy(projection *p) {
+    ikt_free(&p->landmark);
+    ikt_kernel_map_destroy(&p->map);
+    ikt_free(&p->x);
+    ikt_free(&p->codes);
+}
+
+static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
+}
+
+/* COLLECTIVE. The map itself, which every rank reads. */
+static ikt_status read_map(ikt_context *ctx, const ikt_loaded_model *m, projection *p) {
+    const int64_t rows = m->shape.support, q = m->shape.q;
+    double numbers[2] = {0, 0};
+    p->map = (ikt_kernel_map){.m = rows, .q = q};
+    ikt_status st = ikt_alloc(ctx, &p->landmark, rows, sizeof *p->landmark, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p->map.weight, q * rows, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p->map.mean, rows, sizeof(double), purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_LANDMARKS, 0, rows, p->landmark, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_WEIGHTS, 0, q, p->map.weight, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_MEANS, 0, rows, p->map.mean, 0);
+    if (st == IKT_OK) st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_NUMBERS, 0, 2, numbers, 0);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_ORIGIN, 0, q, p->origin, 0);
+    const bool has_bandwidth = m->shape.kernel == IKT_MODEL_OF_GAUSSIAN;
+    bool is_good = isfinite(numbers[0]) && isfinite(numbers[1]) &&
+                   has_bandwidth == (numbers[1] > 0) && numbers[1] >= 0;
+    for (int64_t l = 0; st == IKT_OK && l < rows; l++)
+        is_good = is_good && isfinite(p->map.mean[l]) && p->landmark[l] >= 0 &&
+                  p->landmark[l] < m->shape.n && (l == 0 || p->landmark[l] > p->landmark[l - 1]);
+    for (int64_t e = 0; st == IKT_OK && e < q * rows; e++)
+        is_good = is_good && isfinite(p->map.weight[e]);
+    for (int64_t c = 0; st == IKT_OK && c < q; c++)
+        is_good = is_good && isfinite(p->origin[c]);
+    if (st == IKT_OK && !is_good) st = damaged(ctx, m, "/kernel holds what is no map");
+    p->map.total = numbers[0];
+    p->bandwidth = numbers[1];
+    return st;
+}
+
+/* COLLECTIVE. Codes of the landmarks, which must be cells. */
+static ikt_status read_codes(ikt_context *ctx, const ikt_loaded_model *m, int64_t stride,
+                             projection *p) {
+    const ikt_model_shape *s = &m->shape;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &p->codes, s->support, (size_t)stride, purpose)));
+    IKT_TRY(
+        ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_CODES, 0, s->support, p->codes, stride));
+    const ikt_codes read = {.n_local = s->support,
+                            .t = s->t,
+                            .stride = stride,
+                            .width = ikt_model_code_bytes(s),
+                            .code = p->codes};
+    for (int64_t e = 0; e < s->support * s->t; e++)
+        if (ikt_code_entry(&read, e / s->t, e % s->t) >= s->psi)
+            return damaged(ctx, m, "/kernel/codes holds a cell beyond psi");
+    return IKT_OK;
+}
+
+/* COLLECTIVE. What new rows are compared with.
+ *   codes   receives those of the new rows, of the Isolation kernel */
+static ikt_status compare(ikt_context *ctx, const ikt_loaded_model *m, ikt_dataset *data,
+                          const ikt_rows *rows, projection *p, ikt_codes *codes,
+                          ikt_similarities **out) {
+    const ikt_model_shape *s = &m->shape;
+    if (s->kernel == IKT_MODEL_OF_ISOLATION) {
+        ikt_stage_begin(ctx, IKT_STAGE_CODES);
+        const ikt_status st = ikt_codes_compute(ctx, data, rows, m->model, codes, NULL);
+        ikt_stage_end(ctx, IKT_STAGE_CODES);
+        IKT_TRY(st);
+        IKT_TRY(read_codes(ctx, m, codes->stride, p));
+    } else if (!s->is_of_similarities) {
+        const int64_t size = s->support * s->columns;
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &p->x, size, sizeof *p->x, purpose)));
+        IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_ROWS, 0, s->support, p->x, 0));
+    }
+    const ikt_similarity_of of = {.kind = (ikt_similarity_kind)s->kernel,
+                                  .bandwidth = p->bandwidth,
+                                  .data = data,
+                                  .codes = codes,
+                                  .is_apart = true,
+                                  .chosen_rows = p->x,
+                                  .chosen_codes = p->codes};
+    return ikt_similarities_create(ctx, &of, rows, NULL, s->support, out);
+}
+
+ikt_status ikt_new_rows_project(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done) {
+    const ikt_loaded_model *m = &done->loaded;
+    const int64_t count = done->rows.count, q = m->shape.q;
+    projection p = {.landmark = NULL};
+    ikt_codes codes = {0};
+    ikt_similarities *similar = NULL;
+    double *y = NULL;
+    ikt_status st = ikt_alloc(ctx, &done->y, count * q, sizeof *done->y, "embedding");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &done->similarity, count, sizeof *done->similarity, "embedding");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &done->nearest, count, sizeof *done->nearest, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &y, count * q, sizeof *y, "embedding");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = read_map(ctx, m, &p);
+    if (st == IKT_OK) st = compare(ctx, m, data, &done->rows, &p, &codes, &similar);
+    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
+    const ikt_most_similar most = {done->nearest, done->similarity};
+    if (st == IKT_OK) st = ikt_kernel_map_place(ctx, &p.map, similar, &done->rows, y, &most);
+    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    for (int64_t e = 0; st == IKT_OK && e < count * q; e++)
+        done->y[e] = (float)((double)(float)y[e] - p.origin[e % q]); /* as the old ones */
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        done->nearest[i] = p.landmark[done->nearest[i]];
+    done->cells = codes.check;
+    ikt_similarities_destroy(&similar);
+    ikt_codes_destroy(&codes);
+    ikt_free(&y);
+    destroy(&p);
+    return st;
+}
+
+int64_t ikt_new_rows_project_memory(const ikt_model_shape *shape) {
+    enum { WORK_BYTES = 16 << 20 }; /* of similarities, rows and their copies, some at a time */
+    const int64_t m = shape->support, rows = shape->is_of_similarities ? 0 : shape->columns;
+    const int64_t size = sizeof(double);
+    return m * (size * (shape->q + 2) + rows * (size + 2 * (int64_t)sizeof(float))) + WORK_BYTES;
+}
