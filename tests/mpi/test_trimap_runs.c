@@ -133,7 +133,7 @@ static void settings_that_make_no_sense_are_refused(void **state) {
                {"trimap.scale_to=20", "would have no effect"}, /* of the Isolation kernel */
                {"trimap.triplets=fixed trimap.redraw=2", "would have no effect"},
                {"layout.objective=tsne trimap.t=3", "would have no effect"},
-               {"layout.objective=umap output.model=model.h5", "or by triplets"},
+               {"layout.objective=umap output.model=model.h5", "by triplets (trimap)"},
                {"output.graph=graph.h5", "does not make"}};
     ikt_context *ctx = *state;
     const run_files f = make_files(ctx, 1);
