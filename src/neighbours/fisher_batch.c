@@ -77,6 +77,12 @@ static bool has_middle(const ikt_fisher_rows *rows) {
     return rows->job.rule == IKT_RULE_ARC && rows->job.points % 2 == 1 && !rows->computes_all;
 }
 
+int64_t ikt_fisher_outward(int64_t from, int64_t i, int64_t blocks) {
+    const int64_t near = ikt_smaller(from, blocks - 1 - from);
+    if (i > 2 * near) return from < blocks - 1 - from ? i : blocks - 1 - i;
+    return i % 2 == 1 ? from + (i + 1) / 2 : from - i / 2;
+}
+
 /* The balls of the own blocks: about the means of their rows. */
 static ikt_status make_balls(ikt_fisher_batch *b) {
     const ikt_fisher_rows *rows = b->rows;

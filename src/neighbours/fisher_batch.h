@@ -116,6 +116,10 @@ void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
 /* LOCAL, pure. Own rows of a batch, which have products for middles of lines. */
 int64_t ikt_fisher_batch_rows(int64_t lanes);
 
+/* LOCAL, pure. All of `blocks` blocks, those near the block `from` first: the i-th of them, by
+ * turns behind it and before it as long as there are both. */
+int64_t ikt_fisher_outward(int64_t from, int64_t i, int64_t blocks);
+
 /* LOCAL, pure. Own rows whose buffers of so many selected pairs are held together. */
 int64_t ikt_fisher_select_rows(int64_t selected);
 

@@ -271,13 +271,6 @@ static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t number, 
                                  b->block_half + j * parts.weight);
 }
 
-/* The blocks from one on outward: the i-th of them. */
-static int64_t outward(int64_t from, int64_t i, int64_t blocks) {
-    const int64_t near = ikt_smaller(from, blocks - 1 - from);
-    if (i > 2 * near) return from < blocks - 1 - from ? i : blocks - 1 - i;
-    return i % 2 == 1 ? from + (i + 1) / 2 : from - i / 2;
-}
-
 /* COLLECTIVE. Shows every block of every rank to the batch, those like the block `from` first;
  * `here` and `next` hold one each. */
 static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *here, float *next) {
@@ -288,7 +281,7 @@ static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *
     const int64_t blocks = (ikt_rows_count(rows, 0) + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
     ikt_fisher_block other;
     for (int64_t i = 0; i < blocks; i++) {
-        const int64_t number = outward(ikt_smaller(from, blocks - 1), i, blocks);
+        const int64_t number = ikt_fisher_outward(ikt_smaller(from, blocks - 1), i, blocks);
         if (size > 1) fill(b, parts, number, block_count(rows, rank, number), here);
         for (int step = 0; step < size; step++) {
             const int owner = (rank + step) % size, following = (rank + step + 1) % size;

@@ -10,6 +10,7 @@
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "config/config.h"
+#include "neighbours/fisher_batch.h"
 #include "pipeline/discriminative.h"
 #include "support/expect.h"
 #include "support/fisher_ref.h"
@@ -304,6 +305,24 @@ static void bounds_and_candidates_give_the_same_lists(void **state) {
     }
 }
 
+static void blocks_are_met_from_near_to_far(void **state) {
+    (void)state;
+    for (int64_t blocks = 1; blocks <= 9; blocks++)
+        for (int64_t from = 0; from < blocks; from++) {
+            int seen[9] = {0};
+            int64_t before = 0;
+            for (int64_t i = 0; i < blocks; i++) {
+                const int64_t block = ikt_fisher_outward(from, i, blocks);
+                const int64_t steps = block < from ? from - block : block - from;
+                assert_true(block >= 0 && block < blocks && steps >= before);
+                seen[block]++;
+                before = steps;
+            }
+            for (int64_t block = 0; block < blocks; block++)
+                assert_int_equal(seen[block], 1);
+        }
+}
+
 /* Rows that are held in an order of their own: the same candidates, lists and proofs. */
 static void the_order_of_rows_changes_no_list(void **state) {
     ikt_context *ctx = *state;
@@ -585,6 +604,7 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_formulas),
               ikt_test(bounds_and_candidates_give_the_same_lists),
+              ikt_test(blocks_are_met_from_near_to_far),
               ikt_test(the_order_of_rows_changes_no_list), ikt_test(what_is_proved_is_complete),
               ikt_test(bits_do_not_depend_on_ranks_or_threads),
               ikt_test(own_labels_leak_only_where_they_are_kept),
