@@ -19,19 +19,20 @@ static bool is_own(const ikt_rows *rows, uint32_t row) {
     return (int64_t)row >= rows->first && (int64_t)row < rows->first + rows->count;
 }
 
-/* LOCAL, pure. Where in `force` own edges that end elsewhere begin; the 0; what nobody reads. */
+/* LOCAL, pure. Where in `force` own edges that end elsewhere begin; the 0; what nobody reads of a
+ * tile, since two threads may be at the first and the last tile at once. */
 static int64_t leaving_place(const ikt_near_edges *e) {
     return e->own + e->cut.received;
 }
 static int64_t zero_place(const ikt_near_edges *e) {
     return leaving_place(e) + e->cut.sent;
 }
-static int64_t idle_place(const ikt_near_edges *e) {
-    return zero_place(e) + 1;
+static int64_t idle_place(const ikt_near_edges *e, int64_t tile) {
+    return zero_place(e) + 1 + (tile == e->tiles - 1);
 }
 
 static ikt_status check_places(ikt_context *ctx, const ikt_near_edges *e) {
-    if (idle_place(e) < INT32_MAX) return IKT_OK;
+    if (zero_place(e) + 2 < INT32_MAX) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_RESOURCE,
                     "%lld rows with %lld neighbours each are too many for one rank, which has room "
                     "for 2^31 edges: use more ranks",
@@ -60,7 +61,7 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
     if (st == IKT_OK) st = check_places(ctx, e);
     st = ikt_agree(ctx, st);
     for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE && st == IKT_OK; x++)
-        e->place[x] = (int32_t)idle_place(e);
+        e->place[x] = (int32_t)idle_place(e, x / (e->m * IKT_TILE));
     for (int64_t x = 0; x < rows->count * e->m && st == IKT_OK; x++) {
         if (is_own(rows, lists->row[x])) continue;
         const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
@@ -168,7 +169,7 @@ static ikt_status fill_tiles(ikt_context *ctx, const ikt_neighbours *lists, cons
     const int64_t all = e->tiles * e->m * IKT_TILE;
     IKT_TRY(ikt_alloc(ctx, &e->near, all, sizeof *e->near, purpose));
     IKT_TRY(ikt_alloc(ctx, &e->d, all, sizeof *e->d, purpose));
-    IKT_TRY(ikt_alloc(ctx, &e->force, (idle_place(e) + 1) * e->q, sizeof *e->force, purpose));
+    IKT_TRY(ikt_alloc(ctx, &e->force, (zero_place(e) + 3) * e->q, sizeof *e->force, purpose));
     for (int64_t x = 0; x < e->rows.count * e->m; x++) {
         const int64_t at = ikt_near_edges_place(e, x / e->m, x % e->m);
         e->near[at] = local_number(&e->rows, set, lists->row[x]);

@@ -31,14 +31,14 @@ typedef struct {
                        lanes without own rows 0 */
     float *d;       /* [tiles * m * 16] D of the edges */
     int32_t *place; /* [tiles * m * 16] where their forces stand in: */
-    float *force;   /* [(own + cut.received + cut.sent + 2) * q]: of the own edges that end at own
+    float *force;   /* [(own + cut.received + cut.sent + 3) * q]: of the own edges that end at own
                        rows, by blocks of these; of other ranks' edges that end at own rows; of own
                        edges that end at rows of other ranks, as they are sent; then 0; then what
-                       lanes without own rows leave */
+                       lanes without own rows leave, in the first tile and in the last */
     int64_t own;    /* own edges that end at own rows */
     int64_t *start; /* [rows.count + 1] where the edges that end at each own row begin in: */
     int32_t *ends;  /* [start[rows.count] + IKT_ENDS_AHEAD] where their forces are; the place of the
-                       0 fills each  row's list up to a multiple of IKT_ENDS_SUMS */
+                       0 fills each row's list up to a multiple of IKT_ENDS_SUMS */
     int64_t n_ghost;
     int64_t *ghost_row; /* [n_ghost] rows of other ranks where own edges end, ascending */
     ikt_shuffle cut;    /* own edges that end at rows of other ranks, to these */
