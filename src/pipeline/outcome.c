@@ -210,6 +210,16 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 
+ikt_result ikt_run_map(const ikt_run *run) {
+    return (ikt_result){.rows = run->rows,
+                        .q = (int)run->settings.layout.dimensions,
+                        .embedding = run->embedding.y,
+                        .labels = run->labels,
+                        .label_names = run->label_names,
+                        .marked = run->marked,
+                        .n_marked = run->n_marked};
+}
+
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
@@ -241,37 +251,29 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
             ikt_part_shared("support", IKT_PART_I64, o->support.m, o->support.row),
             ikt_part_shared("held_out", IKT_PART_I64, o->held_out.sample, o->held_out.row)};
         const ikt_result_column original = {"row", IKT_COLUMN_INT64, run->original};
-        const ikt_result result = {.rows = run->rows,
-                                   .columns = &original,
-                                   .n_columns = has_originals,
-                                   .q = (int)run->settings.layout.dimensions,
-                                   .embedding = run->embedding.y,
-                                   .labels = run->labels,
-                                   .label_names = run->label_names,
-                                   .marked = run->marked,
-                                   .n_marked = run->n_marked,
-                                   .n_trace = trace->count,
-                                   .trace_iteration = c.iteration,
-                                   .value_name = ikt_trace_key(trace),
-                                   .trace_value = c.value,
-                                   .trace_error = ikt_trace_last_error(trace) > 0 ? c.error : NULL,
-                                   .trace_gradient_norm = c.norm,
-                                   .trace_eigenvalue = c.eigenvalue,
-                                   .trace_eigenvalues = eigenvalues,
-                                   .trace_seconds = c.seconds,
-                                   .configuration = configuration,
-                                   .facts = n->fact,
-                                   .n_facts = n->n_facts,
-                                   .circumstances = n->circumstance,
-                                   .n_circumstances = n->n_circumstances,
-                                   .fisher = fisher,
-                                   .n_fisher = !o->is_there             ? 0
-                                               : o->held_out.sample > 0 ? 4
-                                                                        : 3,
-                                   .state = state.part,
-                                   .n_state = state.count,
-                                   .state_head = ikt_checkpoint_head("loop", run->input_fingerprint,
-                                                                     run->settings_fingerprint)};
+        ikt_result result = ikt_run_map(run);
+        result.columns = &original;
+        result.n_columns = has_originals;
+        result.n_trace = trace->count;
+        result.trace_iteration = c.iteration;
+        result.value_name = ikt_trace_key(trace);
+        result.trace_value = c.value;
+        result.trace_error = ikt_trace_last_error(trace) > 0 ? c.error : NULL;
+        result.trace_gradient_norm = c.norm;
+        result.trace_eigenvalue = c.eigenvalue;
+        result.trace_eigenvalues = eigenvalues;
+        result.trace_seconds = c.seconds;
+        result.configuration = configuration;
+        result.facts = n->fact;
+        result.n_facts = n->n_facts;
+        result.circumstances = n->circumstance;
+        result.n_circumstances = n->n_circumstances;
+        result.fisher = fisher;
+        result.n_fisher = !o->is_there ? 0 : o->held_out.sample > 0 ? 4 : 3;
+        result.state = state.part;
+        result.n_state = state.count;
+        result.state_head =
+            ikt_checkpoint_head("loop", run->input_fingerprint, run->settings_fingerprint);
         st = ikt_result_write(ctx, run->settings.output.file, run->settings.output.overwrite,
                               &result);
     }

@@ -4,7 +4,12 @@
 
 #include "base/timer.h"
 #include "evaluate/measure.h"
+#include "io/results/result.h"
 #include "pipeline/pipeline.h"
+
+/* LOCAL. The map of a run and what stands beside it, lent by the run, as what a result file holds;
+ * nothing else of it is set. */
+ikt_result ikt_run_map(const ikt_run *run);
 
 /* COLLECTIVE. Writes output.file (io/results/result.h). Errors: IKT_ERR_FILE. */
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run);

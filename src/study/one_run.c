@@ -176,17 +176,11 @@ static ikt_status write_given(ikt_context *ctx, const ikt_study_run *what, const
     ikt_note facts[2] = {{"made_by", "a map of another program, measured by iktsne study"},
                          {"given", ""}};
     snprintf(facts[1].text, sizeof facts[1].text, "%s", what->map);
-    const ikt_result result = {.rows = run->rows,
-                               .q = (int)run->settings.layout.dimensions,
-                               .embedding = run->embedding.y,
-                               .labels = run->labels,
-                               .label_names = run->label_names,
-                               .marked = run->marked,
-                               .n_marked = run->n_marked,
-                               .value_name = "kl",
-                               .configuration = "",
-                               .facts = facts,
-                               .n_facts = 2};
+    ikt_result result = ikt_run_map(run);
+    result.value_name = "kl";
+    result.configuration = "";
+    result.facts = facts;
+    result.n_facts = 2;
     return ikt_result_write(ctx, path, true, &result);
 }
 

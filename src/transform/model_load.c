@@ -10,10 +10,6 @@
 
 static const char purpose[] = "model";
 
-static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
-}
-
 /* --- the parts -------------------------------------------------------------------------------- */
 
 static ikt_status read_settings(ikt_context *ctx, ikt_loaded_model *m) {
@@ -32,12 +28,13 @@ static ikt_status read_settings(ikt_context *ctx, ikt_loaded_model *m) {
     return st;
 }
 
-static ikt_status read_doubles(ikt_context *ctx, const ikt_loaded_model *m, ikt_model_part part,
-                               int64_t rows, int64_t columns, double *values) {
+static ikt_status read_doubles(const ikt_loaded_model *m, ikt_model_part part, int64_t rows,
+                               int64_t columns, double *values) {
     IKT_TRY(ikt_model_file_read(m->file, part, 0, rows, values, 0));
     for (int64_t e = 0; e < rows * columns; e++)
         if (!isfinite(values[e]))
-            return damaged(ctx, m, "its preprocessing holds a value that is not finite");
+            return ikt_model_file_damaged(m->file,
+                                          "its preprocessing holds a value that is not finite");
     return IKT_OK;
 }
 
@@ -52,17 +49,17 @@ static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
         double **shift = &m->normaliser.shift;
         IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, shift, 2 * d, sizeof(double), purpose)));
         m->normaliser.scale = *shift + d;
-        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SHIFT, d, 1, *shift));
-        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));
+        IKT_TRY(read_doubles(m, IKT_MODEL_SHIFT, d, 1, *shift));
+        IKT_TRY(read_doubles(m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));
     }
     if (m->shape.has_fill) {
         IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->fill, d, sizeof *m->fill, purpose)));
-        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_FILL, d, 1, m->fill));
+        IKT_TRY(read_doubles(m, IKT_MODEL_FILL, d, 1, m->fill));
     }
     if (!m->shape.is_reduced) return IKT_OK;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mean, (1 + k) * d, sizeof *mean, purpose));
-    if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_MEAN, d, 1, mean);
-    if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_COMPONENTS, k, d, mean + d);
+    if (st == IKT_OK) st = read_doubles(m, IKT_MODEL_MEAN, d, 1, mean);
+    if (st == IKT_OK) st = read_doubles(m, IKT_MODEL_COMPONENTS, k, d, mean + d);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_pca_restore(ctx, d, k, mean, mean + d, &m->pca));
     ikt_free(&mean);
     return st;
@@ -88,7 +85,8 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++) {
         const bool ascends = e % s->psi == 0 || number[e] > number[e - 1];
         if (number[e] < 0 || number[e] >= s->centres || !ascends)
-            st = damaged(ctx, m, "/partitionings holds numbers that are no centres");
+            st =
+                ikt_model_file_damaged(m->file, "/partitionings holds numbers that are no centres");
     }
     return st;
 }
@@ -110,34 +108,34 @@ static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t n = m->shape.n, q = m->shape.q;
     ikt_status st = share_part(ctx, m, IKT_MODEL_EMBEDDING, q, &m->y);
     for (int64_t e = 0; st == IKT_OK && e < n * q; e++)
-        if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
+        if (!isfinite(m->y[e])) st = ikt_model_file_damaged(m->file, "its embedding is not finite");
     if (st != IKT_OK || !m->shape.has_rows || m->shape.placing != IKT_PLACING_TRIPLETS) return st;
     st = share_part(ctx, m, IKT_MODEL_SCALES, 1, &m->scale);
     for (int64_t e = 0; st == IKT_OK && e < n; e++)
         if (!isfinite(m->scale[e]) || !(m->scale[e] > 0))
-            st = damaged(ctx, m, "/scales holds a number that is no distance");
+            st = ikt_model_file_damaged(m->file, "/scales holds a number that is no distance");
     return st;
 }
 
 /* What the settings of the run say must be what the shape says: places follow from both. */
-static ikt_status check_placing(ikt_context *ctx, const ikt_loaded_model *m) {
+static ikt_status check_placing(const ikt_loaded_model *m) {
     const bool is_trimap = m->settings.layout.objective == IKT_OBJECTIVE_TRIMAP;
     const bool is_isolation = m->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
     const bool is_fisher = m->settings.affinity.kind == IKT_AFFINITY_FISHER;
     const bool projects = ikt_settings_is_kernel_map(&m->settings);
     const char *other = "what it holds is not what its configuration would place rows by";
-    if (projects != ikt_transform_projects(m)) return damaged(ctx, m, other);
+    if (projects != ikt_transform_projects(m)) return ikt_model_file_damaged(m->file, other);
     if (projects) { /* the kernel of a matrix of similarities is no choice, but what auto means */
         const ikt_similarity_kind kind = ikt_settings_similarity(&m->settings);
         const bool is_given = m->settings.input.similarities[0] || kind == IKT_SIMILARITY_GIVEN;
         return m->shape.kernel == (int64_t)(is_given ? IKT_SIMILARITY_GIVEN : kind)
                    ? IKT_OK
-                   : damaged(ctx, m, other);
+                   : ikt_model_file_damaged(m->file, other);
     }
     if (is_trimap != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
         is_fisher != (m->shape.placing == IKT_PLACING_CLASSES) ||
         is_isolation != ikt_model_has_codes(&m->shape))
-        return damaged(ctx, m, other);
+        return ikt_model_file_damaged(m->file, other);
     return IKT_OK;
 }
 
@@ -149,7 +147,7 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
     out->shape = *ikt_model_file_shape(out->file);
     ikt_status st = read_settings(ctx, out);
     if (st == IKT_OK) st = read_preprocessing(ctx, out);
-    if (st == IKT_OK) st = check_placing(ctx, out);
+    if (st == IKT_OK) st = check_placing(out);
     if (st == IKT_OK && ikt_model_has_cells(&out->shape)) st = read_model(ctx, out);
     if (st == IKT_OK) st = read_old(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);

@@ -44,10 +44,6 @@ static void destroy(class_rows *c) {
     ikt_free(&c->x);
 }
 
-static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
-}
-
 /* COLLECTIVE. The support, which every rank reads. */
 static ikt_status read_support(ikt_context *ctx, class_rows *c) {
     const ikt_loaded_model *m = c->loaded;
@@ -74,7 +70,7 @@ static ikt_status read_support(ikt_context *ctx, class_rows *c) {
         st = ikt_agree(
             ctx, ikt_class_support_make(ctx, row, of, s->support, (int)s->classes, &c->support));
     if (st == IKT_OK && (!is_good || c->support.shape.lanes != s->lanes))
-        st = damaged(ctx, m, "/fisher holds what is no support of classes");
+        st = ikt_model_file_damaged(m->file, "/fisher holds what is no support of classes");
     ikt_free(&row);
     ikt_free(&of);
     return st;
@@ -116,7 +112,8 @@ static ikt_status read_old(ikt_context *ctx, class_rows *c) {
     for (int64_t e = 0; st == IKT_OK && e < count * shape->lanes; e++)
         is_good = is_good && c->weight[e] <= 1;
     if (st == IKT_OK && !is_good)
-        st = damaged(ctx, m, "/fisher/weights holds numbers that are no logarithms of shares");
+        st = ikt_model_file_damaged(
+            m->file, "/fisher/weights holds numbers that are no logarithms of shares");
     st = ikt_agree(ctx, st);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < (st == IKT_OK ? count : 0); i++)

@@ -33,10 +33,6 @@ static void destroy(projection *p) {
     ikt_free(&p->codes);
 }
 
-static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
-}
-
 /* COLLECTIVE. The map itself, which every rank reads. */
 static ikt_status read_map(ikt_context *ctx, const ikt_loaded_model *m, projection *p) {
     const int64_t rows = m->shape.support, q = m->shape.q;
@@ -65,7 +61,8 @@ static ikt_status read_map(ikt_context *ctx, const ikt_loaded_model *m, projecti
         is_good = is_good && isfinite(p->map.weight[e]);
     for (int64_t c = 0; st == IKT_OK && c < q; c++)
         is_good = is_good && isfinite(p->origin[c]);
-    if (st == IKT_OK && !is_good) st = damaged(ctx, m, "/kernel holds what is no map");
+    if (st == IKT_OK && !is_good)
+        st = ikt_model_file_damaged(m->file, "/kernel holds what is no map");
     p->map.total = numbers[0];
     p->bandwidth = numbers[1];
     return st;
@@ -85,7 +82,7 @@ static ikt_status read_codes(ikt_context *ctx, const ikt_loaded_model *m, int64_
                             .code = p->codes};
     for (int64_t e = 0; e < s->support * s->t; e++)
         if (ikt_code_entry(&read, e / s->t, e % s->t) >= s->psi)
-            return damaged(ctx, m, "/kernel/codes holds a cell beyond psi");
+            return ikt_model_file_damaged(m->file, "/kernel/codes holds a cell beyond psi");
     return IKT_OK;
 }
 

@@ -241,7 +241,7 @@ struct ikt_model_file {
     ikt_model_shape shape;
 };
 
-static ikt_status damaged(const ikt_model_file *f, const char *what) {
+ikt_status ikt_model_file_damaged(const ikt_model_file *f, const char *what) {
     return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is damaged: %s", f->path, what);
 }
 
@@ -288,7 +288,7 @@ static ikt_status read_shape(ikt_model_file *f) {
     for (int i = 0; i < NUMBERS; i++) {
         if (ikt_h5_get_int(f->file, number_name[i], &number[i]) && number[i] >= 0) continue;
         snprintf(what, sizeof what, "attribute %s is missing or wrong", number_name[i]);
-        return damaged(f, what);
+        return ikt_model_file_damaged(f, what);
     }
     f->shape = (ikt_model_shape){.n = number[0],
                                  .q = number[1],
@@ -314,7 +314,7 @@ static ikt_status read_shape(ikt_model_file *f) {
                 s->metric >= 0 && s->metric <= METRIC_MOST && s->placing >= 0 &&
                 s->placing < IKT_PLACINGS && (s->is_reduced || s->columns == s->d) &&
                 s->columns <= INT32_MAX && s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
-    return good ? IKT_OK : damaged(f, "its sizes do not fit together");
+    return good ? IKT_OK : ikt_model_file_damaged(f, "its sizes do not fit together");
 }
 
 static ikt_status open_parts(ikt_model_file *f) {
@@ -345,7 +345,7 @@ static ikt_status open_parts(ikt_model_file *f) {
         if (ikt_h5_open_rows(f->file, of.name, of.type, of.n, of.d, &f->part[part])) continue;
         snprintf(what, sizeof what, "/%s has another size or type than its attributes say",
                  of.name);
-        return damaged(f, what);
+        return ikt_model_file_damaged(f, what);
     }
     f->shape.has_labels = f->part[IKT_MODEL_LABELS] >= 0;
     f->shape.has_fill = f->part[IKT_MODEL_FILL] >= 0;

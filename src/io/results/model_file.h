@@ -150,6 +150,9 @@ void ikt_model_file_close(ikt_model_file **file);
 const ikt_model_shape *ikt_model_file_shape(const ikt_model_file *file);
 const char *ikt_model_file_path(const ikt_model_file *file);
 
+/* LOCAL. Fails with what is wrong with the file, always with IKT_ERR_DATA. */
+ikt_status ikt_model_file_damaged(const ikt_model_file *file, const char *what);
+
 /* COLLECTIVE. Reads rows first .. first + count - 1 of a part that is there; ranks may ask for
  * different ranges, and for none.
  *   rows   [count] rows, `stride` bytes from one to the next, 0: dense; gaps are left as they are
