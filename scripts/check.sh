@@ -10,7 +10,7 @@ sample=(-LE '^long$')
 case ${1:-} in
 "") export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} \
     IKT_CORRUPTIONS_RANKS=${IKT_CORRUPTIONS_RANKS:-4} ;;
-all) sample=() ;;
+all) sample=(); export IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ;;
 *) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 ./scripts/install-dependencies.sh tests

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
+#include "linalg/dot_tile.h"
 #include "spectral/block.h"
 
 /* Guards: columns beyond the wanted ones, which bring in what belongs among them. Steps of the
@@ -375,78 +376,98 @@ static double weigh(ikt_laplacian *l) {
     return value;
 }
 
-/* Own rows that are combined at a time, so that the field of a column is read in one piece. */
-enum { PULLED_ROWS = 64 };
+/* Own rows that are combined at a time: the columns of a register tile. */
+enum { PULLED_ROWS = IKT_TILE_COLUMNS };
 
-/* The charge b of one own row, and by how much it pulls at the field of each column.
- *   x      [m * m] of l->x, transposed
- *   column   [m] receives the latter */
-static inline double weigh_row(const ikt_laplacian *l, int64_t i, const double *restrict x,
-                               double *restrict column) {
+static int64_t tiled(int64_t m) {
+    return (m + IKT_TILE_ROWS - 1) / IKT_TILE_ROWS * IKT_TILE_ROWS;
+}
+
+/* h'(sigma_k) x_jk, by which eigenvector k pulls at the field of column j, k = 2 .. K.
+ *   pull   [tiled(m)][m], zeros behind row m - 1 */
+static void set_pulls(const ikt_laplacian *l, double *pull) {
+    const int64_t m = l->m;
+    memset(pull, 0, (size_t)(tiled(m) * m) * sizeof *pull);
+    for (int64_t j = 1; j < m; j++)
+        for (int64_t k = 1; k < l->setup.settings.rank; k++)
+            pull[j * m + k] = l->weight[k] * l->x[j * m + k];
+}
+
+/* The charges b of some own rows, and the rows of eigenvectors 2 .. K side by side.
+ *   across   [K - 1][PULLED_ROWS] receives the latter, zeros for rows that are not there */
+IKT_WIDEST_VECTORS static void charge_rows(ikt_laplacian *l, int64_t first, int64_t rows,
+                                           double *restrict across) {
     const int64_t m = l->m, wanted = l->setup.settings.rank;
-    const double *v = l->v.v + i * m, *b = l->b.v + i * m, root = l->degree_root[i];
-    double charge = 0;
-    memset(column, 0, (size_t)m * sizeof *column);
+    double charge[PULLED_ROWS] = {0};
     for (int64_t k = 1; k < wanted; k++) {
-        const double weighted = l->weight[k] * v[k];
-        charge += weighted * b[k];
-        for (int64_t j = 0; j < m; j++)
-            column[j] += x[k * m + j] * weighted;
+        double *restrict line = across + (k - 1) * PULLED_ROWS;
+        const double *v = l->v.v + first * m + k, *b = l->b.v + first * m + k;
+        for (int64_t r = 0; r < rows; r++) {
+            line[r] = v[r * m];
+            charge[r] += l->weight[k] * line[r] * b[r * m];
+        }
+        for (int64_t r = rows; r < PULLED_ROWS; r++)
+            line[r] = 0;
     }
-    /* The degree of an isolated row is the floor, whatever the map. */
-    return root > l->floor_root ? charge / (root * root) : 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const double root = l->degree_root[first + r];
+        /* The degree of an isolated row is the floor, whatever the map. */
+        l->charge[first + r] = root > l->floor_root ? charge[r] / (root * root) : 0;
+    }
 }
 
-static int64_t pull_work(const ikt_laplacian *l) {
-    return l->m + (l->m + 1) * PULLED_ROWS * l->setup.q;
+/* The fields of all columns together, for some own rows.
+ *   pull   [tiled(m)][PULLED_ROWS] by how much each row has of each field */
+IKT_WIDEST_VECTORS static void pull_rows(ikt_laplacian *l, int64_t first, int64_t rows,
+                                         const double *restrict pull) {
+    const int64_t q = l->setup.q, count = l->setup.rows.count;
+    for (int64_t c = 0; c < q; c++) {
+        double sum[PULLED_ROWS] = {0};
+        for (int64_t j = 1; j < l->m; j++) {
+            const float *restrict field = l->field + ((j - 1) * count + first) * q + c;
+            for (int64_t r = 0; r < rows; r++)
+                sum[r] += pull[j * PULLED_ROWS + r] * (double)field[r * q];
+        }
+        for (int64_t r = 0; r < rows; r++)
+            l->pull[(first + r) * q + c] = -2 * sum[r] / l->degree_root[first + r];
+    }
 }
 
-/* The charges of own rows first .. last - 1, and what the fields of the columns pull by.
- *   work   [pull_work(l)] */
-IKT_WIDEST_VECTORS static void pull_rows(ikt_laplacian *l, int64_t first, int64_t last,
-                                         const double *restrict x, double *restrict work) {
-    const int64_t q = l->setup.q, count = l->setup.rows.count, m = l->m, width = PULLED_ROWS * q;
-    double *column = work, *sum = work + m, *part = sum + width; /* part: [m][width] */
-    for (int64_t i = first; i < last; i++) {
-        l->charge[i] = weigh_row(l, i, x, column);
-        for (int64_t j = 1; j < m; j++)
-            for (int64_t c = 0; c < q; c++)
-                part[j * width + (i - first) * q + c] = column[j];
+/* LOCAL. l->charge and l->pull of all own rows. */
+static ikt_status pull(ikt_laplacian *l) {
+    const int64_t m = l->m, count = l->setup.rows.count, panel = tiled(m) * PULLED_ROWS;
+    const int threads = ikt_threads(l->ctx);
+    const ikt_isa isa = ikt_cpu_isa();
+    double *pulls = NULL, *work = NULL; /* of each thread: two panels */
+    ikt_status st = ikt_alloc(l->ctx, &pulls, tiled(m) * m, sizeof *pulls, purpose);
+    if (st == IKT_OK) st = ikt_alloc(l->ctx, &work, 2 * threads * panel, sizeof *work, purpose);
+    if (st == IKT_OK) {
+        set_pulls(l, pulls);
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t first = 0; first < count; first += PULLED_ROWS) {
+            double *across = work + 2 * omp_get_thread_num() * panel, *share = across + panel;
+            const int64_t rows = ikt_smaller(PULLED_ROWS, count - first);
+            charge_rows(l, first, rows, across);
+            for (int64_t j = 0; j < m; j += IKT_TILE_ROWS)
+                ikt_dot_tile(isa, l->setup.settings.rank - 1, pulls + j * m + 1, m, 1, across,
+                             share + j * PULLED_ROWS);
+            pull_rows(l, first, rows, share);
+        }
     }
-    memset(sum, 0, (size_t)width * sizeof *sum);
-    for (int64_t j = 1; j < m; j++) {
-        const float *restrict field = l->field + ((j - 1) * count + first) * q;
-        for (int64_t e = 0; e < (last - first) * q; e++)
-            sum[e] += part[j * width + e] * (double)field[e];
-    }
-    for (int64_t e = 0; e < (last - first) * q; e++)
-        l->pull[first * q + e] = -2 * sum[e] / l->degree_root[first + e / q];
+    ikt_free(&pulls);
+    ikt_free(&work);
+    return st;
 }
 
 /* COLLECTIVE. */
 static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
                                float *gradient) {
-    const int64_t count = l->setup.rows.count, q = l->setup.q, m = l->m;
+    const int64_t count = l->setup.rows.count, q = l->setup.q;
     const double lambda = l->setup.settings.weight;
     const int threads = ikt_threads(l->ctx);
     if (lambda == 0) return IKT_OK; /* the eigenvalues are only measured */
     float *field = l->field;        /* has room for one more once the columns' are used */
-    double *parts = NULL;           /* of each thread, and l->x transposed */
-    const int64_t of_thread = pull_work(l);
-    IKT_TRY(ikt_agree(
-        l->ctx, ikt_alloc(l->ctx, &parts, threads * of_thread + m * m, sizeof *parts, purpose)));
-    double *x = parts + threads * of_thread;
-    for (int64_t j = 0; j < m; j++)
-        for (int64_t k = 0; k < m; k++)
-            x[k * m + j] = l->x[j * m + k];
-#pragma omp parallel num_threads(threads)
-    {
-        double *part = parts + omp_get_thread_num() * of_thread;
-#pragma omp for schedule(static)
-        for (int64_t first = 0; first < count; first += PULLED_ROWS)
-            pull_rows(l, first, ikt_smaller(first + PULLED_ROWS, count), x, part);
-    }
-    ikt_free(&parts);
+    IKT_TRY(ikt_agree(l->ctx, pull(l)));
     const ikt_kernelsum_request request = {
         .y = map->y, .charges = 1, .charge = l->charge, .gradient = field};
     IKT_TRY(sum(l, &request));

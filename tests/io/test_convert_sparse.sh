@@ -15,7 +15,7 @@ convert() { # RANKS NAME INPUT OPTIONS...: makes NAME.out.h5
     $IKT_MPIRUN "$1" "$IKT_PROGRAM" convert "$3" "$2.out.h5" --overwrite --quiet "${@:4}" || fail "convert ${*:3}, $1 ranks"
 }
 convert 1 rows rows.h5 --dataset deep/matrix
-for ranks in 2 3 4 7; do
+for ranks in "${other_ranks[@]}"; do
     convert $ranks again rows.h5 --dataset deep/matrix
     cmp rows.out.h5 again.out.h5 || fail "other bytes on $ranks ranks"
 done

@@ -145,7 +145,7 @@ direct() { # embed reads CSV as convert writes it
     grep -q 'kept in /columns: id, note_s$' err.txt || fail "convert does not tell what it kept"
     # shellcheck disable=SC2086
     run embed input.file=made.h5 output.file=by-convert.h5 $settings
-    for ranks in 1 2 3 4 7; do
+    for ranks in 1 "${other_ranks[@]}"; do
         for file in own.csv own.csv.gz; do
             # shellcheck disable=SC2086
             on $ranks embed input.file=$file input.labels=species input.skip_columns=weight output.file=by-$ranks.h5 $settings

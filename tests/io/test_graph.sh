@@ -29,7 +29,7 @@ of_similarities=$hash
 weighed knn input.graph=adjacency.h5
 of_knn=$hash
 weighed probabilities input.graph=probabilities.h5
-for ranks in 2 3 4 7; do
+for ranks in "${other_ranks[@]}"; do
     gives "$of_hubs" $ranks $cells/connectivities
     gives "$of_similarities" $ranks input.graph=similarities.h5 output.graph=again.h5
     h5diff similarities.kept.h5 again.h5 >out.txt || fail "graphs kept on 1 and $ranks ranks differ"

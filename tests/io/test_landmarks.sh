@@ -43,7 +43,7 @@ bits() {
         # shellcheck disable=SC2086
         choose 1 blobs.h5 one.h5 --count 60 --overwrite $how
         [ $code -eq 0 ] || fail "landmarks $how"
-        for ranks in 2 3 4 7; do
+        for ranks in "${other_ranks[@]}"; do
             threads=$((ranks % 2 + 1))
             # shellcheck disable=SC2086
             OMP_NUM_THREADS=$threads choose $ranks blobs.h5 "many.h5" --count 60 --overwrite $how

@@ -18,15 +18,20 @@ same() {
 }
 
 bits() {
-    local how
+    local how ranks threads wanted
     for how in layout.repulsion=exact layout.repulsion=fft affinity.support=dense affinity.support=whole \
         "layout.dimensions=3 layout.repulsion=barnes_hut"; do
         # shellcheck disable=SC2086
-        embed 1 "${lap[@]}" $how layout.iterations=8 output.file=one.h5
+        OMP_NUM_THREADS=1 embed 1 "${lap[@]}" $how layout.iterations=8 output.file=one.h5
         [ $code -eq 0 ] || fail "$how"
-        # shellcheck disable=SC2086
-        OMP_NUM_THREADS=2 same "$(hash_of)" 3 "${lap[@]}" $how layout.iterations=8 output.file=three.h5
-        same_result one.h5 three.h5
+        wanted=$(hash_of)
+        for ranks in 1 "${other_ranks[@]}"; do
+            for threads in "${thread_counts[@]}"; do
+                # shellcheck disable=SC2086
+                OMP_NUM_THREADS=$threads same "$wanted" $ranks "${lap[@]}" $how layout.iterations=8 output.file=other.h5
+                same_result one.h5 other.h5
+            done
+        done
     done
 }
 

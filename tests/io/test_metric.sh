@@ -24,7 +24,7 @@ rows="input.file=rows.h5 preprocess.normalise=none layout.init_file=start.npy"
 pairs="preprocess.metric=precomputed layout.init_file=start.npy"
 embed 1 $rows
 wanted=$hash
-for ranks in 1 2 3 4 7; do
+for ranks in 1 "${other_ranks[@]}"; do
     gives "$wanted" $ranks input.file=pairs.h5 input.dataset=D $pairs
     gives "$wanted" $ranks input.file=distances.npy $pairs
 done

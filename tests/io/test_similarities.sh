@@ -23,7 +23,7 @@ is() { # WHAT RANKS ARGUMENTS...: the embedding is that of numpy
 sim=input.similarities=sim.h5
 is kpca 1 $sim:K layout.objective=kpca
 wanted=$hash
-for ranks in 2 3 4 7; do gives "$wanted" $ranks $sim:K layout.objective=kpca; done
+for ranks in "${other_ranks[@]}"; do gives "$wanted" $ranks $sim:K layout.objective=kpca; done
 gives "$wanted" 2 input.file=sim.h5 input.similarities=K layout.objective=kpca
 gives "$wanted" 1 input.similarities=K.npy layout.objective=kpca
 gives "$wanted" 3 $sim:K layout.objective=kpca kernel.solver=full
@@ -137,7 +137,7 @@ voting=$IKT_TEST_DATA/sim_voting.h5
 error_of() { sed -n "s/^$1   *\([0-9.]*\).*/\1/p" out.txt | head -1; }
 if [ -e "$voting" ]; then
     wanted=
-    for ranks in 1 2 3 4 7; do
+    for ranks in 1 "${other_ranks[@]}"; do
         embed $ranks input.similarities="$voting:K" layout.objective=kpca output.measures=all --verbose
         [ "$(error_of 'error of the nearest neighbour in the input')" = 0.0551724 ] || fail "Voting, input"
         [ "$(error_of 'error of the nearest neighbour')" = 0.0666667 ] || fail "Voting, kernel PCA"

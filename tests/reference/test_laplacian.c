@@ -264,7 +264,7 @@ static void maps_may_be_moved_turned_and_reordered(void **state) {
     destroy(&r);
 }
 
-/* Whatever basis of their space the vectors begin with, and with which signs. */
+/* Whatever basis of their space the vectors begin with, turned and with which signs. */
 static void the_basis_does_not_matter(void **state) {
     ikt_context *ctx = *state;
     const map m = clustered();
@@ -280,8 +280,8 @@ static void the_basis_does_not_matter(void **state) {
     for (int64_t i = 0; i < r.rows.count; i++) {
         float *row = block + i * columns;
         const double a = (double)row[0], b = (double)row[1];
-        row[0] = (float)(0.6 * a - 0.8 * b);
-        row[1] = (float)(-0.8 * a - 0.6 * b);
+        row[0] = (float)(0.8 * a - 0.6 * b);
+        row[1] = (float)(0.6 * a + 0.8 * b);
         row[2] = -row[2];
     }
     evaluate(&r, &m, 4);

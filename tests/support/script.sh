@@ -7,6 +7,11 @@ cd "$work" || exit 1
 touch out.txt err.txt
 failed=0
 
+# Ranks and threads whose results are compared with those of one rank: a sample, or what
+# IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ask for, as `scripts/check.sh all` does.
+read -ra other_ranks <<<"${IKT_RANKS:-3}"
+read -ra thread_counts <<<"${IKT_THREADS:-2}"
+
 fail() {
     echo "FAILED: $*"
     cat out.txt err.txt
