@@ -5,6 +5,7 @@
 
 #include <omp.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "dist/order.h"
@@ -69,29 +70,69 @@ ikt_status ikt_directed_from_zeros(ikt_context *ctx, const ikt_zero_similarity *
     return IKT_OK;
 }
 
+/* A row that is short enough is sorted by counting for each column how many are lower: some six
+ * comparisons of sixteen columns an entry, where a radix sort has more counters than such a row has
+ * entries. */
+enum { LANES = 16, COUNTED_MOST = 128 };
+
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+
+/* rank   [count rounded up to LANES] receives how many columns are lower than each */
+static IKT_WIDEST_VECTORS void rank_columns(const uint32_t *column, int64_t count, uint32_t *rank) {
+    for (int64_t first = 0; first < count; first += LANES) {
+        const int64_t left = count - first < LANES ? count - first : LANES;
+        lanes own = {0}, lower = {0};
+        memcpy(&own, column + first, (size_t)left * sizeof *column);
+        for (int64_t e = 0; e < count; e++) /* a comparison that holds is -1 */
+            lower -= (lanes)((lanes){0} + column[e] < own);
+        memcpy(rank + first, &lower, sizeof lower);
+    }
+}
+
+static void sort_by_counting(uint32_t *column, float *value, int64_t count) {
+    uint32_t rank[COUNTED_MOST], columns[COUNTED_MOST];
+    float values[COUNTED_MOST];
+    rank_columns(column, count, rank);
+    for (int64_t e = 0; e < count; e++) {
+        columns[rank[e]] = column[e];
+        values[rank[e]] = value[e];
+    }
+    memcpy(column, columns, (size_t)count * sizeof *column);
+    memcpy(value, values, (size_t)count * sizeof *value);
+}
+
+/* key   [2 * count] */
+static void sort_by_radix(uint32_t *column, float *value, int64_t count, uint64_t *key) {
+    uint32_t bits;
+    for (int64_t e = 0; e < count; e++) {
+        memcpy(&bits, &value[e], sizeof bits);
+        key[e] = (uint64_t)column[e] << 32 | bits;
+    }
+    ikt_pairs_sort_by_upper(key, key + count, count);
+    for (int64_t e = 0; e < count; e++) {
+        bits = (uint32_t)key[e];
+        memcpy(&value[e], &bits, sizeof bits);
+        column[e] = (uint32_t)(key[e] >> 32);
+    }
+}
+
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     const int64_t *start = rows->start, threads = ikt_threads(ctx);
     int64_t longest = 0;
     uint64_t *keys = NULL; /* column and value in one number; columns are distinct */
     for (int64_t i = 0; i < rows->n_local; i++)
         if (start[i + 1] - start[i] > longest) longest = start[i + 1] - start[i];
-    IKT_TRY(ikt_alloc(ctx, &keys, threads * 2 * longest, sizeof *keys, "symmetrise"));
+    if (longest > COUNTED_MOST)
+        IKT_TRY(ikt_alloc(ctx, &keys, threads * 2 * longest, sizeof *keys, "symmetrise"));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
     for (int64_t i = 0; i < rows->n_local; i++) {
         const int64_t count = start[i + 1] - start[i];
-        uint32_t *column = rows->column + start[i], bits;
+        uint32_t *column = rows->column + start[i];
         float *value = rows->value + start[i];
-        uint64_t *key = keys + omp_get_thread_num() * 2 * longest;
-        for (int64_t e = 0; e < count; e++) {
-            memcpy(&bits, &value[e], sizeof bits);
-            key[e] = (uint64_t)column[e] << 32 | bits;
-        }
-        ikt_pairs_sort_by_upper(key, key + longest, count);
-        for (int64_t e = 0; e < count; e++) {
-            bits = (uint32_t)key[e];
-            memcpy(&value[e], &bits, sizeof bits);
-            column[e] = (uint32_t)(key[e] >> 32);
-        }
+        if (count <= COUNTED_MOST)
+            sort_by_counting(column, value, count);
+        else
+            sort_by_radix(column, value, count, keys + omp_get_thread_num() * 2 * longest);
     }
     ikt_free(&keys);
     return IKT_OK;

@@ -43,7 +43,7 @@ ikt_status ikt_directed_from_zeros(ikt_context *ctx, const ikt_zero_similarity *
                                    const ikt_rows *rows, ikt_directed *out);
 
 /* LOCAL. Sorts the entries of every row by column. Errors: IKT_ERR_RESOURCE. Memory: 16 bytes for
- * each entry of the longest row and thread. */
+ * each entry of the longest row and thread, where it has more than 128. */
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows);
 
 void ikt_directed_destroy(ikt_directed *rows);

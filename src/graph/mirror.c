@@ -2,11 +2,13 @@
  *
  * Method: a radix pass and a merge for each piece of consecutive rows. Rows are sorted, so the
  * entries that lead to a piece are a run in each row, and the next piece begins where that ends.
- * Threads share out the rows that entries come from, count how many lead to each row of the piece,
- * and put them where those of lower rows end: ascending by the row they come from, whatever the
- * threads. What leads to a row and what the row has are then two ascending lists.
+ * Threads share out the rows that entries come from and put each entry where those of lower rows
+ * end: ascending by the row they come from, whatever the threads. How many lead to each row of a
+ * piece was counted in the pass before, which had the next run of each row in the same line of the
+ * cache. What leads to a row and what the row has are then two ascending lists.
  * Advantage: nothing is searched for, and what is written at random places stays within the piece.
- * Disadvantage: every piece looks at every row, so there are few of them. */
+ * Disadvantage: every piece looks at every row, so there are few of them, and rows are asked for
+ * ahead. */
 #include "graph/mirror.h"
 
 #include <string.h>
@@ -15,7 +17,7 @@
 #include "base/number.h"
 #include "base/sort.h"
 
-enum { PIECE_ENTRIES = 1 << 21, PIECES_MOST = 32 };
+enum { PIECE_ENTRIES = 1 << 21, PIECES_MOST = 16, ROWS_AHEAD = 16 };
 
 static const char purpose[] = "symmetrise";
 
@@ -32,8 +34,10 @@ typedef struct {
     int threads;
     int64_t pieces, widest; /* rows of a piece, at most */
     int64_t from, to;       /* the piece under way: own rows, local numbers */
+    int64_t beyond;         /* where the piece behind it ends */
     uint32_t *next;         /* [n_local] entries of each row before the piece */
     uint32_t *place; /* [threads][widest] entries of each row; then where the next one goes */
+    uint32_t *ahead; /* the same of the piece behind */
     int64_t *first;  /* [widest + 1] where what leads to each row of the piece begins */
     entry *entry;
     int64_t room; /* of `entry` */
@@ -46,6 +50,7 @@ static ikt_status begin(mirror *m) {
     m->widest = n / m->pieces + 1;
     IKT_TRY(ikt_alloc(m->ctx, &m->next, n, sizeof *m->next, purpose));
     IKT_TRY(ikt_alloc(m->ctx, &m->place, m->threads * m->widest, sizeof *m->place, purpose));
+    IKT_TRY(ikt_alloc(m->ctx, &m->ahead, m->threads * m->widest, sizeof *m->ahead, purpose));
     IKT_TRY(ikt_alloc(m->ctx, &m->first, m->widest + 1, sizeof *m->first, purpose));
     if (m->distribution->first == 0) return IKT_OK; /* no lower rank's rows stand before own ones */
 #pragma omp parallel for schedule(static) num_threads(m->threads)
@@ -62,39 +67,36 @@ static ikt_status begin(mirror *m) {
 static void end(mirror *m) {
     ikt_free(&m->next);
     ikt_free(&m->place);
+    ikt_free(&m->ahead);
     ikt_free(&m->first);
     ikt_free(&m->entry);
 }
 
 /* --- a piece, transposed ---------------------------------------------------------------------- */
 
-/* One thread's share of the rows: counts their entries that lead to the piece. */
-static void count_entries(const mirror *m, int thread) {
-    const int64_t *start = m->rows->start, n = m->rows->n_local;
-    const uint32_t *column = m->rows->column;
-    const int64_t before = m->distribution->first + m->from;
-    const int64_t behind = m->distribution->first + m->to;
-    uint32_t *count = m->place + thread * m->widest;
-    for (int64_t i = n * thread / m->threads; i < n * (thread + 1) / m->threads; i++)
-        for (int64_t e = start[i] + m->next[i]; e < start[i + 1] && column[e] < behind; e++)
-            count[column[e] - before]++;
-}
-
-/* Puts them where they belong, and goes on to the next piece. */
+/* One thread's share of the rows: puts their entries that lead to the piece where they belong, and
+ * counts those that lead to the piece behind, which stand next to them. */
 static void place_entries(const mirror *m, int thread) {
     const int64_t *start = m->rows->start, n = m->rows->n_local;
     const uint32_t *column = m->rows->column;
     const float *value = m->rows->value;
     const int64_t before = m->distribution->first + m->from;
     const int64_t behind = m->distribution->first + m->to;
-    uint32_t *place = m->place + thread * m->widest;
+    const int64_t beyond = m->distribution->first + m->beyond;
+    uint32_t *place = m->place + thread * m->widest, *ahead = m->ahead + thread * m->widest;
     entry *to = m->entry;
-    for (int64_t i = n * thread / m->threads; i < n * (thread + 1) / m->threads; i++) {
+    const int64_t last = n * (thread + 1) / m->threads;
+    for (int64_t i = n * thread / m->threads; i < last; i++) {
+        const int64_t soon = i + ROWS_AHEAD < last ? i + ROWS_AHEAD : i;
+        __builtin_prefetch(column + start[soon] + m->next[soon]);
+        __builtin_prefetch(value + start[soon] + m->next[soon]);
         const uint32_t own = (uint32_t)(m->distribution->first + i);
         int64_t e = start[i] + m->next[i];
         for (; e < start[i + 1] && column[e] < behind; e++)
             to[place[column[e] - before]++] = (entry){own, value[e]};
         m->next[i] = (uint32_t)(e - start[i]);
+        for (; e < start[i + 1] && column[e] < beyond; e++)
+            ahead[column[e] - behind]++;
     }
 }
 
@@ -114,25 +116,33 @@ static int64_t sum_counts(mirror *m) {
     return sum;
 }
 
+/* Every pass but the first finds what leads to its piece counted, and room for it. */
 static ikt_status transpose_piece(mirror *m) {
-    memset(m->place, 0, (size_t)(m->threads * m->widest) * sizeof *m->place);
-#pragma omp parallel for schedule(static, 1) num_threads(m->threads)
-    for (int t = 0; t < m->threads; t++)
-        count_entries(m, t);
     const int64_t entries = sum_counts(m);
     if (entries > UINT32_MAX)
         return ikt_fail(m->ctx, IKT_ERR_RESOURCE,
-                        "%lld entries of P lead to the 32nd part of the rows of rank %d, more than "
+                        "%lld entries of P lead to the 16th part of the rows of rank %d, more than "
                         "2^32: use more ranks",
                         (long long)entries, ikt_rank(m->ctx));
     if (entries > m->room) {
         IKT_TRY(ikt_reserve(m->ctx, &m->entry, entries, sizeof *m->entry, purpose));
         m->room = entries;
     }
+    memset(m->ahead, 0, (size_t)(m->threads * m->widest) * sizeof *m->ahead);
 #pragma omp parallel for schedule(static, 1) num_threads(m->threads)
     for (int t = 0; t < m->threads; t++)
         place_entries(m, t);
     return IKT_OK;
+}
+
+/* On to the piece behind, whose entries are counted. */
+static void go_on(mirror *m, int64_t piece) {
+    uint32_t *const counted = m->ahead;
+    m->ahead = m->place;
+    m->place = counted;
+    m->from = m->to;
+    m->to = m->beyond;
+    m->beyond = m->rows->n_local * ikt_smaller(piece + 2, m->pieces) / m->pieces;
 }
 
 /* --- a piece, joined -------------------------------------------------------------------------- */
@@ -186,11 +196,13 @@ ikt_status ikt_mirror_join(ikt_context *ctx, const ikt_rows *distribution, const
                            int64_t *next) {
     mirror m = {
         .ctx = ctx, .distribution = distribution, .rows = rows, .threads = ikt_threads(ctx)};
-    const int64_t n = rows->n_local;
     ikt_status st = begin(&m);
+    if (st == IKT_OK) { /* an empty piece before the first one */
+        m.beyond = rows->n_local / m.pieces;
+        st = transpose_piece(&m);
+    }
     for (int64_t piece = 0; piece < m.pieces && st == IKT_OK; piece++) {
-        m.from = n * piece / m.pieces;
-        m.to = n * (piece + 1) / m.pieces;
+        go_on(&m, piece);
         st = transpose_piece(&m);
         if (st == IKT_OK) st = join_piece(&m, meet, self, single, next);
     }

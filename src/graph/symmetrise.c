@@ -77,6 +77,8 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
     const ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
     uint32_t *row = NULL;
     ikt_row_set ghosts;
+    if (rows->count == rows->n && rows->n <= INT32_MAX) /* global numbers are local ones */
+        return ikt_alloc(ctx, &graph->ghost_row, 0, sizeof *graph->ghost_row, "graph");
     ikt_status st = ikt_row_set_create(ctx, rows->n, &ghosts);
     if (st == IKT_OK) {
         for (int p = 0; p < 2; p++) {

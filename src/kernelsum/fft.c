@@ -202,8 +202,17 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
     const ikt_mesh *mesh = m->cached[0].mesh;
     const int sharers = ikt_slabs_sharers(&m->settings, grid, ikt_size(ctx));
     if (sharers > 1) {
-        IKT_TRY(ikt_slabs_convolve(ctx, m->ops, mesh, grid, sharers, &m->charges, &m->space,
-                                   &m->slabs));
+        const bool by_pieces = ikt_slabs_by_pieces(&m->settings, grid, ikt_size(ctx), sharers);
+        if (by_pieces && k == 0) {
+            ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
+            const ikt_status st =
+                ikt_slabs_touch(ctx, m->ops, mesh, grid, sharers, m->settings.order,
+                                m->charges.stride, r->y, n_local, r->target, r->targets, &m->slabs);
+            ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
+            IKT_TRY(st);
+        }
+        IKT_TRY(ikt_slabs_convolve(ctx, m->ops, mesh, grid, sharers, by_pieces, &m->charges,
+                                   &m->space, &m->slabs));
     } else {
         const ikt_mesh_shape shape = m->ops->shape(mesh, grid);
         ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);

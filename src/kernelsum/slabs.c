@@ -47,18 +47,29 @@ static shares shares_make(int64_t n, int sharers, int rank) {
     return s;
 }
 
+/* Seconds of charges to those that share a grid, and of potentials back: of all nodes, in two
+ * collective calls; or of those that a rank touches, in a message of each to and from every rank,
+ * as a rank that shares has them. */
+static double travel(const ikt_fft_rates *rates, double nodes, double size, int ranks,
+                     bool by_pieces) {
+    if (!by_pieces) return (8 + size) * nodes / rates->bandwidth + rates->latency * 2 * log2(ranks);
+    const double others = ranks - 1, share = ikt_slabs_touched_share(ranks) * others / ranks;
+    return (8 + size) * nodes * share / rates->bandwidth +
+           rates->latency * (2 * others + log2(ranks));
+}
+
 /* Seconds of a convolution on `ranks` ranks of which `sharers` share it, 1: all replicate it. */
 static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t number, int ranks,
                     int sharers) {
     double nodes = (double)(grid->nodes[0] * grid->nodes[1]), size = (double)number;
     double padded = (double)(grid->padded[0] * grid->padded[1]);
     double transform = padded * log2(padded) / rates->transform, steps = log2(ranks);
-    /* Replicated: all charges to all. Slabs: charges once, coefficients twice in and out,
-     * potentials. */
+    /* Replicated: all charges to all. Slabs: charges and potentials, coefficients twice in and
+     * out. */
     if (sharers == 1) return transform + 2 * 8 * nodes / rates->bandwidth + rates->latency * steps;
-    return transform / sharers +
-           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / rates->bandwidth +
-           rates->latency * (2 * sharers + 2 * steps);
+    return transform / sharers + 8 * size * nodes / sharers / rates->bandwidth +
+           rates->latency * 2 * sharers +
+           fmin(travel(rates, nodes, size, ranks, false), travel(rates, nodes, size, ranks, true));
 }
 
 /* Whether FFTW's transposes can count what a rank holds. */
@@ -66,13 +77,33 @@ static bool is_countable(const ikt_grid *grid, int sharers) {
     return grid->padded[0] * (grid->nodes[1] + 1) / sharers < IKT_TRANSPOSE_MOST / 2;
 }
 
-int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
-    const size_t number = settings->single ? sizeof(float) : sizeof(double);
+/* The rates of the settings, and the usual ones where these say nothing. */
+static ikt_fft_rates rates_of(const ikt_fft_settings *settings) {
     ikt_fft_rates rates = settings->rates;
-    int best = 1;
     if (!(rates.transform > 0)) rates.transform = usual.transform;
     if (!(rates.bandwidth > 0)) rates.bandwidth = usual.bandwidth;
     if (!(rates.latency > 0)) rates.latency = usual.latency;
+    return rates;
+}
+
+double ikt_slabs_touched_share(int ranks) {
+    return 1 / (1 + 0.264 * pow(ranks, 0.72));
+}
+
+bool ikt_slabs_by_pieces(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks,
+                         int sharers) {
+    const ikt_fft_rates rates = rates_of(settings);
+    const double nodes = (double)(grid->nodes[0] * grid->nodes[1]);
+    const double size = settings->single ? sizeof(float) : sizeof(double);
+    if (sharers == 1) return false;
+    if (settings->sharing == IKT_SHARING_SLABS) return true;
+    return travel(&rates, nodes, size, ranks, true) < travel(&rates, nodes, size, ranks, false);
+}
+
+int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
+    const size_t number = settings->single ? sizeof(float) : sizeof(double);
+    const ikt_fft_rates rates = rates_of(settings);
+    int best = 1;
     if (settings->sharing == IKT_SHARING_REPLICATED || !is_countable(grid, ranks)) return 1;
     if (settings->sharing == IKT_SHARING_SLABS) return ranks;
     double least = model(&rates, grid, number, ranks, 1);
@@ -89,6 +120,14 @@ int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, in
 }
 
 /* --- memory and plan -------------------------------------------------------------------------- */
+
+static void release_transpose(ikt_slab_space *space) {
+    ikt_transpose_destroy(&space->transpose);
+    ikt_free(&space->by_rows);
+    ikt_free(&space->by_batches);
+    ikt_free(&space->counts);
+    space->numbers = 0;
+}
 
 /* COLLECTIVE. Makes memory and plan; shapes are equal on all ranks, so that all agree in the same
  * calls and in most there is nothing to do. */
@@ -112,7 +151,7 @@ static ikt_status prepare(const job *j) {
     ikt_status st = IKT_OK;
     if (numbers > space->numbers) {
         const int64_t more = numbers + numbers / 4;
-        ikt_slabs_release(space);
+        release_transpose(space);
         st = ikt_alloc(j->ctx, &space->counts, ikt_size(j->ctx), sizeof(int64_t), "repulsion");
         if (st == IKT_OK) st = ikt_alloc(j->ctx, &space->by_rows, more, j->ops->size, "repulsion");
         if (st == IKT_OK)
@@ -124,16 +163,20 @@ static ikt_status prepare(const job *j) {
         st = ikt_transpose_create(j->ctx, &shape, space->by_rows, space->by_batches,
                                   &space->transpose);
     space->shape = shape;
-    if (st != IKT_OK) ikt_slabs_release(space);
+    if (st != IKT_OK) release_transpose(space);
     return st;
 }
 
 void ikt_slabs_release(ikt_slab_space *space) {
-    ikt_transpose_destroy(&space->transpose);
-    ikt_free(&space->by_rows);
-    ikt_free(&space->by_batches);
-    ikt_free(&space->counts);
-    space->numbers = 0;
+    release_transpose(space);
+    ikt_free(&space->bits);
+    ikt_free(&space->asked);
+    ikt_free(&space->marks);
+    ikt_free(&space->leaving);
+    ikt_free(&space->coming);
+    ikt_free(&space->sent);
+    ikt_free(&space->received);
+    memset(space->claimed, 0, sizeof space->claimed);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -160,9 +203,132 @@ static int64_t nodes_before(const job *j, int r) {
     return row < j->grid->nodes[1] ? row : j->grid->nodes[1];
 }
 
+/* --- touched pieces --------------------------------------------------------------------------- */
+
+/* What this rank's points touch of the rows of rank r. */
+static ikt_touched touched_of(const job *j, int r) {
+    const int64_t first = nodes_before(j, r), words = ikt_touched_words(j->space->potential_stride);
+    return (ikt_touched){nodes_before(j, r + 1) - first, j->space->potential_stride,
+                         j->slabs->bits + first * words};
+}
+
+/* What the points of rank r touch of the own rows. */
+static ikt_touched asked_by(const job *j, int r) {
+    ikt_touched asked = touched_of(j, ikt_rank(j->ctx));
+    asked.bits = j->slabs->asked + r * asked.rows * ikt_touched_words(asked.stride);
+    return asked;
+}
+
+ikt_status ikt_slabs_touch(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
+                           const ikt_grid *grid, int sharers, int order, int64_t stride,
+                           const float *y, int64_t count, const float *target, int64_t targets,
+                           ikt_slab_space *slabs) {
+    const ikt_mesh_space space = {.potential_stride = stride};
+    job j = {
+        .ctx = ctx, .grid = grid, .space = &space, .slabs = slabs, .shape = ops->shape(mesh, grid)};
+    j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
+    const int64_t ranks = ikt_size(ctx), words = ikt_touched_words(stride);
+    const int64_t part = nodes_before(&j, 1); /* rows of the first rank, of which none has more */
+    const int64_t wanted[3] = {grid->nodes[1] * words, ranks * part * words,
+                               part * (words + stride)};
+    ikt_status st = IKT_OK;
+    /* Wants are equal on all ranks, so that all claim, and agree, together. */
+    for (int c = 0; c < 3; c++) {
+        if (wanted[c] <= slabs->claimed[c]) continue;
+        const int64_t more = wanted[c] + wanted[c] / 4;
+        const char *purpose = "repulsion";
+        slabs->claimed[c] = 0;
+        st = IKT_OK;
+        if (c == 0) {
+            ikt_free(&slabs->bits);
+            ikt_free(&slabs->marks);
+            st = ikt_alloc(ctx, &slabs->bits, more, sizeof *slabs->bits, purpose);
+            if (st == IKT_OK) st = ikt_alloc(ctx, &slabs->marks, more, 64, purpose);
+        } else if (c == 1) {
+            ikt_free(&slabs->asked);
+            st = ikt_alloc(ctx, &slabs->asked, more, sizeof *slabs->asked, purpose);
+        } else {
+            ikt_free(&slabs->leaving);
+            ikt_free(&slabs->coming);
+            st = ikt_alloc(ctx, &slabs->leaving, more, sizeof *slabs->leaving, purpose);
+            if (st == IKT_OK)
+                st = ikt_alloc(ctx, &slabs->coming, more, sizeof *slabs->coming, purpose);
+        }
+        IKT_TRY(ikt_agree(ctx, st));
+        slabs->claimed[c] = more;
+    }
+    if (!slabs->sent) {
+        st = ikt_alloc(ctx, &slabs->sent, ranks, sizeof *slabs->sent, "repulsion");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &slabs->received, ranks, sizeof *slabs->received, "repulsion");
+        IKT_TRY(ikt_agree(ctx, st));
+    }
+    ikt_touched all = {grid->nodes[1], stride, slabs->bits};
+    ikt_touched_find(grid, order, ikt_threads(ctx), y, count, target, targets, slabs->marks, &all);
+    for (int r = 0; r < ranks; r++) {
+        const ikt_touched here = touched_of(&j, r);
+        slabs->sent[r] = r == ikt_rank(ctx) ? 0 : ikt_touched_nodes(&here);
+    }
+    ikt_exchange_counts(ctx, slabs->sent, slabs->received);
+    return IKT_OK;
+}
+
+/* Bytes of a message of charges: the bits of the rows, and the nodes; none where no node is meant.
+ */
+static int64_t message_bytes(const ikt_touched *rows, int64_t nodes) {
+    return nodes == 0 ? 0 : 8 * (rows->rows * ikt_touched_words(rows->stride) + nodes);
+}
+
+/* COLLECTIVE. Every rank gets the sums of its rows. They are sums of integers: who comes first does
+ * not matter. */
+static void collect_charges(const job *j, const ikt_charges *charges) {
+    ikt_slab_space *s = j->slabs;
+    const int ranks = ikt_size(j->ctx), me = ikt_rank(j->ctx);
+    int64_t *own = charges->charge + nodes_before(j, me) * charges->stride;
+    for (int step = 1; step < ranks; step++) {
+        const int to = (me + step) % ranks, from = (me - step + ranks) % ranks;
+        const ikt_touched out = touched_of(j, to), in = asked_by(j, from);
+        const int64_t bits = out.rows * ikt_touched_words(out.stride);
+        const int64_t asked = in.rows * ikt_touched_words(in.stride);
+        if (s->sent[to] > 0) {
+            memcpy(s->leaving, out.bits, (size_t)bits * sizeof *out.bits);
+            ikt_touched_pack(&out, sizeof *own,
+                             charges->charge + nodes_before(j, to) * charges->stride,
+                             s->leaving + bits);
+        }
+        ikt_send_receive(j->ctx, s->leaving, message_bytes(&out, s->sent[to]), to, s->coming,
+                         message_bytes(&in, s->received[from]), from);
+        if (s->received[from] == 0) continue;
+        memcpy(in.bits, s->coming, (size_t)asked * sizeof *in.bits);
+        ikt_touched_add(&in, s->coming + asked, own);
+    }
+}
+
+/* COLLECTIVE. Every rank gets the potentials of the nodes that it sent charges of. */
+static void return_potentials(const job *j) {
+    ikt_slab_space *s = j->slabs;
+    const int ranks = ikt_size(j->ctx), me = ikt_rank(j->ctx);
+    const size_t size = j->ops->size, row = (size_t)j->space->potential_stride * size;
+    char *potential = j->space->potential;
+    for (int step = 1; step < ranks; step++) {
+        const int to = (me + step) % ranks, from = (me - step + ranks) % ranks;
+        const ikt_touched out = asked_by(j, to), in = touched_of(j, from);
+        if (s->received[to] > 0)
+            ikt_touched_pack(&out, size, potential + (size_t)nodes_before(j, me) * row, s->leaving);
+        ikt_send_receive(j->ctx, s->leaving, s->received[to] * (int64_t)size, to, s->coming,
+                         s->sent[from] * (int64_t)size, from);
+        if (s->sent[from] > 0)
+            ikt_touched_unpack(&in, size, s->coming,
+                               potential + (size_t)nodes_before(j, from) * row);
+    }
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
 ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                              const ikt_grid *grid, int sharers, const ikt_charges *charges,
-                              const ikt_mesh_space *space, ikt_slab_space *slabs) {
+                              const ikt_grid *grid, int sharers, bool by_pieces,
+                              const ikt_charges *charges, const ikt_mesh_space *space,
+                              ikt_slab_space *slabs) {
     job j = {ctx, ops, mesh, grid, space, slabs, .shape = ops->shape(mesh, grid)};
     j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
     j.batches = shares_make(j.shape.batches, sharers, ikt_rank(ctx));
@@ -171,7 +337,10 @@ ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const i
     ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM); /* each rank gets the summed charges of its rows */
     for (int r = 0; r < ikt_size(ctx); r++)
         slabs->counts[r] = (nodes_before(&j, r + 1) - nodes_before(&j, r)) * charges->stride;
-    ikt_sum_parts_i64(ctx, charges->charge, slabs->counts);
+    if (by_pieces)
+        collect_charges(&j, charges);
+    else
+        ikt_sum_parts_i64(ctx, charges->charge, slabs->counts);
     ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
     ops->forward(mesh, grid, charges, space, first, end);
@@ -188,6 +357,11 @@ ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const i
     ikt_transpose_execute(ctx, slabs->transpose, true);
     copy_own_rows(&j, false);
     ops->inverse(mesh, grid, space, first, end);
+    if (by_pieces) {
+        return_potentials(&j);
+        ikt_stage_end(ctx, IKT_STAGE_FFT);
+        return IKT_OK;
+    }
     for (int r = 0; r < ikt_size(ctx); r++) /* every rank gets all potentials */
         slabs->counts[r] = nodes_before(&j, r + 1) - nodes_before(&j, r);
     const int64_t row_bytes = space->potential_stride * (int64_t)ops->size;

@@ -17,12 +17,13 @@ enum { NEIGHBOURS = 30, NEIGHBOURS_GAUSSIAN = 90 };
 typedef struct {
     ikt_context *ctx;
     ikt_rows rows;
+    int64_t k;
     ikt_neighbours lists; /* kept: those handed over are copies */
 } symmetrising;
 
 static ikt_status copy_lists(symmetrising *s, ikt_neighbours *out) {
-    const size_t entries = (size_t)(s->rows.count * NEIGHBOURS);
-    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->rows, NEIGHBOURS, out)));
+    const size_t entries = (size_t)(s->rows.count * s->k);
+    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->rows, s->k, out)));
     memcpy(out->row, s->lists.row, entries * sizeof *out->row);
     memcpy(out->score, s->lists.score, entries * sizeof *out->score);
     return IKT_OK;
@@ -45,37 +46,44 @@ static double touch_lists(void *self) {
     const symmetrising *s = self;
     const uint32_t *row = s->lists.row, *list = row;
     const uint32_t n = (uint32_t)s->rows.count; /* on several ranks: at as many of the own rows */
+    const int64_t k = s->k;
     int64_t sum = 0;
     double begin = ikt_now();
 #pragma omp parallel for num_threads(ikt_threads(s->ctx)) reduction(+ : sum)
-    for (int64_t e = 0; e < (int64_t)n * NEIGHBOURS; e++)
-        sum += list[(int64_t)(row[e] % n) * NEIGHBOURS];
+    for (int64_t e = 0; e < (int64_t)n * k; e++)
+        sum += list[(int64_t)(row[e] % n) * k];
     double seconds = ikt_now() - begin;
     volatile int64_t keep = sum;
     (void)keep;
     return seconds;
 }
 
-ikt_status bench_path_graph(bench *b) {
+static ikt_status measure_symmetrising(bench *b, int64_t k) {
     char text[32];
-    symmetrising s = {.ctx = b->ctx,
-                      .rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
-    const double entries = (double)(s.rows.count * NEIGHBOURS);
+    symmetrising s = {
+        .ctx = b->ctx, .k = k, .rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
+    const double entries = (double)(s.rows.count * k);
     bench_stream stream = {.bytes = 0};
-    ikt_status st = bench_lists(b->ctx, &s.rows, NEIGHBOURS, &s.lists);
+    ikt_status st = bench_lists(b->ctx, &s.rows, k, &s.lists);
     if (st == IKT_OK) st = bench_stream_create(b->ctx, 8 * (int64_t)entries, &stream);
     bench_case c = {.path = "graph",
                     .unit = "entries",
                     .work = {NULL, symmetrise, &s, entries},
                     .limit = {{"copying the lists", bench_pass_copy, &stream, entries},
                               {"looking at partners' lists", touch_lists, &s, entries}}};
-    snprintf(c.size, sizeof c.size, "%s rows, %d neighbours", bench_grouped(b->rows, text),
-             NEIGHBOURS);
+    snprintf(c.size, sizeof c.size, "%s rows, %lld neighbours", bench_grouped(b->rows, text),
+             (long long)k);
     st = ikt_agree(b->ctx, st);
     if (st == IKT_OK) st = bench_measure(b, &c);
     bench_stream_destroy(&stream);
     ikt_neighbours_destroy(&s.lists);
     return st;
+}
+
+/* The lists of the Isolation kernel, and those of the Gaussian one. */
+ikt_status bench_path_graph(bench *b) {
+    IKT_TRY(measure_symmetrising(b, NEIGHBOURS));
+    return measure_symmetrising(b, NEIGHBOURS_GAUSSIAN);
 }
 
 /* --- attraction ------------------------------------------------------------------------------- */

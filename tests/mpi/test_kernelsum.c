@@ -89,7 +89,7 @@ static uint64_t potential_hash(ikt_context *ctx, const ikt_mesh *mesh, const ikt
     for (int64_t k = 0; k < nodes; k++)
         charges.charge[k] = (k * k + ikt_rank(ctx)) % 23;
     assert_int_equal(
-        ikt_slabs_convolve(ctx, &ikt_mesh_f32, mesh, grid, sharers, &charges, space, &slabs),
+        ikt_slabs_convolve(ctx, &ikt_mesh_f32, mesh, grid, sharers, false, &charges, space, &slabs),
         IKT_OK);
     uint64_t hash = ikt_row_hash(ctx, space->potential, 0, nodes, sizeof(float));
     ikt_slabs_release(&slabs);
