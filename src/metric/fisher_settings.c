@@ -33,12 +33,14 @@ static const ikt_key keys[] = {
      "plain distance count as much as the distance of two rows of certain, different classes. It "
      "keeps the order within a class. auto is 0.3, and 0 for a matrix of all pairs, which has no "
      "rows; 0 is the paper's"},
-    {"candidates", IKT_KEY_CHOICE, KEY(candidates), "auto", 0, 0, 0, "auto|all|posterior|euclidean",
-     "",
+    {"candidates", IKT_KEY_CHOICE, KEY(candidates), "auto", 0, 0, 0,
+     "auto|all|posterior|euclidean|near", "",
      "The rows among which the nearest ones are found: all; posterior, those with the most similar "
      "probabilities of the classes; euclidean, those at the least plain distance, which is another "
-     "method. The log says for how many rows the lists are proved to be those of all. auto is all "
-     "up to 131,072 rows, then posterior"},
+     "method; near, those of near cells by what posterior compares, which takes time in proportion "
+     "to the rows and says how many of the true neighbours it found on some rows. For the others "
+     "the log says for how many rows the lists are proved to be those of all. auto is all up to "
+     "131,072 rows, then near"},
     {"among", IKT_KEY_INT, KEY(among), "auto", 2, 1e9, 1, NULL, "rows",
      "The candidates of a row; auto is forty times the neighbours, at least 1,000"},
     {"train", IKT_KEY_STRING, KEY(train), "", 0, 0, 0, NULL, "",
@@ -100,10 +102,11 @@ int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled
 ikt_fisher_candidates ikt_fisher_candidates_of(const ikt_fisher_settings *settings, int64_t n) {
     if (settings->candidates != IKT_CANDIDATES_AUTO)
         return (ikt_fisher_candidates)settings->candidates;
-    return n <= ALL_MOST ? IKT_CANDIDATES_ALL : IKT_CANDIDATES_POSTERIOR;
+    return n <= ALL_MOST ? IKT_CANDIDATES_ALL : IKT_CANDIDATES_NEAR;
 }
 
-int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t k) {
+int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t n, int64_t k) {
+    (void)n;
     if (settings->among != IKT_AUTO_INT) return settings->among > k ? settings->among : k + 1;
     return AMONG_EACH * k > AMONG_LEAST ? AMONG_EACH * k : AMONG_LEAST;
 }
