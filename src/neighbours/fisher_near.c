@@ -16,6 +16,7 @@
 #include "io/sources/source.h"
 #include "isolation/model.h"
 #include "neighbours/fisher_batch.h"
+#include "neighbours/fisher_refine.h"
 #include "neighbours/near_tiles.h"
 
 static const char purpose[] = "fisher cells";
@@ -183,9 +184,11 @@ static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *til
     return IKT_OK;
 }
 
-static void destroy(search *s) {
-    for (int t = 0; s->batch && t < ikt_threads(s->ctx); t++)
-        if (s->batch[t].ctx) ikt_fisher_batch_destroy(&s->batch[t]);
+static void destroy(search *s, int64_t *lengths) {
+    for (int t = 0; s->batch && t < ikt_threads(s->ctx); t++) {
+        if (s->batch[t].scratch) *lengths += s->batch[t].scratch->lengths;
+        ikt_fisher_batch_destroy(&s->batch[t]);
+    }
     ikt_free(&s->batch);
     ikt_near_tiles_destroy(&s->near);
 }
@@ -207,7 +210,7 @@ static ikt_status search_batch(search *s, int64_t done) {
 }
 
 /* COLLECTIVE. All lists, in slots. */
-static ikt_status search_slots(search *s, const ikt_cells *cells) {
+static ikt_status search_slots(search *s, const ikt_cells *cells, int64_t *lengths) {
     ikt_context *ctx = s->ctx;
     ikt_tiles tiles = {.count = 0};
     ikt_status st = ikt_tiles_bare(ctx, cells, &s->rows.rows, &tiles);
@@ -219,12 +222,27 @@ static ikt_status search_slots(search *s, const ikt_cells *cells) {
         ikt_progress(ctx, "blocks of rows", ikt_smaller(done + batch, most), most, NULL);
         if (st == IKT_OK) st = ikt_list_pause(ctx, s->course);
     }
+    destroy(s, lengths);
     ikt_tiles_destroy(&tiles);
     return st;
 }
 
+/* COLLECTIVE. The search and the rounds behind it, from where they were left off. */
+static ikt_status make_lists(search *s, const ikt_cells *cells, const ikt_order *order,
+                             int64_t rounds, int64_t *lengths) {
+    ikt_list_course *course = s->course;
+    ikt_status st = IKT_OK;
+    while (st == IKT_OK && course->progress.round <= rounds) {
+        st = course->progress.round > 0
+                 ? ikt_fisher_refine(s->ctx, &s->rows, order, course, lengths)
+                 : search_slots(s, cells, lengths);
+        if (st == IKT_OK) ikt_list_course_next(course);
+    }
+    return st;
+}
+
 ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
-                                  const ikt_fisher_held *held, uint64_t seed,
+                                  const ikt_fisher_held *held, const ikt_fisher_cells *how,
                                   ikt_list_course *course, ikt_fisher_proof *proof) {
     ikt_neighbours *lists = course->lists;
     const int64_t bytes = lists->k * (int64_t)sizeof(float);
@@ -232,14 +250,11 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
     ikt_order order = {0};
     search s = {.ctx = ctx, .rows = *rows, .course = course};
     s.rows.candidates = IKT_CANDIDATES_ALL; /* all that are near */
-    ikt_status st = make_cells(ctx, rows, seed, &cells, &order);
+    *proof = (ikt_fisher_proof){.rows = rows->rows.n};
+    ikt_status st = make_cells(ctx, rows, how->seed, &cells, &order);
     s.number = order.row;
     if (st == IKT_OK) st = move_held(ctx, &order, IKT_TO_SLOTS, rows, held);
-    if (st == IKT_OK) st = search_slots(&s, &cells);
-    *proof = (ikt_fisher_proof){.rows = rows->rows.n};
-    for (int t = 0; s.batch && t < ikt_threads(ctx); t++)
-        if (s.batch[t].scratch) proof->lengths += s.batch[t].scratch->lengths;
-    destroy(&s);
+    if (st == IKT_OK) st = make_lists(&s, &cells, &order, how->rounds, &proof->lengths);
     ikt_cells_destroy(&cells);
     if (st == IKT_OK) ikt_sum_i64(ctx, &proof->lengths, 1);
     if (st == IKT_OK) st = move(ctx, &order, IKT_TO_ROWS, lists->row, bytes);
@@ -250,13 +265,14 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
 }
 
 int64_t ikt_fisher_near_memory(int64_t n, int64_t n_local, int64_t among, int64_t k, int64_t lanes,
-                               int64_t wide, int64_t d, int threads) {
+                               int64_t wide, int64_t d, int ranks, int threads) {
     const int64_t size = sizeof(float), columns = wide + d, cells = ikt_cells_choose(n, 0);
     const int64_t points = n_local * columns * size + 3 * cells * columns * size;
     const int64_t each = ikt_fisher_batch_memory(FISHER_OWN_ROWS, ikt_smaller(among, n),
                                                  FISHER_NEAR * k, lanes, wide, d, 1);
+    const int64_t refined = ikt_fisher_refine_memory(n_local, k, lanes, wide, d, ranks, threads);
     const int64_t searched =
         cells * columns * 2 * size + threads * each +
         ikt_near_tiles_memory(cells, among, (lanes + wide + d + 1) * size, threads);
-    return ikt_order_memory(n_local) + (points > searched ? points : searched);
+    return ikt_order_memory(n_local) + ikt_larger(points, ikt_larger(searched, refined));
 }

@@ -24,6 +24,9 @@ static const char purpose[] = "fisher model";
 
 enum { STREAM_ROWS = 1024, SCALE_ROWS = 512 };
 
+/* Rounds over neighbours of neighbours behind a search among near cells. */
+enum { ROUNDS = 1 };
+
 /* Rows from which on it is worth while to hold them in an order of their own. */
 enum { ORDER_LEAST = 16384 };
 
@@ -435,9 +438,8 @@ static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_
     const bool is_ordered = rows->rows.n >= ORDER_LEAST || job->orders_always;
     const ikt_fisher_held held = {m->weight, m->root, m->plain.owned};
     const bool is_near = rows->candidates == IKT_CANDIDATES_NEAR;
-    ikt_status st = is_near
-                        ? ikt_fisher_search_near(ctx, rows, &held,
-                                                 (uint64_t)job->settings->run.seed, &course, &proof)
+    const ikt_fisher_cells cells = {(uint64_t)job->settings->run.seed, ROUNDS};
+    ikt_status st = is_near      ? ikt_fisher_search_near(ctx, rows, &held, &cells, &course, &proof)
                     : is_ordered ? ikt_fisher_search_ordered(ctx, rows, &held, &course, &proof)
                                  : ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
     ikt_list_course_end(&course);

@@ -259,8 +259,9 @@ static int64_t fisher_bytes(const ikt_workload *w) {
     int64_t search = ikt_fisher_search_memory(w->distribution.count, selected, w->lanes, wide,
                                               w->columns, w->threads);
     if (candidates == IKT_CANDIDATES_NEAR)
-        search = ikt_larger(search, ikt_fisher_near_memory(n, w->distribution.count, among, w->k,
-                                                           w->lanes, wide, w->columns, w->threads));
+        search = ikt_larger(search,
+                            ikt_fisher_near_memory(n, w->distribution.count, among, w->k, w->lanes,
+                                                   wide, w->columns, w->ranks, w->threads));
     return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes + search;
 }
 
