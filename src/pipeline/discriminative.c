@@ -348,6 +348,7 @@ static ikt_status make_model(ikt_context *ctx, model *m) {
                                                   ikt_fisher_support(m->settings, c->trained), seed,
                                                   &out->support)));
     out->is_permuted = m->settings->permute;
+    out->leaves_out = m->settings->own == IKT_OWN_LEFT_OUT;
     out->chance = 1;
     for (int i = 0; i < c->classes; i++)
         out->chance -= pow((double)c->size[i] / (double)c->trained, 2);
