@@ -5,7 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_MOST = 131072, AMONG_LEAST = 1000, AMONG_EACH = 40 };
+enum {
+    ALL_MOST = 131072,
+    AMONG_LEAST = 1000,
+    AMONG_EACH = 40,
+    NEAR_LEAST = 2000,
+    NEAR_DOUBLINGS_FROM = 16384
+};
 
 #define KEY(name) offsetof(ikt_fisher_settings, name)
 
@@ -33,14 +39,18 @@ static const ikt_key keys[] = {
      "plain distance count as much as the distance of two rows of certain, different classes. It "
      "keeps the order within a class. auto is 0.3, and 0 for a matrix of all pairs, which has no "
      "rows; 0 is the paper's"},
-    {"candidates", IKT_KEY_CHOICE, KEY(candidates), "auto", 0, 0, 0, "auto|all|posterior|euclidean",
-     "",
+    {"candidates", IKT_KEY_CHOICE, KEY(candidates), "auto", 0, 0, 0,
+     "auto|all|posterior|euclidean|near", "",
      "The rows among which the nearest ones are found: all; posterior, those with the most similar "
      "probabilities of the classes; euclidean, those at the least plain distance, which is another "
-     "method. The log says for how many rows the lists are proved to be those of all. auto is all "
-     "up to 131,072 rows, then posterior"},
+     "method; near, those of near cells by what posterior compares, which takes time in proportion "
+     "to the rows and says how many of the true neighbours it found on some rows. For the others "
+     "the log says for how many rows the lists are proved to be those of all. auto is all up to "
+     "131,072 rows, then near"},
     {"among", IKT_KEY_INT, KEY(among), "auto", 2, 1e9, 1, NULL, "rows",
-     "The candidates of a row; auto is forty times the neighbours, at least 1,000"},
+     "The candidates of a row; auto is forty times the neighbours, at least 1,000; of near cells "
+     "at "
+     "least 2,000, and so many more for each doubling of the rows from 32,768 on"},
     {"train", IKT_KEY_STRING, KEY(train), "", 0, 0, 0, NULL, "",
      "The rows whose labels may be used, as FILE.h5:DATASET, FILE.csv or FILE.npy with their "
      "numbers, from 0 on; the labels of all others serve figures only. Empty: all rows that have a "
@@ -100,10 +110,14 @@ int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled
 ikt_fisher_candidates ikt_fisher_candidates_of(const ikt_fisher_settings *settings, int64_t n) {
     if (settings->candidates != IKT_CANDIDATES_AUTO)
         return (ikt_fisher_candidates)settings->candidates;
-    return n <= ALL_MOST ? IKT_CANDIDATES_ALL : IKT_CANDIDATES_POSTERIOR;
+    return n <= ALL_MOST ? IKT_CANDIDATES_ALL : IKT_CANDIDATES_NEAR;
 }
 
-int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t k) {
+int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t n, int64_t k) {
     if (settings->among != IKT_AUTO_INT) return settings->among > k ? settings->among : k + 1;
-    return AMONG_EACH * k > AMONG_LEAST ? AMONG_EACH * k : AMONG_LEAST;
+    const int64_t each = AMONG_EACH * k;
+    if (ikt_fisher_candidates_of(settings, n) != IKT_CANDIDATES_NEAR)
+        return each > AMONG_LEAST ? each : AMONG_LEAST;
+    const double doublings = fmax(log2((double)n / NEAR_DOUBLINGS_FROM), 1);
+    return (int64_t)((double)(each > NEAR_LEAST ? each : NEAR_LEAST) * doublings);
 }

@@ -15,7 +15,8 @@ typedef enum {
     IKT_CANDIDATES_AUTO,
     IKT_CANDIDATES_ALL,
     IKT_CANDIDATES_POSTERIOR, /* nearest by sqrt(p), and the support where own weights count not */
-    IKT_CANDIDATES_EUCLIDEAN  /* nearest by the plain distance: another method */
+    IKT_CANDIDATES_EUCLIDEAN, /* nearest by the plain distance: another method */
+    IKT_CANDIDATES_NEAR       /* of near cells by what posterior compares: approximate */
 } ikt_fisher_candidates;
 
 /* Order of the choices of fisher.own. */
@@ -51,9 +52,9 @@ double ikt_fisher_euclidean(const ikt_fisher_settings *settings, bool has_rows);
 /* LOCAL, pure. Rows of the support, wanted of so many labelled rows. */
 int64_t ikt_fisher_support(const ikt_fisher_settings *settings, int64_t labelled);
 
-/* LOCAL, pure. Candidates of lists of k of n rows: what auto means, beyond 131,072 rows posterior,
- * and how many. */
+/* LOCAL, pure. Candidates of lists of k of n rows: what auto means, beyond 131,072 rows those of
+ * near cells, and how many. */
 ikt_fisher_candidates ikt_fisher_candidates_of(const ikt_fisher_settings *settings, int64_t n);
-int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t k);
+int64_t ikt_fisher_among(const ikt_fisher_settings *settings, int64_t n, int64_t k);
 
 #endif

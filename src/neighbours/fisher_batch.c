@@ -17,8 +17,21 @@ enum {
 
 static const char purpose[] = "fisher blocks";
 
-void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next) {
-    for (int t = 0; b->scratch && t < ikt_threads(b->ctx); t++) {
+static void destroy_block(ikt_fisher_block *block) {
+    ikt_free(&block->number);
+    ikt_free(&block->weight);
+    ikt_free(&block->root);
+    ikt_free(&block->x);
+    ikt_free(&block->lane);
+    ikt_free(&block->support);
+    ikt_free(&block->packed_root);
+    ikt_free(&block->packed_x);
+    ikt_free(&block->half);
+    ikt_free(&block->has_half);
+}
+
+void ikt_fisher_batch_destroy(ikt_fisher_batch *b) {
+    for (int t = 0; b->scratch && t < b->threads; t++) {
         ikt_fisher_scratch *s = &b->scratch[t];
         ikt_free(&s->chord);
         ikt_free(&s->plain);
@@ -27,6 +40,7 @@ void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next) {
         ikt_free(&s->line);
         ikt_free(&s->pair);
     }
+    destroy_block(&b->block);
     ikt_free(&b->scratch);
     ikt_free(&b->chord_row);
     ikt_free(&b->reach);
@@ -35,19 +49,15 @@ void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next) {
     ikt_free(&b->select);
     ikt_free(&b->near);
     ikt_free(&b->last);
-    ikt_free(&b->packed_root);
-    ikt_free(&b->packed_x);
     ikt_free(&b->half);
-    ikt_free(&b->block_half);
-    ikt_free(here);
-    ikt_free(next);
 }
 
-static ikt_status create_scratch(const ikt_fisher_batch *b, ikt_fisher_scratch *s) {
+static ikt_status create_scratch(const ikt_fisher_batch *b, int64_t block_rows,
+                                 ikt_fisher_scratch *s) {
     ikt_context *ctx = b->ctx;
     const ikt_segment_job *job = &b->rows->job;
     const int64_t lanes = job->shape.lanes, wide = job->shape.wide,
-                  tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
+                  tile = FISHER_OWN_ROWS * ikt_packed_rows(block_rows);
     IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
     if (b->rows->d > 0) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
     if (ikt_fisher_adds(b)) IKT_TRY(ikt_alloc(ctx, &s->space, tile, sizeof *s->space, purpose));
@@ -111,17 +121,52 @@ static ikt_status make_balls(ikt_fisher_batch *b) {
     return IKT_OK;
 }
 
-ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **here, float **next) {
+static ikt_status create_block(const ikt_fisher_batch *b, int64_t most, bool is_lazy,
+                               ikt_fisher_block *out) {
+    ikt_context *ctx = b->ctx;
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+    const int64_t d = b->rows->d;
+    out->most = most;
+    IKT_TRY(ikt_alloc(ctx, &out->number, most, sizeof *out->number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->weight, most, sizeof *out->weight, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->root, most, sizeof *out->root, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->lane, most, sizeof *out->lane, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->support, most, sizeof *out->support, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->packed_root, ikt_packed_floats(most, shape->classes),
+                      sizeof *out->packed_root, purpose));
+    if (d > 0) {
+        IKT_TRY(ikt_alloc(ctx, &out->x, most, sizeof *out->x, purpose));
+        IKT_TRY(ikt_alloc(ctx, &out->packed_x, ikt_packed_floats(most, d), sizeof *out->packed_x,
+                          purpose));
+    }
+    if (!has_middle(b->rows)) return IKT_OK;
+    if (is_lazy) IKT_TRY(ikt_alloc(ctx, &out->has_half, most, 1, purpose));
+    return ikt_alloc(ctx, &out->half, most * shape->lanes, sizeof *out->half, purpose);
+}
+
+void ikt_fisher_block_begin(const ikt_fisher_batch *b, ikt_fisher_block *block, bool has_roots,
+                            bool has_x) {
+    const ikt_fisher_rows *rows = b->rows;
+    block->supports = 0;
+    for (int64_t j = 0; j < block->count; j++) {
+        block->lane[j] =
+            rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, block->number[j]) : -1;
+        if (block->lane[j] >= 0) block->support[block->supports++] = (int32_t)j;
+    }
+    if (has_roots)
+        ikt_pack_rows_from(block->root, block->count, rows->job.shape.classes, block->packed_root);
+    if (has_x) ikt_pack_rows_from(block->x, block->count, rows->d, block->packed_x);
+    if (block->has_half) memset(block->has_half, 0, (size_t)block->count);
+}
+
+ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, int64_t block_rows,
+                                   bool is_lazy) {
     ikt_context *ctx = b->ctx;
     const ikt_fisher_rows *rows = b->rows;
     const ikt_class_lanes *shape = &rows->job.shape;
-    const int64_t size = sizeof(float),
-                  block_bytes = (2 + shape->classes +
-                                 FISHER_BLOCK_ROWS * (1 + shape->lanes + shape->wide + rows->d)) *
-                                size;
-    IKT_TRY(ikt_alloc(ctx, &b->scratch, ikt_threads(ctx), sizeof *b->scratch, purpose));
-    for (int t = 0; t < ikt_threads(ctx); t++)
-        IKT_TRY(create_scratch(b, &b->scratch[t]));
+    IKT_TRY(ikt_alloc(ctx, &b->scratch, b->threads, sizeof *b->scratch, purpose));
+    for (int t = 0; t < b->threads; t++)
+        IKT_TRY(create_scratch(b, block_rows, &b->scratch[t]));
     IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
     if (b->selected > 0) {
         const int64_t some = ikt_smaller(most, ikt_fisher_select_rows(b->selected));
@@ -131,37 +176,45 @@ ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **he
         IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
         IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
     }
-    IKT_TRY(ikt_alloc(ctx, &b->packed_root, ikt_packed_floats(FISHER_BLOCK_ROWS, shape->classes),
-                      sizeof *b->packed_root, purpose));
-    if (rows->d > 0)
-        IKT_TRY(ikt_alloc(ctx, &b->packed_x, ikt_packed_floats(FISHER_BLOCK_ROWS, rows->d),
-                          sizeof *b->packed_x, purpose));
-    if (has_middle(rows)) {
+    if (has_middle(rows))
         IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->block_half, FISHER_BLOCK_ROWS * shape->lanes,
-                          sizeof *b->block_half, purpose));
-    }
-    if (rows->is_ordered) IKT_TRY(make_balls(b));
     IKT_TRY(ikt_alloc(ctx, &b->reach, most / FISHER_OWN_ROWS + 1, 1, purpose));
-    IKT_TRY(ikt_alloc(ctx, here, block_bytes, 1, purpose));
-    return ikt_alloc(ctx, next, block_bytes, 1, purpose);
+    return create_block(b, block_rows, is_lazy, &b->block);
+}
+
+ikt_status ikt_fisher_ring_create(ikt_fisher_batch *b, float **here, float **next) {
+    const ikt_fisher_rows *rows = b->rows;
+    const ikt_class_lanes *shape = &rows->job.shape;
+    const int64_t floats =
+        2 + shape->classes + FISHER_BLOCK_ROWS * (1 + shape->lanes + shape->wide + rows->d);
+    if (rows->is_ordered) IKT_TRY(make_balls(b));
+    IKT_TRY(ikt_alloc(b->ctx, here, floats, sizeof **here, purpose));
+    return ikt_alloc(b->ctx, next, floats, sizeof **next, purpose);
 }
 
 int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
-    return candidates == IKT_CANDIDATES_ALL ? FISHER_NEAR * k : among;
+    const bool has_all = candidates == IKT_CANDIDATES_ALL || candidates == IKT_CANDIDATES_NEAR;
+    return has_all ? FISHER_NEAR * k : among;
+}
+
+int64_t ikt_fisher_batch_memory(int64_t most, int64_t block_rows, int64_t selected, int64_t lanes,
+                                int64_t wide, int64_t d, int threads) {
+    const int64_t size = sizeof(float), tile = FISHER_OWN_ROWS * ikt_packed_rows(block_rows);
+    const int64_t some = ikt_smaller(ikt_fisher_select_rows(selected), most);
+    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
+    const int64_t row = 3 * (int64_t)sizeof(float *) + size * (3 + lanes + wide + d) + 1;
+    return some * (pairs + (int64_t)sizeof(ikt_select)) + most * size * (wide + lanes) +
+           ikt_packed_rows(block_rows) * row +
+           threads * size * (3 * tile + 2 * lanes + IKT_PACK_ROWS * d + 16 * wide);
 }
 
 int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
                                  int64_t d, int threads) {
-    const int64_t size = sizeof(float), tile = FISHER_OWN_ROWS * FISHER_BLOCK_ROWS;
-    const int64_t blocks = 3 * FISHER_BLOCK_ROWS * (lanes + wide + d + 1);
+    const int64_t ring = 2 * FISHER_BLOCK_ROWS * (lanes + wide + d + 1) * (int64_t)sizeof(float);
     const int64_t balls = (n_local / FISHER_BLOCK_ROWS + 1) * (int64_t)sizeof(ikt_fisher_ball);
     const int64_t own = ikt_smaller(ikt_fisher_batch_rows(lanes), n_local);
-    const int64_t some = ikt_smaller(ikt_fisher_select_rows(selected), own);
-    const int64_t pairs = IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair) * selected;
-    return some * (pairs + (int64_t)sizeof(ikt_select)) + own * size * (wide + lanes) + balls +
-           8 * n_local + size * blocks +
-           threads * size * (3 * tile + 2 * lanes + IKT_PACK_ROWS * d + 16 * wide);
+    return ikt_fisher_batch_memory(own, FISHER_BLOCK_ROWS, selected, lanes, wide, d, threads) +
+           ring + balls + 8 * n_local;
 }
 
 /* --- some rows -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* What a search in the Fisher metric works on: batches of own rows, and blocks of rows that go
- * round the ranks. Private to fisher_search.c, fisher_pairs.c and fisher_batch.c. */
+/* What a search in the Fisher metric works on: batches of own rows, and blocks of rows that they
+ * are compared with. Private to the files fisher_*.c. */
 #ifndef IKT_NEIGHBOURS_FISHER_BATCH_H
 #define IKT_NEIGHBOURS_FISHER_BATCH_H
 
@@ -20,21 +20,24 @@ typedef struct {
     float centre[IKT_CLASSES_MOST]; /* as many as there are classes are used */
 } ikt_fisher_ball;
 
-/* A block of rows of some rank. */
+/* Rows that a batch is compared with, wherever they lie. */
 typedef struct {
-    int64_t count;
-    uint32_t number[FISHER_BLOCK_ROWS]; /* of the rows */
-    const float *weight, *root, *x, *half;
-    int32_t
-        lane[FISHER_BLOCK_ROWS]; /* of rows of the support whose weights are left out; else -1 */
-    int32_t support[FISHER_BLOCK_ROWS];
-    int64_t supports; /* how many there are, and which rows of the block */
+    int64_t count, most;
+    uint32_t *number;                  /* [most] of the rows */
+    const float **weight, **root, **x; /* [most] where the parts of each lie */
+    int32_t *lane;                     /* [most] of rows of the support whose weights are left
+                                          out; else -1 */
+    int32_t *support;                  /* [most] which rows these are, and */
+    int64_t supports;                  /* how many */
+    float *packed_root, *packed_x;
+    float *half;       /* [most * lanes] for middles of lines; NULL where none is a bound */
+    uint8_t *has_half; /* [most] which are made, the others when they are needed; NULL: all are */
 } ikt_fisher_block;
 
 /* What a thread needs of its own. */
 typedef struct {
-    float *chord, *plain, *space; /* [FISHER_OWN_ROWS * FISHER_BLOCK_ROWS] tiles of squared chords,
-                                     of plain distances, and of both together */
+    float *chord, *plain, *space; /* [FISHER_OWN_ROWS * rows of a block] tiles of squared chords, of
+                                     plain distances, and of both together */
     float *low, *high;            /* [lanes] log-weights with entries left out */
     float *root_low, *root_high, *root_middle; /* [wide] */
     float *line;                               /* of ikt_segment_distance */
@@ -64,8 +67,9 @@ typedef struct {
     int64_t k;
     uint8_t *reach;        /* [count / FISHER_OWN_ROWS] groups that a block is near enough to */
     ikt_fisher_ball *ball; /* [own blocks] where rows are ordered, else NULL */
-    float *packed_root, *packed_x, *block_half; /* of the block */
-    ikt_fisher_scratch *scratch;                /* [threads] */
+    ikt_fisher_block block;
+    int threads;                 /* that work on it */
+    ikt_fisher_scratch *scratch; /* [threads] */
 } ikt_fisher_batch;
 
 /* Whether candidates are the nearest by plain distance. */
@@ -93,6 +97,9 @@ float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst);
 /* LOCAL, pure. The lane of an own row whose weight is left out of its pairs; -1. */
 int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a);
 
+/* LOCAL. What is wanted of row j of a block for the middles of its lines. */
+const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other, int64_t j);
+
 /* LOCAL. Whether the line over its middle is longer than list a allows.
  *   root, their   sqrt(p) at its ends
  *   plain         their plain distance, squared and as it counts; 0 without
@@ -111,6 +118,35 @@ bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lan
 void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
                       const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s);
 
+/* --- passes over a block (fisher_passes.c) ------------------------------------------------------
+ */
+
+/* What a pass does: it selects the rows that come first and the candidates, offers those that come
+ * first, or offers the rest. */
+typedef enum { IKT_FISHER_SELECT, IKT_FISHER_FIRST, IKT_FISHER_REST } ikt_fisher_pass;
+
+/* LOCAL. Makes the tiles of distances of the own rows first .. first + na - 1, at most
+ * FISHER_OWN_ROWS, to the rows of a block, as far as the pass needs them.
+ *   has_chords, has_plain   whether these are needed */
+void ikt_fisher_tiles(const ikt_fisher_batch *b, bool has_chords, int64_t first, int64_t na,
+                      const ikt_fisher_block *other, ikt_fisher_scratch *s);
+
+/* LOCAL. A pass of own row a over a block whose tiles are made.
+ *   place   of the row in the tiles */
+void ikt_fisher_visit(const ikt_fisher_batch *b, ikt_fisher_pass what, int64_t a, int64_t place,
+                      const ikt_fisher_block *other, ikt_fisher_scratch *s);
+
+/* LOCAL. Before the first block, and behind the last: up to which pair rows come first, and are
+ * candidates, of own row a. */
+void ikt_fisher_select_begin(const ikt_fisher_batch *b, int64_t a);
+void ikt_fisher_select_end(const ikt_fisher_batch *b, int64_t a, int64_t near);
+
+/* LOCAL, pure. The most that row a can use: the limit on what rows are compared with bounds by. */
+float ikt_fisher_limit(const ikt_fisher_batch *b, int64_t a);
+
+/* LOCAL. Roots and halves of the own rows of a batch. */
+void ikt_fisher_own_begin(ikt_fisher_batch *b);
+
 /* --- batches (fisher_batch.c) ----------------------------------------------------------------- */
 
 /* LOCAL, pure. Own rows of a batch, which have products for middles of lines. */
@@ -123,10 +159,26 @@ int64_t ikt_fisher_outward(int64_t from, int64_t i, int64_t blocks);
 /* LOCAL, pure. Own rows whose buffers of so many selected pairs are held together. */
 int64_t ikt_fisher_select_rows(int64_t selected);
 
-/* LOCAL. What batches of up to `most` rows need; b has context, rows and how many are selected.
- *   here, next   receive two blocks on their way
+/* LOCAL. What batches of up to `most` rows need, and a block of up to `block_rows`; b has context,
+ * rows, threads and how many are selected.
+ *   is_lazy   halves of the block are made when they are needed
  * Errors: IKT_ERR_RESOURCE; ikt_fisher_batch_destroy in any case. */
-ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, float **here, float **next);
-void ikt_fisher_batch_destroy(ikt_fisher_batch *b, float **here, float **next);
+ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, int64_t block_rows,
+                                   bool is_lazy);
+void ikt_fisher_batch_destroy(ikt_fisher_batch *b);
+
+/* LOCAL. A block whose rows are known, by number, weight, root and x: which are of the support, and
+ * what distances are computed from.
+ *   has_roots, has_x   which of these are there */
+void ikt_fisher_block_begin(const ikt_fisher_batch *b, ikt_fisher_block *block, bool has_roots,
+                            bool has_x);
+
+/* LOCAL. Balls of the own blocks, where rows are ordered, and two blocks on their way round the
+ * ring. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_fisher_ring_create(ikt_fisher_batch *b, float **here, float **next);
+
+/* LOCAL. Bytes of a batch, but its lists. */
+int64_t ikt_fisher_batch_memory(int64_t most, int64_t block_rows, int64_t selected, int64_t lanes,
+                                int64_t wide, int64_t d, int threads);
 
 #endif

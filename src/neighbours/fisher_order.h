@@ -5,11 +5,6 @@
 
 #include "neighbours/fisher_search.h"
 
-/* What ikt_fisher_rows lends of the own rows, to be moved about. */
-typedef struct {
-    float *weight, *root, *x; /* x: NULL where there is none */
-} ikt_fisher_held;
-
 /* COLLECTIVE. ikt_fisher_search for all rows, which are held in such an order meanwhile: the same
  * lists, some times sooner. Rows of the support, whose pairs know no bound, come first; of the
  * others near square roots of probabilities stand near each other (cells/cells.h).

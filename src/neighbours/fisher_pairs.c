@@ -30,9 +30,8 @@ float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst) {
 static double plain_squared(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
                             int64_t j, ikt_fisher_scratch *s) {
     const int64_t d = b->rows->d;
-    const float *row = other->x + j * d;
     if (b->rows->euclidean == 0) return 0;
-    ikt_pack_rows_from(&row, 1, d, s->pair);
+    ikt_pack_rows_from(&other->x[j], 1, d, s->pair);
     b->rows->metric->block(ikt_cpu_isa(), b->x + a * d, 1, s->pair, 1, d, s->one);
     return b->rows->euclidean * (double)s->one[0];
 }
@@ -48,6 +47,16 @@ int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a) {
     return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
 }
 
+const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other, int64_t j) {
+    const int64_t lanes = b->rows->job.shape.lanes;
+    float *half = other->half + j * lanes;
+    if (other->has_half && !other->has_half[j]) {
+        b->rows->job.kernel->halves(other->weight[j], lanes, half);
+        other->has_half[j] = 1;
+    }
+    return half;
+}
+
 /* The length of a line over its middle, from below, where that can be told.
  *   root, their   sqrt(p) at its ends
  *   margin        what chords may be too long by */
@@ -57,7 +66,7 @@ static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const float least_total = 1e-30f;
     const float total = b->rows->job.kernel->middle(shape, b->half + a * shape->lanes,
-                                                    other->half + j * shape->lanes, s->root_middle);
+                                                    ikt_fisher_half(b, other, j), s->root_middle);
     if (!(total >= least_total)) return 0;
     const float first =
         sqrtf(b->rows->job.kernel->chord(root, s->root_middle, shape->wide)) - margin;
@@ -87,8 +96,8 @@ void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
     const float limit = b->rows->computes_all ? INFINITY : (float)sqrt(left > 0 ? left : 0);
     const bool is_lower = b->row[a] < (int64_t)other->number[j];
     const float *own = b->weight + a * shape->lanes, *own_root = b->root + a * shape->wide;
-    const float *their = other->weight + j * shape->lanes;
-    const float *their_root = other->root + j * shape->wide;
+    const float *their = other->weight[j];
+    const float *their_root = other->root[j];
     if (lane >= 0 || theirs >= 0) {
         leave_out(shape, own, lane, theirs, s->low);
         leave_out(shape, their, lane, theirs, s->high);
@@ -131,15 +140,14 @@ bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lan
     const float limit = ikt_fisher_chord_limit(b, left > 0 ? left : 0);
     const ikt_class_lanes *shape = &b->rows->job.shape;
     if (limit == INFINITY) return false;
-    const float *root = b->root + a * shape->wide, *their = other->root + j * shape->wide;
+    const float *root = b->root + a * shape->wide, *their = other->root[j];
     if (other->lane[j] >= 0) {
         if (!without(shape, root, b->weight + a * shape->lanes, other->lane[j], s->root_low))
             return false;
         root = s->root_low;
     }
     if (lane >= 0) {
-        if (!without(shape, their, other->weight + j * shape->lanes, lane, s->root_high))
-            return false;
+        if (!without(shape, their, other->weight[j], lane, s->root_high)) return false;
         their = s->root_high;
     }
     const float chord =

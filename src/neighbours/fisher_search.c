@@ -14,139 +14,30 @@
 
 static const char purpose[] = "fisher blocks";
 
-/* --- the passes over a block ------------------------------------------------------------------ */
-
-typedef enum { SELECT, FIRST, REST } pass;
-
-/* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
-static void select_near(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                        float *space) {
-    if (b->allowed)
-        for (int64_t j = 0; j < other->count; j++)
-            if (!b->allowed[other->number[j]]) space[j] = INFINITY;
-    ikt_select_numbered(&b->select[a], b->row[a], other->number, other->count, space);
-}
-
-static bool is_allowed(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                       int64_t j) {
-    return b->row[a] != (int64_t)other->number[j] && (!b->allowed || b->allowed[other->number[j]]);
-}
-
-/* What is known of the distances from an own row to all rows of a block. */
-typedef struct {
-    const float *chord; /* squared */
-    const float *plain; /* squared, as it counts; NULL where it does not */
-    const float *space; /* what candidates are nearest by */
-    const float *bound; /* what a limit is on: `space`, or chords where that is plain alone */
-} tile_row;
-
-static float plain_of(const tile_row *t, int64_t j) {
-    return t->plain ? t->plain[j] : 0;
-}
-
-static float limit_of(const ikt_fisher_batch *b, int64_t a) {
-    const float worst = *ikt_fisher_best(b, a);
-    return ikt_fisher_by_plain(b) ? ikt_fisher_chord_limit(b, worst)
-                                  : ikt_fisher_space_limit(b, worst);
-}
-
-/* Rows that are not of the support, or whose weights count: those nearest first.
- *   is_first   only those; otherwise the other candidates */
-static void visit_plain(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                        bool is_first, const tile_row *t, ikt_fisher_scratch *s) {
-    const bool has_all = b->rows->candidates == IKT_CANDIDATES_ALL;
-    const float *best = ikt_fisher_best(b, a);
-    float limit = limit_of(b, a);
-    for (int64_t from = 0; from < other->count; from += IKT_PACK_ROWS) {
-        int any = 0;
-        for (int64_t j = from; j < from + IKT_PACK_ROWS; j++)
-            any |= t->bound[j] <= limit;
-        if (!any) continue;
-        const int64_t end =
-            from + IKT_PACK_ROWS < other->count ? from + IKT_PACK_ROWS : other->count;
-        for (int64_t j = from; j < end; j++) {
-            if (t->bound[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
-            const ikt_pair pair = ikt_pair_make(t->space[j], other->number[j]);
-            const bool is_near = b->has_near && pair <= b->near[a];
-            if (is_near != is_first) continue;
-            if (!has_all && pair > b->last[a]) continue;
-            const ikt_class_lanes *shape = &b->rows->job.shape;
-            if (ikt_fisher_is_too_long(b, a, other, j, b->root + a * shape->wide,
-                                       other->root + j * shape->wide, plain_of(t, j), 0, s))
-                continue;
-            const float before = best[0];
-            ikt_fisher_offer(b, a, -1, other, j, s);
-            if (best[0] < before) limit = limit_of(b, a);
-        }
-    }
-}
-
-/* Pairs with a row of the support whose weight is left out.
- *   lane   that of own row a, -1 where it is not one: then the rows of the support in the block */
-static void visit_support(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                          const ikt_fisher_block *other, const tile_row *t, ikt_fisher_scratch *s) {
-    const int64_t count = lane >= 0 ? other->count : other->supports;
-    for (int64_t e = 0; e < count; e++) {
-        const int64_t j = lane >= 0 ? e : other->support[e];
-        if (!is_allowed(b, a, other, j)) continue;
-        if (ikt_fisher_by_plain(b) && ikt_pair_make(t->space[j], other->number[j]) > b->last[a])
-            continue;
-        if (ikt_fisher_is_support_far(b, a, lane, other, j, plain_of(t, j), s)) continue;
-        ikt_fisher_offer(b, a, lane, other, j, s);
-    }
-}
-
-/* Tiles of distances of some own rows to the rows of a block. */
-static void fill_tiles(const ikt_fisher_batch *b, pass what, int64_t first, int64_t na,
-                       const ikt_fisher_block *other, ikt_fisher_scratch *s) {
-    const ikt_fisher_rows *rows = b->rows;
-    const int64_t classes = rows->job.shape.classes, size = na * ikt_packed_rows(other->count);
-    const ikt_isa isa = ikt_cpu_isa();
-    if (!ikt_fisher_by_plain(b) || what != SELECT)
-        ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, b->packed_root,
-                                   other->count, classes, s->chord);
-    if (rows->d > 0)
-        rows->metric->block(isa, b->x + first * rows->d, na, b->packed_x, other->count, rows->d,
-                            s->plain);
-    if (!ikt_fisher_adds(b) || ikt_fisher_by_plain(b)) return;
-    const float factor = (float)rows->euclidean;
-    for (int64_t e = 0; e < size; e++) {
-        s->plain[e] *= factor;
-        s->space[e] = s->chord[e] + 0.25f * s->plain[e];
-    }
-}
-
-static void visit_block(const ikt_fisher_batch *b, pass what, const ikt_fisher_block *other) {
-    const int64_t stride = ikt_packed_rows(other->count);
-    const bool by_plain = ikt_fisher_by_plain(b), adds = ikt_fisher_adds(b) && !by_plain;
-#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(b->ctx))
+static void visit_block(const ikt_fisher_batch *b, ikt_fisher_pass what,
+                        const ikt_fisher_block *other) {
+#pragma omp parallel for schedule(dynamic) num_threads(b->threads)
     for (int64_t first = 0; first < b->count; first += FISHER_OWN_ROWS) {
         const int64_t na = b->count - first < FISHER_OWN_ROWS ? b->count - first : FISHER_OWN_ROWS;
         ikt_fisher_scratch *s = &b->scratch[omp_get_thread_num()];
         if (!b->reach[first / FISHER_OWN_ROWS]) continue;
-        fill_tiles(b, what, first, na, other, s);
-        for (int64_t a = first; a < first + na; a++) {
-            const int64_t at = (a - first) * stride, lane = ikt_fisher_lane(b, a);
-            float *space = (by_plain ? s->plain : adds ? s->space : s->chord) + at;
-            const tile_row t = {s->chord + at, adds ? s->plain + at : NULL, space,
-                                by_plain ? s->chord + at : space};
-            if (what == SELECT)
-                select_near(b, a, other, space);
-            else if (lane < 0)
-                visit_plain(b, a, other, what == FIRST, &t, s);
-            if (what == REST) visit_support(b, a, lane, other, &t, s);
-        }
+        ikt_fisher_tiles(b, !ikt_fisher_by_plain(b) || what != IKT_FISHER_SELECT, first, na, other,
+                         s);
+        for (int64_t a = first; a < first + na; a++)
+            ikt_fisher_visit(b, what, a, a - first, other, s);
     }
 }
 
 /* --- which own rows a block is near enough to ------------------------------------------------- */
 
 /* Squared chords up to which a pass has something to do with rows that are not of the support. */
-static float needed_chord(const ikt_fisher_batch *b, pass what, int64_t a) {
-    if (what == SELECT) return ikt_fisher_by_plain(b) ? INFINITY : ikt_select_limit(&b->select[a]);
-    float limit = limit_of(b, a);
+static float needed_chord(const ikt_fisher_batch *b, ikt_fisher_pass what, int64_t a) {
+    if (what == IKT_FISHER_SELECT)
+        return ikt_fisher_by_plain(b) ? INFINITY : ikt_select_limit(&b->select[a]);
+    float limit = ikt_fisher_limit(b, a);
     if (ikt_fisher_by_plain(b)) return limit;
-    if (what == FIRST && b->near[a] != UINT64_MAX) limit = fminf(limit, ikt_pair_value(b->near[a]));
+    if (what == IKT_FISHER_FIRST && b->near[a] != UINT64_MAX)
+        limit = fminf(limit, ikt_pair_value(b->near[a]));
     if (b->rows->candidates != IKT_CANDIDATES_ALL && b->last[a] != UINT64_MAX)
         limit = fminf(limit, ikt_pair_value(b->last[a]));
     return limit;
@@ -154,13 +45,13 @@ static float needed_chord(const ikt_fisher_batch *b, pass what, int64_t a) {
 
 /* Whether an own row has anything to do with a block: roots of rows of the block are no nearer than
  * its ball. Rows of the support, whose weights are left out, know no bound from that. */
-static bool is_reached(const ikt_fisher_batch *b, pass what, int64_t a,
+static bool is_reached(const ikt_fisher_batch *b, ikt_fisher_pass what, int64_t a,
                        const ikt_fisher_ball *ball) {
     const float rounding = 1e-5f;
     const int64_t classes = b->rows->job.shape.classes;
     const bool is_support = ikt_fisher_lane(b, a) >= 0;
-    if (what == REST && (is_support || ball->has_support > 0)) return true;
-    if (what == FIRST && is_support) return false;
+    if (what == IKT_FISHER_REST && (is_support || ball->has_support > 0)) return true;
+    if (what == IKT_FISHER_FIRST && is_support) return false;
     const float *root = b->chord_row + a * classes;
     float square = 0;
     for (int64_t c = 0; c < classes; c++)
@@ -171,7 +62,8 @@ static bool is_reached(const ikt_fisher_batch *b, pass what, int64_t a,
 
 /* Which groups of own rows a block is near enough to, all where nothing is known of it; whether any
  * is. */
-static bool find_reach(const ikt_fisher_batch *b, pass what, const ikt_fisher_ball *ball) {
+static bool find_reach(const ikt_fisher_batch *b, ikt_fisher_pass what,
+                       const ikt_fisher_ball *ball) {
     int any = 0;
 #pragma omp parallel for schedule(static) reduction(| : any) num_threads(ikt_threads(b->ctx))
     for (int64_t first = 0; first < b->count; first += FISHER_OWN_ROWS) {
@@ -197,14 +89,14 @@ typedef struct {
     int64_t ball, number, weight, root, x;
 } row_parts;
 
-static row_parts parts_of(const ikt_fisher_batch *b, pass what) {
+static row_parts parts_of(const ikt_fisher_batch *b, ikt_fisher_pass what) {
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const bool is_ordered = b->rows->is_ordered;
     row_parts parts = {is_ordered ? 2 + shape->classes : 0, is_ordered, shape->lanes, shape->wide,
                        b->rows->d};
-    if (what == SELECT) parts.weight = 0;
-    if (what == SELECT && ikt_fisher_by_plain(b)) parts.root = 0;
-    if (what == SELECT && !ikt_fisher_by_plain(b) && !ikt_fisher_adds(b)) parts.x = 0;
+    if (what == IKT_FISHER_SELECT) parts.weight = 0;
+    if (what == IKT_FISHER_SELECT && ikt_fisher_by_plain(b)) parts.root = 0;
+    if (what == IKT_FISHER_SELECT && !ikt_fisher_by_plain(b) && !ikt_fisher_adds(b)) parts.x = 0;
     return parts;
 }
 
@@ -230,56 +122,51 @@ static void fill(const ikt_fisher_batch *b, row_parts parts, int64_t number, int
     if (parts.x > 0) put(to, rows->x + from * parts.x, count * parts.x);
 }
 
-/* A block of some rank, unpacked for the pass.
+/* A block of some rank, unpacked for the pass, in b->block.
  *   number   which of that rank's blocks, the first of whose rows is `first`
  *   from     what came; NULL: own rows, which are where they are */
-static void look_at(const ikt_fisher_batch *b, row_parts parts, int64_t number, int64_t first,
-                    int64_t count, const float *from, ikt_fisher_block *out) {
+static void look_at(ikt_fisher_batch *b, row_parts parts, int64_t number, int64_t first,
+                    int64_t count, const float *from) {
     const ikt_fisher_rows *rows = b->rows;
     const int64_t own = number * FISHER_BLOCK_ROWS;
-    const float *row[FISHER_BLOCK_ROWS];
+    const float *weight, *root, *x = NULL;
+    ikt_fisher_block *out = &b->block;
     out->count = count;
-    out->half = b->block_half;
     if (from) {
         from += parts.ball;
         if (parts.number > 0) memcpy(out->number, from, (size_t)count * sizeof *out->number);
-        out->weight = from + count * parts.number;
-        out->root = out->weight + count * parts.weight;
-        out->x = out->root + count * parts.root;
+        weight = from + count * parts.number;
+        root = weight + count * parts.weight;
+        x = root + count * parts.root;
     } else {
         if (parts.number > 0)
             memcpy(out->number, rows->number + own, (size_t)count * sizeof *out->number);
-        out->weight = rows->weight + own * rows->job.shape.lanes;
-        out->root = rows->root + own * rows->job.shape.wide;
-        out->x = rows->d > 0 ? rows->x + own * rows->d : NULL;
+        weight = rows->weight + own * rows->job.shape.lanes;
+        root = rows->root + own * rows->job.shape.wide;
+        if (rows->d > 0) x = rows->x + own * rows->d;
     }
-    out->supports = 0;
     for (int64_t j = 0; j < count; j++) {
         if (parts.number == 0) out->number[j] = (uint32_t)(first + j);
-        out->lane[j] =
-            rows->leaves_out ? (int32_t)ikt_class_lane_of(rows->support, out->number[j]) : -1;
-        if (out->lane[j] >= 0) out->support[out->supports++] = (int32_t)j;
+        out->weight[j] = weight + j * parts.weight;
+        out->root[j] = root + j * parts.root;
+        if (parts.x > 0) out->x[j] = x + j * parts.x;
     }
-    for (int64_t j = 0; parts.root > 0 && j < count; j++)
-        row[j] = out->root + j * parts.root;
-    if (parts.root > 0) ikt_pack_rows_from(row, count, rows->job.shape.classes, b->packed_root);
-    if (parts.x > 0) ikt_pack_rows(out->x, count, rows->d, b->packed_x);
-    if (!b->half || parts.weight == 0) return;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
+    ikt_fisher_block_begin(b, out, parts.root > 0, parts.x > 0);
+    if (!out->half || parts.weight == 0) return;
+#pragma omp parallel for schedule(static) num_threads(b->threads)
     for (int64_t j = 0; j < count; j++)
-        rows->job.kernel->halves(out->weight + j * parts.weight, parts.weight,
-                                 b->block_half + j * parts.weight);
+        rows->job.kernel->halves(out->weight[j], parts.weight, out->half + j * parts.weight);
 }
 
 /* COLLECTIVE. Shows every block of every rank to the batch, those like the block `from` first;
  * `here` and `next` hold one each. */
-static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *here, float *next) {
+static void go_round(ikt_fisher_batch *b, ikt_fisher_pass what, int64_t from, float *here,
+                     float *next) {
     const ikt_rows *rows = &b->rows->rows;
     ikt_context *ctx = b->ctx;
     const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     const row_parts parts = parts_of(b, what);
     const int64_t blocks = (ikt_rows_count(rows, 0) + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
-    ikt_fisher_block other;
     for (int64_t i = 0; i < blocks; i++) {
         const int64_t number = ikt_fisher_outward(ikt_smaller(from, blocks - 1), i, blocks);
         if (size > 1) fill(b, parts, number, block_count(rows, rank, number), here);
@@ -294,8 +181,8 @@ static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *
             }
             if (count > 0 && b->count > 0 && find_reach(b, what, ball)) {
                 look_at(b, parts, number, ikt_rows_first(rows, owner) + number * FISHER_BLOCK_ROWS,
-                        count, step > 0 ? here : NULL, &other);
-                visit_block(b, what, &other);
+                        count, step > 0 ? here : NULL);
+                visit_block(b, what, &b->block);
             }
             if (step + 1 == size) break;
             const int64_t bytes = sizeof(float);
@@ -310,32 +197,6 @@ static void go_round(const ikt_fisher_batch *b, pass what, int64_t from, float *
 }
 
 /* --- a batch ---------------------------------------------------------------------------------- */
-
-static void begin_select(const ikt_fisher_batch *b) {
-    for (int64_t a = 0; a < b->count; a++)
-        ikt_select_begin(&b->select[a], ikt_cpu_isa(), b->selected,
-                         b->buffer + a * IKT_SELECT_CAPACITY * b->selected);
-}
-
-static ikt_pair greatest(const ikt_pair *pair, int64_t count) {
-    ikt_pair most = 0;
-    for (int64_t e = 0; e < count; e++)
-        if (pair[e] > most) most = pair[e];
-    return most;
-}
-
-/* Up to which pair rows come first, and are candidates. */
-static void end_select(const ikt_fisher_batch *b, int64_t near) {
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(b->ctx))
-    for (int64_t a = 0; a < b->count; a++) {
-        ikt_select *s = &b->select[a];
-        ikt_select_end(s);
-        const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
-        b->last[a] = is_whole ? UINT64_MAX : greatest(s->pair, s->count);
-        if (near < s->count) ikt_pairs_part(s->pair, s->count, near);
-        b->near[a] = near < s->count ? greatest(s->pair, near) : b->last[a];
-    }
-}
 
 /* What is noted of a row that is through: whether its list is proved to be that of all rows. */
 enum { DONE = 1, PROVED = 2 };
@@ -373,27 +234,22 @@ static void select_all(const ikt_fisher_batch *b, int64_t near, int64_t most, in
         if (part.x) part.x += first * b->rows->d;
         part.near += first;
         part.last += first;
-        begin_select(&part);
-        go_round(&part, SELECT, (from + done) / FISHER_BLOCK_ROWS, here, next);
-        end_select(&part, near);
+        for (int64_t a = 0; a < part.count; a++)
+            ikt_fisher_select_begin(&part, a);
+        go_round(&part, IKT_FISHER_SELECT, (from + done) / FISHER_BLOCK_ROWS, here, next);
+#pragma omp parallel for schedule(dynamic, 16) num_threads(b->threads)
+        for (int64_t a = 0; a < part.count; a++)
+            ikt_fisher_select_end(&part, a, near);
     }
 }
 
 /* COLLECTIVE. The lists of the batch. */
 static void make_lists(ikt_fisher_batch *b, int64_t near, int64_t most, int64_t from, float *here,
                        float *next) {
-    const ikt_class_lanes *shape = &b->rows->job.shape;
-    for (int64_t a = 0; a < b->count; a++)
-        memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
-               (size_t)shape->classes * sizeof *b->chord_row);
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
-    for (int64_t a = 0; a < b->count; a++)
-        if (b->half)
-            b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
-                                        b->half + a * shape->lanes);
+    ikt_fisher_own_begin(b);
     if (b->selected > 0) select_all(b, near, most, from, here, next);
-    if (b->has_near) go_round(b, FIRST, from / FISHER_BLOCK_ROWS, here, next);
-    go_round(b, REST, from / FISHER_BLOCK_ROWS, here, next);
+    if (b->has_near) go_round(b, IKT_FISHER_FIRST, from / FISHER_BLOCK_ROWS, here, next);
+    go_round(b, IKT_FISHER_REST, from / FISHER_BLOCK_ROWS, here, next);
 }
 
 static uint8_t *done_of(const ikt_list_course *course, uint8_t *own) {
@@ -426,12 +282,14 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                           .allowed = allowed,
                           .k = k,
                           .selected = selected,
-                          .has_near = has_near};
+                          .has_near = has_near,
+                          .threads = ikt_threads(ctx)};
     ikt_fisher_proof found = {.rows = count};
     int64_t *number = NULL, *at = NULL; /* of the rows in the order in which they are held */
     uint8_t *own_done = NULL;           /* where the course has none */
     float *here = NULL, *next = NULL;
-    ikt_status st = ikt_fisher_batch_create(&b, each, &here, &next);
+    ikt_status st = ikt_fisher_batch_create(&b, each, FISHER_BLOCK_ROWS, false);
+    if (st == IKT_OK) st = ikt_fisher_ring_create(&b, &here, &next);
     if (st == IKT_OK && !own) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &at, count, sizeof *at, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &own_done, count, sizeof *own_done, purpose);
@@ -464,7 +322,9 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
         found.complete += done_of(course, own_done)[i] == PROVED;
     for (int t = 0; b.scratch && t < ikt_threads(ctx); t++)
         found.lengths += b.scratch[t].lengths;
-    ikt_fisher_batch_destroy(&b, &here, &next);
+    ikt_fisher_batch_destroy(&b);
+    ikt_free(&here);
+    ikt_free(&next);
     ikt_free(&number);
     ikt_free(&at);
     ikt_free(&own_done);

@@ -53,6 +53,11 @@ typedef struct {
     bool computes_all;                /* nothing is dropped by a bound: for tests, the same lists */
 } ikt_fisher_rows;
 
+/* What ikt_fisher_rows lends of the own rows, to be moved about (fisher_order.h, fisher_near.h). */
+typedef struct {
+    float *weight, *root, *x; /* x: NULL where there is none */
+} ikt_fisher_held;
+
 /* Rows whose lists are made, which this rank holds. */
 typedef struct {
     int64_t count;

@@ -39,6 +39,14 @@ static ikt_status create(ikt_context *ctx, const ikt_cells *cells, ikt_tiles *ou
     return IKT_OK;
 }
 
+ikt_status ikt_tiles_bare(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
+                          ikt_tiles *out) {
+    *out = (ikt_tiles){.scorer = {.rows = *rows}};
+    const ikt_status st = create(ctx, cells, out);
+    if (st != IKT_OK) ikt_tiles_destroy(out);
+    return st;
+}
+
 ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                            const ikt_codes *codes, ikt_tiles *out) {
     *out = (ikt_tiles){.scorer = ikt_scorer_codes(codes, rows), .data = codes->code};

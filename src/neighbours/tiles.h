@@ -47,6 +47,11 @@ static inline int64_t ikt_tile_bytes(const ikt_tiles *tiles, int64_t tile) {
     return (tiles->first[tile + 1] - tiles->first[tile]) * tiles->scorer.row_bytes;
 }
 
+/* LOCAL. Tiles of slots whose rows are held elsewhere: `scorer` has their distribution and nothing
+ * else. Errors: IKT_ERR_RESOURCE; empty then. */
+ikt_status ikt_tiles_bare(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
+                          ikt_tiles *out);
+
 /* LOCAL. Codes as tiles: scores are numbers of differing cells, t (1 - K).
  *   rows    distribution of the slots
  *   codes   of the rows in the own slots; lent as long as the tiles live.

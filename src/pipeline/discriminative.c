@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
+#include "neighbours/fisher_near.h"
 #include "neighbours/fisher_order.h"
 #include "neighbours/scorer.h"
 #include "pipeline/early_outputs.h"
@@ -22,6 +23,9 @@
 static const char purpose[] = "fisher model";
 
 enum { STREAM_ROWS = 1024, SCALE_ROWS = 512 };
+
+/* Rounds over neighbours of neighbours behind a search among near cells. */
+enum { ROUNDS = 1 };
 
 /* Rows from which on it is worth while to hold them in an order of their own. */
 enum { ORDER_LEAST = 16384 };
@@ -344,6 +348,7 @@ static ikt_status make_model(ikt_context *ctx, model *m) {
                                                   ikt_fisher_support(m->settings, c->trained), seed,
                                                   &out->support)));
     out->is_permuted = m->settings->permute;
+    out->leaves_out = m->settings->own == IKT_OWN_LEFT_OUT;
     out->chance = 1;
     for (int i = 0; i < c->classes; i++)
         out->chance -= pow((double)c->size[i] / (double)c->trained, 2);
@@ -400,11 +405,31 @@ static ikt_status measure_recall(ikt_context *ctx, const model *m, const ikt_fis
     return st;
 }
 
+/* Lists of near cells have no proof: their recall is measured. */
+static void tell_lists(ikt_context *ctx, const ikt_class_outcome *o,
+                       const ikt_fisher_proof *proof) {
+    static const char *const name[] = {"", "all rows", "the nearest by probabilities",
+                                       "the nearest by plain distance"};
+    const ikt_log_number numbers[] = {IKT_LOG_INT("among", o->among),
+                                      IKT_LOG_REAL("proved", o->proved),
+                                      IKT_LOG_INT("lengths", proof->lengths),
+                                      {0}};
+    const double lengths = (double)proof->lengths / (double)proof->rows;
+    if (o->candidates == IKT_CANDIDATES_NEAR)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers,
+                        "fisher: neighbours among %lld rows of near cells by probabilities; %.1f "
+                        "lengths a row",
+                        (long long)o->among, lengths);
+    else
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers,
+                        "fisher: neighbours among %s; %.1f %% of the lists are proved to be those "
+                        "of all rows; %.1f lengths a row",
+                        name[o->candidates], 100 * o->proved, lengths);
+}
+
 /* COLLECTIVE. */
 static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
                              ikt_neighbours *lists, ikt_recall *recall) {
-    static const char *const name[] = {"", "all rows", "the nearest by probabilities",
-                                       "the nearest by plain distance"};
     const ikt_class_search *job = m->job;
     ikt_class_outcome *o = m->out;
     ikt_list_course course = {.lists = lists};
@@ -413,22 +438,17 @@ static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_
     IKT_TRY(ikt_list_course_begin(ctx, job->hooks ? &job->hooks->lists : NULL, lists, &course));
     const bool is_ordered = rows->rows.n >= ORDER_LEAST || job->orders_always;
     const ikt_fisher_held held = {m->weight, m->root, m->plain.owned};
-    ikt_status st = is_ordered ? ikt_fisher_search_ordered(ctx, rows, &held, &course, &proof)
-                               : ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
+    const bool is_near = rows->candidates == IKT_CANDIDATES_NEAR;
+    const ikt_fisher_cells cells = {(uint64_t)job->settings->run.seed, ROUNDS};
+    ikt_status st = is_near      ? ikt_fisher_search_near(ctx, rows, &held, &cells, &course, &proof)
+                    : is_ordered ? ikt_fisher_search_ordered(ctx, rows, &held, &course, &proof)
+                                 : ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
     ikt_list_course_end(&course);
     IKT_TRY(st);
     ikt_neighbours_sort(ctx, lists);
     o->proved = (double)proof.complete / (double)proof.rows;
     o->longest = find_longest(ctx, lists);
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("among", o->among),
-                                       IKT_LOG_REAL("proved", o->proved),
-                                       IKT_LOG_INT("lengths", proof.lengths),
-                                       {0}},
-                    "fisher: neighbours among %s; %.1f %% of the lists are proved to be those of "
-                    "all rows; %.1f lengths a row",
-                    name[o->candidates], 100 * o->proved,
-                    (double)proof.lengths / (double)proof.rows);
+    tell_lists(ctx, o, &proof);
     if (rows->candidates == IKT_CANDIDATES_ALL) return IKT_OK;
     return measure_recall(ctx, m, rows, lists, recall);
 }
@@ -440,7 +460,8 @@ ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, b
     const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(settings, job->rows->n);
     out->is_there = true;
     out->candidates = candidates;
-    out->among = candidates == IKT_CANDIDATES_ALL ? 0 : ikt_fisher_among(settings, job->k);
+    out->among =
+        candidates == IKT_CANDIDATES_ALL ? 0 : ikt_fisher_among(settings, job->rows->n, job->k);
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = make_model(ctx, &m);
     if (st == IKT_OK) st = read_plain(ctx, candidates, &m);

@@ -213,8 +213,9 @@ static void tell_baseline(ikt_context *ctx, const ikt_class_outcome *o, const ik
     if (!o->is_permuted || f->sample == 0 || least >= o->chance - margin) return;
     ikt_log(ctx, IKT_LOG_WARN,
             "fisher: permuted labels have an error of %.1f %% on %s, where chance gives %.1f %%: "
-            "what the map shows of these rows' labels was put in",
-            100 * least, who, 100 * o->chance);
+            "what the map shows of these rows' labels was put in%s",
+            100 * least, who, 100 * o->chance,
+            o->leaves_out && f == &o->used ? ", by what each lacks without its own weight" : "");
 }
 
 ikt_status ikt_figures_of_map(ikt_context *ctx, const ikt_rows *rows, int64_t q, const float *y,

@@ -36,6 +36,7 @@ typedef struct {
     double proved;  /* share of lists that are proved to be those of all rows */
     double longest; /* of the kept distances */
     bool is_permuted;
+    bool leaves_out; /* own weights */
     double chance; /* 1 - sum of squared shares of the classes: what permuted labels are to give */
     ikt_label_figures held_out, used; /* rows whose labels were not used; rows of the support */
 } ikt_class_outcome;

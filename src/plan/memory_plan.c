@@ -13,7 +13,7 @@
 #include "linalg/eigen.h"
 #include "metric/metric.h"
 #include "neighbours/fine.h"
-#include "neighbours/fisher_search.h"
+#include "neighbours/fisher_near.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
 #include "objective/triplet_placing.h"
@@ -253,11 +253,16 @@ static int64_t fisher_bytes(const ikt_workload *w) {
     const int64_t reading = 1024 * (w->columns + 2 * m), classes = 17 * w->distribution.n;
     const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
     if (!w->is_fisher) return 0;
-    const int64_t selected = ikt_fisher_selected(
-        ikt_fisher_candidates_of(fisher, w->distribution.n), ikt_fisher_among(fisher, w->k), w->k);
-    return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes +
-           ikt_fisher_search_memory(w->distribution.count, selected, w->lanes, wide, w->columns,
-                                    w->threads);
+    const int64_t n = w->distribution.n, among = ikt_fisher_among(fisher, n, w->k);
+    const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(fisher, n);
+    const int64_t selected = ikt_fisher_selected(candidates, among, w->k);
+    int64_t search = ikt_fisher_search_memory(w->distribution.count, selected, w->lanes, wide,
+                                              w->columns, w->threads);
+    if (candidates == IKT_CANDIDATES_NEAR)
+        search = ikt_larger(search,
+                            ikt_fisher_near_memory(n, w->distribution.count, among, w->k, w->lanes,
+                                                   wide, w->columns, w->ranks, w->threads));
+    return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes + search;
 }
 
 static parts parts_of(const ikt_workload *w, unsigned needs) {

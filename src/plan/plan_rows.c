@@ -151,15 +151,25 @@ static void plan_near_cells(const ikt_task *t) {
 }
 
 /* Log-weights of the rows: a distance to each row of the support; the lines to the neighbours; and
- * the bounds of all pairs. Blocks of log-weights go round the ring twice for each batch of rows. */
+ * the bounds of all pairs, or of those of near cells. Blocks of log-weights go round the ring twice
+ * for each batch of rows, or those of near cells are fetched. */
 static void plan_fisher(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage search = IKT_STAGE_NEIGHBOURS;
+    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
     const double lanes = (double)w->lanes, batch = 8192;
+    const int64_t n = w->distribution.n;
     const double points = (double)w->settings.affinity.fisher.points * (double)w->k;
     pass(t, search, 1, true);
     arithmetic(t, search, t->rows * lanes * (double)w->columns, block_coordinate);
     arithmetic(t, search, t->rows * points * lanes, fisher_point);
+    if (ikt_fisher_candidates_of(fisher, n) == IKT_CANDIDATES_NEAR) {
+        const double among = (double)ikt_fisher_among(fisher, n, w->k), batches = 64;
+        const double fetched = fmin(t->rows * among / 256, t->n - t->rows) * lanes * 4;
+        arithmetic(t, search, t->rows * among * lanes, fisher_pair);
+        send(t, search, batches, ikt_workload_partners(w), fetched);
+        return;
+    }
     arithmetic(t, search, t->rows * t->n * lanes, fisher_pair);
     send(t, search, 2 * ceil(t->rows / batch), ceil(t->rows / 512) * (w->ranks - 1),
          (t->n - t->rows) * lanes * 4);

@@ -21,7 +21,7 @@ usual=(input.file=few.csv input.labels=class affinity.kind=fisher gaussian.perpl
 bits() {
     local how
     for how in fisher.support=60 "fisher.support=60 fisher.own=kept" fisher.euclidean=0.4 "fisher.train=train.csv fisher.points=3" \
-        "fisher.candidates=posterior fisher.among=40" "fisher.permute=yes fisher.rule=outer fisher.support=40" \
+        "fisher.candidates=posterior fisher.among=40" "fisher.candidates=near fisher.among=60 fisher.support=60" "fisher.permute=yes fisher.rule=outer fisher.support=40" \
         "layout.objective=sne layout.init=random"; do
         # shellcheck disable=SC2086
         embed 1 "${usual[@]}" $how output.file=one.h5
@@ -37,6 +37,7 @@ bits() {
 # Every invocation does one piece and stops: between batches of rows, behind P, in the loop.
 pieces() {
     goes_on 5 input.file=many.csv fisher.candidates=posterior fisher.among=2400 fisher.support=30 layout.iterations=5
+    goes_on 4 input.file=many.csv fisher.candidates=near fisher.among=300 fisher.support=30 layout.iterations=5
     # So many rows are held in an order of their own, which depends on the ranks; lists do not.
     rows 17000 >more.csv
     goes_on 5 input.file=more.csv fisher.candidates=posterior fisher.among=60 fisher.support=30 layout.iterations=4 affinity.neighbours=10 gaussian.perplexity=3
@@ -129,6 +130,10 @@ says() {
     grep -q 'one class has p > 0.999' err.txt || fail "no warning of a small sigma"
     embed 1 "${usual[@]}" fisher.sigma=1e7 output.file=run.h5
     [ $code -eq 0 ] && grep -q 'the probabilities are the same everywhere' err.txt || fail "no warning of a large sigma"
+    embed 2 "${usual[@]}" fisher.candidates=near fisher.among=100 output.file=run.h5
+    grep -q 'neighbours among 100 rows of near cells' err.txt || fail "near cells are not told"
+    grep -q 'of them found (330 rows compared with exact search)' err.txt || fail "no recall of near cells"
+    "$IKT_PROGRAM" plan "${usual[@]}" fisher.candidates=near output.file=run.h5 >out.txt 2>err.txt || fail "no plan of near cells"
     "$IKT_PROGRAM" plan "${usual[@]}" output.file=run.h5 >out.txt 2>err.txt
     grep -q 'neighbours  *[0-9.]' out.txt || fail "no plan"
 }

@@ -146,6 +146,10 @@ if [ -e "$voting" ]; then
     # With own weights left out and all rows in the support, 8.0 % in the Fisher metric.
     embed 2 input.similarities="$voting:K" affinity.kind=fisher fisher.sigma=perplexity layout.iterations=20
     grep -q '435 of 435.* of the nearest train row 8.0 % by the metric' err.txt || fail "Voting, Fisher metric"
+    # Permuted labels of the support are told by the map, and a warning says by what (docs/fisher.md, "Own labels").
+    embed 2 input.similarities="$voting:K" affinity.kind=fisher fisher.sigma=perplexity fisher.permute=yes gaussian.perplexity=20 \
+        affinity.neighbours=60 layout.init=random layout.iterations=500
+    grep -q 'permuted labels have an error of .* by what each lacks without its own weight' err.txt || fail "Voting, permuted labels"
     for ridge in 0.01:0.0413793 0.1:0.0344828; do
         embed 2 input.similarities="$voting:K" layout.objective=kda kernel.ridge=${ridge%:*} output.measures=map --verbose
         [ "$(error_of 'error of the nearest neighbour')" = "${ridge#*:}" ] || fail "Voting, ridge $ridge"

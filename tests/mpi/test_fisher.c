@@ -23,7 +23,21 @@ static double normal(int64_t row, int64_t column) {
 }
 
 /* How the rows are labelled. */
-typedef enum { MIXED, SORTED, EVERY, TWINS } labelling;
+typedef enum { MIXED, SORTED, EVERY, TWINS, HIDDEN } labelling;
+
+/* Hidden: two classes far apart. Of their labelled rows the first two have the label of the other
+ * class, and each of these stands in one place with rows without a label. */
+enum { HIDDEN_ROWS = 2, HIDDEN_LABELLED = 1200, HIDDEN_EACH = K + 1 };
+
+static int64_t hidden_from(int64_t row) {
+    const int64_t of = (row - HIDDEN_LABELLED) / HIDDEN_EACH;
+    return row >= HIDDEN_LABELLED && of < HIDDEN_ROWS ? of : row;
+}
+
+static int64_t hidden_label(int64_t row) {
+    if (row >= HIDDEN_LABELLED) return -1;
+    return 10 * (row < HIDDEN_ROWS ? 1 - row % 2 : row % 2);
+}
 
 static int64_t true_label(int64_t row, int64_t n, labelling how) {
     return how == SORTED ? row * C / n : row % C;
@@ -31,13 +45,16 @@ static int64_t true_label(int64_t row, int64_t n, labelling how) {
 
 /* A seventh of the rows has no label; of sorted ones the last third has none. */
 static int64_t label_of(int64_t row, int64_t n, labelling how) {
+    if (how == HIDDEN) return hidden_label(row);
     const bool is_none = how == MIXED ? row % 7 == 3 : how == SORTED && row % 3 == 2;
     return is_none ? -1 - row % 2 : 10 * true_label(row, n, how);
 }
 
 /* Twins: every row twice, with another label. */
 static float value_of(int64_t row, int64_t column, int64_t n, labelling how) {
-    const int64_t from = how == TWINS ? row / 2 : row;
+    const int64_t from = how == TWINS ? row / 2 : how == HIDDEN ? hidden_from(row) : row;
+    if (how == HIDDEN)
+        return (float)(normal(from, column) + (column == 0 ? (double)(from % 2 * 40) : 0));
     return (float)(normal(from, column) + (true_label(from, n, how) == column ? 2 : 0));
 }
 
@@ -264,16 +281,21 @@ static void lists_are_those_of_the_formulas(void **state) {
 
 /* --- bounds and candidates -------------------------------------------------------------------- */
 
-static uint64_t lists_of_some(ikt_context *ctx, int64_t n, const char *text, manner how,
-                              double *proved) {
+static uint64_t lists_of_rows(ikt_context *ctx, int64_t n, labelling rows, const char *text,
+                              manner how, double *proved) {
     made m;
-    begin(ctx, n, MIXED, text, &m);
+    begin(ctx, n, rows, text, &m);
     succeed(ctx, run(ctx, &m, K, how));
     const uint64_t hash = lists_hash(ctx, &m);
     if (proved) *proved = m.outcome.proved;
     if (m.recall.sample > 0) assert_true(m.recall.found >= m.outcome.proved - 1e-12);
     unmake(&m);
     return hash;
+}
+
+static uint64_t lists_of_some(ikt_context *ctx, int64_t n, const char *text, manner how,
+                              double *proved) {
+    return lists_of_rows(ctx, n, MIXED, text, how, proved);
 }
 
 static uint64_t lists_of(ikt_context *ctx, const char *text, manner how, double *proved) {
@@ -302,7 +324,65 @@ static void bounds_and_candidates_give_the_same_lists(void **state) {
                  N - 1);
         assert_true(lists_of(ctx, whole, USUAL, &proved) == all);
         assert_true(proved == 1);
+        /* Near cells that hold all rows leave none out, but prove nothing. */
+        snprintf(whole, sizeof whole, "%s fisher.candidates=near fisher.among=%d", text[t], N);
+        assert_true(lists_of(ctx, whole, USUAL, &proved) == all);
+        assert_true(proved == 0);
     }
+}
+
+/* Of rows of near cells the lists hold most of the true neighbours, and the run says how many: all
+ * rows are its sample here. */
+static void near_cells_find_what_they_say(void **state) {
+    ikt_context *ctx = *state;
+    static const struct {
+        const char *text;
+        double least;
+    } run[] = {{"fisher.support=40 fisher.euclidean=0.3 fisher.candidates=near", 0.98},
+               {"fisher.support=60 fisher.candidates=near", 0.98}};
+    for (size_t t = 0; t < sizeof run / sizeof *run; t++) {
+        made all, m;
+        char text[256];
+        make(ctx, N, MIXED, run[t].text, &m);
+        assert_int_equal(m.outcome.among, 2000); /* what auto is; all rows are in it */
+        assert_true(m.recall.found == 1);
+        unmake(&m);
+        snprintf(text, sizeof text, "%s fisher.among=%d", run[t].text, 40);
+        make(ctx, N, MIXED, text, &m);
+        snprintf(text, sizeof text, "%s fisher.candidates=all", run[t].text);
+        make(ctx, N, MIXED, text, &all);
+        int64_t found = 0;
+        for (int64_t i = 0; i < m.rows.count; i++)
+            for (int64_t e = 0; e < K; e++)
+                found += m.lists.score[i * K + e] <= all.lists.score[i * K + K - 1];
+        const double share = (double)ikt_sum_one(ctx, found) / (N * K);
+        assert_int_equal(m.recall.sample, N);
+        assert_true(fabs(m.recall.found - share) < 1e-12);
+        assert_true(share > run[t].least && share < 1);
+        unmake(&m);
+        unmake(&all);
+    }
+}
+
+/* A row of the support whose label is hidden among those of another class is nearest to the rows
+ * that stand where it does: without its weight their probabilities are its own. Theirs are those of
+ * its label, so that blocks of the support must be looked at however far they seem to be. */
+static void blocks_of_the_support_are_not_passed_over(void **state) {
+    ikt_context *ctx = *state;
+    const char *text = "fisher.support=1200 fisher.sigma=0.15";
+    const int64_t n = 1400;
+    const uint64_t usual = lists_of_rows(ctx, n, HIDDEN, text, USUAL, NULL);
+    assert_true(lists_of_rows(ctx, n, HIDDEN, text, ORDERS, NULL) == usual);
+    made m;
+    begin(ctx, n, HIDDEN, text, &m);
+    succeed(ctx, run(ctx, &m, K, ORDERS));
+    for (int64_t i = 0; i < m.rows.count; i++) {
+        const int64_t row = m.rows.first + i;
+        if (hidden_from(row) == row) continue;
+        assert_true(m.lists.score[i * K] == 0);
+        assert_int_equal(m.lists.row[i * K], hidden_from(row));
+    }
+    unmake(&m);
 }
 
 static void blocks_are_met_from_near_to_far(void **state) {
@@ -405,6 +485,10 @@ static void bits_do_not_depend_on_ranks_or_threads(void **state) {
                {N, MIXED, "fisher.candidates=posterior fisher.among=30 fisher.support=30"},
                {N, SORTED, "fisher.candidates=euclidean fisher.among=30 fisher.permute=yes"},
                {N, MIXED, "fisher.rule=outer fisher.support=20"},
+               {N, MIXED, "fisher.candidates=near fisher.among=40 fisher.support=30"},
+               {N, TWINS, "fisher.candidates=near fisher.among=30 fisher.euclidean=0.3"},
+               {1600, SORTED, "fisher.candidates=near fisher.among=200 fisher.euclidean=0.2"},
+               {5, EVERY, "fisher.candidates=near fisher.sigma=1 fisher.support=5"},
                {5, EVERY, "fisher.sigma=1 fisher.support=5"}};
     for (size_t r = 0; r < sizeof run / sizeof *run; r++) {
         const int64_t n = run[r].n;
@@ -604,6 +688,8 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_formulas),
               ikt_test(bounds_and_candidates_give_the_same_lists),
+              ikt_test(near_cells_find_what_they_say),
+              ikt_test(blocks_of_the_support_are_not_passed_over),
               ikt_test(blocks_are_met_from_near_to_far),
               ikt_test(the_order_of_rows_changes_no_list), ikt_test(what_is_proved_is_complete),
               ikt_test(bits_do_not_depend_on_ranks_or_threads),

@@ -1,0 +1,283 @@
+/* Choosing and fetching candidates. See near_tiles.h. */
+#include "neighbours/near_tiles.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "dist/shuffle.h"
+#include "metric/metric.h"
+
+enum {
+    TOGETHER = 8,            /* tiles whose distances to all centres are computed at once */
+    FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
+    BATCH_LEAST = 8,         /* tiles of a batch */
+    BATCH_MOST = 4096
+};
+
+static const char purpose[] = "blocks";
+
+/* --- the probes of a tile --------------------------------------------------------------------- */
+
+/* Adds the slots of a cell, or of it what there is still space for, to the probes of a tile, split
+ * where tiles end. `own` is where the tile's stretch of its cell begins: of an own cell that is too
+ * large only the part around the tile is taken, so that equal rows in any number cost no more than
+ * others. Returns how many rows are left to be found. */
+static int64_t add_cell(const ikt_near_tiles *s, int64_t cell, int64_t own, int64_t left,
+                        int64_t tile) {
+    const int64_t first = s->cells->first[cell];
+    int64_t begin = first, end = s->cells->first[cell + 1];
+    const bool is_own = own >= begin && own < end;
+    if (is_own && own - left / 2 > begin) begin = own - left / 2;
+    if (end - begin > left)
+        end = begin + left;
+    else if (is_own)
+        begin = end - left > first ? end - left : first;
+    for (int64_t at = begin, tile_end; at < end; at = tile_end) {
+        ikt_tile_at(s->cells, &s->tiles->scorer.rows, at, &tile_end);
+        if (tile_end > end) tile_end = end;
+        s->probe[tile * s->candidates + s->probes[tile]++] =
+            (ikt_probe){(uint32_t)at, (uint32_t)tile_end};
+    }
+    return left - (end - begin);
+}
+
+/* Chooses the probes of a tile: the slots of the nearest cells, the own one first, until they hold
+ * enough rows; looks at ever more cells until they do. */
+static void choose_one(const ikt_near_tiles *s, const ikt_probe_space *w, int64_t tile,
+                       const float *distance) {
+    const ikt_cells *cells = s->cells;
+    const int64_t n = s->tiles->scorer.rows.n;
+    const int64_t own = ikt_stretch_begin(cells, s->tiles->first[s->first_tile + tile]);
+    const int64_t enough = s->candidates < n ? s->candidates : n;
+    for (int64_t wanted = 2 * enough * cells->count / n + TOGETHER;; wanted *= 4) {
+        int64_t left = s->candidates;
+        if (wanted > cells->count) wanted = cells->count;
+        ikt_best_clear(w->near_by, w->near, wanted);
+        for (int64_t cell = 0; cell < cells->count; cell++)
+            if (distance[cell] <= w->near_by[0] && cells->first[cell + 1] > cells->first[cell])
+                ikt_best_offer(w->near_by, w->near, wanted, distance[cell], (uint32_t)cell);
+        ikt_best_sort(w->near_by, w->near, wanted);
+        s->probes[tile] = 0;
+        for (int64_t e = 0;
+             e < wanted && w->near[e] < cells->count && s->candidates - left < enough; e++)
+            left = add_cell(s, w->near[e], own, left, tile);
+        if (s->candidates - left >= enough || wanted == cells->count) return;
+    }
+}
+
+/* Chooses for some tiles of the batch, whose distances to all centres are computed together. */
+static void choose_some(const ikt_near_tiles *s, const ikt_probe_space *w, int64_t from) {
+    const ikt_cells *cells = s->cells;
+    const int64_t d = cells->d, stride = ikt_packed_rows(cells->count);
+    const int64_t count = s->count - from < TOGETHER ? s->count - from : TOGETHER;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t cell = ikt_cells_find(cells, s->tiles->first[s->first_tile + from + b]);
+        if (cells->is_sparse)
+            cells->metric->sparse(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
+                                  w->distance + b * stride);
+        else
+            memcpy(w->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
+    }
+    if (!cells->is_sparse)
+        cells->metric->block(ikt_cpu_isa(), w->centre, count, cells->packed, cells->count, d,
+                             w->distance);
+    for (int64_t b = 0; b < count; b++)
+        choose_one(s, w, from + b, w->distance + b * stride);
+}
+
+/* --- tiles of other ranks --------------------------------------------------------------------- */
+
+static bool is_own(const ikt_rows *rows, int64_t slot) {
+    return slot >= rows->first && slot < rows->first + rows->count;
+}
+
+/* An exchange of tiles. */
+typedef struct {
+    ikt_shuffle asks;          /* one item for each tile that is wanted */
+    uint32_t *asked;           /* first slots of the tiles that others want */
+    int64_t *coming, *leaving; /* [ranks] rows */
+} exchange;
+
+/* What will come from whom. The tiles that are wanted are listed by their first slots, sorted, each
+ * once, and so in the order of their owners. */
+static ikt_status plan_exchange(ikt_near_tiles *s, exchange *x) {
+    ikt_context *ctx = s->ctx;
+    const ikt_rows *rows = &s->tiles->scorer.rows;
+    ikt_foreign_tiles *out = &s->foreign;
+    const int64_t ranks = ikt_size(ctx);
+    int64_t found = 0, end;
+    for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
+        if (pass == 1) IKT_TRY(ikt_alloc(ctx, &out->first, found, sizeof *out->first, purpose));
+        found = 0;
+        for (int64_t b = 0; b < s->count; b++)
+            for (int64_t e = 0; e < s->probes[b]; e++) {
+                const uint32_t at = s->probe[b * s->candidates + e].first;
+                if (is_own(rows, at)) continue;
+                if (pass == 1) out->first[found] = (uint32_t)ikt_tile_at(s->cells, rows, at, &end);
+                found++;
+            }
+    }
+    out->count = ikt_sort_distinct_u32(out->first, found);
+    IKT_TRY(ikt_shuffle_create(ctx, purpose, &x->asks));
+    IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), purpose));
+    IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->row, out->count + 1, sizeof *out->row, purpose));
+    for (int64_t e = 0; e < out->count; e++) {
+        const int64_t first = ikt_tile_at(s->cells, rows, out->first[e], &end);
+        const int owner = ikt_rows_owner(rows, first);
+        ikt_shuffle_count(&x->asks, owner);
+        x->coming[owner] += end - first;
+        out->row[e + 1] = out->row[e] + end - first;
+    }
+    for (int p = 0; p < s->parts; p++)
+        IKT_TRY(ikt_alloc(ctx, &out->data[p], out->row[out->count] * s->part[p].bytes, 1, purpose));
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Learns what others want. */
+static ikt_status learn_asked(const ikt_near_tiles *s, exchange *x) {
+    const ikt_tiles *tiles = s->tiles;
+    ikt_context *ctx = s->ctx;
+    ikt_shuffle_meet(ctx, &x->asks);
+    const int64_t asked = x->asks.received;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked, asked, sizeof *x->asked, purpose)));
+    ikt_shuffle_send(ctx, &x->asks, s->foreign.first, x->asked, sizeof *x->asked);
+    for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++)
+        for (int64_t i = 0; i < x->asks.recv_counts[r]; i++, e++) {
+            const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
+            x->leaving[r] += tiles->first[tile + 1] - tiles->first[tile];
+        }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Puts a part of what others want together, and exchanges it. */
+static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) {
+    const ikt_tiles *tiles = s->tiles;
+    const ikt_row_part *from = &s->part[part];
+    ikt_context *ctx = s->ctx;
+    char *answer = NULL, *at;
+    int64_t rows = 0;
+    for (int r = 0; r < ikt_size(ctx); r++)
+        rows += x->leaving[r];
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &answer, rows * from->bytes, 1, purpose)));
+    at = answer;
+    for (int64_t e = 0; e < x->asks.received; e++) {
+        const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
+        const int64_t first = tiles->first[tile], end = tiles->first[tile + 1];
+        const size_t bytes = (size_t)((end - first) * from->bytes);
+        memcpy(at, from->data + (first - tiles->scorer.rows.first) * from->bytes, bytes);
+        at += bytes;
+    }
+    ikt_exchange(ctx, answer, x->leaving, s->foreign.data[part], x->coming, (size_t)from->bytes);
+    ikt_free(&answer);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Fetches every tile of another rank that is among the probes, once each: the first
+ * slots, sorted, go to the ranks that own them, which send the tiles back in the same order; sizes
+ * follow from the slots. Advantage: few exchanges, whatever is wanted. Disadvantage: what is wanted
+ * again in the next batch travels again. */
+static ikt_status fetch_foreign(ikt_near_tiles *s) {
+    exchange x = {0};
+    ikt_status st = ikt_agree(s->ctx, plan_exchange(s, &x));
+    if (st == IKT_OK) st = learn_asked(s, &x);
+    for (int p = 0; st == IKT_OK && p < s->parts; p++)
+        st = exchange_part(s, &x, p);
+    ikt_shuffle_destroy(&x.asks);
+    ikt_free(&x.asked);
+    ikt_free(&x.coming);
+    ikt_free(&x.leaving);
+    return st;
+}
+
+const char *ikt_near_tiles_row(const ikt_near_tiles *near, int part, uint32_t slot) {
+    const ikt_rows *rows = &near->tiles->scorer.rows;
+    const ikt_row_part *p = &near->part[part];
+    const ikt_foreign_tiles *f = &near->foreign;
+    int64_t at;
+    if (is_own(rows, slot)) return p->data + (slot - rows->first) * p->bytes;
+    IKT_FIND_FIRST(at, 1, f->count, f->first[at] > slot);
+    return f->data[part] + (f->row[at - 1] + slot - f->first[at - 1]) * p->bytes;
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+ikt_status ikt_near_tiles_fetch(ikt_near_tiles *s, int64_t done, const ikt_list_course *course) {
+    const int64_t left = s->tiles->count - done;
+    s->first_tile = done;
+    s->count = left < 0 ? 0 : left < s->most ? left : s->most;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
+    for (int64_t from = 0; from < s->count; from += TOGETHER)
+        choose_some(s, &s->space[omp_get_thread_num()], from);
+    for (int64_t t = 0; t < s->count; t++) /* what a run before this one has done */
+        if (ikt_list_done(course, ikt_near_tiles_begin(s, t), ikt_near_tiles_begin(s, t + 1)))
+            s->probes[t] = 0;
+    return fetch_foreign(s);
+}
+
+void ikt_near_tiles_let_go(ikt_near_tiles *near) {
+    ikt_free(&near->foreign.first);
+    ikt_free(&near->foreign.row);
+    for (int p = 0; p < near->parts; p++)
+        ikt_free(&near->foreign.data[p]);
+    near->foreign.count = 0;
+}
+
+static int64_t batch_tiles(int64_t bytes, int64_t candidates, int64_t row_bytes) {
+    const int64_t tiles = bytes / (candidates * row_bytes);
+    return tiles < BATCH_LEAST ? BATCH_LEAST : tiles > BATCH_MOST ? BATCH_MOST : tiles;
+}
+
+ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
+                                 int64_t candidates, const ikt_row_part *part, int parts,
+                                 ikt_near_tiles *out) {
+    const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+    const int64_t distances = TOGETHER * ikt_packed_rows(cells->count);
+    const int64_t centre = cells->is_sparse ? 0 : TOGETHER * cells->d;
+    int64_t row_bytes = 0;
+    *out = (ikt_near_tiles){
+        .ctx = ctx, .cells = cells, .tiles = tiles, .candidates = candidates, .parts = parts};
+    for (int p = 0; p < parts; p++) {
+        out->part[p] = part[p];
+        row_bytes += part[p].bytes;
+    }
+    out->most = batch_tiles(piece, candidates, row_bytes);
+    IKT_TRY(ikt_alloc(ctx, &out->probes, out->most, sizeof *out->probes, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->probe, out->most * candidates, sizeof *out->probe, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->space, ikt_threads(ctx), sizeof *out->space, purpose));
+    for (ikt_probe_space *w = out->space; w < out->space + ikt_threads(ctx); w++) {
+        IKT_TRY(ikt_alloc(ctx, &w->centre, centre, sizeof *w->centre, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->distance, distances, sizeof *w->distance, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->near_by, cells->count, sizeof *w->near_by, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->near, cells->count, sizeof *w->near, "cells"));
+    }
+    return IKT_OK;
+}
+
+void ikt_near_tiles_destroy(ikt_near_tiles *near) {
+    for (int i = 0; near->space && i < ikt_threads(near->ctx); i++) {
+        ikt_free(&near->space[i].centre);
+        ikt_free(&near->space[i].distance);
+        ikt_free(&near->space[i].near_by);
+        ikt_free(&near->space[i].near);
+    }
+    ikt_free(&near->space);
+    ikt_free(&near->probes);
+    ikt_free(&near->probe);
+}
+
+int64_t ikt_near_tiles_batch(int64_t candidates, int64_t row_bytes) {
+    return batch_tiles(FETCH_BYTES, candidates, row_bytes);
+}
+
+int64_t ikt_near_tiles_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
+    return ikt_near_tiles_batch(candidates, row_bytes) * candidates *
+               (row_bytes + (int64_t)sizeof(ikt_probe)) +
+           threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
+}
