@@ -202,7 +202,8 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
     const ikt_mesh *mesh = m->cached[0].mesh;
     const int sharers = ikt_slabs_sharers(&m->settings, grid, ikt_size(ctx));
     if (sharers > 1) {
-        const bool by_pieces = ikt_slabs_by_pieces(&m->settings, grid, ikt_size(ctx), sharers);
+        const bool by_pieces =
+            ikt_slabs_by_pieces(&m->settings, grid, sums->rows.n, ikt_size(ctx), sharers);
         if (by_pieces && k == 0) {
             ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
             const ikt_status st =
@@ -348,7 +349,10 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
                    (sorters > 1 ? 8 * sorters * (need.rows + 1) : 0);
     const int sharers = ikt_slabs_sharers(settings, &grid, rows->ranks);
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
-    const int64_t of_point = (sorters > 1 ? 8 : 0)                            /* sorted */
+    if (sharers > 1 && ikt_slabs_by_pieces(settings, &grid, rows->n, rows->ranks, sharers))
+        work += 2 * 8 * need.charges / sharers /* a message each way, and a byte and bits */
+                + need.charges * (8 + rows->ranks / sharers + 1) / 64; /* of a piece */
+    const int64_t of_point = (sorters > 1 ? 8 : 0)                     /* sorted */
                              + (charges == 0  ? 0
                                 : sorters > 1 ? 24
                                               : 8);

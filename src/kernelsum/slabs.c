@@ -18,6 +18,9 @@
  * 64 in 2.9 and by 1024 in 8.5. */
 static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
 
+/* Seconds in which a thread marks the pieces that a point touches, as measured there. */
+static const double marked_point = 2e-9;
+
 /* Units that each rank owns: `block` each for the first ranks, then what is left, then none. */
 typedef struct {
     int64_t n, block, first, count;
@@ -50,10 +53,10 @@ static shares shares_make(int64_t n, int sharers, int rank) {
 /* Seconds of charges to those that share a grid, and of potentials back: of all nodes, in two
  * collective calls; or of those that a rank touches, in a message of each to and from every rank,
  * as a rank that shares has them. */
-static double travel(const ikt_fft_rates *rates, double nodes, double size, int ranks,
+static double travel(const ikt_fft_rates *rates, double nodes, double size, int ranks, int sharers,
                      bool by_pieces) {
     if (!by_pieces) return (8 + size) * nodes / rates->bandwidth + rates->latency * 2 * log2(ranks);
-    const double others = ranks - 1, share = ikt_slabs_touched_share(ranks) * others / ranks;
+    const double others = ranks - 1, share = ikt_slabs_touched_share(ranks) * others / sharers;
     return (8 + size) * nodes * share / rates->bandwidth +
            rates->latency * (2 * others + log2(ranks));
 }
@@ -69,7 +72,8 @@ static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t num
     if (sharers == 1) return transform + 2 * 8 * nodes / rates->bandwidth + rates->latency * steps;
     return transform / sharers + 8 * size * nodes / sharers / rates->bandwidth +
            rates->latency * 2 * sharers +
-           fmin(travel(rates, nodes, size, ranks, false), travel(rates, nodes, size, ranks, true));
+           fmin(travel(rates, nodes, size, ranks, sharers, false),
+                travel(rates, nodes, size, ranks, sharers, true));
 }
 
 /* Whether FFTW's transposes can count what a rank holds. */
@@ -90,14 +94,16 @@ double ikt_slabs_touched_share(int ranks) {
     return 1 / (1 + 0.264 * pow(ranks, 0.72));
 }
 
-bool ikt_slabs_by_pieces(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks,
-                         int sharers) {
+bool ikt_slabs_by_pieces(const ikt_fft_settings *settings, const ikt_grid *grid, int64_t points,
+                         int ranks, int sharers) {
     const ikt_fft_rates rates = rates_of(settings);
     const double nodes = (double)(grid->nodes[0] * grid->nodes[1]);
     const double size = settings->single ? sizeof(float) : sizeof(double);
     if (sharers == 1) return false;
     if (settings->sharing == IKT_SHARING_SLABS) return true;
-    return travel(&rates, nodes, size, ranks, true) < travel(&rates, nodes, size, ranks, false);
+    return marked_point * (double)points / ranks +
+               travel(&rates, nodes, size, ranks, sharers, true) <
+           travel(&rates, nodes, size, ranks, sharers, false);
 }
 
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {

@@ -41,9 +41,10 @@ typedef struct {
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks);
 
 /* LOCAL, pure. Whether charges and potentials travel by touched pieces: always under
- * IKT_SHARING_SLABS, else where that is quicker by the rates. */
-bool ikt_slabs_by_pieces(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks,
-                         int sharers);
+ * IKT_SHARING_SLABS, else where that is quicker by the rates.
+ *   points   over all ranks: those of a rank have to be looked through */
+bool ikt_slabs_by_pieces(const ikt_fft_settings *settings, const ikt_grid *grid, int64_t points,
+                         int ranks, int sharers);
 
 /* LOCAL, pure. The part of the pieces of a grid that a rank's points touch in late maps, for
  * predictions: counted on 1,000,000 digits. */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+
 enum { NODES = 8, WORD = 64 };
 
 static int64_t pieces_of(int64_t stride) {
@@ -21,24 +23,26 @@ int64_t ikt_touched_scratch(const ikt_grid *grid, int64_t stride) {
     return grid->nodes[1] * ikt_touched_words(stride) * WORD;
 }
 
-/* The pieces of the rows in which windows begin.
+/* Marks the pieces of the rows in which the windows of at most IKT_PIECE points begin.
  *   reach   nodes that a window's vector covers along a row */
+static IKT_WIDEST_VECTORS void mark_piece(const ikt_grid *grid, int reach, const float *y,
+                                          int count, int64_t width, uint8_t *marks) {
+    ikt_places at;
+    ikt_places_find(grid, y, count, &at);
+    for (int i = 0; i < count; i++) {
+        const int32_t node = at.cell[0][i];
+        uint8_t *piece = marks + at.cell[1][i] * width + node / NODES;
+        __atomic_store_n(piece, 1, __ATOMIC_RELAXED);
+        if (node % NODES + reach > NODES) __atomic_store_n(piece + 1, 1, __ATOMIC_RELAXED);
+    }
+}
+
 static void mark(const ikt_grid *grid, int reach, int threads, const float *y, int64_t count,
                  int64_t width, uint8_t *marks) {
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t first = 0; first < count; first += IKT_PIECE) {
-        ikt_places at;
-        const int here = (int)(count - first < IKT_PIECE ? count - first : IKT_PIECE);
-        ikt_places_find(grid, y + 2 * first, here, &at);
-        for (int i = 0; i < here; i++) {
-            uint8_t *piece = marks + at.cell[1][i] * width + at.cell[0][i] / NODES;
-#pragma omp atomic write
-            *piece = 1;
-            if (at.cell[0][i] % NODES + reach <= NODES) continue;
-#pragma omp atomic write
-            piece[1] = 1;
-        }
-    }
+    for (int64_t first = 0; first < count; first += IKT_PIECE)
+        mark_piece(grid, reach, y + 2 * first,
+                   (int)(count - first < IKT_PIECE ? count - first : IKT_PIECE), width, marks);
 }
 
 void ikt_touched_find(const ikt_grid *grid, int order, int threads, const float *y, int64_t count,

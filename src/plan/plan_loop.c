@@ -48,7 +48,8 @@ static double place_of(const ikt_task *t) {
 /* `times` sums by FFT on a map of that span: points to the grid and back; eight bytes for each node
  * of the grid, to all ranks or each row of nodes to one that shares; and the transforms. The padded
  * grid is whole on every rank; or in shares, with the transpose of the Fourier coefficients there
- * and back, and the potentials to all ranks. Between the two sizes at which it was measured, the
+ * and back, and the potentials to all ranks. Charges and potentials travel whole, or by the pieces
+ * that a rank touches. Between the two sizes at which it was measured, the
  * rate is a power of the size. */
 static void plan_grid(const ikt_task *t, double times, double span) {
     const ikt_workload *w = t->w;
@@ -61,10 +62,15 @@ static void plan_grid(const ikt_task *t, double times, double span) {
     const double number = fft.single ? sizeof(float) : sizeof(double);
     const double place = fmin(1, fmax(0, (log2(padded) - 20) / 4));
     const double summed = 8 * (double)(ikt_charge_stride(&grid, fft.order) * grid.nodes[1]);
+    const bool by_pieces =
+        ikt_slabs_by_pieces(&fft, &grid, w->distribution.n, w->ranks, (int)share);
+    const double touched = ikt_slabs_touched_share(w->ranks) * (w->ranks - 1) / w->ranks;
     gathering(t, IKT_STAGE_SPREAD, times * t->rows, spread_point);
     gathering(t, IKT_STAGE_GATHER, times * t->rows, gathered_point);
     if (share == 1)
         reduce(t, IKT_STAGE_GRID_SUM, times, summed);
+    else if (by_pieces) /* to each that shares, and the bits that say which */
+        send(t, IKT_STAGE_GRID_SUM, times, fmin(share, w->ranks - 1), summed * touched * 65 / 64);
     else /* a reduction of which each rank gets a part: half of it */
         ikt_cost_add(&t->own[IKT_STAGE_GRID_SUM], times,
                      ikt_cost_collective(t->m, w->ranks, 1, summed, t->m->reduction, summed));
@@ -73,7 +79,10 @@ static void plan_grid(const ikt_task *t, double times, double span) {
     if (share == 1) return;
     const double sent = number * (double)grid.padded[0] * (double)grid.nodes[1] / share;
     send(t, IKT_STAGE_FFT, 2 * times, share - 1, sent * (share - 1) / share);
-    concatenate(t, IKT_STAGE_FFT, times, number * nodes);
+    if (by_pieces) /* a rank that shares has as many to answer as share, of all ranks */
+        send(t, IKT_STAGE_FFT, times, w->ranks - 1, number * nodes * touched * w->ranks / share);
+    else
+        concatenate(t, IKT_STAGE_FFT, times, number * nodes);
 }
 
 /* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where

@@ -286,10 +286,11 @@ static void targets_at_the_points_see_what_points_see(void **state) {
     }
 }
 
-static uint64_t hash_of(ikt_context *ctx, const variant *v, int64_t n, int64_t targets) {
+/* Frees the sums, which must have been all that is held beside the scene. */
+static uint64_t hash_of_sums(ikt_context *ctx, ikt_kernelsum *sums, const variant *v, int64_t n,
+                             int64_t targets) {
     scene s = make(ctx, v->q, n, targets, SETS);
     const ikt_kernelsum_request request = request_of(&s);
-    ikt_kernelsum *sums = create(ctx, &s.rows, v);
     assert_int_equal(ikt_kernelsum_evaluate(sums, &request), IKT_OK);
     uint64_t hash = 0;
     for (int k = 0; k < SETS; k++) {
@@ -303,6 +304,31 @@ static uint64_t hash_of(ikt_context *ctx, const variant *v, int64_t n, int64_t t
     release(&s);
     assert_int_equal(ikt_memory_now(ctx), 0);
     return hash;
+}
+
+static uint64_t hash_of(ikt_context *ctx, const variant *v, int64_t n, int64_t targets) {
+    const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    return hash_of_sums(ctx, create(ctx, &rows, v), v, n, targets);
+}
+
+/* A rank has potentials only where its points or targets lie, and these lie apart. */
+static void a_shared_grid_has_the_bits_of_a_whole_one(void **state) {
+    ikt_context *ctx = *state;
+    const variant *grid = &variants[9];
+    const ikt_rows rows = ikt_rows_make(700, ikt_size(ctx), ikt_rank(ctx));
+    for (int64_t targets = 0; targets <= 130; targets += 130)
+        for (int tight = 0; tight < 2; tight++) {
+            ikt_fft_settings fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+            uint64_t hash[2];
+            for (int shared = 0; shared < 2; shared++) {
+                ikt_kernelsum *sums = NULL;
+                fft.sharing = shared ? IKT_SHARING_SLABS : IKT_SHARING_REPLICATED;
+                assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, kernel_of(grid), &fft, &sums),
+                                 IKT_OK);
+                hash[shared] = hash_of_sums(ctx, sums, grid, rows.n, targets);
+            }
+            assert_true(hash[0] == hash[1]);
+        }
 }
 
 static void bits_do_not_depend_on_ranks_and_threads(void **state) {
@@ -454,6 +480,7 @@ IKT_MPI_TESTS(ikt_test(charges_match_plain_sums), ikt_test(sums_are_linear_in_th
               ikt_test(charges_of_one_are_unit_charges),
               ikt_test(targets_at_the_points_see_what_points_see),
               ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(a_shared_grid_has_the_bits_of_a_whole_one),
               ikt_test(bits_do_not_depend_on_threads_that_sort),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(value_or_gradient_alone_can_be_wanted), ikt_test(what_is_not_finite_is_said),
