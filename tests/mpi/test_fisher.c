@@ -281,21 +281,16 @@ static void lists_are_those_of_the_formulas(void **state) {
 
 /* --- bounds and candidates -------------------------------------------------------------------- */
 
-static uint64_t lists_of_rows(ikt_context *ctx, int64_t n, labelling rows, const char *text,
-                              manner how, double *proved) {
+static uint64_t lists_of_some(ikt_context *ctx, int64_t n, const char *text, manner how,
+                              double *proved) {
     made m;
-    begin(ctx, n, rows, text, &m);
+    begin(ctx, n, MIXED, text, &m);
     succeed(ctx, run(ctx, &m, K, how));
     const uint64_t hash = lists_hash(ctx, &m);
     if (proved) *proved = m.outcome.proved;
     if (m.recall.sample > 0) assert_true(m.recall.found >= m.outcome.proved - 1e-12);
     unmake(&m);
     return hash;
-}
-
-static uint64_t lists_of_some(ikt_context *ctx, int64_t n, const char *text, manner how,
-                              double *proved) {
-    return lists_of_rows(ctx, n, MIXED, text, how, proved);
 }
 
 static uint64_t lists_of(ikt_context *ctx, const char *text, manner how, double *proved) {
@@ -369,12 +364,8 @@ static void near_cells_find_what_they_say(void **state) {
  * its label, so that blocks of the support must be looked at however far they seem to be. */
 static void blocks_of_the_support_are_not_passed_over(void **state) {
     ikt_context *ctx = *state;
-    const char *text = "fisher.support=1200 fisher.sigma=0.15";
-    const int64_t n = 1400;
-    const uint64_t usual = lists_of_rows(ctx, n, HIDDEN, text, USUAL, NULL);
-    assert_true(lists_of_rows(ctx, n, HIDDEN, text, ORDERS, NULL) == usual);
     made m;
-    begin(ctx, n, HIDDEN, text, &m);
+    begin(ctx, 1300, HIDDEN, "fisher.support=1200 fisher.sigma=0.15 fisher.points=0", &m);
     succeed(ctx, run(ctx, &m, K, ORDERS));
     for (int64_t i = 0; i < m.rows.count; i++) {
         const int64_t row = m.rows.first + i;
@@ -487,7 +478,8 @@ static void bits_do_not_depend_on_ranks_or_threads(void **state) {
                {N, MIXED, "fisher.rule=outer fisher.support=20"},
                {N, MIXED, "fisher.candidates=near fisher.among=40 fisher.support=30"},
                {N, TWINS, "fisher.candidates=near fisher.among=30 fisher.euclidean=0.3"},
-               {1600, SORTED, "fisher.candidates=near fisher.among=200 fisher.euclidean=0.2"},
+               {1600, SORTED,
+                "fisher.candidates=near fisher.among=200 fisher.euclidean=0.2 fisher.support=40"},
                {5, EVERY, "fisher.candidates=near fisher.sigma=1 fisher.support=5"},
                {5, EVERY, "fisher.sigma=1 fisher.support=5"}};
     for (size_t r = 0; r < sizeof run / sizeof *run; r++) {
