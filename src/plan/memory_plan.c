@@ -201,8 +201,9 @@ static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
 static int64_t uniting_bytes(const ikt_workload *w) {
     const int64_t rows = w->distribution.count, entries = rows * w->k;
     const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
-    return (int64_t)((IKT_SYMMETRIC_SHARE - 1) * (double)(ENTRY_BYTES * entries)) + 16 * rows +
-           (w->ranks > 1 ? BATCH_BYTES * batch : 0);
+    return (int64_t)((ikt_symmetric_share(w->distribution.n) - 1) *
+                     (double)(ENTRY_BYTES * entries)) +
+           16 * rows + (w->ranks > 1 ? BATCH_BYTES * batch : 0);
 }
 
 /* A graph on its way from a file to lists, or to what an objective keeps of it. */
@@ -276,17 +277,18 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
                              : w->is_fisher    ? rows * fisher_row_bytes(w)
                                                : rows * w->columns * (int64_t)sizeof(float);
     /* The whole kernel holds codes, and little beside them. */
-    const int64_t p = w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
-                      : w->is_dense
-                          ? ikt_dense_memory(rows, n)
-                          : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    const int64_t p =
+        w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
+        : w->is_dense
+            ? ikt_dense_memory(rows, n)
+            : ENTRY_BYTES * (int64_t)(ikt_symmetric_share(w->distribution.n) * (double)entries);
     /* Neighbour lists; where P is dense, that takes their place. */
     const int64_t lists = w->is_whole || w->is_joined ? 0
                           : w->is_dense               ? (needs_p ? p : 0)
                                                       : ikt_neighbours_memory(rows, w->k);
     /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
      * pairs, both directions. */
-    const int64_t united = (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    const int64_t united = (int64_t)(ikt_symmetric_share(w->distribution.n) * (double)entries);
     const int64_t kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
                          : w->is_joined ? ikt_joined_memory(rows, united)
                                         : searched;

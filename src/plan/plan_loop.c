@@ -69,9 +69,11 @@ static void plan_grid(const ikt_task *t, double times, double span) {
     gathering(t, IKT_STAGE_GATHER, times * t->rows, gathered_point);
     if (share == 1)
         reduce(t, IKT_STAGE_GRID_SUM, times, summed);
-    else if (by_pieces) /* to each that shares, and the bits that say which */
+    else if (by_pieces) { /* the counts, and to each that shares nodes and the bits that say which
+                           */
+        concatenate(t, IKT_STAGE_GRID_SUM, times, 8.0 * w->ranks);
         send(t, IKT_STAGE_GRID_SUM, times, fmin(share, w->ranks - 1), summed * touched * 65 / 64);
-    else /* a reduction of which each rank gets a part: half of it */
+    } else /* a reduction of which each rank gets a part: half of it */
         ikt_cost_add(&t->own[IKT_STAGE_GRID_SUM], times,
                      ikt_cost_collective(t->m, w->ranks, 1, summed, t->m->reduction, summed));
     work(t, IKT_STAGE_FFT, times * padded / share, fft_near * pow(fft_far / fft_near, place),
@@ -190,7 +192,8 @@ static void plan_triplets(const ikt_task *t) {
 static void plan_loop(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
-    const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
+    const double entries =
+        t->rows * (w->is_dense ? t->n : ikt_symmetric_share(w->distribution.n) * (double)w->k);
     const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
     const ikt_objective_kind *kind = ikt_layout_objective(&w->settings.layout);
     const bool has_p = kind->needs & IKT_NEEDS_P, is_student = kind == &ikt_objective_largevis;

@@ -198,7 +198,7 @@ static void plan_p(const ikt_task *t) {
     }
     gathering(t, IKT_STAGE_GRAPH, entries, symmetrised_entry);
     send(t, IKT_STAGE_GRAPH, 1, 2 * ceil(entries / (1 << 21)) * others,
-         12 * entries * IKT_SYMMETRIC_SHARE * ikt_workload_cut(w));
+         12 * entries * ikt_symmetric_share(w->distribution.n) * ikt_workload_cut(w));
 }
 
 /* Both directions of the pairs of a graph: all entries travel twice. */
@@ -219,7 +219,8 @@ static void plan_spectrum(const ikt_task *t) {
     const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
     const double wanted[2] = {layout->init == IKT_INIT_SPECTRAL ? t->axes : 0,
                               has_gap ? IKT_EIGENGAP_VALUES - 1 : 0};
-    const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
+    const double entries =
+        t->rows * (w->is_dense ? t->n : ikt_symmetric_share(w->distribution.n) * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
     for (int s = 0; s < 2; s++) {
         const double columns = wanted[s] + IKT_SOLVER_GUARDS, products = s == 0 ? 61 : 121;

@@ -193,6 +193,10 @@ double ikt_workload_span(const ikt_workload *w, double done) {
     return span > early_span ? span : early_span;
 }
 
+double ikt_symmetric_share(int64_t n) {
+    return 1.26 + 0.135 * fmin(3, fmax(-1, log10((double)n / 1e4)));
+}
+
 double ikt_workload_cut(const ikt_workload *w) {
     double ranks = w->ranks;
     return w->is_near ? 1 - pow(ranks, -halving_loss) : (ranks - 1) / ranks;
@@ -215,8 +219,8 @@ double ikt_workload_passes(const ikt_workload *w) {
 
 double ikt_workload_boundary(const ikt_workload *w) {
     double others = (double)(w->distribution.n - w->distribution.count);
-    double crossing =
-        ikt_workload_cut(w) * IKT_SYMMETRIC_SHARE * (double)(w->distribution.count * w->k);
+    double crossing = ikt_workload_cut(w) * ikt_symmetric_share(w->distribution.n) *
+                      (double)(w->distribution.count * w->k);
     if (others <= 0) return 0;
     if (w->is_dense) return others;
     if (w->is_whole) return 0;
