@@ -49,8 +49,7 @@ static const ikt_key keys[] = {
      "131,072 rows, then near"},
     {"among", IKT_KEY_INT, KEY(among), "auto", 2, 1e9, 1, NULL, "rows",
      "The candidates of a row; auto is forty times the neighbours, at least 1,000; of near cells "
-     "at "
-     "least 2,000, and so many more for each doubling of the rows from 32,768 on"},
+     "at least 2,000, and so many more for each doubling of the rows from 32,768 on"},
     {"train", IKT_KEY_STRING, KEY(train), "", 0, 0, 0, NULL, "",
      "The rows whose labels may be used, as FILE.h5:DATASET, FILE.csv or FILE.npy with their "
      "numbers, from 0 on; the labels of all others serve figures only. Empty: all rows that have a "
