@@ -127,7 +127,7 @@ typedef enum { IKT_FISHER_SELECT, IKT_FISHER_FIRST, IKT_FISHER_REST } ikt_fisher
 
 /* LOCAL. Makes the tiles of distances of the own rows first .. first + na - 1, at most
  * FISHER_OWN_ROWS, to the rows of a block, as far as the pass needs them.
- *   has_chords, has_plain   whether these are needed */
+ *   has_chords   whether chords are needed */
 void ikt_fisher_tiles(const ikt_fisher_batch *b, bool has_chords, int64_t first, int64_t na,
                       const ikt_fisher_block *other, ikt_fisher_scratch *s);
 
