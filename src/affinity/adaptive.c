@@ -40,10 +40,6 @@ typedef struct {
     float *foreign;    /* [other.count] */
 } reaches;
 
-static bool is_own(const reaches *r, uint32_t row) {
-    return row >= r->rows->first && row < r->rows->first + r->rows->count;
-}
-
 /* COLLECTIVE. From sorted lists. */
 static ikt_status find_reaches(ikt_context *ctx, const ikt_neighbours *lists, int64_t m,
                                reaches *r) {
@@ -52,7 +48,7 @@ static ikt_status find_reaches(ikt_context *ctx, const ikt_neighbours *lists, in
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
         for (int64_t e = 0; e < lists->n_local * lists->k; e++)
-            if (!is_own(r, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
+            if (!ikt_is_own(r->rows, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
         ikt_row_set_number(&r->other);
         st = ikt_alloc(ctx, &r->row, r->other.count, sizeof *r->row, purpose);
     }
@@ -73,8 +69,9 @@ static bool weigh_row(const reaches *r, const ikt_neighbours *lists, int64_t i, 
     const uint32_t *row = lists->row + i * lists->k;
     double least = INFINITY, total = 0;
     for (int64_t e = 0; e < lists->k; e++) {
-        const float reach = is_own(r, row[e]) ? r->own[row[e] - r->rows->first]
-                                              : r->foreign[ikt_row_set_place(&r->other, row[e])];
+        const float reach = ikt_is_own(r->rows, row[e])
+                                ? r->own[row[e] - r->rows->first]
+                                : r->foreign[ikt_row_set_place(&r->other, row[e])];
         exponent[e] = ikt_adaptive_exponent((double)score[e], (double)r->own[i], (double)reach);
         least = fmin(least, exponent[e]);
     }

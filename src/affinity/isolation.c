@@ -78,10 +78,8 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
     const float share = (float)(1 / (2 * (double)rows->n * (double)k));
     for (int64_t e = 0; e < zeros.count * k; e++) {
         const int64_t a = zeros.row[e / k], b = zeros.nearest[e];
-        if (a >= rows->first && a < rows->first + rows->count)
-            out->value[(a - rows->first) * out->stride + b] += share;
-        if (b >= rows->first && b < rows->first + rows->count)
-            out->value[(b - rows->first) * out->stride + a] += share;
+        if (ikt_is_own(rows, a)) out->value[(a - rows->first) * out->stride + b] += share;
+        if (ikt_is_own(rows, b)) out->value[(b - rows->first) * out->stride + a] += share;
     }
     *zero_similarity = zeros.count;
     ikt_zero_similarity_destroy(&zeros);

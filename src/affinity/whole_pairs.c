@@ -38,16 +38,12 @@ void ikt_pair_draws_destroy(ikt_pair_draws *d) {
     ikt_free(&d->own);
 }
 
-static bool is_own(const ikt_rows *rows, int64_t row) {
-    return row >= rows->first && row < rows->first + rows->count;
-}
-
 /* COLLECTIVE. Cells of some rows in one partitioning, which their owners tell all others. */
 static void find_cells(ikt_context *ctx, const ikt_whole *w, int64_t p, const int64_t *row,
                        int64_t count, int64_t *cell) {
     for (int64_t s = 0; s < count; s++) {
         uint32_t own = 0;
-        if (is_own(&w->rows, row[s])) ikt_whole_cells(w, p, row[s] - w->rows.first, 1, &own);
+        if (ikt_is_own(&w->rows, row[s])) ikt_whole_cells(w, p, row[s] - w->rows.first, 1, &own);
         cell[s] = own;
     }
     ikt_sum_i64(ctx, cell, count);
@@ -64,7 +60,7 @@ void ikt_pair_draws_offer(ikt_context *ctx, const ikt_whole *w, int64_t p, const
         d->p[s] = p;
         d->chosen[s] = cell;
         d->place[s] = ikt_rng_scale(ikt_rng_mix(d->key[s], 2 * (uint64_t)p + 1), others);
-        d->own[s] = own[cell] - is_own(&w->rows, d->row[s]);
+        d->own[s] = own[cell] - ikt_is_own(&w->rows, d->row[s]);
     }
 }
 
@@ -158,7 +154,7 @@ static void find_log_p(ikt_context *ctx, const ikt_whole *w, int64_t count, cons
                        int64_t *work, double *log_p) {
     int64_t *cell = work, *total = work + 2 * count;
     for (int64_t s = 0; s < 2 * count; s++)
-        total[s] = is_own(&w->rows, row[s]) ? w->total[row[s] - w->rows.first] : 0;
+        total[s] = ikt_is_own(&w->rows, row[s]) ? w->total[row[s] - w->rows.first] : 0;
     ikt_sum_i64(ctx, total, 2 * count);
     for (int64_t p = 0; p < w->t; p++) {
         find_cells(ctx, w, p, row, 2 * count, cell);

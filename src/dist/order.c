@@ -234,10 +234,6 @@ ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *s
     return ikt_order_restore(ctx, order, slot, bytes, slot, bytes, bytes);
 }
 
-static bool is_own(const ikt_rows *rows, uint32_t row) {
-    return row >= rows->first && row < rows->first + rows->count;
-}
-
 ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const uint32_t *name,
                                  uint32_t *number, int64_t count) {
     uint32_t *row = NULL, *names = NULL; /* of the others */
@@ -246,7 +242,7 @@ ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const u
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
         for (int64_t e = 0; e < count; e++)
-            if (!is_own(rows, number[e])) ikt_row_set_add(&others, number[e]);
+            if (!ikt_is_own(rows, number[e])) ikt_row_set_add(&others, number[e]);
         ikt_row_set_number(&others);
         st = ikt_alloc(ctx, &row, others.count, sizeof *row, purpose);
     }
@@ -259,8 +255,8 @@ ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const u
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
         for (int64_t e = 0; e < count; e++)
-            number[e] = is_own(rows, number[e]) ? name[number[e] - rows->first]
-                                                : names[ikt_row_set_place(&others, number[e])];
+            number[e] = ikt_is_own(rows, number[e]) ? name[number[e] - rows->first]
+                                                    : names[ikt_row_set_place(&others, number[e])];
     }
     ikt_free(&row);
     ikt_free(&names);

@@ -5,6 +5,7 @@
 #ifndef IKT_DIST_ROWS_H
 #define IKT_DIST_ROWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -21,6 +22,11 @@ ikt_rows ikt_rows_make(int64_t n, int ranks, int rank);
 int64_t ikt_rows_first(const ikt_rows *rows, int rank); /* rank == ranks gives n */
 int64_t ikt_rows_count(const ikt_rows *rows, int rank);
 int ikt_rows_owner(const ikt_rows *rows, int64_t row);
+
+/* Whether a row belongs to this rank. */
+static inline bool ikt_is_own(const ikt_rows *rows, int64_t row) {
+    return row >= rows->first && row < rows->first + rows->count;
+}
 
 /* A set of global rows, one bit each, whose members have numbers: how many come before. Advantage:
  * no sorting of millions of columns, a number is one look-up. Disadvantage: 3 n / 16 bytes. */

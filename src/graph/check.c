@@ -151,7 +151,7 @@ ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distri
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < count; i++)
             for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++)
-                if (ikt_transpose_is_own(distribution, rows->column[e]))
+                if (ikt_is_own(distribution, rows->column[e]))
                     compare(&s, &(ikt_transposed_entry){(uint32_t)(rows->column[e] - first),
                                                         (uint32_t)(first + i), rows->value[e]});
     }

@@ -85,7 +85,7 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
             const uint32_t *column = (const uint32_t *)parts[p]->column;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
             for (int64_t e = 0; e < parts[p]->start[rows->count]; e++)
-                if (!ikt_transpose_is_own(rows, column[e])) ikt_row_set_add(&ghosts, column[e]);
+                if (!ikt_is_own(rows, column[e])) ikt_row_set_add(&ghosts, column[e]);
         }
         ikt_row_set_number(&ghosts);
         graph->n_ghost = ghosts.count;
@@ -107,7 +107,7 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
             for (int64_t e = 0; e < parts[p]->start[rows->count]; e++) {
                 const uint32_t global = (uint32_t)column[e];
-                column[e] = ikt_transpose_is_own(rows, global)
+                column[e] = ikt_is_own(rows, global)
                                 ? (int32_t)(global - rows->first)
                                 : (int32_t)(rows->count + ikt_row_set_place(&ghosts, global));
             }

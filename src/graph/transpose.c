@@ -22,7 +22,7 @@ void ikt_transpose_end(ikt_transpose *t) {
 
 /* Whether an entry has to travel. */
 static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
-    return !ikt_transpose_is_own(t->distribution, t->rows->column[e]) &&
+    return !ikt_is_own(t->distribution, t->rows->column[e]) &&
            (!only_positive || t->rows->value[e] > 0);
 }
 

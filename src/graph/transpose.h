@@ -38,9 +38,4 @@ void ikt_transpose_end(ikt_transpose *t);
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed_entry *), void *self);
 
-/* LOCAL, pure. */
-static inline bool ikt_transpose_is_own(const ikt_rows *distribution, uint32_t row) {
-    return row >= distribution->first && row < distribution->first + distribution->count;
-}
-
 #endif

@@ -150,7 +150,7 @@ static ikt_status check_codes(const near_coding *n) {
     IKT_TRY(ikt_agree(c->ctx, ikt_alloc(c->ctx, &x, count * bytes, 1, purpose)));
     ikt_status st = ikt_dataset_gather(c->data, row, count, x);
     for (int64_t s = 0; s < count; s++) /* the own ones, to the front */
-        if (row[s] >= rows->first && row[s] < rows->first + rows->count) {
+        if (ikt_is_own(rows, row[s])) {
             memmove(x + mine * bytes, x + s * bytes, (size_t)bytes);
             row[mine++] = row[s] - rows->first;
         }

@@ -51,11 +51,6 @@ void ikt_foreign_destroy(ikt_foreign *foreign);
 int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
                           int64_t row_bytes);
 
-/* LOCAL, pure. Whether a row belongs to this rank. */
-static inline bool ikt_is_own(const ikt_rows *rows, int64_t row) {
-    return row >= rows->first && row < rows->first + rows->count;
-}
-
 /* LOCAL. The value of a row: that of an own row, or one that was fetched. */
 static inline const void *ikt_foreign_value(const ikt_foreign *foreign, const ikt_rows *rows,
                                             const void *own, uint32_t row) {

@@ -93,10 +93,6 @@ static void choose_some(const ikt_near_tiles *s, const ikt_probe_space *w, int64
 
 /* --- tiles of other ranks --------------------------------------------------------------------- */
 
-static bool is_own(const ikt_rows *rows, int64_t slot) {
-    return slot >= rows->first && slot < rows->first + rows->count;
-}
-
 /* An exchange of tiles. */
 typedef struct {
     ikt_shuffle asks;          /* one item for each tile that is wanted */
@@ -118,7 +114,7 @@ static ikt_status plan_exchange(ikt_near_tiles *s, exchange *x) {
         for (int64_t b = 0; b < s->count; b++)
             for (int64_t e = 0; e < s->probes[b]; e++) {
                 const uint32_t at = s->probe[b * s->candidates + e].first;
-                if (is_own(rows, at)) continue;
+                if (ikt_is_own(rows, at)) continue;
                 if (pass == 1) out->first[found] = (uint32_t)ikt_tile_at(s->cells, rows, at, &end);
                 found++;
             }
@@ -201,7 +197,7 @@ const char *ikt_near_tiles_row(const ikt_near_tiles *near, int part, uint32_t sl
     const ikt_row_part *p = &near->part[part];
     const ikt_foreign_tiles *f = &near->foreign;
     int64_t at;
-    if (is_own(rows, slot)) return p->data + (slot - rows->first) * p->bytes;
+    if (ikt_is_own(rows, slot)) return p->data + (slot - rows->first) * p->bytes;
     IKT_FIND_FIRST(at, 1, f->count, f->first[at] > slot);
     return f->data[part] + (f->row[at - 1] + slot - f->first[at - 1]) * p->bytes;
 }

@@ -72,7 +72,7 @@ static ikt_candidates candidates_of(const search *s, ikt_probe at) {
                         .from = at.first - begin,
                         .end = at.end - begin};
     if (!tiles->quantised) return c;
-    if (begin >= rows->first && begin < rows->first + rows->count)
+    if (ikt_is_own(rows, begin))
         c.quantised = tiles->quantised + tiles->offset[ikt_tile_of(tiles, begin)];
     else
         c.quantised = s->quantised + s->offset[ikt_find_u32(f->first, f->count, c.first)];

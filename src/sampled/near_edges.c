@@ -15,10 +15,6 @@ enum { BLOCK = 2048 };
 
 static const char purpose[] = "triplets";
 
-static bool is_own(const ikt_rows *rows, uint32_t row) {
-    return (int64_t)row >= rows->first && (int64_t)row < rows->first + rows->count;
-}
-
 /* LOCAL, pure. Where in `force` own edges that end elsewhere begin; the 0; what nobody reads of a
  * tile, since two threads may be at the first and the last tile at once. */
 static int64_t leaving_place(const ikt_near_edges *e) {
@@ -49,7 +45,7 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
     uint32_t *sent = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, purpose, &e->cut)));
     for (int64_t x = 0; x < rows->count * e->m; x++)
-        if (!is_own(rows, lists->row[x]))
+        if (!ikt_is_own(rows, lists->row[x]))
             ikt_shuffle_count(&e->cut, ikt_rows_owner(rows, lists->row[x]));
     ikt_shuffle_group(ctx, &e->cut);
     ikt_shuffle_meet(ctx, &e->cut);
@@ -63,7 +59,7 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
     for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE && st == IKT_OK; x++)
         e->place[x] = (int32_t)idle_place(e, x / (e->m * IKT_TILE));
     for (int64_t x = 0; x < rows->count * e->m && st == IKT_OK; x++) {
-        if (is_own(rows, lists->row[x])) continue;
+        if (ikt_is_own(rows, lists->row[x])) continue;
         const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
         sent[at] = lists->row[x];
         e->place[ikt_near_edges_place(e, x / e->m, x % e->m)] = (int32_t)(leaving_place(e) + at);
@@ -80,7 +76,7 @@ static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, ikt
     uint32_t *row = NULL;
     IKT_TRY(ikt_row_set_create(ctx, e->rows.n, set));
     for (int64_t x = 0; x < e->rows.count * e->m; x++)
-        if (!is_own(&e->rows, lists->row[x])) ikt_row_set_add(set, lists->row[x]);
+        if (!ikt_is_own(&e->rows, lists->row[x])) ikt_row_set_add(set, lists->row[x]);
     ikt_row_set_number(set);
     e->n_ghost = set->count;
     IKT_TRY(ikt_alloc(ctx, &row, set->count, sizeof *row, purpose));
@@ -95,15 +91,15 @@ static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, ikt
 }
 
 static int32_t local_number(const ikt_rows *rows, const ikt_row_set *set, uint32_t row) {
-    return (int32_t)(is_own(rows, row) ? (int64_t)row - rows->first
-                                       : rows->count + ikt_row_set_place(set, row));
+    return (int32_t)(ikt_is_own(rows, row) ? (int64_t)row - rows->first
+                                           : rows->count + ikt_row_set_place(set, row));
 }
 
 /* LOCAL. Where the list of each own row begins. */
 static void divide_ends(const ikt_neighbours *lists, const uint32_t *arrived, ikt_near_edges *e) {
     const ikt_rows *rows = &e->rows;
     for (int64_t x = 0; x < rows->count * e->m; x++)
-        if (is_own(rows, lists->row[x])) e->start[lists->row[x] - rows->first + 1]++;
+        if (ikt_is_own(rows, lists->row[x])) e->start[lists->row[x] - rows->first + 1]++;
     for (int64_t x = 0; x < e->cut.received; x++)
         e->start[arrived[x] - rows->first + 1]++;
     for (int64_t i = 0; i < rows->count; i++) {
@@ -116,7 +112,8 @@ static void divide_ends(const ikt_neighbours *lists, const uint32_t *arrived, ik
  *   next   [rows.count / BLOCK + 2] zeros, receives them */
 static void divide_blocks(const ikt_near_edges *e, const ikt_neighbours *lists, int64_t *next) {
     for (int64_t x = 0; x < e->rows.count * e->m; x++)
-        if (is_own(&e->rows, lists->row[x])) next[(lists->row[x] - e->rows.first) / BLOCK + 1]++;
+        if (ikt_is_own(&e->rows, lists->row[x]))
+            next[(lists->row[x] - e->rows.first) / BLOCK + 1]++;
     for (int64_t k = 0; k < e->rows.count / BLOCK + 1; k++)
         next[k + 1] += next[k];
 }
@@ -127,7 +124,7 @@ static void divide_blocks(const ikt_near_edges *e, const ikt_neighbours *lists, 
 static void list_own(const ikt_neighbours *lists, ikt_near_edges *e, int64_t *next,
                      int64_t *in_block) {
     for (int64_t x = 0; x < e->rows.count * e->m; x++) {
-        if (!is_own(&e->rows, lists->row[x])) continue;
+        if (!ikt_is_own(&e->rows, lists->row[x])) continue;
         const int64_t end = lists->row[x] - e->rows.first;
         const int32_t place = (int32_t)in_block[end / BLOCK]++;
         e->place[ikt_near_edges_place(e, x / e->m, x % e->m)] = place;
