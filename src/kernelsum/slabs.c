@@ -21,6 +21,8 @@ static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
 /* Seconds in which a thread marks the pieces that a point touches, as measured there. */
 static const double marked_point = 2e-9;
 
+static const char purpose[] = "repulsion";
+
 /* Units that each rank owns: `block` each for the first ranks, then what is left, then none. */
 typedef struct {
     int64_t n, block, first, count;
@@ -158,10 +160,9 @@ static ikt_status prepare(const job *j) {
     if (numbers > space->numbers) {
         const int64_t more = numbers + numbers / 4;
         release_transpose(space);
-        st = ikt_alloc(j->ctx, &space->counts, ikt_size(j->ctx), sizeof(int64_t), "repulsion");
-        if (st == IKT_OK) st = ikt_alloc(j->ctx, &space->by_rows, more, j->ops->size, "repulsion");
-        if (st == IKT_OK)
-            st = ikt_alloc(j->ctx, &space->by_batches, more, j->ops->size, "repulsion");
+        st = ikt_alloc(j->ctx, &space->counts, ikt_size(j->ctx), sizeof(int64_t), purpose);
+        if (st == IKT_OK) st = ikt_alloc(j->ctx, &space->by_rows, more, j->ops->size, purpose);
+        if (st == IKT_OK) st = ikt_alloc(j->ctx, &space->by_batches, more, j->ops->size, purpose);
         st = ikt_agree(j->ctx, st);
         if (st == IKT_OK) space->numbers = more;
     }
@@ -173,8 +174,7 @@ static ikt_status prepare(const job *j) {
     return st;
 }
 
-void ikt_slabs_release(ikt_slab_space *space) {
-    release_transpose(space);
+static void release_pieces(ikt_slab_space *space) {
     ikt_free(&space->bits);
     ikt_free(&space->asked);
     ikt_free(&space->marks);
@@ -182,7 +182,12 @@ void ikt_slabs_release(ikt_slab_space *space) {
     ikt_free(&space->coming);
     ikt_free(&space->sent);
     ikt_free(&space->received);
-    memset(space->claimed, 0, sizeof space->claimed);
+    space->bits_most = space->asked_most = space->message_most = 0;
+}
+
+void ikt_slabs_release(ikt_slab_space *space) {
+    release_transpose(space);
+    release_pieces(space);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -225,6 +230,33 @@ static ikt_touched asked_by(const job *j, int r) {
     return asked;
 }
 
+/* COLLECTIVE. Memory for messages of pieces. Wants are equal on all ranks, so that all agree in the
+ * same calls and in most there is nothing to do. */
+static ikt_status claim_pieces(const job *j) {
+    ikt_slab_space *s = j->slabs;
+    const int64_t ranks = ikt_size(j->ctx), stride = j->space->potential_stride;
+    const int64_t words = ikt_touched_words(stride);
+    const int64_t part = nodes_before(j, 1); /* rows of the first rank, of which none has more */
+    const int64_t bits = j->grid->nodes[1] * words, asked = ranks * part * words;
+    const int64_t message = part * (words + stride);
+    if (bits <= s->bits_most && asked <= s->asked_most && message <= s->message_most) return IKT_OK;
+    release_pieces(s);
+    const int64_t more[] = {bits + bits / 4, asked + asked / 4, message + message / 4};
+    const int64_t marks = ikt_touched_scratch(j->grid->nodes[1], stride);
+    ikt_status st = ikt_alloc(j->ctx, &s->bits, more[0], sizeof *s->bits, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->marks, marks + marks / 4, 1, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->asked, more[1], sizeof *s->asked, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->leaving, more[2], sizeof *s->leaving, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->coming, more[2], sizeof *s->coming, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->sent, ranks, sizeof *s->sent, purpose);
+    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->received, ranks, sizeof *s->received, purpose);
+    IKT_TRY(ikt_agree(j->ctx, st));
+    s->bits_most = more[0];
+    s->asked_most = more[1];
+    s->message_most = more[2];
+    return IKT_OK;
+}
+
 ikt_status ikt_slabs_touch(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
                            const ikt_grid *grid, int sharers, int order, int64_t stride,
                            const float *y, int64_t count, const float *target, int64_t targets,
@@ -233,42 +265,8 @@ ikt_status ikt_slabs_touch(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_
     job j = {
         .ctx = ctx, .grid = grid, .space = &space, .slabs = slabs, .shape = ops->shape(mesh, grid)};
     j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
-    const int64_t ranks = ikt_size(ctx), words = ikt_touched_words(stride);
-    const int64_t part = nodes_before(&j, 1); /* rows of the first rank, of which none has more */
-    const int64_t wanted[3] = {grid->nodes[1] * words, ranks * part * words,
-                               part * (words + stride)};
-    ikt_status st = IKT_OK;
-    /* Wants are equal on all ranks, so that all claim, and agree, together. */
-    for (int c = 0; c < 3; c++) {
-        if (wanted[c] <= slabs->claimed[c]) continue;
-        const int64_t more = wanted[c] + wanted[c] / 4;
-        const char *purpose = "repulsion";
-        slabs->claimed[c] = 0;
-        st = IKT_OK;
-        if (c == 0) {
-            ikt_free(&slabs->bits);
-            ikt_free(&slabs->marks);
-            st = ikt_alloc(ctx, &slabs->bits, more, sizeof *slabs->bits, purpose);
-            if (st == IKT_OK) st = ikt_alloc(ctx, &slabs->marks, more, 64, purpose);
-        } else if (c == 1) {
-            ikt_free(&slabs->asked);
-            st = ikt_alloc(ctx, &slabs->asked, more, sizeof *slabs->asked, purpose);
-        } else {
-            ikt_free(&slabs->leaving);
-            ikt_free(&slabs->coming);
-            st = ikt_alloc(ctx, &slabs->leaving, more, sizeof *slabs->leaving, purpose);
-            if (st == IKT_OK)
-                st = ikt_alloc(ctx, &slabs->coming, more, sizeof *slabs->coming, purpose);
-        }
-        IKT_TRY(ikt_agree(ctx, st));
-        slabs->claimed[c] = more;
-    }
-    if (!slabs->sent) {
-        st = ikt_alloc(ctx, &slabs->sent, ranks, sizeof *slabs->sent, "repulsion");
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &slabs->received, ranks, sizeof *slabs->received, "repulsion");
-        IKT_TRY(ikt_agree(ctx, st));
-    }
+    const int ranks = ikt_size(ctx);
+    IKT_TRY(claim_pieces(&j));
     ikt_touched all = {grid->nodes[1], stride, slabs->bits};
     ikt_touched_find(grid, order, ikt_threads(ctx), y, count, target, targets, slabs->marks, &all);
     for (int r = 0; r < ranks; r++) {

@@ -33,7 +33,7 @@ typedef struct {
     uint8_t *marks;            /* what `bits` is made in */
     int64_t *leaving, *coming; /* [rows of the largest part][words + stride] a message each */
     int64_t *sent, *received;  /* [ranks] nodes of each message of charges */
-    int64_t claimed[3];        /* elements of `bits`, `asked`, and a message */
+    int64_t bits_most, asked_most, message_most; /* elements that each has memory for */
 } ikt_slab_space;
 
 /* LOCAL, pure. How many ranks share a grid under the settings, the first ones; 1: all replicate it.

@@ -19,8 +19,8 @@ int64_t ikt_touched_words(int64_t stride) {
     return (pieces_of(stride) + WORD - 1) / WORD;
 }
 
-int64_t ikt_touched_scratch(const ikt_grid *grid, int64_t stride) {
-    return grid->nodes[1] * ikt_touched_words(stride) * WORD;
+int64_t ikt_touched_scratch(int64_t rows, int64_t stride) {
+    return rows * ikt_touched_words(stride) * WORD;
 }
 
 /* Marks the pieces of the rows in which the windows of at most IKT_PIECE points begin.
@@ -63,62 +63,57 @@ void ikt_touched_find(const ikt_grid *grid, int order, int threads, const float 
         }
 }
 
-/* The next run of pieces of a row that are meant, from bit *at on: nodes *from .. *to - 1; false
- * where there is none. */
-static bool next_run(const uint64_t *bits, int64_t stride, int64_t *at, int64_t *from,
-                     int64_t *to) {
-    const int64_t pieces = pieces_of(stride);
-    while (*at < pieces && !(bits[*at / WORD] >> *at % WORD & 1))
-        (*at)++;
-    *from = *at * NODES;
-    while (*at < pieces && bits[*at / WORD] >> *at % WORD & 1)
-        (*at)++;
-    *to = *at * NODES < stride ? *at * NODES : stride;
-    return *from < *to;
+/* Consecutive nodes of a row that are meant; the next run begins behind `piece`. */
+typedef struct {
+    int64_t row, piece;
+    int64_t first, count; /* the former from the beginning of the first row */
+} run;
+
+static bool is_meant(const uint64_t *bits, int64_t piece) {
+    return bits[piece / WORD] >> piece % WORD & 1;
+}
+
+/* On to the next run, from {0} to the first one; false where there is none. */
+static bool next_run(const ikt_touched *touched, run *r) {
+    const int64_t stride = touched->stride;
+    const int64_t pieces = pieces_of(stride), words = ikt_touched_words(stride);
+    for (; r->row < touched->rows; r->row++, r->piece = 0) {
+        const uint64_t *bits = touched->bits + r->row * words;
+        while (r->piece < pieces && !is_meant(bits, r->piece))
+            r->piece++;
+        if (r->piece == pieces) continue;
+        const int64_t from = r->piece * NODES;
+        while (r->piece < pieces && is_meant(bits, r->piece))
+            r->piece++;
+        const int64_t to = r->piece * NODES < stride ? r->piece * NODES : stride;
+        r->first = r->row * stride + from;
+        r->count = to - from;
+        return true;
+    }
+    return false;
 }
 
 int64_t ikt_touched_nodes(const ikt_touched *touched) {
-    const int64_t words = ikt_touched_words(touched->stride);
-    int64_t nodes = 0, from, to;
-    for (int64_t row = 0; row < touched->rows; row++)
-        for (int64_t at = 0;
-             next_run(touched->bits + row * words, touched->stride, &at, &from, &to);)
-            nodes += to - from;
+    int64_t nodes = 0;
+    for (run r = {0}; next_run(touched, &r);)
+        nodes += r.count;
     return nodes;
 }
 
 void ikt_touched_pack(const ikt_touched *touched, size_t size, const void *node, void *packed) {
-    const int64_t words = ikt_touched_words(touched->stride), stride = touched->stride;
-    const char *row_of = node;
     char *end = packed;
-    int64_t from, to;
-    for (int64_t row = 0; row < touched->rows; row++, row_of += (size_t)stride * size)
-        for (int64_t at = 0; next_run(touched->bits + row * words, stride, &at, &from, &to);) {
-            const size_t bytes = (size_t)(to - from) * size;
-            memcpy(end, row_of + (size_t)from * size, bytes);
-            end += bytes;
-        }
+    for (run r = {0}; next_run(touched, &r); end += (size_t)r.count * size)
+        memcpy(end, (const char *)node + (size_t)r.first * size, (size_t)r.count * size);
 }
 
 void ikt_touched_unpack(const ikt_touched *touched, size_t size, const void *packed, void *node) {
-    const int64_t words = ikt_touched_words(touched->stride), stride = touched->stride;
     const char *next = packed;
-    char *row_of = node;
-    int64_t from, to;
-    for (int64_t row = 0; row < touched->rows; row++, row_of += (size_t)stride * size)
-        for (int64_t at = 0; next_run(touched->bits + row * words, stride, &at, &from, &to);) {
-            const size_t bytes = (size_t)(to - from) * size;
-            memcpy(row_of + (size_t)from * size, next, bytes);
-            next += bytes;
-        }
+    for (run r = {0}; next_run(touched, &r); next += (size_t)r.count * size)
+        memcpy((char *)node + (size_t)r.first * size, next, (size_t)r.count * size);
 }
 
 void ikt_touched_add(const ikt_touched *touched, const int64_t *packed, int64_t *charge) {
-    const int64_t words = ikt_touched_words(touched->stride), stride = touched->stride;
-    int64_t from, to;
-    for (int64_t row = 0; row < touched->rows; row++, charge += stride)
-        for (int64_t at = 0; next_run(touched->bits + row * words, stride, &at, &from, &to);
-             packed += to - from)
-            for (int64_t k = from; k < to; k++)
-                charge[k] += packed[k - from];
+    for (run r = {0}; next_run(touched, &r); packed += r.count)
+        for (int64_t k = 0; k < r.count; k++)
+            charge[r.first + k] += packed[k];
 }

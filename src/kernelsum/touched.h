@@ -23,13 +23,13 @@ typedef struct {
 int64_t ikt_touched_words(int64_t stride);
 
 /* LOCAL, pure. Bytes that ikt_touched_find works in. */
-int64_t ikt_touched_scratch(const ikt_grid *grid, int64_t stride);
+int64_t ikt_touched_scratch(int64_t rows, int64_t stride);
 
 /* LOCAL. Sets the bits of all pieces that a window of the points or of the targets reaches, the
  * lanes of its vectors included. Does not depend on threads.
  *   y         [count * 2]
  *   target    [targets * 2]
- *   scratch   [ikt_touched_scratch] */
+ *   scratch   [ikt_touched_scratch(rows of the grid, stride)] */
 void ikt_touched_find(const ikt_grid *grid, int order, int threads, const float *y, int64_t count,
                       const float *target, int64_t targets, uint8_t *scratch, ikt_touched *out);
 
