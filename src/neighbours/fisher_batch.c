@@ -126,7 +126,6 @@ static ikt_status create_block(const ikt_fisher_batch *b, int64_t most, bool is_
     ikt_context *ctx = b->ctx;
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const int64_t d = b->rows->d;
-    out->most = most;
     IKT_TRY(ikt_alloc(ctx, &out->number, most, sizeof *out->number, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->weight, most, sizeof *out->weight, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->root, most, sizeof *out->root, purpose));

@@ -20,9 +20,9 @@ typedef struct {
     float centre[IKT_CLASSES_MOST]; /* as many as there are classes are used */
 } ikt_fisher_ball;
 
-/* Rows that a batch is compared with, wherever they lie. */
+/* Rows that a batch is compared with, wherever they lie, `most` of them at a time. */
 typedef struct {
-    int64_t count, most;
+    int64_t count;
     uint32_t *number;                  /* [most] of the rows */
     const float **weight, **root, **x; /* [most] where the parts of each lie */
     int32_t *lane;                     /* [most] of rows of the support whose weights are left

@@ -29,6 +29,14 @@ bool ikt_number_set_add(ikt_number_set *set, uint32_t number);
 /* Bytes of a set. */
 int64_t ikt_number_set_bytes(int64_t members);
 
+/* Something of every row: what candidates are compared by. */
+typedef struct {
+    const char *data; /* of the own rows, lent */
+    int64_t bytes;    /* of a row */
+} ikt_row_part;
+
+enum { IKT_ROW_PARTS = 4 };
+
 /* Foreign rows, ascending, and a value of each. */
 typedef struct {
     int64_t count, bytes;

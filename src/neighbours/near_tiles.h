@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cells/cells.h"
+#include "neighbours/foreign.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 
@@ -18,14 +19,6 @@
 typedef struct {
     uint32_t first, end;
 } ikt_probe;
-
-/* Something of every row, which lies by slots: what candidates are compared by. */
-typedef struct {
-    const char *data; /* of the own rows, lent */
-    int64_t bytes;    /* of a row */
-} ikt_row_part;
-
-enum { IKT_ROW_PARTS = 4 };
 
 /* Tiles of other ranks. */
 typedef struct {

@@ -8,6 +8,7 @@
 
 #include "cells/cells.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/second_neighbours.h"
 #include "neighbours/tiles.h"
 
 /* --- search (search.c) ------------------------------------------------------------------------ */
@@ -33,9 +34,6 @@ typedef struct {
 int64_t ikt_search_memory(const ikt_search_shape *shape);
 
 /* --- neighbours of neighbours: what a search has missed (refine.c) ---------------------------- */
-
-/* Nearest neighbours that are followed, and theirs that are looked at. */
-enum { IKT_REFINE_NEAR = 16 };
 
 /* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
  * neighbours, as the lists were before the round, and keeps the k best of both. (Dong, Moses, Li,

@@ -1,0 +1,145 @@
+/* Neighbours of neighbours. See second_neighbours.h. */
+#include "neighbours/second_neighbours.h"
+
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = IKT_REFINE_CANDIDATES };
+
+static const char purpose[] = "refine";
+
+static const uint32_t *nearest_of(const ikt_second_neighbours *r, uint32_t slot) {
+    return ikt_foreign_value(&r->numbers, r->rows, r->nearest, slot);
+}
+
+/* --- what a batch wants from others ----------------------------------------------------------- */
+
+static void want(ikt_second_neighbours *r, const uint32_t *slot) {
+    for (int64_t e = 0; e < r->near; e++)
+        if (!ikt_is_own(r->rows, slot[e])) ikt_number_set_add(&r->wanted, slot[e]);
+}
+
+/* Whether a run before this one has improved the list in own slot i. */
+static bool is_through(const ikt_second_neighbours *r, int64_t i) {
+    return ikt_list_done(r->course, i, i + 1);
+}
+
+/* COLLECTIVE. Nothing travels on one rank. */
+static ikt_status fetch_all(ikt_second_neighbours *r) {
+    r->numbers = (ikt_foreign){.bytes = r->near * (int64_t)sizeof *r->nearest};
+    for (int p = 0; p < r->parts; p++)
+        r->foreign[p] = (ikt_foreign){.bytes = r->part[p].bytes};
+    if (ikt_size(r->ctx) == 1) return IKT_OK;
+    ikt_number_set_empty(&r->wanted);
+    for (int64_t i = r->first; i < r->end; i++)
+        if (!is_through(r, i)) want(r, r->nearest + i * r->near);
+    IKT_TRY(
+        ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->nearest, r->numbers.bytes, &r->numbers));
+    ikt_number_set_empty(&r->wanted);
+    for (int64_t i = r->first; i < r->end; i++)
+        for (int64_t e = 0; e < r->near && !is_through(r, i); e++)
+            want(r, nearest_of(r, r->nearest[i * r->near + e]));
+    for (int p = 0; p < r->parts; p++)
+        IKT_TRY(ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->part[p].data, r->part[p].bytes,
+                                  &r->foreign[p]));
+    return IKT_OK;
+}
+
+static void let_go(ikt_second_neighbours *r) {
+    ikt_foreign_destroy(&r->numbers);
+    for (int p = 0; p < r->parts; p++)
+        ikt_foreign_destroy(&r->foreign[p]);
+}
+
+/* --- the round -------------------------------------------------------------------------------- */
+
+int64_t ikt_second_neighbours_of(const ikt_second_neighbours *r, int64_t i, ikt_number_set *seen,
+                                 uint32_t *slot) {
+    int64_t count = 0;
+    for (int64_t e = 0; e < r->near; e++) {
+        const uint32_t *theirs = nearest_of(r, r->nearest[i * r->near + e]);
+        for (int64_t f = 0; f < r->near; f++)
+            if (ikt_number_set_add(seen, theirs[f])) slot[count++] = theirs[f];
+    }
+    return count;
+}
+
+ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
+                                     void (*improve)(const void *self, int64_t i, int thread),
+                                     const void *self) {
+    const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
+    const int64_t rows = ikt_foreign_batch(r->ctx, most, CANDIDATES, r->row_bytes);
+    ikt_status st = IKT_OK;
+    for (int64_t done = 0; done < most && st == IKT_OK; done += rows) {
+        r->first = ikt_smaller(done, own);
+        r->end = ikt_smaller(done + rows, own);
+        st = fetch_all(r);
+        if (st == IKT_OK) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
+            for (int64_t i = r->first; i < r->end; i++)
+                if (!is_through(r, i)) improve(self, i, omp_get_thread_num());
+            ikt_list_note(r->course, r->first, r->end);
+        }
+        let_go(r);
+        IKT_TRY(st);
+        ikt_progress(r->ctx, "rows refined", ikt_smaller(done + rows, most), most, NULL);
+        st = ikt_list_pause(r->ctx, r->course);
+    }
+    return st;
+}
+
+/* Members of the set of what a batch wants: the candidates of all its rows. */
+static int64_t batch_members(int64_t n_local, int64_t row_bytes) {
+    return CANDIDATES * ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes);
+}
+
+ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
+                                       ikt_list_course *course, const ikt_row_part *part, int parts,
+                                       ikt_second_neighbours *r, bool *is_new) {
+    ikt_neighbours *lists = course->lists;
+    uint32_t **nearest = &course->progress.nearest;
+    *r = (ikt_second_neighbours){.ctx = ctx,
+                                 .rows = rows,
+                                 .course = course,
+                                 .parts = parts,
+                                 .near = ikt_smaller(lists->k, NEAR)};
+    for (int p = 0; p < parts; p++) {
+        r->part[p] = part[p];
+        r->row_bytes += part[p].bytes;
+    }
+    *is_new = *nearest == NULL;
+    ikt_status st = IKT_OK;
+    if (ikt_size(ctx) > 1)
+        st = ikt_number_set_create(ctx, batch_members(ikt_rows_count(rows, 0), r->row_bytes),
+                                   &r->wanted);
+    if (st == IKT_OK && *is_new)
+        st = ikt_alloc(ctx, nearest, lists->n_local * r->near, sizeof **nearest, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    r->nearest = *nearest;
+    course->progress.near = r->near;
+    if (!*is_new) return IKT_OK;
+    ikt_neighbours_sort(ctx, lists);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < lists->n_local; i++)
+        memcpy(r->nearest + i * r->near, lists->row + i * lists->k,
+               (size_t)r->near * sizeof *r->nearest);
+    return IKT_OK;
+}
+
+void ikt_second_neighbours_end(ikt_second_neighbours *r) {
+    ikt_number_set_destroy(&r->wanted);
+}
+
+int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
+    const int64_t number = sizeof(uint32_t), bytes = number * NEAR * n_local;
+    if (ranks == 1) return bytes;
+    return bytes + ikt_number_set_bytes(batch_members(n_local, row_bytes)) +
+           ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes) * CANDIDATES *
+               (row_bytes + parts * number);
+}

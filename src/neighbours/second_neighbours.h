@@ -1,0 +1,70 @@
+/* A round over neighbours of neighbours, whatever rows are compared by.
+ *
+ * Method: the nearest neighbours of each row are set aside. Own rows are taken in batches: what was
+ * set aside of foreign neighbours is fetched, which tells the candidates; then the rows of foreign
+ * candidates are; then each row is compared with its candidates, by the caller. Lists are improved
+ * in place, since candidates come from what was set aside.
+ * Advantage: candidates are chosen for each row by itself, so it finds what the cells of a search
+ * have cut apart. Disadvantage: rows are read at random places, so a score costs some times what it
+ * does in a search. */
+#ifndef IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
+#define IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "neighbours/foreign.h"
+#include "neighbours/neighbours.h"
+
+/* Nearest neighbours that are followed, and theirs that are looked at. */
+enum { IKT_REFINE_NEAR = 16, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_rows *rows; /* of the slots, lent */
+    ikt_list_course *course;
+    int parts;
+    ikt_row_part part[IKT_ROW_PARTS]; /* of the own rows */
+    int64_t row_bytes;                /* of all parts of a row */
+    int64_t near;                     /* of a row: at most IKT_REFINE_NEAR */
+    uint32_t *nearest;                /* [n_local * near] slots; of the course */
+    int64_t first, end;               /* own slots of the batch, local numbers */
+    ikt_foreign numbers;              /* nearest of foreign slots */
+    ikt_foreign foreign[IKT_ROW_PARTS];
+    ikt_number_set wanted; /* while they are collected */
+} ikt_second_neighbours;
+
+/* COLLECTIVE. Sorts the lists and sets their first entries aside, where a run before this one has
+ * not begun the round.
+ *   part     [parts] what of a row is fetched
+ *   is_new   receives whether they were set aside now: entries of lists that are no slots are to be
+ *            made slots in r->nearest then
+ * Errors: IKT_ERR_RESOURCE; ikt_second_neighbours_end in any case. */
+ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
+                                       ikt_list_course *course, const ikt_row_part *part, int parts,
+                                       ikt_second_neighbours *r, bool *is_new);
+void ikt_second_neighbours_end(ikt_second_neighbours *r);
+
+/* COLLECTIVE. All rows whose lists no run before this one has improved, in batches.
+ *   improve   LOCAL, compares own slot i, a local number, with its candidates; in threads
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. */
+ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
+                                     void (*improve)(const void *self, int64_t i, int thread),
+                                     const void *self);
+
+/* LOCAL. The candidates of own slot i that are not in `seen`, each once; returns how many.
+ *   seen   gets them
+ *   slot   [IKT_REFINE_CANDIDATES] */
+int64_t ikt_second_neighbours_of(const ikt_second_neighbours *r, int64_t i, ikt_number_set *seen,
+                                 uint32_t *slot);
+
+/* LOCAL. A part of the row in a slot, own or a candidate of the batch. */
+static inline const void *ikt_second_neighbours_part(const ikt_second_neighbours *r, int part,
+                                                     uint32_t slot) {
+    return ikt_foreign_value(&r->foreign[part], r->rows, r->part[part].data, slot);
+}
+
+/* LOCAL, pure. Most bytes that a round takes, but what the caller compares with. */
+int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks);
+
+#endif
