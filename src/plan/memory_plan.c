@@ -277,18 +277,17 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
                              : w->is_fisher    ? rows * fisher_row_bytes(w)
                                                : rows * w->columns * (int64_t)sizeof(float);
     /* The whole kernel holds codes, and little beside them. */
-    const int64_t p =
-        w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
-        : w->is_dense
-            ? ikt_dense_memory(rows, n)
-            : ENTRY_BYTES * (int64_t)(ikt_symmetric_share(w->distribution.n) * (double)entries);
+    const int64_t p = w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
+                      : w->is_dense
+                          ? ikt_dense_memory(rows, n)
+                          : ENTRY_BYTES * (int64_t)(ikt_symmetric_share(n) * (double)entries);
     /* Neighbour lists; where P is dense, that takes their place. */
     const int64_t lists = w->is_whole || w->is_joined ? 0
                           : w->is_dense               ? (needs_p ? p : 0)
                                                       : ikt_neighbours_memory(rows, w->k);
     /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
      * pairs, both directions. */
-    const int64_t united = (int64_t)(ikt_symmetric_share(w->distribution.n) * (double)entries);
+    const int64_t united = (int64_t)(ikt_symmetric_share(n) * (double)entries);
     const int64_t kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
                          : w->is_joined ? ikt_joined_memory(rows, united)
                                         : searched;

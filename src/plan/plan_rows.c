@@ -159,7 +159,7 @@ static void plan_fisher(const ikt_task *t) {
     const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
     const double lanes = (double)w->lanes, batch = 8192;
     const int64_t n = w->distribution.n;
-    const double points = (double)w->settings.affinity.fisher.points * (double)w->k;
+    const double points = (double)fisher->points * (double)w->k;
     pass(t, search, 1, true);
     arithmetic(t, search, t->rows * lanes * (double)w->columns, block_coordinate);
     arithmetic(t, search, t->rows * points * lanes, fisher_point);
