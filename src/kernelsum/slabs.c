@@ -12,10 +12,10 @@
  * of a two-core virtual machine (1.0e-10 seconds a node and factor of log2 at 512 x 512 and at 1024
  * x 1024, 1.6e-10 at 1536 x 1536, float), the others are what two ranks of it reach and common
  * networks do. docs/accuracy.md has what two ranks then need.
- * With many ranks the charges and the potentials of all nodes remain, which every rank sends or
- * gets once whichever way, and a message to each rank that shares: so not all need to. By these
- * rates a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
- * 64 in 2.9 and by 1024 in 8.5. */
+ * With many ranks the charges and the potentials remain, of all nodes or of the pieces that each
+ * rank touches, and a message to each rank that shares: so not all need to. By these rates a 1536 x
+ * 1536 grid is replicated in 9.1 ms and shared by 2 ranks in 7.0, by 16 in 1.7, by 64 in 1.3 and by
+ * 1024 in 3.0, with pieces where they pay. */
 static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
 
 /* Seconds in which a thread marks the pieces that a point touches, as measured there. */

@@ -220,6 +220,29 @@ ikt_result ikt_run_map(const ikt_run *run) {
                         .n_marked = run->n_marked};
 }
 
+/* LOCAL. The trace by columns, with no room for more eigenvalues than there are. */
+static ikt_status make_columns(ikt_context *ctx, const ikt_trace *trace, int64_t eigenvalues,
+                               ikt_trace_columns *c) {
+    IKT_TRY(ikt_trace_columns_make(ctx, trace->point, trace->count, c));
+    for (int64_t i = 0; i < trace->count; i++)
+        memmove(c->eigenvalue + i * eigenvalues, c->eigenvalue + i * IKT_TRACE_EIGENVALUES,
+                (size_t)eigenvalues * sizeof *c->eigenvalue);
+    return IKT_OK;
+}
+
+static void put_trace(const ikt_trace *trace, const ikt_trace_columns *c, int64_t eigenvalues,
+                      ikt_result *result) {
+    result->n_trace = trace->count;
+    result->trace_iteration = c->iteration;
+    result->value_name = ikt_trace_key(trace);
+    result->trace_value = c->value;
+    result->trace_error = ikt_trace_last_error(trace) > 0 ? c->error : NULL;
+    result->trace_gradient_norm = c->norm;
+    result->trace_eigenvalue = c->eigenvalue;
+    result->trace_eigenvalues = eigenvalues;
+    result->trace_seconds = c->seconds;
+}
+
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
@@ -227,15 +250,12 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_trace_columns c = {.iteration = NULL};
     char *configuration = NULL;
     ikt_loop_parts state = {.trace = {.iteration = NULL}};
+    const int64_t eigenvalues = ikt_smaller(trace->eigenvalues, IKT_TRACE_EIGENVALUES);
     const bool has_originals = ikt_max_one(ctx, run->original != NULL) > 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
-    if (st == IKT_OK) st = ikt_trace_columns_make(ctx, trace->point, trace->count, &c);
-    const int64_t eigenvalues = ikt_smaller(trace->eigenvalues, IKT_TRACE_EIGENVALUES);
-    for (int64_t i = 0; st == IKT_OK && i < trace->count; i++) /* without room that is not used */
-        memmove(c.eigenvalue + i * eigenvalues, c.eigenvalue + i * IKT_TRACE_EIGENVALUES,
-                (size_t)eigenvalues * sizeof *c.eigenvalue);
+    if (st == IKT_OK) st = make_columns(ctx, trace, eigenvalues, &c);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     if (st == IKT_OK && run->settings.output.state)
         st = ikt_finished_parts(ctx, &run->rows, &run->embedding.last, trace, &state);
@@ -254,15 +274,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
         ikt_result result = ikt_run_map(run);
         result.columns = &original;
         result.n_columns = has_originals;
-        result.n_trace = trace->count;
-        result.trace_iteration = c.iteration;
-        result.value_name = ikt_trace_key(trace);
-        result.trace_value = c.value;
-        result.trace_error = ikt_trace_last_error(trace) > 0 ? c.error : NULL;
-        result.trace_gradient_norm = c.norm;
-        result.trace_eigenvalue = c.eigenvalue;
-        result.trace_eigenvalues = eigenvalues;
-        result.trace_seconds = c.seconds;
+        put_trace(trace, &c, eigenvalues, &result);
         result.configuration = configuration;
         result.facts = n->fact;
         result.n_facts = n->n_facts;
