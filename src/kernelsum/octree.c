@@ -248,6 +248,7 @@ void ikt_octree_build(ikt_octree *tree) {
 
 void ikt_octree_charge(ikt_octree *tree, const float *charge) {
     int root = tree->roots;
+    if (tree->count == 0) return; /* a rank without rows has no moments either */
     memset(tree->moments, 0, (size_t)tree->count * sizeof *tree->moments);
     for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
         const ikt_octree_node *node = &tree->node[i];
