@@ -13,14 +13,16 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 
 enum {
-    SAMPLE = 63,    /* rows that the centre is the median of */
-    OUTSIDE = 8,    /* rows beyond the ball, at most */
-    OUTLYING = 4,   /* times farther out than the next: an outlier */
-    STEPS = 32767,  /* of the longest row */
-    LANE_COUNT = 16 /* rows of a packed group */
+    SAMPLE = 63,               /* rows that the centre is the median of */
+    OUTSIDE = 8,               /* rows beyond the ball, at most */
+    OUTLYING = 4,              /* times farther out than the next: an outlier */
+    STEPS = 32767,             /* of the longest row */
+    LANE_COUNT = 16,           /* rows of a packed group */
+    TOGETHER = 16 * LANE_COUNT /* rows that a thread packs at a time */
 };
 
 static const char purpose[] = "quantised rows";
@@ -181,6 +183,14 @@ void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count, in
         const double scale = scale_of(q, x + i * q->d, &is_inside);
         *lane = quantise(q, x + i * q->d, scale, lane + LANE_COUNT, LANE_COUNT) / 2;
     }
+}
+
+void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *q, const float *x, int64_t count,
+                      int32_t *packed) {
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t first = 0; first < count; first += TOGETHER)
+        ikt_quantise_pack(q, x + first * q->d, ikt_smaller(count - first, TOGETHER),
+                          packed + ikt_quantised_size(q->d, first));
 }
 
 bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words, int64_t stride,

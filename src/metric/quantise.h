@@ -50,6 +50,10 @@ static inline int64_t ikt_quantised_size(int64_t d, int64_t count) {
 void ikt_quantise_pack(const ikt_quantiser *quantiser, const float *x, int64_t count,
                        int32_t *packed);
 
+/* LOCAL. The same, by all threads. */
+void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *quantiser, const float *x,
+                      int64_t count, int32_t *packed);
+
 /* LOCAL. One row with its sign turned, so that adding its products subtracts them.
  *   words   [words * stride], every stride-th is written
  *   square  receives the squared length

@@ -9,12 +9,14 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
 
 enum {
     TOGETHER = 8,            /* tiles whose distances to all centres are computed at once */
+    NEAREST_ROWS = 1024,     /* candidates that come first */
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
     BATCH_LEAST = 8,         /* tiles of a batch */
     BATCH_MOST = 4096
@@ -24,51 +26,86 @@ static const char purpose[] = "blocks";
 
 /* --- the probes of a tile --------------------------------------------------------------------- */
 
-/* Adds the slots of a cell, or of it what there is still space for, to the probes of a tile, split
- * where tiles end. `own` is where the tile's stretch of its cell begins: of an own cell that is too
- * large only the part around the tile is taken, so that equal rows in any number cost no more than
- * others. Returns how many rows are left to be found. */
-static int64_t add_cell(const ikt_near_tiles *s, int64_t cell, int64_t own, int64_t left,
-                        int64_t tile) {
-    const int64_t first = s->cells->first[cell];
-    int64_t begin = first, end = s->cells->first[cell + 1];
+/* The slots of a cell, or of it what there is still space for. `own` is where the tile's stretch of
+ * its cell begins: of an own cell that is too large only the part around the tile is taken, so that
+ * equal rows in any number cost no more than others. */
+static uint64_t piece_of(const ikt_cells *cells, int64_t cell, int64_t own, int64_t left) {
+    const int64_t first = cells->first[cell];
+    int64_t begin = first, end = cells->first[cell + 1];
     const bool is_own = own >= begin && own < end;
     if (is_own && own - left / 2 > begin) begin = own - left / 2;
     if (end - begin > left)
         end = begin + left;
     else if (is_own)
         begin = end - left > first ? end - left : first;
-    for (int64_t at = begin, tile_end; at < end; at = tile_end) {
-        ikt_tile_at(s->cells, &s->tiles->scorer.rows, at, &tile_end);
-        if (tile_end > end) tile_end = end;
-        s->probe[tile * s->candidates + s->probes[tile]++] =
-            (ikt_probe){(uint32_t)at, (uint32_t)tile_end};
-    }
-    return left - (end - begin);
+    return (uint64_t)begin << 32 | (uint64_t)(end - begin);
 }
 
-/* Chooses the probes of a tile: the slots of the nearest cells, the own one first, until they hold
- * enough rows; looks at ever more cells until they do. */
-static void choose_one(const ikt_near_tiles *s, const ikt_probe_space *w, int64_t tile,
-                       const float *distance) {
+static int64_t rows_of(uint64_t piece) {
+    return (int64_t)(uint32_t)piece;
+}
+
+/* Lists the pieces of the nearest cells, by distance, until they hold enough rows; looks at ever
+ * more cells until they do. Returns how many pieces there are. */
+static int64_t choose_pieces(const ikt_near_tiles *s, const ikt_probe_space *w, int64_t tile,
+                             const float *distance) {
     const ikt_cells *cells = s->cells;
     const int64_t n = s->tiles->scorer.rows.n;
     const int64_t own = ikt_stretch_begin(cells, s->tiles->first[s->first_tile + tile]);
     const int64_t enough = s->candidates < n ? s->candidates : n;
     for (int64_t wanted = 2 * enough * cells->count / n + TOGETHER;; wanted *= 4) {
-        int64_t left = s->candidates;
+        int64_t found = 0, count = 0;
+        ikt_select kept;
         if (wanted > cells->count) wanted = cells->count;
-        ikt_best_clear(w->near_by, w->near, wanted);
-        for (int64_t cell = 0; cell < cells->count; cell++)
-            if (distance[cell] <= w->near_by[0] && cells->first[cell + 1] > cells->first[cell])
-                ikt_best_offer(w->near_by, w->near, wanted, distance[cell], (uint32_t)cell);
-        ikt_best_sort(w->near_by, w->near, wanted);
-        s->probes[tile] = 0;
-        for (int64_t e = 0;
-             e < wanted && w->near[e] < cells->count && s->candidates - left < enough; e++)
-            left = add_cell(s, w->near[e], own, left, tile);
-        if (s->candidates - left >= enough || wanted == cells->count) return;
+        /* Four times as many as are kept go into the buffer, but no more than there are cells. */
+        ikt_select_begin(&kept, ikt_cpu_isa(), wanted, w->near);
+        ikt_select_floats(&kept, -1, 0, cells->count, distance);
+        ikt_select_end(&kept);
+        ikt_pairs_sort_by_upper(w->near, w->work, kept.count);
+        ikt_pairs_sort(w->near, kept.count); /* equal distances by cell */
+        for (; count < kept.count && found < enough; count++) {
+            w->piece[count] =
+                piece_of(cells, ikt_pair_number(w->near[count]), own, s->candidates - found);
+            found += rows_of(w->piece[count]);
+        }
+        if (found >= enough || wanted == cells->count) return count;
     }
+}
+
+/* Pieces become probes: those side by side are joined, and cut where ranks end. */
+static void add_probes(const ikt_near_tiles *s, const ikt_probe_space *w, uint64_t *piece,
+                       int64_t count, int64_t tile) {
+    const ikt_rows *rows = &s->tiles->scorer.rows;
+    ikt_probe *probe = s->probe + tile * s->candidates;
+    int64_t probes = s->probes[tile];
+    int64_t at = -1, end = -1; /* where the last probe ends, and where it has to at the latest */
+    ikt_pairs_sort_by_upper(piece, w->work, count);
+    for (int64_t e = 0; e < count; e++) {
+        int64_t first = (int64_t)(piece[e] >> 32), left = rows_of(piece[e]);
+        while (left > 0) {
+            if (first != at || first == end) {
+                end = ikt_smaller(first + IKT_TILE_ROWS,
+                                  ikt_rows_first(rows, ikt_rows_owner(rows, first) + 1));
+                probe[probes++].first = (uint32_t)first;
+            }
+            at = ikt_smaller(first + left, end);
+            probe[probes - 1].end = (uint32_t)at;
+            left -= at - first;
+            first = at;
+        }
+    }
+    s->probes[tile] = probes;
+}
+
+static void choose_one(const ikt_near_tiles *s, const ikt_probe_space *w, int64_t tile,
+                       const float *distance) {
+    const int64_t pieces = choose_pieces(s, w, tile, distance);
+    int64_t first = 0;
+    for (int64_t rows = 0; first < pieces && rows < NEAREST_ROWS; first++)
+        rows += rows_of(w->piece[first]);
+    s->probes[tile] = 0;
+    add_probes(s, w, w->piece, first, tile);
+    add_probes(s, w, w->piece + first, pieces - first, tile);
 }
 
 /* Chooses for some tiles of the batch, whose distances to all centres are computed together. */
@@ -113,10 +150,12 @@ static ikt_status plan_exchange(ikt_near_tiles *s, exchange *x) {
         found = 0;
         for (int64_t b = 0; b < s->count; b++)
             for (int64_t e = 0; e < s->probes[b]; e++) {
-                const uint32_t at = s->probe[b * s->candidates + e].first;
-                if (ikt_is_own(rows, at)) continue;
-                if (pass == 1) out->first[found] = (uint32_t)ikt_tile_at(s->cells, rows, at, &end);
-                found++;
+                const ikt_probe probe = s->probe[b * s->candidates + e];
+                if (ikt_is_own(rows, probe.first)) continue;
+                for (int64_t at = probe.first; at < probe.end; at = end, found++) {
+                    const int64_t first = ikt_tile_at(s->cells, rows, at, &end);
+                    if (pass == 1) out->first[found] = (uint32_t)first;
+                }
             }
     }
     out->count = ikt_sort_distinct_u32(out->first, found);
@@ -192,14 +231,20 @@ static ikt_status fetch_foreign(ikt_near_tiles *s) {
     return st;
 }
 
-const char *ikt_near_tiles_row(const ikt_near_tiles *near, int part, uint32_t slot) {
+int64_t ikt_near_tiles_place(const ikt_near_tiles *near, uint32_t slot) {
     const ikt_rows *rows = &near->tiles->scorer.rows;
-    const ikt_row_part *p = &near->part[part];
     const ikt_foreign_tiles *f = &near->foreign;
     int64_t at;
-    if (ikt_is_own(rows, slot)) return p->data + (slot - rows->first) * p->bytes;
+    if (ikt_is_own(rows, slot)) return slot - rows->first;
     IKT_FIND_FIRST(at, 1, f->count, f->first[at] > slot);
-    return f->data[part] + (f->row[at - 1] + slot - f->first[at - 1]) * p->bytes;
+    return f->row[at - 1] + slot - f->first[at - 1];
+}
+
+const char *ikt_near_tiles_row(const ikt_near_tiles *near, int part, uint32_t slot) {
+    const ikt_row_part *p = &near->part[part];
+    const char *data =
+        ikt_is_own(&near->tiles->scorer.rows, slot) ? p->data : near->foreign.data[part];
+    return data + ikt_near_tiles_place(near, slot) * p->bytes;
 }
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -250,8 +295,9 @@ ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const
     for (ikt_probe_space *w = out->space; w < out->space + ikt_threads(ctx); w++) {
         IKT_TRY(ikt_alloc(ctx, &w->centre, centre, sizeof *w->centre, "cells"));
         IKT_TRY(ikt_alloc(ctx, &w->distance, distances, sizeof *w->distance, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->near_by, cells->count, sizeof *w->near_by, "cells"));
         IKT_TRY(ikt_alloc(ctx, &w->near, cells->count, sizeof *w->near, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->piece, cells->count, sizeof *w->piece, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->work, cells->count, sizeof *w->work, "cells"));
     }
     return IKT_OK;
 }
@@ -260,8 +306,9 @@ void ikt_near_tiles_destroy(ikt_near_tiles *near) {
     for (int i = 0; near->space && i < ikt_threads(near->ctx); i++) {
         ikt_free(&near->space[i].centre);
         ikt_free(&near->space[i].distance);
-        ikt_free(&near->space[i].near_by);
         ikt_free(&near->space[i].near);
+        ikt_free(&near->space[i].piece);
+        ikt_free(&near->space[i].work);
     }
     ikt_free(&near->space);
     ikt_free(&near->probes);
@@ -275,5 +322,6 @@ int64_t ikt_near_tiles_batch(int64_t candidates, int64_t row_bytes) {
 int64_t ikt_near_tiles_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
     return ikt_near_tiles_batch(candidates, row_bytes) * candidates *
                (row_bytes + (int64_t)sizeof(ikt_probe)) +
-           threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
+           threads * (cells + IKT_PACK_ROWS) *
+               (int64_t)(TOGETHER * sizeof(float) + 3 * sizeof(uint64_t));
 }

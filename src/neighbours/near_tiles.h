@@ -3,8 +3,9 @@
  *
  * Method: own tiles are taken in batches. The rows of a tile have the same candidates: those of the
  * own cell and of the cells whose centres are nearest to its centre, the own cell first, until they
- * are enough. Tiles of other ranks among them are fetched, once each. Which rows they are follows
- * from the data alone, whatever the ranks. */
+ * are enough. Which rows they are follows from the data alone, whatever the ranks. Cells that stand
+ * side by side make one run, so that small cells fill vectors as large ones do; the rows of the
+ * nearest cells come first. Tiles of other ranks among them are fetched, once each. */
 #ifndef IKT_NEIGHBOURS_NEAR_TILES_H
 #define IKT_NEIGHBOURS_NEAR_TILES_H
 
@@ -15,7 +16,7 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 
-/* A run of slots within one tile. */
+/* A run of at most IKT_TILE_ROWS slots of one rank, whose rows lie side by side here. */
 typedef struct {
     uint32_t first, end;
 } ikt_probe;
@@ -32,8 +33,9 @@ typedef struct {
 typedef struct {
     float *centre;   /* dense centres of the cells of some tiles */
     float *distance; /* from these to all centres */
-    float *near_by;  /* [cells] distances of the nearest cells of a tile */
-    uint32_t *near;  /* [cells] */
+    ikt_pair *near;  /* [cells] the nearest cells of a tile, by distance */
+    uint64_t *piece; /* [cells] the slots of each that are candidates: the first, and how many */
+    uint64_t *work;  /* [cells] */
 } ikt_probe_space;
 
 typedef struct {
@@ -46,7 +48,7 @@ typedef struct {
     int64_t most;              /* own tiles of a batch */
     int64_t first_tile, count; /* those of this one */
     int64_t *probes;           /* [count] probes of each; 0 where its lists are there */
-    ikt_probe *probe;          /* [count * candidates], nearest cell first */
+    ikt_probe *probe;          /* [count * candidates], near cells first */
     ikt_foreign_tiles foreign;
     ikt_probe_space *space; /* [threads] */
 } ikt_near_tiles;
@@ -66,6 +68,10 @@ void ikt_near_tiles_destroy(ikt_near_tiles *near);
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_near_tiles_fetch(ikt_near_tiles *near, int64_t done, const ikt_list_course *course);
 void ikt_near_tiles_let_go(ikt_near_tiles *near);
+
+/* LOCAL, pure. Where the row in a slot stands among the own rows, or among those that were fetched.
+ */
+int64_t ikt_near_tiles_place(const ikt_near_tiles *near, uint32_t slot);
 
 /* LOCAL, pure. A part of the row in a slot, own or fetched. */
 const char *ikt_near_tiles_row(const ikt_near_tiles *near, int part, uint32_t slot);

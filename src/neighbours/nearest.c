@@ -24,8 +24,7 @@ ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
     if (scorer->pack)
         IKT_TRY(ikt_alloc(ctx, &out->packed, scorer->packed_bytes(scorer, ROWS), 1, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->rows, ROWS * scorer->row_bytes, 1, purpose));
-    /* Some scores are read behind the last. */
-    IKT_TRY(ikt_alloc(ctx, &out->scores, ROWS * (ROWS + 1), sizeof *out->scores, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->scores, ROWS * ROWS, sizeof *out->scores, purpose));
     return ikt_alloc(ctx, &out->pairs, ROWS * IKT_SELECT_CAPACITY * k, sizeof *out->pairs, purpose);
 }
 
@@ -41,7 +40,7 @@ void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest) {
 
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k) {
     return ikt_filter_memory(row_bytes / (int64_t)sizeof(float), k) +
-           ROWS * (2 * row_bytes + (ROWS + 1) * (int64_t)sizeof(float) +
+           ROWS * (2 * row_bytes + ROWS * (int64_t)sizeof(float) +
                    IKT_SELECT_CAPACITY * k * (int64_t)sizeof(ikt_pair));
 }
 
@@ -75,7 +74,8 @@ void ikt_nearest_rows_begin(ikt_nearest_rows *n, const char *plain, int64_t firs
 void ikt_nearest_rows_offer(ikt_nearest_rows *n, const ikt_candidates *c) {
     const ikt_scorer *scorer = n->scorer;
     if (!n->is_direct) {
-        ikt_filter_block(&n->filter, c->quantised, c->first, c->from, c->end);
+        ikt_filter_block(&n->filter, c->quantised, c->first - (uint32_t)c->skipped, c->skipped,
+                         c->skipped + c->count);
         return;
     }
     const int64_t stride = ikt_score_stride(c->count);
@@ -83,8 +83,8 @@ void ikt_nearest_rows_offer(ikt_nearest_rows *n, const ikt_candidates *c) {
     scorer->score(scorer, n->rows, n->direct, scorer->pack ? n->packed : c->plain, c->count,
                   n->scores);
     for (int64_t r = 0; r < n->direct; r++)
-        ikt_select_floats(&n->kept[r], n->first + n->row[r], c->first + c->from, c->end - c->from,
-                          n->scores + r * stride + c->from);
+        ikt_select_floats(&n->kept[r], n->first + n->row[r], c->first, c->count,
+                          n->scores + r * stride);
 }
 
 static void write_list(const ikt_pair *pair, int64_t count, float *score, uint32_t *row) {

@@ -13,13 +13,14 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 
-/* Rows of one tile as candidates. */
+/* At most IKT_FILTER_ROWS rows with consecutive numbers as candidates. */
 typedef struct {
-    const char *plain;        /* [count] the rows of the tile */
-    const int32_t *quantised; /* the same, packed; NULL without a quantiser */
-    uint32_t first;           /* number of its first row */
-    int64_t count;
-    int64_t from, end; /* rows of it that are candidates */
+    const char *plain;        /* [count] side by side */
+    uint32_t first;           /* number of the first one */
+    int64_t count;            /* of them */
+    const int32_t *quantised; /* the packed group of rows in which they begin, and those behind it;
+                                 NULL without a quantiser */
+    int64_t skipped;          /* rows of that group before the first one */
 } ikt_candidates;
 
 /* Where a row lies, plain, by its number. */

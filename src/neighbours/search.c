@@ -25,30 +25,23 @@ typedef struct {
     ikt_context *ctx;
     const ikt_tiles *tiles;
     ikt_near_tiles near;
-    int64_t *offset;    /* [tiles of others + 1] integers into `quantised` */
-    int32_t *quantised; /* the tiles of others, packed; NULL without a quantiser */
+    int32_t *quantised; /* the rows of others, packed; NULL without a quantiser */
     ikt_list_course *course;
     ikt_neighbours *out;       /* its lists */
     ikt_nearest_rows *nearest; /* [threads] */
 } search;
 
-/* --- tiles of other ranks as integers --------------------------------------------------------- */
+/* --- rows of other ranks as integers ---------------------------------------------------------- */
 
 /* LOCAL. What came plain; integers would travel for longer than it takes to make them. */
 static ikt_status quantise_foreign(search *s) {
     const ikt_foreign_tiles *f = &s->near.foreign;
-    const int64_t bytes = s->tiles->scorer.row_bytes;
     if (!s->tiles->quantised) return IKT_OK;
-    IKT_TRY(ikt_alloc(s->ctx, &s->offset, f->count + 1, sizeof *s->offset, purpose));
-    for (int64_t e = 0; e < f->count; e++)
-        s->offset[e + 1] =
-            s->offset[e] + ikt_quantised_size(s->tiles->scorer.d, f->row[e + 1] - f->row[e]);
-    IKT_TRY(ikt_alloc(s->ctx, &s->quantised, s->offset[f->count], sizeof *s->quantised, purpose));
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(s->ctx))
-    for (int64_t e = 0; e < f->count; e++)
-        ikt_quantise_pack(&s->tiles->quantiser,
-                          (const float *)(const void *)(f->data[0] + f->row[e] * bytes),
-                          f->row[e + 1] - f->row[e], s->quantised + s->offset[e]);
+    IKT_TRY(ikt_alloc(s->ctx, &s->quantised,
+                      ikt_quantised_size(s->tiles->scorer.d, f->row[f->count]),
+                      sizeof *s->quantised, purpose));
+    ikt_quantise_all(s->ctx, &s->tiles->quantiser, (const float *)(const void *)f->data[0],
+                     f->row[f->count], s->quantised);
     return IKT_OK;
 }
 
@@ -63,19 +56,14 @@ static const char *find_row(const void *self, uint32_t slot) {
 /* The rows of a probe. */
 static ikt_candidates candidates_of(const search *s, ikt_probe at) {
     const ikt_tiles *tiles = s->tiles;
-    const ikt_rows *rows = &tiles->scorer.rows;
-    const ikt_foreign_tiles *f = &s->near.foreign;
-    int64_t end, begin = ikt_tile_at(s->near.cells, rows, at.first, &end);
-    ikt_candidates c = {.plain = find_row(s, (uint32_t)begin),
-                        .first = (uint32_t)begin,
-                        .count = end - begin,
-                        .from = at.first - begin,
-                        .end = at.end - begin};
+    const int64_t place = ikt_near_tiles_place(&s->near, at.first);
+    const int64_t group = place / IKT_PACK_ROWS * IKT_PACK_ROWS;
+    ikt_candidates c = {
+        .plain = find_row(s, at.first), .first = at.first, .count = at.end - at.first};
     if (!tiles->quantised) return c;
-    if (ikt_is_own(rows, begin))
-        c.quantised = tiles->quantised + tiles->offset[ikt_tile_of(tiles, begin)];
-    else
-        c.quantised = s->quantised + s->offset[ikt_find_u32(f->first, f->count, c.first)];
+    c.quantised = (ikt_is_own(&tiles->scorer.rows, at.first) ? tiles->quantised : s->quantised) +
+                  ikt_quantised_size(tiles->scorer.d, group);
+    c.skipped = place - group;
     return c;
 }
 
@@ -109,7 +97,6 @@ static ikt_status search_batch(search *s, int64_t done) {
                           ikt_near_tiles_begin(near, near->count));
     }
     ikt_near_tiles_let_go(near);
-    ikt_free(&s->offset);
     ikt_free(&s->quantised);
     return st;
 }

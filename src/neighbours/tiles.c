@@ -55,19 +55,12 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
     return st;
 }
 
-/* LOCAL. Quantises the own rows x tile by tile. */
+/* LOCAL. */
 static ikt_status quantise(ikt_context *ctx, const float *x, ikt_tiles *out) {
-    const int64_t d = out->scorer.d;
-    IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
-    for (int64_t t = 0; t < out->count; t++)
-        out->offset[t + 1] =
-            out->offset[t] + ikt_quantised_size(d, out->first[t + 1] - out->first[t]);
-    IKT_TRY(ikt_alloc(ctx, &out->quantised, out->offset[out->count], sizeof *out->quantised,
-                      "quantised rows"));
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t t = 0; t < out->count; t++)
-        ikt_quantise_pack(&out->quantiser, x + (out->first[t] - out->scorer.rows.first) * d,
-                          out->first[t + 1] - out->first[t], out->quantised + out->offset[t]);
+    const int64_t own = out->scorer.rows.count;
+    IKT_TRY(ikt_alloc(ctx, &out->quantised, ikt_quantised_size(out->scorer.d, own),
+                      sizeof *out->quantised, "quantised rows"));
+    ikt_quantise_all(ctx, &out->quantiser, x, own, out->quantised);
     return IKT_OK;
 }
 
@@ -94,7 +87,6 @@ void ikt_tiles_destroy(ikt_tiles *tiles) {
     ikt_free(&tiles->first);
     ikt_free(&tiles->owned);
     ikt_quantiser_destroy(&tiles->quantiser);
-    ikt_free(&tiles->offset);
     ikt_free(&tiles->quantised);
     tiles->data = NULL;
     tiles->count = 0;

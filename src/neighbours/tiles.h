@@ -23,8 +23,7 @@ typedef struct {
     void *owned;       /* memory behind `data` that belongs to the tiles, or NULL */
     /* What a filter of candidates works on (metric/filter.h); the unit is 0 where there is none. */
     ikt_quantiser quantiser;
-    int64_t *offset;    /* [count + 1] integers into `quantised`; NULL without a unit */
-    int32_t *quantised; /* the tiles, packed */
+    int32_t *quantised; /* the own rows, packed; NULL without a unit */
 } ikt_tiles;
 
 /* LOCAL. Where the stretch of the slot begins; it does not depend on the ranks. */

@@ -58,7 +58,7 @@ typedef struct {
     float *x;
     ikt_rows rows;
     ikt_quantiser quantiser;
-    int32_t *quantised; /* in tiles of TILE rows */
+    int32_t *quantised; /* which tiles of TILE rows are cut from, amid a packed group */
 } world;
 
 static void create(ikt_context *ctx, kind what, int64_t d, world *w) {
@@ -71,10 +71,8 @@ static void create(ikt_context *ctx, kind what, int64_t d, world *w) {
         w->x[e] = value(what, e / d, e % d);
     assert_int_equal(
         ikt_quantiser_create(ctx, &w->rows, w->x + w->rows.first * d, d, &w->quantiser), IKT_OK);
-    const int64_t size = ikt_quantised_size(d, TILE);
-    assert_int_equal(ikt_alloc(ctx, &w->quantised, N / TILE * size, 4, "test"), IKT_OK);
-    for (int64_t t = 0; t < N / TILE && w->quantiser.unit > 0; t++)
-        ikt_quantise_pack(&w->quantiser, w->x + t * TILE * d, TILE, w->quantised + t * size);
+    assert_int_equal(ikt_alloc(ctx, &w->quantised, ikt_quantised_size(d, N), 4, "test"), IKT_OK);
+    if (w->quantiser.unit > 0) ikt_quantise_all(ctx, &w->quantiser, w->x, N, w->quantised);
 }
 
 static void destroy(world *w) {
@@ -102,13 +100,12 @@ static int search(ikt_context *ctx, const world *w, ikt_isa isa, bool filter, fl
     ikt_nearest_rows_begin(&nearest, (const char *)(w->x + AT * w->d), AT, OWN);
     for (; again; passes++) {
         for (int64_t t = 0; t < N / TILE; t++) {
-            const ikt_candidates c = {.plain = (const char *)(w->x + t * TILE * w->d),
-                                      .quantised =
-                                          w->quantised + t * ikt_quantised_size(w->d, TILE),
-                                      .first = (uint32_t)(t * TILE),
-                                      .count = TILE,
-                                      .from = t == 0 ? 30 : 0,
-                                      .end = TILE};
+            const int64_t first = t == 0 ? 30 : t * TILE, group = first / 16 * 16;
+            const ikt_candidates c = {.plain = (const char *)(w->x + first * w->d),
+                                      .first = (uint32_t)first,
+                                      .count = (t + 1) * TILE - first,
+                                      .quantised = w->quantised + ikt_quantised_size(w->d, group),
+                                      .skipped = first - group};
             ikt_nearest_rows_offer(&nearest, &c);
         }
         again = ikt_nearest_rows_next(&nearest, &finder, score, row);
@@ -184,13 +181,12 @@ static void the_filter_decides_most_rows(void **state) {
 
 /* A row outside is brought to where the ball ends. */
 static void an_outlier_lies_on_the_ball(void **state) {
-    enum { COLUMNS = 16, TILE_OF = (AT + 3) / TILE, PLACE = (AT + 3) % TILE };
+    enum { COLUMNS = 16, PLACE = AT + 3 };
     ikt_context *alone = ikt_test_alone();
     world w;
     (void)state;
     create(alone, OUTLIER, COLUMNS, &w);
-    const int32_t half = w.quantised[TILE_OF * ikt_quantised_size(COLUMNS, TILE) +
-                                     PLACE / 16 * 16 * (1 + COLUMNS / 2) + PLACE % 16];
+    const int32_t half = w.quantised[ikt_quantised_size(COLUMNS, PLACE / 16 * 16) + PLACE % 16];
     assert_true(fabs(sqrt(2.0 * half) - w.quantiser.most) <= w.quantiser.error + 1);
     destroy(&w);
     ikt_context_destroy(&alone);
