@@ -54,6 +54,11 @@ def make():
         f["skew"], f["slightly"], f["nan"], f["infinite"] = skew, slightly, nan, infinite
         f["oblong"], f["few"], f["zero"] = k[:, :-1], k[:2, :2], np.zeros((N, N))
         f["line"] = np.outer(x[:, 0], x[:, 0])
+        f["fractions"], f["fewer"] = labels + 0.5 * (np.arange(N) == 4), labels[:-7]
+        whole = np.round(1e3 * k).astype(np.int64)
+        whole[3, 4] = whole[4, 3] = 2**62 + 1
+        f["overflow"], f["huge"], f["tiny"] = whole, k * 1e40, k * 1e-40
+        f["rounded"] = k.astype(np.float16).astype(np.float32)
         f["half"], f["complex"] = k.astype(np.float16), k.astype(complex)
         f["text"] = np.full((4, 4), "a", dtype="S1")
         f["distances"] = np.linalg.norm(x[:, None] - x[None], axis=2)
