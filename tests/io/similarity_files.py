@@ -58,6 +58,7 @@ def make():
         whole = np.round(1e3 * k).astype(np.int64)
         whole[3, 4] = whole[4, 3] = 2**62 + 1
         f["overflow"], f["huge"], f["tiny"] = whole, k * 1e40, k * 1e-40
+        f["uneven"] = k - np.diag(np.diag(k) - 1)
         f["rounded"] = k.astype(np.float16).astype(np.float32)
         f["half"], f["complex"] = k.astype(np.float16), k.astype(complex)
         f["text"] = np.full((4, 4), "a", dtype="S1")
@@ -67,6 +68,8 @@ def make():
         g = f.create_group("sparse")
         g["data"], g["indices"], g["indptr"] = np.ones(N), np.arange(N), np.arange(N + 1)
         g.attrs["shape"] = (N, N)
+    with h5py.File("large.h5", "w") as f:  # 4 TB, of which one chunk is there
+        f.create_dataset("K", (1000000, 1000000), "f4", chunks=(256, 256), fillvalue=0.5)[0:1, 0:1] = 1
     with h5py.File("bare.h5", "w") as f:
         f["K"] = k
     np.save("K.npy", k)
