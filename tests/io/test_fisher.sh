@@ -36,6 +36,7 @@ bits() {
 
 # Every invocation does one piece and stops: between batches of rows, behind P, in the loop.
 pieces() {
+    goes_on 3 input.file=many.csv fisher.support=30 layout.iterations=5
     goes_on 5 input.file=many.csv fisher.candidates=posterior fisher.among=2400 fisher.support=30 layout.iterations=5
     goes_on 4 input.file=many.csv fisher.candidates=near fisher.among=300 fisher.support=30 layout.iterations=5
     # So many rows are held in an order of their own, which depends on the ranks; lists do not.
