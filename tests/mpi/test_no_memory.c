@@ -5,6 +5,8 @@
 #include "dist/halo.h"
 #include "support/fisher_run.h"
 
+enum { FEW = 70 }; /* rows */
+
 static int64_t allocations, failing; /* counted from 1; 0: none fails */
 
 void *aligned_alloc(size_t alignment, size_t size) {
@@ -53,12 +55,12 @@ static ikt_status search(ikt_context *ctx, void *about) {
 static void searches_by_labels_end_on_all_ranks(void **state) {
     ikt_context *ctx = *state;
     static const char *const text[] = {
-        "fisher.support=40 kernel.kind=isolation isolation.psi=8",
-        "fisher.support=40 fisher.candidates=near fisher.among=40",
-        "fisher.candidates=posterior fisher.among=40 fisher.euclidean=0.3 fisher.permute=yes"};
+        "fisher.support=30 kernel.kind=isolation isolation.psi=8",
+        "fisher.support=30 fisher.candidates=near fisher.among=30",
+        "fisher.candidates=posterior fisher.among=30 fisher.euclidean=0.3 fisher.permute=yes"};
     for (size_t t = 0; t < sizeof text / sizeof *text; t++) {
         made m;
-        begin(ctx, N, MIXED, text[t], &m);
+        begin(ctx, FEW, MIXED, text[t], &m);
         const int rank = t % 2 == 0 ? ikt_size(ctx) - 1 : 0;
         assert_true(fail_each(ctx, rank, search, &m) > (ikt_rank(ctx) == rank ? 40 : 0));
         unmake(&m);
