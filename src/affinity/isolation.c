@@ -55,7 +55,7 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
     double *own = NULL, *sum = NULL;
     uint8_t *marked = NULL;
     ikt_zero_similarity zeros = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, rows->count, sizeof *own, "dense P")));
+    IKT_TRY(ikt_alloc_all(ctx, &own, rows->count, sizeof *own, "dense P"));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         own[i] = sum_row(job, out, i);

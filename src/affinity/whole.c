@@ -200,7 +200,7 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
     w->zero = sum[0];
     w->others = (double)sum[1] / ((double)w->rows.n * (double)w->t);
     if (ikt_size(ctx) == 1) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose));
     for (int r = 0; r < ikt_size(ctx); r++)
         counts[r] = w->t;
     ikt_exchange(ctx, w->leaving, counts, w->coming, counts, sizeof *w->leaving);

@@ -23,7 +23,7 @@ const char *ikt_version(void) {
 
 ikt_status ikt_embedding_create(ikt_context *ctx, ikt_embedding **out) {
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "embedding")));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "embedding"));
     **out =
         (ikt_embedding){.caller = ctx, .objective = NAN, .iterations = -1, .zero_similarity = -1};
     ikt_status st = ikt_context_split(ctx, 0, &(*out)->ctx);

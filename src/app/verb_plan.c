@@ -67,8 +67,7 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
     ikt_sparse_rows sparse = {0};
     void *rows = NULL;
     double *held = NULL; /* [columns] of rank 0: the part of the rows that have a value there */
-    if (!shape->is_sparse)
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
+    if (!shape->is_sparse) IKT_TRY(ikt_alloc_all(ctx, &rows, count * row, 1, "rows of X"));
     const double begin = ikt_now();
     ikt_status st = shape->is_sparse ? ikt_source_read_sparse(source, first, count, &sparse)
                                      : ikt_source_read(source, first, count, rows);

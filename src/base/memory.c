@@ -134,6 +134,13 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
     return IKT_OK;
 }
 
+ikt_status ikt_alloc_all(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
+                         const char *purpose) {
+    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, pointer, elements, size, purpose));
+    if (st != IKT_OK) ikt_free(pointer);
+    return st;
+}
+
 /* Bytes from which on the C library maps every block by itself, so that another size costs no copy
  * and no second block: twice its greatest threshold. */
 static const size_t mapped_bytes = (size_t)64 << 20;

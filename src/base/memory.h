@@ -26,6 +26,10 @@
 ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t count, size_t size,
                      const char *purpose);
 
+/* COLLECTIVE. The same on every rank: where one of them has no memory, none holds any. */
+ikt_status ikt_alloc_all(ikt_context *ctx, void *pointer, int64_t count, size_t size,
+                         const char *purpose);
+
 /* LOCAL. Like realloc for memory of ikt_alloc; new bytes are zero; *pointer may be NULL. On failure
  * the old memory stays valid. From 64 MB on the block is not held twice meanwhile. */
 ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t count, size_t size,

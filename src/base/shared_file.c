@@ -38,7 +38,7 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
                             ikt_shared_file **out) {
     ikt_shared_file *f = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "output file")));
+    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "output file"));
     f->ctx = ctx;
     f->file = MPI_FILE_NULL;
     snprintf(f->path, sizeof f->path, "%s", path);

@@ -31,7 +31,7 @@ int64_t ikt_transpose_capacity(ikt_context *ctx, const ikt_transpose_shape *s) {
 
 ikt_status ikt_transpose_create(ikt_context *ctx, const ikt_transpose_shape *s, void *by_rows,
                                 void *by_columns, ikt_transpose **out) {
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "repulsion")));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "repulsion"));
     ikt_transpose *t = *out;
     t->single = s->size == sizeof(float);
     for (int back = 0; back < 2; back++) {

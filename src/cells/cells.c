@@ -97,7 +97,7 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32_t *cell,
                             int64_t stride, int64_t count, int64_t *first, uint32_t *slot) {
     int64_t *next = NULL; /* slot of the next own row of each cell */
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &next, count, sizeof *next, "cells")));
+    IKT_TRY(ikt_alloc_all(ctx, &next, count, sizeof *next, "cells"));
     for (int64_t i = 0; i < rows->count; i++)
         next[cell[i * stride]]++;
     /* Sizes of the cells over all ranks give their first slots; the rows of the ranks before come

@@ -545,7 +545,7 @@ ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count
     size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));
     char *mine = (char *)out + (size_t)share.first * bytes;
     int64_t *counts = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, ranks, sizeof *counts, "row blocks")));
+    IKT_TRY(ikt_alloc_all(ctx, &counts, ranks, sizeof *counts, "row blocks"));
     for (int rank = 0; rank < ranks; rank++)
         counts[rank] = ikt_rows_count(&share, rank);
     ikt_status status = gather_share(d, rows + share.first, share.count, mine, bytes);

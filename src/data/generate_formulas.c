@@ -125,8 +125,8 @@ static ikt_status prepare_mixture(ikt_generation *g) {
     const ikt_generate_settings *s = &g->settings;
     float *centres = NULL;
     g->columns = s->dimensions;
-    IKT_TRY(ikt_agree(g->ctx, ikt_alloc(g->ctx, &centres, s->clusters * s->dimensions,
-                                        sizeof *centres, "generation")));
+    IKT_TRY(ikt_alloc_all(g->ctx, &centres, s->clusters * s->dimensions, sizeof *centres,
+                          "generation"));
     g->state = centres;
     double sd = s->separation / sqrt(2.0 * (double)s->dimensions);
     for (int64_t k = 0; k < s->clusters; k++)

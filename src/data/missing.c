@@ -365,7 +365,7 @@ static ikt_status gather_dropped(ikt_context *ctx, const ikt_source *from, const
     const int ranks = ikt_size(ctx);
     const int64_t d = ikt_source_columns(from);
     int64_t *each = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &each, ranks, sizeof *each, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &each, ranks, sizeof *each, purpose));
     ikt_gather_counts(ctx, c->rows, each);
     self->count = ikt_sum_one(ctx, c->rows);
     self->block_rows = ikt_stream_rows(d, (int64_t)sizeof(double));

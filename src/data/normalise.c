@@ -360,8 +360,7 @@ static ikt_status make_map(ikt_context *ctx, const ikt_column_stats *stats, cons
     IKT_TRY(check_range(ctx, out, stats, name));
     if (is_sparse && out->mode == IKT_NORMALISE_NONE) return IKT_OK;
     double *map = NULL;
-    IKT_TRY(ikt_agree(
-        ctx, ikt_alloc(ctx, &map, (is_sparse ? 1 : 2) * out->d, sizeof *map, "normalisation")));
+    IKT_TRY(ikt_alloc_all(ctx, &map, (is_sparse ? 1 : 2) * out->d, sizeof *map, "normalisation"));
     out->shift = is_sparse ? NULL : map;
     out->scale = is_sparse ? map : map + out->d;
     for (int64_t k = 0; k < out->d; k++)

@@ -32,7 +32,7 @@ static void check(const ikt_halo *halo, int code) {
 ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out) {
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "halo")));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "halo"));
     ikt_halo *halo = *out;
     ikt_shuffle *shuffle = &halo->asked;
     int64_t *asked = NULL, needed = 0;

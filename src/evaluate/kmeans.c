@@ -304,7 +304,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const 
     const ikt_rows *rows = &view->what->rows;
     const int64_t classes = view->classes.count, cells = classes * k;
     int64_t *table = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &table, cells + k, sizeof *table, "measures")));
+    IKT_TRY(ikt_alloc_all(ctx, &table, cells + k, sizeof *table, "measures"));
     int64_t *sizes = table + cells;
     for (int64_t i = 0; i < rows->count; i++) {
         table[view->class_of[rows->first + i] * k + cluster[i]]++;
@@ -326,7 +326,7 @@ static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const in
     int64_t *labels = NULL;
     *silhouette = index->davies_bouldin = NAN;
     *queries = view->n;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &labels, count, sizeof *labels, "measures")));
+    IKT_TRY(ikt_alloc_all(ctx, &labels, count, sizeof *labels, "measures"));
     for (int64_t i = 0; i < count; i++)
         labels[i] = cluster[i];
     found.labels = labels;

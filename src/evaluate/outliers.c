@@ -80,7 +80,7 @@ static ikt_status compute_map(ikt_context *ctx, const ikt_measure_view *view, ik
     ikt_exact_sum sum[IKT_AXES_MOST] = {{{0}, 0, 0}};
     double mean[IKT_AXES_MOST], *away = NULL;
     if (view->n < 2) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &away, own, sizeof *away, "measures")));
+    IKT_TRY(ikt_alloc_all(ctx, &away, own, sizeof *away, "measures"));
     for (int64_t e = 0; e < q * own; e++)
         ikt_exact_sum_add(&sum[e % q], (double)what->y[e]);
     ikt_exact_sum_reduce(ctx, sum, q);

@@ -147,7 +147,7 @@ static ikt_status check_codes(const near_coding *n) {
     for (int64_t s = 0; s < CHECKED; s++)
         row[s] = ikt_rng_below(c->model->spec.seed, IKT_RNG_SAMPLE, s, 1, rows->n);
     const int64_t count = ikt_sort_distinct_i64(row, CHECKED);
-    IKT_TRY(ikt_agree(c->ctx, ikt_alloc(c->ctx, &x, count * bytes, 1, purpose)));
+    IKT_TRY(ikt_alloc_all(c->ctx, &x, count * bytes, 1, purpose));
     ikt_status st = ikt_dataset_gather(c->data, row, count, x);
     for (int64_t s = 0; s < count; s++) /* the own ones, to the front */
         if (ikt_is_own(rows, row[s])) {

@@ -236,7 +236,7 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
     const ikt_rows rows = ikt_rows_make(d, ikt_size(ctx), ikt_rank(ctx));
     double *own = NULL;
     IKT_TRY(ikt_cyclic_check(ctx, d)); /* before anything of that size is allocated */
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, rows.count * d, sizeof *own, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &own, rows.count * d, sizeof *own, purpose));
     for (int64_t i = 0; i < rows.count; i++)
         for (int64_t j = 0; j < d; j++) {
             const int64_t row = rows.first + i, low = row < j ? row : j, high = row < j ? j : row;

@@ -129,7 +129,7 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
     if (rows_max < IKT_TILE_ROWS) rows_max = IKT_TILE_ROWS;
     const ikt_isa isa = ikt_cpu_isa();
     double *rows = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, rows_max * d, sizeof(double), "row blocks")));
+    IKT_TRY(ikt_alloc_all(ctx, &rows, rows_max * d, sizeof(double), "row blocks"));
     ikt_status st = IKT_OK;
     const int64_t steps = ikt_stream_steps(ctx, count, rows_max);
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {

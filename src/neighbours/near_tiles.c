@@ -181,7 +181,7 @@ static ikt_status learn_asked(const ikt_near_tiles *s, exchange *x) {
     ikt_context *ctx = s->ctx;
     ikt_shuffle_meet(ctx, &x->asks);
     const int64_t asked = x->asks.received;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked, asked, sizeof *x->asked, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &x->asked, asked, sizeof *x->asked, purpose));
     ikt_shuffle_send(ctx, &x->asks, s->foreign.first, x->asked, sizeof *x->asked);
     for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++)
         for (int64_t i = 0; i < x->asks.recv_counts[r]; i++, e++) {
@@ -200,7 +200,7 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
     int64_t rows = 0;
     for (int r = 0; r < ikt_size(ctx); r++)
         rows += x->leaving[r];
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &answer, rows * from->bytes, 1, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &answer, rows * from->bytes, 1, purpose));
     at = answer;
     for (int64_t e = 0; e < x->asks.received; e++) {
         const int64_t tile = ikt_tile_of(tiles, x->asked[e]);

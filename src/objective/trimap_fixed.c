@@ -30,7 +30,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                          ikt_similarity *similarity, ikt_neighbours *lists, ikt_objective *out) {
     const int64_t coordinates = inputs->q * inputs->rows.count;
     state *t = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &t, 1, sizeof *t, "triplets")));
+    IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "triplets"));
     out->self = t;
     *t = (state){.way = &ikt_trimap_fixed, .ctx = ctx, .inputs = *inputs};
     ikt_status st = ikt_alloc(ctx, &t->y, coordinates, sizeof *t->y, "layout");

@@ -102,7 +102,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
     const ikt_trimap_settings *s = &inputs->options.trimap;
     const uint64_t seed = inputs->options.seed;
     state *t = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &t, 1, sizeof *t, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, purpose));
     out->self = t;
     *t = (state){.way = &ikt_trimap_pool,
                  .ctx = ctx,

@@ -144,7 +144,7 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
                                        ikt_whole_attraction **out) {
     const ikt_whole *w = setup->whole;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, purpose));
     ikt_whole_attraction *a = *out;
     const int64_t most = setup->sampling.block > 3 ? setup->sampling.block : 3;
     *a = (ikt_whole_attraction){.ctx = ctx,

@@ -49,7 +49,7 @@ ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q,
     double mean = 0, squares = 0;
     *out = (ikt_whole_value){0, 0};
     if (count == 0) return IKT_OK; /* no row has any similarity */
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &bits, 2 * count * q, sizeof *bits, "attraction")));
+    IKT_TRY(ikt_alloc_all(ctx, &bits, 2 * count * q, sizeof *bits, "attraction"));
     share_positions(ctx, w, q, y, bits);
     for (int64_t s = 0; s < count; s++) { /* Welford's sums */
         const double r2 = square(bits, q, s);

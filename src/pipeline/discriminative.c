@@ -31,7 +31,8 @@ enum { ROUNDS = 1 };
 enum { ORDER_LEAST = 16384 };
 
 static const double pi = 3.14159265358979323846, is_certain = 0.999, certain_most = 0.9,
-                    spread_least = 1e-6;
+                    spread_least = 1e-6, similarity_least = 1e-30,
+                    rounding = 1e-6; /* of similarities in single precision */
 
 /* Everything that a model is while it is made. */
 typedef struct {
@@ -171,6 +172,31 @@ static ikt_status compare_similar(const model *m, ikt_row_range at, workspace *w
 
 /* --- sigma, and log-weights ------------------------------------------------------------------- */
 
+/* What single precision cannot hold of similarities, which sigma would still be found by; and what
+ * no distance has, which sigma takes for 0. */
+static ikt_status check_chosen(ikt_context *ctx, const model *m, const double *k) {
+    const int64_t rows = m->out->support.m;
+    double largest = 0;
+    int64_t negative = 0;
+    for (int64_t a = 0; a < rows; a++)
+        for (int64_t b = 0; b < rows; b++) {
+            largest = fmax(largest, fabs(k[a * rows + b]));
+            const double squared = m->self[a] + m->self[b] - 2 * k[a * rows + b];
+            negative += b < a && squared < -rounding * fabs(k[a * rows + b]);
+        }
+    if (largest > 0 && largest < similarity_least)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "the largest similarity of the support of affinity.kind=fisher is %g, too "
+                        "small for single precision: multiply all similarities by one number",
+                        largest);
+    if (negative > 0)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("pairs", negative), {0}},
+                        "fisher: %lld of %lld pairs of the support are more similar to each other "
+                        "than to themselves, which is no distance; sigma takes them for equal",
+                        (long long)negative, (long long)(rows * (rows - 1) / 2));
+    return IKT_OK;
+}
+
 /* COLLECTIVE. Sigma from how the rows of the support compare. */
 static ikt_status find_sigma(ikt_context *ctx, model *m) {
     const ikt_class_support *support = &m->out->support;
@@ -182,6 +208,7 @@ static ikt_status find_sigma(ikt_context *ctx, model *m) {
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = begin_similar(ctx, m);
     if (st == IKT_OK) st = m->similar ? compare_chosen(m, k) : compare_support(ctx, m, k);
+    if (st == IKT_OK && m->similar) st = ikt_agree(ctx, check_chosen(ctx, m, k));
     if (st == IKT_OK)
         st = ikt_agree(ctx,
                        ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma));
@@ -326,7 +353,7 @@ static void tell_model(ikt_context *ctx, const model *m) {
     if (o->spread < spread_least)
         ikt_log(ctx, IKT_LOG_WARN,
                 "fisher: the probabilities are the same everywhere (fisher.sigma = %.6g is too "
-                "large), so that labels part no rows",
+                "large, or the rows are equal), so that labels part rows by rounding at most",
                 o->sigma.sigma);
     if (o->certain > certain_most)
         ikt_log(ctx, IKT_LOG_WARN,

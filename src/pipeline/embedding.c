@@ -197,7 +197,7 @@ static ikt_status find_eigenvectors(ikt_context *ctx, const ikt_settings *settin
     if (settings->layout.eigengap != IKT_EIGENGAP_OFF)
         IKT_TRY(ikt_eigenvectors_gap(ctx, settings, p, &out->gap));
     if (settings->layout.init != IKT_INIT_SPECTRAL || goes_on) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, start, p->rows.count, (size_t)bytes, "initial")));
+    IKT_TRY(ikt_alloc_all(ctx, start, p->rows.count, (size_t)bytes, "initial"));
     IKT_TRY(ikt_eigenvectors_start(ctx, settings, p, *start, &out->eigenvectors));
     return reorder(ctx, p, true, *start, *start, bytes);
 }
@@ -234,7 +234,7 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
                             "by input.labels",
                             kind->name);
         const int64_t bytes = sizeof **labels;
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, labels, p->rows.count, (size_t)bytes, "labels")));
+        IKT_TRY(ikt_alloc_all(ctx, labels, p->rows.count, (size_t)bytes, "labels"));
         IKT_TRY(reorder(ctx, p, false, given, *labels, bytes));
     }
     ikt_objective_inputs inputs = {

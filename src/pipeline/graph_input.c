@@ -217,7 +217,7 @@ static ikt_status read_slots(ikt_context *ctx, const ikt_graph_file *file, const
                              uint32_t **slot) {
     *slot = NULL;
     if (!ikt_graph_file_is_ordered(file)) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, slot, rows->count, sizeof **slot, "order")));
+    IKT_TRY(ikt_alloc_all(ctx, slot, rows->count, sizeof **slot, "order"));
     const ikt_status st = ikt_graph_file_slots(file, rows, *slot);
     if (st != IKT_OK) ikt_free(slot);
     return st;

@@ -251,6 +251,26 @@ static ikt_status make_workload(ikt_context *ctx, const ikt_settings *settings,
     return ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), out);
 }
 
+/* COLLECTIVE. Refuses a matrix of similarities whose run does not fit before it is looked through,
+ * which may take hours of a large one. Anything else that is wrong with it is told later. */
+static ikt_status check_matrix_fits(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_graph_about graph = {.n = 0};
+    ikt_source *source = NULL;
+    ikt_workload work;
+    IKT_TRY(ikt_input_look(ctx, &settings->input, &source));
+    const bool is_square = ikt_source_rows(source) == ikt_source_columns(source);
+    ikt_status st = IKT_OK;
+    if (!is_square || ikt_source_is_sparse(source) ||
+        make_workload(ctx, settings, &graph, source, false, false, 0, &work) != IKT_OK) {
+        ikt_clear(ctx);
+    } else {
+        const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
+        st = ikt_memory_plan_fits(ctx, &plan);
+    }
+    ikt_source_close(&source);
+    return st;
+}
+
 /* COLLECTIVE. Adds the labels that the embedding depends on to the fingerprint of the input. */
 static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
@@ -382,6 +402,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     const double began = ikt_now();
     /* The input first: what is wrong with it explains more than what is wrong with outputs. */
     ikt_status st = ikt_check_similarities(ctx, settings);
+    if (st == IKT_OK && !given && settings->input.similarities[0])
+        st = check_matrix_fits(ctx, settings);
     if (st == IKT_OK && !given &&
         (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
         st = ikt_input_open(ctx, &settings->input, &source);

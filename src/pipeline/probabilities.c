@@ -234,7 +234,7 @@ static ikt_status adopt_zero_rows(ikt_context *ctx, const job *j, ikt_probabilit
     ikt_zero_similarity zeros = {0, p->k, NULL, NULL};
     uint8_t *marked = NULL;
     if (p->whole.zero == 0) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, p->rows.count, 1, "zero similarity")));
+    IKT_TRY(ikt_alloc_all(ctx, &marked, p->rows.count, 1, "zero similarity"));
     for (int64_t i = 0; i < p->rows.count; i++)
         marked[i] = p->whole.total[i] == 0;
     ikt_status st = ikt_zero_similarity_find_ordered(

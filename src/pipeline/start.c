@@ -310,7 +310,7 @@ static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings
     const bool is_auto = layout->init_scale == IKT_AUTO_REAL;
     double *places = NULL;
     bool is_run = false;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &places, q * rows->count, sizeof *places, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &places, q * rows->count, sizeof *places, purpose));
     const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
     const bool is_kept = is_auto ? is_run : layout->init_scale == 0;
     for (int64_t e = 0; e < q * rows->count && st == IKT_OK && is_kept; e++)

@@ -214,7 +214,7 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
     ikt_source *source = NULL;
     float *rows = NULL;
     double best = 1e30;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose));
     ikt_status st = ikt_table_create(ctx, path, true, ikt_size(ctx) * (int64_t)FILE_ROWS,
                                      FILE_COLUMNS, IKT_TYPE_F32, false, &writer);
     if (st == IKT_OK) {

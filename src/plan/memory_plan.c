@@ -215,12 +215,25 @@ static int64_t loading_bytes(const ikt_workload *w, int64_t kept) {
            (w->is_joined ? kept + uniting_bytes(w) : 0) + (w->has_matrix ? kept : 0);
 }
 
+/* A matrix of similarities that is not read as it is lies on the ranks for good. */
+static int64_t matrix_bytes(const ikt_workload *w) {
+    const ikt_input_settings *input = &w->settings.input;
+    const bool is_held = input->symmetrise || input->spectrum != IKT_USE_RAW;
+    if (!input->similarities[0] || !is_held) return 0;
+    return w->distribution.count * w->data.n * (int64_t)sizeof(double);
+}
+
 /* What can be done where the largest stage does not fit. */
 static const char *advice(const ikt_workload *w, ikt_stage largest) {
     if (w->data.is_sparse && largest == IKT_STAGE_MEASURES)
         return "output.measures=map: measures of the input take sparse rows dense";
     if (w->data.is_sparse && !w->is_isolation)
         return "affinity.kind=isolation: the other kernels take sparse rows dense";
+    if (matrix_bytes(w) > 0)
+        return "input.symmetrise=no and input.spectrum=raw: the matrix is not held in memory then";
+    if (largest == IKT_STAGE_PCA && w->settings.kernel.solver == IKT_KERNEL_FULL)
+        return "kernel.solver=landmarks";
+    if (largest == IKT_STAGE_PCA) return "fewer kernel.landmarks";
     if (w->is_fisher && largest == IKT_STAGE_NEIGHBOURS) return "a smaller fisher.support";
     return w->is_dense   ? "affinity.support=sparse"
            : w->is_whole ? "fewer isolation.partitionings"
@@ -309,14 +322,6 @@ static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
     const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
     return p + ikt_spectrum_bytes(rows, boundary, has_gap ? IKT_EIGENGAP_VALUES : q, w->threads) +
            2 * q * rows * (int64_t)sizeof(double);
-}
-
-/* A matrix of similarities that is not read as it is lies on the ranks for good. */
-static int64_t matrix_bytes(const ikt_workload *w) {
-    const ikt_input_settings *input = &w->settings.input;
-    const bool is_held = input->symmetrise || input->spectrum != IKT_USE_RAW;
-    if (!input->similarities[0] || !is_held) return 0;
-    return w->distribution.count * w->data.n * (int64_t)sizeof(double);
 }
 
 /* A map of similarities: those of its rows and what is solved with them, and the rows or codes that
@@ -451,6 +456,11 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
         (double)stage[IKT_STAGE_NEIGHBOURS] / megabyte, (double)stage[IKT_STAGE_GRAPH] / megabyte,
         (double)stage[IKT_STAGE_LAYOUT] / megabyte, (double)stage[IKT_STAGE_MEASURES] / megabyte,
         (double)plan->base / megabyte);
+    return ikt_memory_plan_fits(ctx, plan);
+}
+
+ikt_status ikt_memory_plan_fits(ikt_context *ctx, const ikt_memory_plan *plan) {
+    const double megabyte = 1e6;
     const int64_t more = plan->peak - plan->base;
     const ikt_memory_room left = ikt_memory_left(ctx);
     ikt_status st = IKT_OK;

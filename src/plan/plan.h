@@ -175,6 +175,9 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *size
  * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */
 ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan);
 
+/* COLLECTIVE. The same without the log. */
+ikt_status ikt_memory_plan_fits(ikt_context *ctx, const ikt_memory_plan *plan);
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 /* Of the rank that has most to do. */

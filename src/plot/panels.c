@@ -154,7 +154,7 @@ static ikt_status draw_bars(ikt_context *ctx, ikt_figure *f) {
     const int64_t wanted = (int64_t)(4 * sqrt((double)f->points->rows->n));
     int64_t bars = wanted < most ? wanted : most, *count = NULL;
     if (bars < BARS_LEAST) bars = BARS_LEAST;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &count, bars * colours, sizeof *count, "picture")));
+    IKT_TRY(ikt_alloc_all(ctx, &count, bars * colours, sizeof *count, "picture"));
     for (int64_t i = 0; i < f->points->rows->count; i++) {
         const int64_t steps = f->side * IKT_VIEW_PHASES, at = ikt_view_x(&f->view, f->y[2 * i]);
         const int64_t bar = (at < 0 ? 0 : at >= steps ? steps - 1 : at) * bars / steps;

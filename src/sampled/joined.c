@@ -84,7 +84,7 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
                                    const ikt_directed *pairs) {
     float *scale = NULL, *others = NULL;
     ikt_row_set set = {0};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &scale, rows->count, sizeof *scale, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &scale, rows->count, sizeof *scale, purpose));
     ikt_status st = find_scales(ctx, rows, pairs, from, to, scale);
     if (st == IKT_OK)
         st = ikt_scales_fetch(ctx, rows, pairs->column, pairs->start[rows->count], scale, &set,

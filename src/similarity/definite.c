@@ -52,7 +52,7 @@ static ikt_status shift(ikt_context *ctx, const ikt_rows *rows, int64_t alone_ma
     const int64_t n = rows->n;
     double *vector = NULL;
     *found = (ikt_eigenvalues){.negative = -1};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &vector, n, sizeof *vector, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &vector, n, sizeof *vector, purpose));
     const ikt_status st = ikt_eigen_selected(ctx, rows, k, NULL, 1, IKT_EIGEN_LEAST, alone_max,
                                              &found->least, vector);
     for (int64_t i = 0; st == IKT_OK && found->least < 0 && i < rows->count; i++)

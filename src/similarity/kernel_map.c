@@ -107,7 +107,7 @@ ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t 
 static ikt_status trace_of(ikt_context *ctx, int64_t m, const double *centred, double *trace) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     double *own = NULL, *all = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, share.count, sizeof *own, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &own, share.count, sizeof *own, purpose));
     for (int64_t i = 0; i < share.count; i++)
         own[i] = centred[i * m + share.first + i];
     const ikt_status st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &all);

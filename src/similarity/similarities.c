@@ -356,7 +356,7 @@ ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of
         of->is_apart ? of->kind == IKT_SIMILARITY_GIVEN
                      : ikt_dataset_pairs(of->data) && of->kind != IKT_SIMILARITY_ISOLATION;
     const int64_t d = ikt_dataset_columns(of->data);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, purpose));
     ikt_similarities *s = *out;
     *s = (ikt_similarities){.ctx = ctx,
                             .of = *of,

@@ -147,7 +147,7 @@ static const double one = 0x1p61;
 static ikt_status set_parts(ikt_normalised *n) {
     int64_t *sum = NULL;
     const int32_t *of = n->components->of;
-    IKT_TRY(ikt_agree(n->ctx, ikt_alloc(n->ctx, &sum, n->components->count, sizeof *sum, purpose)));
+    IKT_TRY(ikt_alloc_all(n->ctx, &sum, n->components->count, sizeof *sum, purpose));
     for (int64_t i = 0; i < n->rows.count; i++)
         sum[of[i]] += llrint(n->part[i] * one);
     ikt_sum_i64(n->ctx, sum, n->components->count);

@@ -47,7 +47,7 @@ static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
                          .d = d};
     if (m->shape.is_shifted) {
         double **shift = &m->normaliser.shift;
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, shift, 2 * d, sizeof(double), purpose)));
+        IKT_TRY(ikt_alloc_all(ctx, shift, 2 * d, sizeof(double), purpose));
         m->normaliser.scale = *shift + d;
         IKT_TRY(read_doubles(m, IKT_MODEL_SHIFT, d, 1, *shift));
         IKT_TRY(read_doubles(m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));

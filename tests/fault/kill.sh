@@ -57,4 +57,5 @@ kill_runs near-centres isolation.psi=500 isolation.search=approximate isolation.
     affinity.search=approximate
 kill_runs all-pairs isolation.psi=64 affinity.support=dense
 kill_runs whole-kernel isolation.psi=64 affinity.support=whole whole.partitionings=8
+kills=$(((kills + 1) / 2)) kill_runs fisher input.rows=1500 affinity.kind=fisher fisher.support=200 fisher.euclidean=0 gaussian.perplexity=10
 exit $failed

@@ -90,6 +90,11 @@ fail_at() {
 }
 fail_at 1 "1 12 31 66 104 151 211 260" $embed output.model=new.h5
 fail_at 0 "24 99 140 270" $embed output.model=new.h5
+# Of a map that follows labels: the model, lists, and behind P.
+fisher="embed input.file=data.h5 output.file=new.h5 affinity.kind=fisher fisher.support=60 gaussian.perplexity=5
+    layout.iterations=4 layout.exaggeration_iterations=2 layout.repulsion=fft output.measures=none --quiet"
+fail_at 1 "61 105 200" $fisher
+fail_at 0 "60 90" $fisher output.model=new.model.h5
 fail_at 1 "3 50 95" evaluate run.h5 --input data.h5
 fail_at 1 "7 60" transform model.h5 data.h5 new.h5
 fail_at 0 "33" plot run.h5 new.png

@@ -54,6 +54,12 @@ def make():
         f["skew"], f["slightly"], f["nan"], f["infinite"] = skew, slightly, nan, infinite
         f["oblong"], f["few"], f["zero"] = k[:, :-1], k[:2, :2], np.zeros((N, N))
         f["line"] = np.outer(x[:, 0], x[:, 0])
+        f["fractions"], f["fewer"] = labels + 0.5 * (np.arange(N) == 4), labels[:-7]
+        whole = np.round(1e3 * k).astype(np.int64)
+        whole[3, 4] = whole[4, 3] = 2**62 + 1
+        f["overflow"], f["huge"], f["tiny"] = whole, k * 1e40, k * 1e-40
+        f["uneven"] = k - np.diag(np.diag(k) - 1)
+        f["rounded"] = k.astype(np.float16).astype(np.float32)
         f["half"], f["complex"] = k.astype(np.float16), k.astype(complex)
         f["text"] = np.full((4, 4), "a", dtype="S1")
         f["distances"] = np.linalg.norm(x[:, None] - x[None], axis=2)
@@ -62,6 +68,8 @@ def make():
         g = f.create_group("sparse")
         g["data"], g["indices"], g["indptr"] = np.ones(N), np.arange(N), np.arange(N + 1)
         g.attrs["shape"] = (N, N)
+    with h5py.File("large.h5", "w") as f:  # 4 TB, of which one chunk is there
+        f.create_dataset("K", (1000000, 1000000), "f4", chunks=(256, 256), fillvalue=0.5)[0:1, 0:1] = 1
     with h5py.File("bare.h5", "w") as f:
         f["K"] = k
     np.save("K.npy", k)

@@ -36,6 +36,7 @@ bits() {
 
 # Every invocation does one piece and stops: between batches of rows, behind P, in the loop.
 pieces() {
+    goes_on 3 input.file=many.csv fisher.support=30 layout.iterations=5
     goes_on 5 input.file=many.csv fisher.candidates=posterior fisher.among=2400 fisher.support=30 layout.iterations=5
     goes_on 4 input.file=many.csv fisher.candidates=near fisher.among=300 fisher.support=30 layout.iterations=5
     # So many rows are held in an order of their own, which depends on the ranks; lists do not.
@@ -186,6 +187,38 @@ models() {
     [ $? -eq 3 ] && grep -q 'new rows must have the same' err.txt || fail "rows of other columns are placed"
 }
 
+# What looks like bad input and is none, and columns and rows that tell nothing.
+oddities() {
+    local hash
+    # In a table labels are names, also where these are numbers with fractions.
+    awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? "0.5" : "1" } { print }' few.csv >fractions.csv
+    embed 2 "${usual[@]}" input.file=fractions.csv output.file=a.h5
+    [ $code -eq 0 ] && grep -q 'uses labels of 330 rows in 2 classes' err.txt || fail "fractions are no names of classes"
+    awk -F, -v OFS=, 'NR > 1 { $6 = NR / 3 } { print }' few.csv >targets.csv
+    refused 3 'has one train row' input.file=targets.csv
+    # A constant column changes nothing, however large it is and however columns are scaled.
+    awk -F, -v OFS=, '{ $5 = $5 (NR > 1 ? ",1e18" : ",constant") } { print }' few.csv >constant.csv
+    for scale in none zscore minmax; do
+        embed 1 "${usual[@]}" preprocess.normalise=$scale output.file=a.h5
+        hash=$(hash_of)
+        embed 2 "${usual[@]}" preprocess.normalise=$scale input.file=constant.csv output.file=b.h5
+        [ $code -eq 0 ] && [ "$(hash_of)" = "$hash" ] || fail "a constant column changes the map, $scale"
+    done
+    # Equal rows have no bandwidth. Where one is given, and own weights are kept, labels part none of
+    # them: the map is that of a kernel which knows no labels.
+    awk -F, -v OFS=, 'NR > 1 { for (c = 1; c < NF; c++) $c = c } { print }' few.csv >same.csv
+    refused 3 'no bandwidth suits the support of affinity.kind=fisher: its rows are equal' input.file=same.csv
+    refused 3 'adds plain distances, but most rows are equal' input.file=same.csv fisher.sigma=1 fisher.euclidean=0.3
+    embed 1 "${usual[@]}" input.file=same.csv affinity.kind=gaussian output.file=a.h5
+    hash=$(hash_of)
+    embed 3 "${usual[@]}" input.file=same.csv fisher.sigma=1 fisher.own=kept output.file=b.h5
+    [ $code -eq 0 ] && [ "$(hash_of)" = "$hash" ] || fail "labels part rows that are equal"
+    grep -q 'the probabilities are the same everywhere' err.txt || fail "no word about rows that are equal"
+    # Two rows of each class are the least support; of such a pair the other one is left.
+    embed 1 "${usual[@]}" fisher.support=6 fisher.sigma=1 output.file=a.h5
+    [ $code -eq 0 ] && grep -q 'by a support of 6 rows with own weights left out' err.txt || fail "a support of two rows a class"
+}
+
 refused() { # CODE WORDS ARGUMENTS...
     local wanted=$1 words=$2
     shift 2
@@ -205,13 +238,15 @@ sentences() {
     (echo train,other; echo 1,2) >wide.csv
     (echo train; seq 0 3 60) >alike.csv
     sed 's/,[a-z]*$//' few.csv >plain.csv
-    awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? "0.5" : "1" } { print }' few.csv >fractions.csv
+    echo train >empty.csv
     refused $data 'entry 0: 330 is not a row of the data, which are 0 to 329' fisher.train=beyond.csv
     refused $data 'names row 4 twice' fisher.train=twice.csv
     refused $data 'no row that fisher.train names has a label' fisher.train=unlabelled.csv
     refused $data '1.5 is not a row' fisher.train=halves.csv
+    refused 4 'empty.csv .* has no rows of numbers' fisher.train=empty.csv
     refused $data 'has the same label\|have the same label' fisher.train=alike.csv
     refused $data 'needs labels, and the input has none' input.file=plain.csv input.labels=labels
+    refused $data 'needs labels, and the input has none' input.file=plain.csv input.labels=labels fisher.permute=yes
     refused $usage 'fisher.sigma = 0 is neither' fisher.sigma=0
     refused $usage 'fisher.sigma = nan is neither' fisher.sigma=nan
     refused $usage 'fisher.points = 4' fisher.rule=outer fisher.points=4
@@ -238,5 +273,6 @@ try pieces "the same map in pieces"
 try labels "labels that may be used count, and no others"
 try says "log and result tell which labels were used, and honest figures"
 try models "a model places new rows, without their labels"
+try oddities "names that are numbers, constant columns, equal rows"
 try sentences "bad input is refused in one sentence"
 exit $failed

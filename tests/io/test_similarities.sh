@@ -29,6 +29,8 @@ gives "$wanted" 1 input.similarities=K.npy layout.objective=kpca
 gives "$wanted" 3 $sim:K layout.objective=kpca kernel.solver=full
 gives "$wanted" 2 $sim:K layout.objective=kpca input.spectrum=clip
 is kpca 2 $sim:slightly layout.objective=kpca
+embed 1 $sim:half layout.objective=kpca
+gives "$hash" 2 $sim:rounded layout.objective=kpca
 is kpca 1 input.file=rows.h5 preprocess.normalise=none kernel.kind=linear layout.objective=kpca
 is whole 1 $sim:whole layout.objective=kpca
 is asymmetric 3 $sim:asymmetric input.symmetrise=yes layout.objective=kpca
@@ -106,6 +108,12 @@ for set in "$sim:K" "$sim:indefinite" "input.file=rows.h5 kernel.kind=isolation 
     for ranks in 2 3 7; do gives "$hash" $ranks $fisher $set; done
 done
 
+# Pairs of which the square of a distance would be negative are counted.
+# shellcheck disable=SC2086
+embed 2 $sim:uneven affinity.kind=fisher fisher.sigma=2 layout.init=random $short
+pairs=$($python -c 'import h5py, numpy as np; print((np.triu(h5py.File("sim.h5")["uneven"][()], 1) > 1).sum())')
+grep -q "fisher: $pairs of 4005 pairs of the support are more similar to each other than to themselves" err.txt || fail "not $pairs pairs"
+
 # New rows by their similarities to the support: rows of the matrix that come again are nearest to themselves.
 
 # shellcheck disable=SC2086
@@ -173,6 +181,16 @@ refused 3 'all similarities are 0' $sim:zero layout.objective=kpca
 refused 3 'is sparse, and input.similarities' $sim:sparse layout.objective=kpca
 refused 3 'sim.h5:/complex' $sim:complex layout.objective=kpca
 refused 3 'sim.h5:/text' $sim:text layout.objective=kpca
+refused 3 'row 3, column 4: an integer of 2^53 or more loses digits' $sim:overflow affinity.kind=fisher
+refused 3 'row 0, column 0: .* is no finite number that fits single precision' $sim:huge affinity.kind=fisher
+refused 3 'largest similarity of the support .* too small for single precision' $sim:tiny affinity.kind=fisher
+# What does not fit is refused before anything is read.
+large="input.similarities=large.h5:K layout.objective=kpca"
+refused 5 "the stage 'pca' needs about [0-9]* MB more .*input.spectrum=raw: the matrix is not held" $large input.spectrum=clip
+refused 5 "needs about [0-9]* MB more .*or kernel.solver=landmarks" $large kernel.solver=full
+refused 5 "needs about [0-9]* MB more .*input.symmetrise=no" input.similarities=large.h5:K affinity.kind=fisher input.symmetrise=yes
+refused 3 "'fewer' has 83 entries, but there are 90 rows" $sim:K input.labels=fewer affinity.kind=fisher
+refused 3 "'fractions', row 4: [0-9].5 is not an integer" $sim:K input.labels=fractions affinity.kind=fisher
 refused 3 "has no data set 'M'" $sim:M layout.objective=kpca
 refused 4 'none.h5 cannot be read' input.similarities=none.h5:K layout.objective=kpca
 refused 3 'kernel PCA: 1 of the centred' $sim:line layout.objective=kpca

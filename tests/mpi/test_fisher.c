@@ -1,162 +1,11 @@
 /* Lists by distances that follow labels: against the formulas in double precision, over ranks and
- * threads, with and without bounds; what labels may and may not change; the figures. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/comm.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/row_hash.h"
+ * threads, with and without bounds; the figures. */
 #include "base/sort.h"
-#include "config/config.h"
 #include "neighbours/fisher_batch.h"
-#include "pipeline/discriminative.h"
-#include "support/expect.h"
 #include "support/fisher_ref.h"
-#include "support/ikt_test.h"
+#include "support/fisher_run.h"
 
-enum { N = 230, D = 6, C = 4, K = 12, MOST = 300 };
-
-static double normal(int64_t row, int64_t column) {
-    return ikt_rng_normal(5, IKT_RNG_TEST, row, (uint64_t)column);
-}
-
-/* How the rows are labelled. */
-typedef enum { MIXED, SORTED, EVERY, TWINS, HIDDEN } labelling;
-
-/* Hidden: two classes far apart. Of their labelled rows the first eight have the label of the other
- * class, and each of these stands in one place with rows without a label. */
-enum { HIDDEN_ROWS = 8, HIDDEN_LABELLED = 1200, HIDDEN_EACH = K + 1 };
-
-static int64_t hidden_from(int64_t row) {
-    const int64_t of = (row - HIDDEN_LABELLED) / HIDDEN_EACH;
-    return row >= HIDDEN_LABELLED && of < HIDDEN_ROWS ? of : row;
-}
-
-static int64_t hidden_label(int64_t row) {
-    if (row >= HIDDEN_LABELLED) return -1;
-    return 10 * (row < HIDDEN_ROWS ? 1 - row % 2 : row % 2);
-}
-
-static int64_t true_label(int64_t row, int64_t n, labelling how) {
-    return how == SORTED ? row * C / n : row % C;
-}
-
-/* A seventh of the rows has no label; of sorted ones the last third has none. */
-static int64_t label_of(int64_t row, int64_t n, labelling how) {
-    if (how == HIDDEN) return hidden_label(row);
-    const bool is_none = how == MIXED ? row % 7 == 3 : how == SORTED && row % 3 == 2;
-    return is_none ? -1 - row % 2 : 10 * true_label(row, n, how);
-}
-
-/* Twins: every row twice, with another label. */
-static float value_of(int64_t row, int64_t column, int64_t n, labelling how) {
-    const int64_t from = how == TWINS ? row / 2 : how == HIDDEN ? hidden_from(row) : row;
-    if (how == HIDDEN && from < HIDDEN_ROWS) /* away from each other */
-        return (float)(column == 0 ? from % 2 * 40 : column == 2 + from / 2 ? 6 : 0);
-    if (how == HIDDEN)
-        return (float)(normal(from, column) + (column == 0 ? (double)(from % 2 * 40) : 0));
-    return (float)(normal(from, column) + (true_label(from, n, how) == column ? 2 : 0));
-}
-
-/* --- one search ------------------------------------------------------------------------------- */
-
-typedef struct {
-    ikt_rows rows;
-    ikt_source *source;
-    ikt_dataset *data;
-    ikt_neighbours lists;
-    ikt_recall recall;
-    ikt_class_outcome outcome;
-    ikt_settings settings;
-    float *x;
-    int64_t *labels;
-} made;
-
-static void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[512], *word = copy;
-    ikt_settings_parts(settings, parts);
-    assert_true(snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy);
-    for (word = strtok(word, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
-}
-
-typedef enum { USUAL, COMPUTES_ALL, ORDERS } manner;
-
-static ikt_status run(ikt_context *ctx, made *m, int64_t k, manner how) {
-    const ikt_class_search job = {.settings = &m->settings,
-                                  .data = m->data,
-                                  .rows = &m->rows,
-                                  .labels = m->labels,
-                                  .k = k,
-                                  .computes_all = how == COMPUTES_ALL,
-                                  .orders_always = how == ORDERS};
-    return ikt_class_search_run(ctx, &job, false, &m->lists, &m->recall, &m->outcome);
-}
-
-/* The rows of this rank, their labels, and settings. */
-static void begin(ikt_context *ctx, int64_t n, labelling how, const char *text, made *m) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    memset(m, 0, sizeof *m);
-    m->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
-    succeed(ctx, ikt_alloc(ctx, &m->x, m->rows.count * D, sizeof *m->x, "test"));
-    succeed(ctx, ikt_alloc(ctx, &m->labels, m->rows.count, sizeof *m->labels, "test"));
-    for (int64_t i = 0; i < m->rows.count; i++) {
-        m->labels[i] = label_of(m->rows.first + i, n, how);
-        for (int64_t c = 0; c < D; c++)
-            m->x[i * D + c] = value_of(m->rows.first + i, c, n, how);
-    }
-    ikt_settings_parts(&m->settings, parts);
-    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    set(ctx, &m->settings, "affinity.kind=fisher preprocess.normalise=none fisher.euclidean=0");
-    set(ctx, &m->settings, text);
-    succeed(ctx, ikt_source_from_rows(ctx, m->x, NULL, m->rows.count, D, IKT_TYPE_F32, &m->source));
-    succeed(ctx, ikt_dataset_create(ctx, m->source, &m->settings.preprocess, &m->data));
-}
-
-static void make(ikt_context *ctx, int64_t n, labelling how, const char *text, made *m) {
-    begin(ctx, n, how, text, m);
-    succeed(ctx, run(ctx, m, n - 1 < K ? n - 1 : K, USUAL));
-}
-
-static void unmake(made *m) {
-    ikt_class_outcome_destroy(&m->outcome);
-    ikt_neighbours_destroy(&m->lists);
-    ikt_dataset_destroy(&m->data);
-    ikt_source_close(&m->source);
-    ikt_free(&m->x);
-    ikt_free(&m->labels);
-}
-
-/* Lists, posterior and figures, in one number. */
-static uint64_t hash_of(ikt_context *ctx, const made *m) {
-    const ikt_class_outcome *o = &m->outcome;
-    const size_t k = (size_t)m->lists.k, c = (size_t)o->classes.classes;
-    const double figure[] = {o->sigma.sigma,
-                             o->sigma.log_likelihood,
-                             o->certain,
-                             o->chance,
-                             o->longest,
-                             o->held_out.posterior,
-                             o->held_out.space_nearest,
-                             o->held_out.space_votes,
-                             o->used.posterior,
-                             o->used.space_nearest,
-                             o->used.space_votes};
-    uint64_t hash = ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k);
-    hash ^= 3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
-    hash ^= 5 * ikt_row_hash(ctx, o->posterior, m->rows.first, m->rows.count, 4 * c);
-    hash ^= 7 * ikt_hash_bytes(figure, sizeof figure, 1);
-    return hash ^ 11 * ikt_hash_bytes(o->support.row, (size_t)o->support.m * 8, 1);
-}
-
-static uint64_t lists_hash(ikt_context *ctx, const made *m) {
-    const size_t k = (size_t)m->lists.k;
-    return ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k) ^
-           3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
-}
+enum { MOST = 300 };
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
@@ -516,58 +365,8 @@ static void bits_do_not_depend_on_ranks_or_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* --- labels ----------------------------------------------------------------------------------- */
-
-/* All rows are of the support and have each other's labels: where own weights are left out nothing
- * is told of them; where they are kept everything seems to be. */
-static void own_labels_leak_only_where_they_are_kept(void **state) {
-    ikt_context *ctx = *state;
-    for (int kept = 0; kept < 2; kept++) {
-        made m;
-        begin(ctx, N, EVERY, "fisher.permute=yes fisher.support=230 fisher.sigma=0.5", &m);
-        m.settings.affinity.fisher.own = kept ? IKT_OWN_KEPT : IKT_OWN_LEFT_OUT;
-        succeed(ctx, run(ctx, &m, K, USUAL));
-        const double chance = m.outcome.chance, error = m.outcome.used.space_nearest;
-        assert_true(fabs(chance - 0.75) < 1e-3);
-        assert_int_equal(m.outcome.held_out.sample, 0);
-        assert_int_equal(m.outcome.used.sample, N);
-        if (kept)
-            assert_true(error < 0.05 && m.outcome.used.posterior < 0.05);
-        else
-            assert_true(fabs(error - chance) < 3 * sqrt(chance * (1 - chance) / N));
-        unmake(&m);
-    }
-}
-
-/* Two rows that no draw takes change their labels with each other. */
-static void labels_outside_the_support_change_no_bit(void **state) {
-    ikt_context *ctx = *state;
-    made m, other;
-    make(ctx, N, EVERY, "fisher.support=60", &m);
-    const uint64_t hash = lists_hash(ctx, &m);
-    int64_t last[C] = {-1, -1, -1, -1};
-    for (int64_t i = 0; i < N; i++) {
-        const int64_t l = true_label(i, N, EVERY);
-        if (last[l] < 0 ||
-            ikt_rng_u64(1, IKT_RNG_SUPPORT, i, 0) > ikt_rng_u64(1, IKT_RNG_SUPPORT, last[l], 0))
-            last[l] = i;
-    }
-    begin(ctx, N, EVERY, "fisher.support=60", &other);
-    for (int64_t i = 0; i < other.rows.count; i++)
-        for (int l = 0; l < 2; l++)
-            if (other.rows.first + i == last[l]) other.labels[i] = 10 * (1 - l);
-    succeed(ctx, run(ctx, &other, K, false));
-    assert_true(lists_hash(ctx, &other) == hash);
-    unmake(&other);
-    begin(ctx, N, EVERY, "fisher.support=60", &other); /* and one of the support does */
-    for (int64_t i = 0; i < other.rows.count; i++)
-        if (other.rows.first + i == m.outcome.support.row[0])
-            other.labels[i] = (other.labels[i] + 10) % 40;
-    succeed(ctx, run(ctx, &other, K, false));
-    assert_true(lists_hash(ctx, &other) != hash);
-    unmake(&other);
-    unmake(&m);
-}
+/* --- figures -----------------------------------------------------------------------------------
+ */
 
 /* Errors of held-out rows by their nearest rows with a label, in double precision. */
 static void figures_are_those_of_the_nearest_train_rows(void **state) {
@@ -627,66 +426,6 @@ static void figures_are_those_of_the_nearest_train_rows(void **state) {
     unmake(&m);
 }
 
-/* --- what is refused -------------------------------------------------------------------------- */
-
-static void expect_refusal(ikt_context *ctx, made *m, ikt_status expected, const char *words) {
-    refuse(ctx, run(ctx, m, K, false), expected, words);
-    ikt_class_outcome_destroy(&m->outcome);
-    memset(&m->outcome, 0, sizeof m->outcome);
-}
-
-static void relabel(made *m, int64_t (*of)(int64_t row)) {
-    for (int64_t i = 0; i < m->rows.count; i++)
-        m->labels[i] = of(m->rows.first + i);
-}
-
-static int64_t none(int64_t row) {
-    return -1 - row;
-}
-static int64_t one(int64_t row) {
-    (void)row;
-    return 4;
-}
-static int64_t one_row_of_a_class(int64_t row) {
-    return row == 100 ? 9 : row % 2;
-}
-
-static void what_no_model_can_be_made_of_is_refused(void **state) {
-    ikt_context *ctx = *state;
-    made m;
-    begin(ctx, N, MIXED, "fisher.support=60", &m);
-    relabel(&m, none);
-    expect_refusal(ctx, &m, IKT_ERR_DATA, "no row has one");
-    relabel(&m, one);
-    expect_refusal(ctx, &m, IKT_ERR_DATA, "have the same label");
-    relabel(&m, one_row_of_a_class);
-    expect_refusal(ctx, &m, IKT_ERR_DATA, "class 9 has one train row");
-    int64_t *labels = m.labels;
-    m.labels = NULL;
-    expect_refusal(ctx, &m, IKT_ERR_DATA, "the input has none");
-    m.labels = labels;
-    for (int64_t i = 0; i < m.rows.count; i++)
-        m.labels[i] = label_of(m.rows.first + i, N, MIXED);
-    set(ctx, &m.settings, "fisher.support=229");
-    expect_refusal(ctx, &m, IKT_ERR_USAGE, "fisher.support = 229, but only");
-    set(ctx, &m.settings, "fisher.support=7");
-    expect_refusal(ctx, &m, IKT_ERR_USAGE, "at least 8");
-    unmake(&m);
-    ikt_fisher_settings *f = &m.settings.affinity.fisher;
-    snprintf(f->sigma, sizeof f->sigma, "-1");
-    assert_int_equal(ikt_fisher_check(ctx, f), IKT_ERR_USAGE);
-    ikt_clear(ctx);
-    snprintf(f->sigma, sizeof f->sigma, "nan");
-    assert_int_equal(ikt_fisher_check(ctx, f), IKT_ERR_USAGE);
-    ikt_clear(ctx);
-    snprintf(f->sigma, sizeof f->sigma, "likelihood");
-    f->rule = IKT_RULE_OUTER;
-    f->points = 4;
-    assert_int_equal(ikt_fisher_check(ctx, f), IKT_ERR_USAGE);
-    assert_non_null(strstr(ikt_message(ctx), "fisher.points = 4"));
-    ikt_clear(ctx);
-}
-
 IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_formulas),
               ikt_test(bounds_and_candidates_give_the_same_lists),
               ikt_test(near_cells_find_what_they_say),
@@ -694,7 +433,4 @@ IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_formulas),
               ikt_test(blocks_are_met_from_near_to_far),
               ikt_test(the_order_of_rows_changes_no_list), ikt_test(what_is_proved_is_complete),
               ikt_test(bits_do_not_depend_on_ranks_or_threads),
-              ikt_test(own_labels_leak_only_where_they_are_kept),
-              ikt_test(labels_outside_the_support_change_no_bit),
-              ikt_test(figures_are_those_of_the_nearest_train_rows),
-              ikt_test(what_no_model_can_be_made_of_is_refused))
+              ikt_test(figures_are_those_of_the_nearest_train_rows))

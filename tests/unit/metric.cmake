@@ -1,1 +1,2 @@
 ikt_add_mpi_test(NAME unit_segment LABEL unit RANKS 1 SOURCES unit/test_segment.c)
+ikt_add_mpi_test(NAME unit_segment_same LABEL unit RANKS 1 SOURCES unit/test_segment_same.c)

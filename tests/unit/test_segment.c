@@ -1,130 +1,5 @@
-/* Probabilities, speeds and lengths of lines against the plain formulas, known answers, and what
- * must change nothing. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "base/rng.h"
-#include "metric/class_model.h"
-#include "support/fisher_ref.h"
-#include "support/ikt_test.h"
-
-enum { N = 60, D = 5, C = 3, M = 30 };
-static const double sigma = 1.1;
-
-/* Rows in three classes that overlap; all arrays of one support. */
-typedef struct {
-    ikt_context *ctx;
-    ikt_class_support support;
-    int32_t of_row[N];
-    double x[N][D];
-    float *k; /* [N * m] similarities */
-    double *self;
-    float *weight, *root;
-    double *plain; /* [N * m] natural logarithms of weights */
-    ikt_segment_job job;
-} world;
-
-static double normal(int64_t row, int64_t column) {
-    return ikt_rng_normal(3, IKT_RNG_TEST, row, (uint64_t)column);
-}
-
-static void allocate(world *w) {
-    const ikt_class_support *s = &w->support;
-    assert_int_equal(ikt_alloc(w->ctx, &w->k, N * s->m, sizeof *w->k, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(w->ctx, &w->self, s->m, sizeof *w->self, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(w->ctx, &w->plain, N * s->m, sizeof *w->plain, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(w->ctx, &w->weight, N * s->shape.lanes, sizeof(float), "test"),
-                     IKT_OK);
-    assert_int_equal(ikt_alloc(w->ctx, &w->root, N * s->shape.wide, sizeof(float), "test"), IKT_OK);
-}
-
-/* k = x^T s */
-static void compare_rows(world *w) {
-    for (int64_t l = 0; l < w->support.m; l++) {
-        const double *s = w->x[w->support.row[l]];
-        w->self[l] = 0;
-        for (int c = 0; c < D; c++)
-            w->self[l] += s[c] * s[c];
-        for (int64_t i = 0; i < N; i++) {
-            double k = 0;
-            for (int c = 0; c < D; c++)
-                k += w->x[i][c] * s[c];
-            w->k[i * w->support.m + l] = (float)k;
-        }
-    }
-}
-
-/* Log-weights by the model, and plainly. */
-static void weigh(world *w, double bandwidth, bool leaves_out) {
-    int64_t row[N];
-    const int64_t m = w->support.m;
-    for (int64_t i = 0; i < N; i++)
-        row[i] = i;
-    ikt_class_weights(w->ctx, &w->support, bandwidth, w->k, w->self, leaves_out ? row : NULL, N,
-                      w->weight, w->root);
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t l = 0; l < m; l++)
-            w->plain[i * m + l] =
-                ((double)w->k[i * m + l] - w->self[l] / 2) / (bandwidth * bandwidth);
-}
-
-static void begin(world *w, int64_t m) {
-    memset(w, 0, sizeof *w);
-    w->ctx = ikt_test_alone();
-    for (int64_t i = 0; i < N; i++) {
-        w->of_row[i] = (int32_t)(i % C);
-        for (int c = 0; c < D; c++)
-            w->x[i][c] = normal(i, c) + (c == i % C ? 1.5 : 0);
-    }
-    assert_int_equal(ikt_class_support_draw(w->ctx, w->of_row, N, C, m, 7, &w->support), IKT_OK);
-    allocate(w);
-    compare_rows(w);
-    w->job = (ikt_segment_job){.kernel = ikt_segment_kernel_for(ikt_cpu_isa()),
-                               .shape = w->support.shape,
-                               .rule = IKT_RULE_ARC,
-                               .points = 5};
-    weigh(w, sigma, false);
-}
-
-static void end(world *w) {
-    ikt_class_support_destroy(&w->support);
-    ikt_free(&w->k);
-    ikt_free(&w->self);
-    ikt_free(&w->plain);
-    ikt_free(&w->weight);
-    ikt_free(&w->root);
-    assert_int_equal(ikt_memory_now(w->ctx), 0);
-    ikt_context_destroy(&w->ctx);
-}
-
-static ref_pair pair_of(const world *w, int64_t i, int64_t j) {
-    return (ref_pair){.m = w->support.m,
-                      .classes = w->support.shape.classes,
-                      .of = w->support.of,
-                      .low = w->plain + i * w->support.m,
-                      .high = w->plain + j * w->support.m,
-                      .one = -1,
-                      .another = -1};
-}
-
-static float distance_within(const world *w, int64_t i, int64_t j, float limit) {
-    const ikt_class_lanes *shape = &w->support.shape;
-    float *scratch = NULL;
-    assert_int_equal(ikt_alloc(w->ctx, &scratch, ikt_segment_scratch(shape, w->job.points),
-                               sizeof *scratch, "t"),
-                     IKT_OK);
-    const float d =
-        ikt_segment_distance(&w->job, w->weight + i * shape->lanes, w->weight + j * shape->lanes,
-                             w->root + i * shape->wide, w->root + j * shape->wide, limit, scratch);
-    ikt_free(&scratch);
-    return d;
-}
-
-static float distance(const world *w, int64_t i, int64_t j) {
-    return distance_within(w, i, j, INFINITY);
-}
+/* Probabilities, speeds and lengths of lines against the plain formulas and known answers. */
+#include "support/fisher_world.h"
 
 /* --- the model -------------------------------------------------------------------------------- */
 
@@ -132,7 +7,7 @@ static void support_is_drawn_by_class(void **state) {
     (void)state;
     world w;
     int32_t few[N];
-    begin(&w, M);
+    world_begin(&w, M);
     assert_int_equal(w.support.m, M);
     int64_t count[C] = {0};
     for (int64_t l = 0; l < M; l++) {
@@ -163,13 +38,13 @@ static void support_is_drawn_by_class(void **state) {
     assert_int_equal(count[0], 2);
     assert_int_equal(count[1], 2);
     assert_int_equal(count[2], 18);
-    end(&w);
+    world_end(&w);
 }
 
 static void probabilities_are_those_of_parzen(void **state) {
     (void)state;
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     for (int64_t i = 0; i < N; i++) {
         double sum[C] = {0}, total = 0;
         for (int64_t l = 0; l < M; l++) {
@@ -188,7 +63,7 @@ static void probabilities_are_those_of_parzen(void **state) {
                 assert_true(fabs(root * root - sum[c] / total) < 2e-6);
         }
     }
-    end(&w);
+    world_end(&w);
 }
 
 /* sigma by the plain rules, with bandwidths by bisection to the last bit. */
@@ -238,7 +113,7 @@ static void sigma_is_the_likeliest_of_the_grid(void **state) {
     (void)state;
     world w;
     ikt_class_sigma found;
-    begin(&w, M);
+    world_begin(&w, M);
     double k[M * M], self[M];
     for (int64_t a = 0; a < M; a++)
         for (int64_t b = 0; b < M; b++) {
@@ -271,7 +146,7 @@ static void sigma_is_the_likeliest_of_the_grid(void **state) {
         ikt_class_sigma_find(w.ctx, &w.support, IKT_SIGMA_LIKELIHOOD, 0, k, self, &found),
         IKT_ERR_DATA);
     ikt_clear(w.ctx);
-    end(&w);
+    world_end(&w);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -304,7 +179,7 @@ static void gradients(const world *w, const double x[D], double b[C][D], double 
 static void speeds_are_those_of_the_fisher_matrix(void **state) {
     (void)state;
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     const ikt_class_lanes *shape = &w.support.shape;
     for (int64_t i = 0; i + 1 < N; i += 3) {
         double x[D], b[C][D], p[C], square = 0, zero[D] = {0};
@@ -334,14 +209,14 @@ static void speeds_are_those_of_the_fisher_matrix(void **state) {
                                              w.weight + (i + 1) * shape->lanes, (float)t);
         assert_true(fabs(v - square) < 2e-5 * (1 + square));
     }
-    end(&w);
+    world_end(&w);
 }
 
 static void lengths_are_those_of_the_formulas(void **state) {
     (void)state;
     static const int points[] = {0, 1, 2, 3, 5, 8, 11, 40};
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     for (int rule = 0; rule < 3; rule++)
         for (size_t e = 0; e < sizeof points / sizeof *points; e++) {
             if (rule == IKT_RULE_OUTER && points[e] % 2 == 0) continue;
@@ -354,14 +229,14 @@ static void lengths_are_those_of_the_formulas(void **state) {
                     assert_true(fabs((double)distance(&w, i, j) - sought) < 2e-5);
                 }
         }
-    end(&w);
+    world_end(&w);
 }
 
 static void coarse_arcs_are_never_above_fine_ones(void **state) {
     (void)state;
     static const int nested[] = {0, 1, 3, 7, 15};
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = i + 1; j < N; j++) {
             float before = 0;
@@ -375,7 +250,7 @@ static void coarse_arcs_are_never_above_fine_ones(void **state) {
     w.job.points = 5;
     for (int64_t i = 0; i < N; i++)
         assert_true(distance(&w, i, i) == 0);
-    end(&w);
+    world_end(&w);
 }
 
 /* What is known of a distance does not depend on the limit, and none at or below it is lost. */
@@ -383,7 +258,7 @@ static void a_limit_only_drops_what_is_above_it(void **state) {
     (void)state;
     world w;
     int64_t dropped = 0;
-    begin(&w, M);
+    world_begin(&w, M);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = i + 1; j < N; j++) {
             const float d = distance(&w, i, j);
@@ -394,7 +269,7 @@ static void a_limit_only_drops_what_is_above_it(void **state) {
             dropped += far == INFINITY;
         }
     assert_true(dropped > N * (N - 1) / 2 * 9 / 10);
-    end(&w);
+    world_end(&w);
 }
 
 static void errors_fall_with_the_points(void **state) {
@@ -402,7 +277,7 @@ static void errors_fall_with_the_points(void **state) {
     static const int points[] = {5, 11, 23};
     world w;
     double error[3][3] = {{0}};
-    begin(&w, M);
+    world_begin(&w, M);
     for (int64_t i = 0; i < N; i += 3)
         for (int64_t j = i + 1; j < N; j += 5) {
             const ref_pair pair = pair_of(&w, i, j);
@@ -421,7 +296,7 @@ static void errors_fall_with_the_points(void **state) {
         assert_true(error[IKT_RULE_OUTER][e] > error[IKT_RULE_OUTER][e - 1] / 6);
     }
     assert_true(error[IKT_RULE_ARC][0] < error[IKT_RULE_OUTER][0] / 25);
-    end(&w);
+    world_end(&w);
 }
 
 /* One dimension, two classes, a support row of each at 0 and at 1: the log-odds are linear, and the
@@ -463,7 +338,7 @@ static void far_classes_are_half_a_circle_apart(void **state) {
     static const int points[] = {0, 1, 5, 6};
     const double pi = 3.14159265358979323846;
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     for (int64_t i = 0; i < N; i++)
         for (int c = 0; c < D; c++)
             w.x[i][c] = 0.3 * normal(i, c) + (c == 0 ? 40 * (double)(i % C) : 0);
@@ -478,116 +353,7 @@ static void far_classes_are_half_a_circle_apart(void **state) {
     w.job.rule = IKT_RULE_OUTER;
     w.job.points = 5;
     assert_true((double)distance(&w, 0, 1) < 1e-6);
-    end(&w);
-}
-
-/* --- what changes nothing --------------------------------------------------------------------- */
-
-static double largest_change(const world *w, const float *before) {
-    double most = 0;
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = i + 1; j < N; j++)
-            most = fmax(most, fabs((double)distance(w, i, j) - (double)before[i * N + j]));
-    return most;
-}
-
-static void remember(const world *w, float *d) {
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = i + 1; j < N; j++)
-            d[i * N + j] = distance(w, i, j);
-}
-
-static void summands_of_single_rows_cancel(void **state) {
-    (void)state;
-    world w;
-    float before[N * N];
-    begin(&w, M);
-    const int64_t m = w.support.m;
-    remember(&w, before);
-    /* Squared distances in place of inner products: K + r_i + r_l. */
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t l = 0; l < m; l++) {
-            double squared = 0;
-            for (int c = 0; c < D; c++)
-                squared += pow(w.x[i][c] - w.x[w.support.row[l]][c], 2);
-            w.k[i * m + l] = (float)(-squared / 2);
-        }
-    double self[N];
-    memcpy(self, w.self, (size_t)m * sizeof *self);
-    for (int64_t l = 0; l < m; l++)
-        w.self[l] = 0;
-    weigh(&w, sigma, false);
-    assert_true(largest_change(&w, before) < 1e-5);
-    /* r_l in the block alone, and not in k(s, s): another kernel. */
-    for (int64_t l = 0; l < m; l++)
-        w.self[l] = self[l];
-    weigh(&w, sigma, false);
-    assert_true(largest_change(&w, before) > 0.1);
-    /* (4 K, 2 sigma): powers of two are exact. */
-    compare_rows(&w);
-    for (int64_t e = 0; e < N * m; e++)
-        w.k[e] *= 4;
-    for (int64_t l = 0; l < m; l++)
-        w.self[l] *= 4;
-    weigh(&w, 2 * sigma, false);
-    assert_true(largest_change(&w, before) == 0);
-    end(&w);
-}
-
-/* K + s I moves the own entries alone, which are left out. */
-static void own_entries_count_only_where_they_are_kept(void **state) {
-    (void)state;
-    for (int kept = 0; kept < 2; kept++) {
-        world w;
-        float before[N * N];
-        begin(&w, N);
-        const int64_t m = w.support.m;
-        weigh(&w, sigma, kept == 0);
-        if (!kept) /* of a pair both entries are left out; here those of its rows alone can be */
-            for (int64_t i = 0; i < N; i++)
-                assert_true(
-                    w.weight[i * w.support.shape.lanes + ikt_class_lane_of(&w.support, i)] ==
-                    IKT_NO_WEIGHT);
-        remember(&w, before);
-        for (int64_t l = 0; l < m; l++)
-            w.k[w.support.row[l] * m + l] += 7;
-        weigh(&w, sigma, kept == 0);
-        if (kept)
-            assert_true(largest_change(&w, before) > 0.1);
-        else
-            assert_true(largest_change(&w, before) == 0);
-        end(&w);
-    }
-}
-
-static void indefinite_similarities_give_probabilities(void **state) {
-    (void)state;
-    world w;
-    begin(&w, M);
-    const int64_t m = w.support.m;
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t l = 0; l < m; l++) {
-            const int64_t s = w.support.row[l], low = i < s ? i : s, high = i < s ? s : i;
-            w.k[i * m + l] = (float)(3 * normal(1000 + low, high));
-        }
-    for (int64_t l = 0; l < m; l++)
-        w.self[l] = 3 * normal(1000 + w.support.row[l], w.support.row[l]);
-    weigh(&w, sigma, false);
-    for (int rule = 0; rule < 3; rule++)
-        for (int64_t i = 0; i < N; i++) {
-            double sum = 0;
-            for (int c = 0; c < w.support.shape.wide; c++)
-                sum += pow((double)w.root[i * w.support.shape.wide + c], 2);
-            assert_true(fabs(sum - 1) < 1e-5);
-            for (int64_t j = i + 1; j < N; j += 5) {
-                const ref_pair pair = pair_of(&w, i, j);
-                w.job.rule = (ikt_segment_rule)rule;
-                const double d = (double)distance(&w, i, j);
-                assert_true(d >= 0 &&
-                            fabs(d - ref_distance(&pair, w.job.rule, 5)) < 1e-4 * (1 + d));
-            }
-        }
-    end(&w);
+    world_end(&w);
 }
 
 /* --- instruction sets ------------------------------------------------------------------------- */
@@ -595,7 +361,7 @@ static void indefinite_similarities_give_probabilities(void **state) {
 static void bits_do_not_depend_on_the_instruction_set(void **state) {
     (void)state;
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     const ikt_class_lanes *shape = &w.support.shape;
     weigh(&w, 0.4, true); /* some middles are scaled */
     for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
@@ -625,14 +391,14 @@ static void bits_do_not_depend_on_the_instruction_set(void **state) {
                                                  INFINITY, scratch) == distance(&w, i, j));
             }
     }
-    end(&w);
+    world_end(&w);
 }
 
 /* Products against exponentials. */
 static void middles_by_products_are_those_of_the_line(void **state) {
     (void)state;
     world w;
-    begin(&w, M);
+    world_begin(&w, M);
     const ikt_class_lanes *shape = &w.support.shape;
     _Alignas(64) float a[16], b[16], half[2][128];
     for (int64_t i = 0; i < N; i++)
@@ -648,7 +414,7 @@ static void middles_by_products_are_those_of_the_line(void **state) {
                             ikt_segment_arc(w.job.kernel->chord(a, w.root + j * 16, 16));
             assert_true(d <= distance(&w, i, j) + 1e-5f);
         }
-    end(&w);
+    world_end(&w);
 }
 
 int main(int argc, char **argv) {
@@ -662,9 +428,6 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(errors_fall_with_the_points),
                                        cmocka_unit_test(a_logistic_curve_is_an_arc),
                                        cmocka_unit_test(far_classes_are_half_a_circle_apart),
-                                       cmocka_unit_test(summands_of_single_rows_cancel),
-                                       cmocka_unit_test(own_entries_count_only_where_they_are_kept),
-                                       cmocka_unit_test(indefinite_similarities_give_probabilities),
                                        cmocka_unit_test(bits_do_not_depend_on_the_instruction_set),
                                        cmocka_unit_test(middles_by_products_are_those_of_the_line)};
     MPI_Init(&argc, &argv);

@@ -25,7 +25,7 @@ static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, int6
                         int64_t bytes, ikt_type type, bool labels, ikt_table_writer **out) {
     ikt_table_writer *w = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "table")));
+    IKT_TRY(ikt_alloc_all(ctx, &w, 1, sizeof *w, "table"));
     w->ctx = ctx;
     w->type = type;
     w->index = -1;

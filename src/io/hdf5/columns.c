@@ -147,7 +147,7 @@ ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64
 ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
                            ikt_column **out) {
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "column")));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "column"));
     ikt_column *c = *out;
     *c = column_of(ctx, path, dataset);
     ikt_status st = ikt_h5_open(ctx, path, &c->file);

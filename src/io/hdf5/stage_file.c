@@ -94,7 +94,7 @@ ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_fil
     ikt_stage_file *f = NULL;
     *out = NULL;
     IKT_TRY(ikt_seal_check(ctx, path));
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "checkpoint")));
+    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "checkpoint"));
     *f = (ikt_stage_file){.ctx = ctx, .file = -1};
     ikt_status st = ikt_h5_open(ctx, path, &f->file);
     if (st == IKT_OK) {

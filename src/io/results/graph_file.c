@@ -199,7 +199,7 @@ static ikt_status open_foreign(ikt_graph_file *f, bool has_path) {
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
     ikt_graph_file *f = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "graph file")));
+    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "graph file"));
     *f = (ikt_graph_file){.ctx = ctx,
                           .lent = ikt_lent_find(ctx, name),
                           .file = -1,
@@ -353,7 +353,7 @@ ikt_status ikt_graph_writer_begin(ikt_context *ctx, const char *path, bool overw
                                   ikt_graph_writer **out) {
     ikt_graph_writer *w = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "graph file")));
+    IKT_TRY(ikt_alloc_all(ctx, &w, 1, sizeof *w, "graph file"));
     w->ctx = ctx;
     w->group = -1;
     ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);

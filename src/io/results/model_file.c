@@ -132,7 +132,7 @@ ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overw
                                   ikt_model_writer **out) {
     ikt_model_writer *w = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "model")));
+    IKT_TRY(ikt_alloc_all(ctx, &w, 1, sizeof *w, "model"));
     for (int part = 0; part < IKT_MODEL_PARTS; part++)
         w->part[part] = -1;
     ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);
@@ -355,7 +355,7 @@ static ikt_status open_parts(ikt_model_file *f) {
 ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_file **out) {
     ikt_model_file *f = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "model")));
+    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "model"));
     f->ctx = ctx;
     for (int part = 0; part < IKT_MODEL_PARTS; part++)
         f->part[part] = -1;

@@ -124,8 +124,7 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     const int64_t n = r->rows.n;
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 5 * ikt_h5_rows_bytes(r->n_trace, 8);
-    if (r->trace_eigenvalues > 0)
-        bytes += ikt_h5_rows_bytes(r->n_trace, 8 * r->trace_eigenvalues);
+    if (r->trace_eigenvalues > 0) bytes += ikt_h5_rows_bytes(r->n_trace, 8 * r->trace_eigenvalues);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
     if (r->label_names) bytes += (int64_t)strlen(r->label_names);
     return bytes + ikt_parts_bytes(r->state, r->n_state) + ikt_parts_bytes(r->fisher, r->n_fisher);
@@ -236,7 +235,7 @@ ikt_status ikt_result_open(ikt_context *ctx, const char *name, ikt_result_file *
     char what[IKT_PATH_MAX];
     bool is_hdf5 = false;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "result")));
+    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "result"));
     f->ctx = ctx;
     f->file = f->embedding = f->state = -1;
     snprintf(f->name, sizeof f->name, "%s", name);

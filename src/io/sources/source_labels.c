@@ -48,7 +48,7 @@ static ikt_status read_array(ikt_context *ctx, const char *path, const char *dat
 static ikt_status read_integers(ikt_context *ctx, const char *path, int64_t n, int64_t first,
                                 int64_t count, int64_t *labels) {
     double *values;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &values, count, sizeof *values, "labels")));
+    IKT_TRY(ikt_alloc_all(ctx, &values, count, sizeof *values, "labels"));
     ikt_status st = read_array(ctx, path, "X", n, first, count, values);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i]))
