@@ -8,10 +8,12 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 enum {
     BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */
     STREAM_BYTES = 32 << 20, /* of a block of a stream */
+    KEPT_BYTES = 16 << 20,   /* of what the own rows keep that are scored together */
     OWN_ROWS = 64,           /* own rows and others of a tile of scores: both and their scores */
     OTHERS = 256             /* stay in the second-level cache */
 };
@@ -55,9 +57,8 @@ static void score_block(const scoring *s, const void *packed, int64_t row, int64
 /* The lists that are offered scores. */
 typedef struct {
     ikt_neighbours *lists;
-    int64_t first_row;  /* global number of own row 0, which is not offered to itself; -1: others
-                           are of another set */
-    const int64_t *own; /* or the global number of every own row */
+    const int64_t *own; /* the global number of every own row, which is not offered to itself; NULL:
+                           others are of another set */
 } best_lists;
 
 static void offer_scores(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
@@ -65,11 +66,8 @@ static void offer_scores(void *self, int64_t first, int64_t na, int64_t row, int
     const best_lists *best = self;
     const int64_t k = best->lists->k;
     for (int64_t a = first; a < first + na; a++) {
-        const int64_t own = best->own             ? best->own[a]
-                            : best->first_row < 0 ? -1
-                                                  : best->first_row + a;
-        ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k, own, row, nb,
-                           scores + (a - first) * stride);
+        ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k,
+                           best->own ? best->own[a] : -1, row, nb, scores + (a - first) * stride);
     }
 }
 
@@ -134,24 +132,74 @@ ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_v
     return score_some(ctx, scorer, 0, scorer->rows.count, visit, self);
 }
 
-ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
-                                ikt_list_course *course) {
-    best_lists best = {course->lists, scorer->rows.first, NULL};
-    const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
-    /* Rows whose lists are made together, where others' rows come round once more for the next: so
-     * many that passing them round is little beside scoring. The same on all ranks. */
-    const int64_t scores = INT64_C(1) << 34, least = 1024, share = scores / scorer->rows.n;
-    const int64_t rows = share > most ? most : share > least ? share : least;
-    for (int64_t done = 0; done < most; done += rows) {
-        const int64_t first = done < own ? done : own;
-        const int64_t end = done + rows < own ? done + rows : own;
-        const bool is_through = ikt_list_done(course, first, end);
-        if (!is_through) clear_lists(course->lists, first, end); /* what a stopped run began */
-        IKT_TRY(score_some(ctx, scorer, first, is_through ? first : end, offer_scores, &best));
-        ikt_list_note(course, first, end);
-        if (done + rows < most) IKT_TRY(ikt_list_pause(ctx, course));
+/* What some own rows keep of the scores that they are shown: in buffers, so that a score that is
+ * kept costs no search for its place, as it does in a list. */
+typedef struct {
+    int64_t first, end; /* these rows, local numbers */
+    int64_t first_row;  /* global number of own row 0; a row is not offered to itself */
+    ikt_select *kept;   /* [end - first] */
+    ikt_pair *pair;     /* their memory */
+} kept_rows;
+
+static void keep_scores(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
+                        const float *scores, int64_t stride) {
+    const kept_rows *some = self;
+    for (int64_t a = first; a < first + na; a++)
+        ikt_select_floats(&some->kept[a - some->first], some->first_row + a, row, nb,
+                          scores + (a - first) * stride);
+}
+
+/* COLLECTIVE. The lists of some own rows, others on each rank and maybe none. */
+static ikt_status make_lists(ikt_context *ctx, const ikt_scorer *scorer, kept_rows *some,
+                             ikt_neighbours *lists) {
+    const int64_t k = lists->k, count = some->end - some->first;
+    for (int64_t r = 0; r < count; r++)
+        ikt_select_begin(&some->kept[r], scorer->isa, k, some->pair + r * IKT_SELECT_CAPACITY * k);
+    IKT_TRY(score_some(ctx, scorer, some->first, some->end, keep_scores, some));
+    clear_lists(lists, some->first, some->end);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t at = (some->first + r) * k;
+        ikt_select_end(&some->kept[r]);
+        ikt_best_write(lists->score + at, lists->row + at, some->kept[r].pair, some->kept[r].count);
     }
     return IKT_OK;
+}
+
+/* Rows whose lists are made together, where others' rows come round once more for the next: so many
+ * that passing them round is little beside scoring. The same on all ranks. */
+static int64_t rows_together(const ikt_rows *rows, int64_t k) {
+    const int64_t scores = INT64_C(1) << 34, least = 1024;
+    const int64_t kept = KEPT_BYTES / (IKT_SELECT_CAPACITY * k * (int64_t)sizeof(ikt_pair));
+    return ikt_smaller(ikt_larger(ikt_smaller(scores / rows->n, kept), least),
+                       ikt_rows_count(rows, 0));
+}
+
+int64_t ikt_exact_memory(const ikt_rows *rows, int64_t k) {
+    return rows_together(rows, k) *
+           (int64_t)(sizeof(ikt_select) + IKT_SELECT_CAPACITY * (size_t)k * sizeof(ikt_pair));
+}
+
+ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
+                                ikt_list_course *course) {
+    const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
+    const int64_t k = course->lists->k, rows = rows_together(&scorer->rows, k);
+    kept_rows some = {.first_row = scorer->rows.first};
+    ikt_status st = ikt_alloc(ctx, &some.kept, rows, sizeof *some.kept, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &some.pair, rows * IKT_SELECT_CAPACITY * k, sizeof *some.pair, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t done = 0; st == IKT_OK && done < most; done += rows) {
+        const int64_t first = ikt_smaller(done, own), end = ikt_smaller(done + rows, own);
+        some.first = first;
+        some.end = ikt_list_done(course, first, end) ? first : end; /* by a run that was stopped */
+        st = make_lists(ctx, scorer, &some, course->lists);
+        if (st == IKT_OK) ikt_list_note(course, first, end);
+        if (st == IKT_OK && done + rows < most) st = ikt_list_pause(ctx, course);
+    }
+    ikt_free(&some.kept);
+    ikt_free(&some.pair);
+    return st;
 }
 
 /* --- rows of another set ---------------------------------------------------------------------- */
@@ -159,7 +207,7 @@ ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
 ikt_status ikt_neighbours_offer(ikt_context *ctx, const ikt_scorer *scorer, const int64_t *own,
                                 const void *packed, int64_t row, int64_t count,
                                 ikt_neighbours *lists) {
-    best_lists best = {lists, -1, own};
+    best_lists best = {lists, own};
     scoring s = {ctx, scorer, 0, scorer->rows.count, offer_scores, &best, NULL};
     IKT_TRY(alloc_tiles(&s));
     score_block(&s, packed, row, count);

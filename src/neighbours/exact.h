@@ -35,6 +35,9 @@ ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_v
 ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
                                 ikt_list_course *course);
 
+/* LOCAL, pure. Bytes that exact search takes on rank 0 beside rows, lists and blocks of them. */
+int64_t ikt_exact_memory(const ikt_rows *rows, int64_t k);
+
 /* LOCAL. Offers packed rows to the lists of the scorer's own rows.
  *   own      [scorer->rows.count] the global number of each own row, which is not offered to
  *            itself; NULL: the packed rows are of another set

@@ -70,6 +70,13 @@ void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
     }
 }
 
+void ikt_best_write(float *score, uint32_t *row, const ikt_pair *pair, int64_t count) {
+    for (int64_t e = 0; e < count; e++) {
+        score[e] = ikt_pair_value(pair[e]);
+        row[e] = ikt_pair_number(pair[e]);
+    }
+}
+
 void ikt_best_reverse(float *score, uint32_t *row, int64_t k) {
     for (int64_t i = 0, j = k - 1; i < j; i++, j--) {
         float s = score[i];

@@ -87,13 +87,6 @@ void ikt_nearest_rows_offer(ikt_nearest_rows *n, const ikt_candidates *c) {
                           n->scores + r * stride);
 }
 
-static void write_list(const ikt_pair *pair, int64_t count, float *score, uint32_t *row) {
-    for (int64_t e = 0; e < count; e++) {
-        score[e] = ikt_pair_value(pair[e]);
-        row[e] = ikt_pair_number(pair[e]);
-    }
-}
-
 /* Where the candidates of an own row lie, and the row itself not among them. They lie anywhere:
  * the processor is told early what will be read. */
 static int64_t find_others(ikt_nearest_rows *n, int64_t own, int64_t count,
@@ -124,7 +117,7 @@ static bool refine_row(ikt_nearest_rows *n, int64_t own, const ikt_row_finder *f
     for (int64_t e = 0; e < count; e++)
         n->pairs[e] = ikt_pair_make(n->scores[e], number[e]);
     ikt_pairs_part(n->pairs, count, n->k);
-    write_list(n->pairs, count < n->k ? count : n->k, score, row);
+    ikt_best_write(score, row, n->pairs, count < n->k ? count : n->k);
     return true;
 }
 
@@ -133,8 +126,8 @@ bool ikt_nearest_rows_next(ikt_nearest_rows *n, const ikt_row_finder *finder, fl
     if (n->is_direct) {
         for (int64_t r = 0; r < n->direct; r++) {
             ikt_select_end(&n->kept[r]);
-            write_list(n->kept[r].pair, n->kept[r].count, score + n->row[r] * n->k,
-                       row + n->row[r] * n->k);
+            ikt_best_write(score + n->row[r] * n->k, row + n->row[r] * n->k, n->kept[r].pair,
+                           n->kept[r].count);
         }
         return false;
     }

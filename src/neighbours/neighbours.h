@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "base/status.h"
 #include "dist/rows.h"
 
@@ -46,6 +47,8 @@ void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uin
  *   score   [nb rounded up to 16], entries from nb on may hold anything */
 void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
                         int64_t nb, const float *score);
+/* LOCAL. Writes pairs into the first places of a list. */
+void ikt_best_write(float *score, uint32_t *row, const ikt_pair *pair, int64_t count);
 /* LOCAL. Makes a list that is sorted ascending one that offers can be made to. */
 void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */

@@ -12,6 +12,7 @@
 #include "kernelsum/field.h"
 #include "linalg/eigen.h"
 #include "metric/metric.h"
+#include "neighbours/exact.h"
 #include "neighbours/fine.h"
 #include "neighbours/fisher_near.h"
 #include "neighbours/neighbours.h"
@@ -90,17 +91,21 @@ static int64_t loop_bytes(const ikt_workload *w) {
            kind->memory(kind, &shape) + batch;
 }
 
-/* A row as 16-bit integers, which a search by Euclidean distances has beside it; the last group of
- * a tile of some hundred rows is half empty. */
+/* A row as 16-bit integers, which a search by Euclidean distances has beside it. */
 static int64_t quantised_bytes(const ikt_workload *w) {
     if (w->is_isolation || w->settings.preprocess.metric == IKT_METRIC_MANHATTAN) return 0;
-    return ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 15;
+    return ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 16;
 }
 
-/* What a search needs beside rows and lists: centres as they are and packed, their order; while
- * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
+/* What a search needs beside rows and lists: what rows keep that are compared with all; or centres
+ * as they are and packed, their order; while rows are moved, and before lists are made, a copy of
+ * coordinates, or slices of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
-    if (!w->is_near || w->is_given) return 0;
+    if (w->is_given) return 0;
+    if (!w->is_near)
+        return w->is_dense || w->is_whole || w->is_fisher || w->has_matrix
+                   ? 0
+                   : ikt_exact_memory(&w->distribution, w->k);
     const int64_t n_local = w->distribution.count, near = w->model.near;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
     if (near > 0)
