@@ -65,10 +65,9 @@ static void offer_scores(void *self, int64_t first, int64_t na, int64_t row, int
                          const float *scores, int64_t stride) {
     const best_lists *best = self;
     const int64_t k = best->lists->k;
-    for (int64_t a = first; a < first + na; a++) {
+    for (int64_t a = first; a < first + na; a++)
         ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k,
                            best->own ? best->own[a] : -1, row, nb, scores + (a - first) * stride);
-    }
 }
 
 static void clear_lists(ikt_neighbours *lists, int64_t first, int64_t end) {

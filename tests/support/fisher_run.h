@@ -12,6 +12,7 @@
 #include "base/row_hash.h"
 #include "config/config.h"
 #include "pipeline/discriminative.h"
+#include "support/assign.h"
 #include "support/expect.h"
 #include "support/ikt_test.h"
 
@@ -73,15 +74,6 @@ typedef struct {
     int64_t *labels;
 } made;
 
-static inline void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[512], *word = copy;
-    ikt_settings_parts(settings, parts);
-    assert_true(snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy);
-    for (word = strtok(word, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
-}
-
 typedef enum { USUAL, COMPUTES_ALL, ORDERS } manner;
 
 static inline ikt_status run(ikt_context *ctx, made *m, int64_t k, manner how) {
@@ -129,10 +121,16 @@ static inline void unmake(made *m) {
     ikt_free(&m->labels);
 }
 
+static inline uint64_t lists_hash(ikt_context *ctx, const made *m) {
+    const size_t k = (size_t)m->lists.k;
+    return ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k) ^
+           3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
+}
+
 /* Lists, posterior and figures, in one number. */
 static inline uint64_t hash_of(ikt_context *ctx, const made *m) {
     const ikt_class_outcome *o = &m->outcome;
-    const size_t k = (size_t)m->lists.k, c = (size_t)o->classes.classes;
+    const size_t c = (size_t)o->classes.classes;
     const double figure[] = {o->sigma.sigma,
                              o->sigma.log_likelihood,
                              o->certain,
@@ -144,17 +142,10 @@ static inline uint64_t hash_of(ikt_context *ctx, const made *m) {
                              o->used.posterior,
                              o->used.space_nearest,
                              o->used.space_votes};
-    uint64_t hash = ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k);
-    hash ^= 3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
+    uint64_t hash = lists_hash(ctx, m);
     hash ^= 5 * ikt_row_hash(ctx, o->posterior, m->rows.first, m->rows.count, 4 * c);
     hash ^= 7 * ikt_hash_bytes(figure, sizeof figure, 1);
     return hash ^ 11 * ikt_hash_bytes(o->support.row, (size_t)o->support.m * 8, 1);
-}
-
-static inline uint64_t lists_hash(ikt_context *ctx, const made *m) {
-    const size_t k = (size_t)m->lists.k;
-    return ikt_row_hash(ctx, m->lists.row, m->rows.first, m->rows.count, 4 * k) ^
-           3 * ikt_row_hash(ctx, m->lists.score, m->rows.first, m->rows.count, 4 * k);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "io/convert/table_writer.h"
 #include "pipeline/outcome.h"
 #include "settings/settings.h"
+#include "support/assign.h"
 #include "support/expect.h"
 
 /* Names of a run's own: its rows, its result, its checkpoint. */
@@ -43,16 +44,6 @@ static inline run_files run_files_of_clusters(ikt_context *ctx, int n, int d, in
     for (int64_t e = 0; e < n * d; e++)
         rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e, 0) + (labels[e / d] == e % d ? 6 : 0));
     return run_files_write(ctx, rows, labels, n, d);
-}
-
-/* Assigns KEY=VALUE ..., divided by blanks. */
-static inline void set(ikt_context *ctx, ikt_settings *settings, const char *text) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char copy[1024], *word = copy;
-    ikt_settings_parts(settings, parts);
-    assert_true(snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy);
-    for (word = strtok(word, " "); word; word = strtok(NULL, " "))
-        succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, word));
 }
 
 /* The settings of a short run that keeps no checkpoint, and those that `text` assigns. */
