@@ -14,7 +14,7 @@
 #include "base/row_hash.h"
 #include "evaluate/distances.h"
 #include "isolation/codes.h"
-#include "neighbours/exact.h"
+#include "support/neighbour_lists.h"
 
 typedef enum { FLOATS, BYTES, SPARSE } form;
 
@@ -216,17 +216,42 @@ static void neighbours_are_the_nearest_by_manhattan(void **state) {
         ikt_neighbours lists;
         open_rows(ctx, as, &by_manhattan, &s);
         assert_int_equal(ikt_scorer_data(ctx, s.data, &s.distribution, &scorer), IKT_OK);
-        assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
-        ikt_list_course course = {.lists = &lists};
-        assert_int_equal(ikt_list_course_begin(ctx, NULL, &lists, &course), IKT_OK);
-        assert_int_equal(ikt_neighbours_exact(ctx, &scorer, &course), IKT_OK);
-        ikt_list_course_end(&course);
-        ikt_neighbours_sort(ctx, &lists);
+        assert_int_equal(exact_lists(ctx, &scorer, K, &lists), IKT_OK);
         check_lists(&s, &lists, manhattan, 2);
         ikt_neighbours_destroy(&lists);
         ikt_scorer_destroy(&scorer);
         close_rows(&s);
     }
+}
+
+/* Lists so long that one rank makes those of some rows after those of the others: rows on a line,
+ * in mixed order. */
+static void long_lists_are_made_some_rows_at_a_time(void **state) {
+    enum { ROWS = 1300, LONG = 1000, STEP = 7 }; /* one rank makes 1,024 lists at a time */
+    static float x[ROWS];
+    ikt_context *ctx = *state;
+    const ikt_rows rows = ikt_rows_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    for (int64_t i = 0; i < ROWS; i++)
+        x[i] = (float)(i * STEP % ROWS);
+    const ikt_scorer scorer = ikt_scorer_rows(&ikt_metric_euclidean, x + rows.first, 1, &rows);
+    ikt_neighbours lists;
+    assert_int_equal(exact_lists(ctx, &scorer, LONG, &lists), IKT_OK);
+    for (int64_t i = 0; i < rows.count; i++) {
+        const float *score = lists.score + i * LONG, own = x[rows.first + i];
+        int64_t left = (int64_t)own, right = ROWS - 1 - (int64_t)own, gap = 1;
+        bool met[ROWS] = {false};
+        for (int64_t e = 0; e < LONG; gap++) /* rows at this gap to the left and to the right */
+            for (int side = 0; side < 2 && e < LONG; side++)
+                if (gap <= (side == 0 ? left : right))
+                    assert_true((double)score[e++] == (double)(gap * gap));
+        for (int64_t e = 0; e < LONG; e++) {
+            const int64_t row = lists.row[i * LONG + e];
+            assert_true(row < ROWS && row != rows.first + i && !met[row]);
+            assert_true(score[e] == (x[row] - own) * (x[row] - own));
+            met[row] = true;
+        }
+    }
+    ikt_neighbours_destroy(&lists);
 }
 
 /* --- rows of length 1 ------------------------------------------------------------------------- */
@@ -446,6 +471,7 @@ static void what_are_no_distances_is_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_nearest_by_manhattan),
               ikt_test(neighbours_are_the_nearest_by_manhattan),
+              ikt_test(long_lists_are_made_some_rows_at_a_time),
               ikt_test(cosine_and_correlation_compare_directions),
               ikt_test(sparse_rows_have_a_cosine_and_no_correlation),
               ikt_test(a_matrix_gives_what_its_rows_give),
