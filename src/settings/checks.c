@@ -51,6 +51,18 @@ static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const ch
                                      : ikt_atomic_check(ctx, path, s->output.overwrite);
 }
 
+/* Words by which a reader of the help may mean that there shall be no picture. */
+static ikt_status check_picture_name(ikt_context *ctx, const char *picture) {
+    static const char *const word[] = {"no", "off", "false"};
+    for (size_t w = 0; w < sizeof word / sizeof *word; w++)
+        if (strcmp(picture, word[w]) == 0)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "output.picture=%s would be the name of a file: write "
+                            "output.picture=none for no picture",
+                            picture);
+    return IKT_OK;
+}
+
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {
     const ikt_output_settings *output = &settings->output;
     if (!output->file[0] && needs_file)
@@ -58,6 +70,7 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
     if (output->file[0] && strcmp(output->file, output->picture) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.picture and output.file are the same file: %s",
                         output->file);
+    IKT_TRY(check_picture_name(ctx, output->picture));
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
     /* Whether it may be written depends on the graph (pipeline/early_outputs.h). */

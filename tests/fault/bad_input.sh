@@ -55,6 +55,7 @@ expect 4 "/nowhere/out.h5 cannot be written: No such file or directory" embed $g
 cp data.h5 there.h5
 expect 4 "there.h5 exists already.*output.overwrite=yes" embed $good output.file=there.h5
 expect 2 "output.file and input.file are the same file" embed $good output.file=data.h5 output.overwrite=yes
+expect 2 "write output.picture=none for no picture" embed $good output.picture=no
 expect 4 "/nowhere/out.png cannot be written" embed $good output.picture=/nowhere/out.png
 
 # A folder that may not be written to; root may write anywhere, so a read-only file system stands in.
