@@ -1,11 +1,13 @@
 /* Centres by coarse cell. See near_centres.h. */
 #include "isolation/near_centres.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/rows.h"
@@ -82,15 +84,44 @@ int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
 /* The nearest of the groups, in order; returns how many. */
 static int64_t nearest_groups(int64_t groups, const float *distance, ikt_pair pair[NEAR_GROUPS]) {
     int64_t found = 0;
+    float most = INFINITY; /* a group beyond this is not among them */
     for (int64_t g = 0; g < groups; g++) {
+        if (distance[g] >= most) continue;
         const ikt_pair here = ikt_pair_make(distance[g], (uint32_t)g);
-        if (found == NEAR_GROUPS && here > pair[found - 1]) continue;
         int64_t to = found < NEAR_GROUPS ? found++ : found - 1;
         for (; to > 0 && pair[to - 1] > here; to--)
             pair[to] = pair[to - 1];
         pair[to] = here;
+        if (found == NEAR_GROUPS) most = ikt_pair_value(pair[found - 1]);
     }
     return found;
+}
+
+/* The least of some distances, sixteen at a time. */
+IKT_WIDEST_VECTORS
+static float least_of(const float *distance, int64_t count) {
+    enum { AT_ONCE = 16 };
+    float least[AT_ONCE];
+    int64_t e = 0;
+    for (int l = 0; l < AT_ONCE; l++)
+        least[l] = INFINITY;
+    for (; e + AT_ONCE <= count; e += AT_ONCE)
+        for (int l = 0; l < AT_ONCE; l++)
+            least[l] = distance[e + l] < least[l] ? distance[e + l] : least[l];
+    for (; e < count; e++)
+        least[0] = distance[e] < least[0] ? distance[e] : least[0];
+    for (int l = 1; l < AT_ONCE; l++)
+        least[0] = least[l] < least[0] ? least[l] : least[0];
+    return least[0];
+}
+
+/* The nearest of the cells first .. end - 1, of several the first. */
+static ikt_pair nearest_cell(const float *distance, int64_t first, int64_t end) {
+    const float least = least_of(distance, end - first);
+    int64_t cell = first;
+    while (cell + 1 < end && distance[cell - first] > least)
+        cell++;
+    return ikt_pair_make(least, (uint32_t)cell);
 }
 
 /* Notes the groups that are nearest to each row; returns how many for each. */
@@ -124,11 +155,8 @@ static void compare_cells(const ikt_near_centres *near, ikt_cell_finder *f, int6
                         f->distance);
     for (int64_t i = 0; i < rows; i++) {
         ikt_pair *best = &f->best[pair[i] / each];
-        for (int64_t cell = first; cell < end; cell++) {
-            const float distance = f->distance[i * stride + cell - from];
-            const ikt_pair here = ikt_pair_make(distance, (uint32_t)cell);
-            if (here < *best) *best = here;
-        }
+        const ikt_pair here = nearest_cell(f->distance + i * stride + first - from, first, end);
+        if (first < end && here < *best) *best = here;
     }
 }
 
