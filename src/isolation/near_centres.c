@@ -1,13 +1,11 @@
 /* Centres by coarse cell. See near_centres.h. */
 #include "isolation/near_centres.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/comm.h"
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/rows.h"
@@ -81,47 +79,26 @@ int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
            FEW_ROWS * (d + columns) * number + (groups + 1) * 8;
 }
 
-/* The nearest of the groups, in order; returns how many. */
-static int64_t nearest_groups(int64_t groups, const float *distance, ikt_pair pair[NEAR_GROUPS]) {
-    int64_t found = 0;
-    float most = INFINITY; /* a group beyond this is not among them */
-    for (int64_t g = 0; g < groups; g++) {
-        if (distance[g] >= most) continue;
-        const ikt_pair here = ikt_pair_make(distance[g], (uint32_t)g);
-        int64_t to = found < NEAR_GROUPS ? found++ : found - 1;
-        for (; to > 0 && pair[to - 1] > here; to--)
-            pair[to] = pair[to - 1];
-        pair[to] = here;
-        if (found == NEAR_GROUPS) most = ikt_pair_value(pair[found - 1]);
-    }
-    return found;
+/* The nearest of the groups, in order; returns how many. `pair`: memory for finding them. */
+static int64_t nearest_groups(const ikt_near_centres *near, const float *distance,
+                              ikt_pair pair[IKT_SELECT_CAPACITY * NEAR_GROUPS]) {
+    ikt_select nearest;
+    ikt_select_begin(&nearest, near->isa, NEAR_GROUPS, pair);
+    ikt_select_floats(&nearest, -1, 0, near->groups, distance);
+    ikt_select_end(&nearest);
+    ikt_pairs_sort(pair, nearest.count);
+    return nearest.count;
 }
 
-/* The least of some distances, sixteen at a time. */
-IKT_WIDEST_VECTORS
-static float least_of(const float *distance, int64_t count) {
-    enum { AT_ONCE = 16 };
-    float least[AT_ONCE];
-    int64_t e = 0;
-    for (int l = 0; l < AT_ONCE; l++)
-        least[l] = INFINITY;
-    for (; e + AT_ONCE <= count; e += AT_ONCE)
-        for (int l = 0; l < AT_ONCE; l++)
-            least[l] = distance[e + l] < least[l] ? distance[e + l] : least[l];
-    for (; e < count; e++)
-        least[0] = distance[e] < least[0] ? distance[e] : least[0];
-    for (int l = 1; l < AT_ONCE; l++)
-        least[0] = least[l] < least[0] ? least[l] : least[0];
-    return least[0];
-}
-
-/* The nearest of the cells first .. end - 1, of several the first. */
-static ikt_pair nearest_cell(const float *distance, int64_t first, int64_t end) {
-    const float least = least_of(distance, end - first);
-    int64_t cell = first;
-    while (cell + 1 < end && distance[cell - first] > least)
-        cell++;
-    return ikt_pair_make(least, (uint32_t)cell);
+/* The nearest of the cells first .. end - 1, with its distance; UINT64_MAX where there is none. */
+static ikt_pair nearest_cell(const ikt_near_centres *near, const float *distance, int64_t first,
+                             int64_t end) {
+    ikt_pair pair[IKT_SELECT_CAPACITY] = {UINT64_MAX};
+    ikt_select nearest;
+    ikt_select_begin(&nearest, near->isa, 1, pair);
+    ikt_select_floats(&nearest, -1, first, end - first, distance);
+    ikt_select_end(&nearest);
+    return pair[0];
 }
 
 /* Notes the groups that are nearest to each row; returns how many for each. */
@@ -133,8 +110,8 @@ static int64_t find_groups(const ikt_near_centres *near, ikt_cell_finder *f, int
         near->metric->block(near->isa, f->x + r * near->d, rows, near->group_packed, near->groups,
                             near->d, f->distance);
         for (int64_t i = 0; i < rows; i++) {
-            ikt_pair pair[NEAR_GROUPS];
-            found = nearest_groups(near->groups, f->distance + i * stride, pair);
+            ikt_pair pair[IKT_SELECT_CAPACITY * NEAR_GROUPS];
+            found = nearest_groups(near, f->distance + i * stride, pair);
             for (int64_t e = 0; e < found; e++)
                 f->group[(r + i) * found + e] = ikt_pair_number(pair[e]);
         }
@@ -155,8 +132,9 @@ static void compare_cells(const ikt_near_centres *near, ikt_cell_finder *f, int6
                         f->distance);
     for (int64_t i = 0; i < rows; i++) {
         ikt_pair *best = &f->best[pair[i] / each];
-        const ikt_pair here = nearest_cell(f->distance + i * stride + first - from, first, end);
-        if (first < end && here < *best) *best = here;
+        const ikt_pair here =
+            nearest_cell(near, f->distance + i * stride + first - from, first, end);
+        if (here < *best) *best = here;
     }
 }
 
@@ -200,10 +178,10 @@ static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *
         }
         ikt_pack_rows_from(row, groups, d, near->group_packed);
         for (int64_t i = 0; i < cells; i++) {
-            ikt_pair nearest[NEAR_GROUPS];
+            ikt_pair nearest[IKT_SELECT_CAPACITY * NEAR_GROUPS];
             near->metric->block(near->isa, x + sorted[i] * d, 1, near->group_packed, groups, d,
                                 distance);
-            nearest_groups(groups, distance, nearest);
+            nearest_groups(near, distance, nearest);
             group[i] = ikt_pair_number(nearest[0]);
         }
         ikt_order_by_group(group, cells, groups, near->group_first, order);
