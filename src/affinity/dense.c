@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "base/select.h"
 #include "dist/shuffle.h"
 #include "neighbours/exact.h"
 

@@ -8,7 +8,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "base/sort.h"
+#include "base/select.h"
 
 static const char purpose[] = "pairs";
 

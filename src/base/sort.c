@@ -1,18 +1,8 @@
-/* Sorting of plain numbers, by the C library's sort, and the k least of many values. See sort.h.
- *
- * Method: what is not above the worst of the k least known so far goes into a buffer of 4 k pairs;
- * when it is full, quickselect keeps the k least of it. Advantage: one comparison for most values,
- * and a few operations for each of the others, where a heap moves log k pairs. Disadvantage: memory
- * for 4 k pairs. The order of pairs is total: the order of offers does not matter. */
+/* Sorting of plain numbers, by the C library's sort, and of pairs. See sort.h. */
 #include "base/sort.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 /* The same functions for each type. */
 #define SORT_OF(suffix, type)                                                                      \
@@ -81,9 +71,7 @@ void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, in
     first[0] = 0;
 }
 
-/* --- the k least ------------------------------------------------------------------------------ */
-
-enum { STEP = 16 }; /* values that are compared at once */
+/* --- pairs --------------------------------------------------------------------------------- */
 
 /* Floats are ordered as their bits where positive, and reversed where negative. */
 ikt_pair ikt_pair_make(float value, uint32_t number) {
@@ -97,180 +85,6 @@ float ikt_pair_value(ikt_pair pair) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-/* A pair of pair[low .. high] of about the rank k among them: of a sample, sorted, the one there.
- */
-static ikt_pair pivot_of(const ikt_pair *pair, int64_t low, int64_t high, int64_t k) {
-    enum { SAMPLE = 15 };
-    ikt_pair sample[SAMPLE];
-    const int64_t count = high - low + 1;
-    for (int64_t i = 0; i < SAMPLE; i++) {
-        const ikt_pair here = pair[low + (2 * i + 1) * count / (2 * SAMPLE)];
-        int64_t to = i;
-        for (; to > 0 && sample[to - 1] > here; to--)
-            sample[to] = sample[to - 1];
-        sample[to] = here;
-    }
-    return sample[k * SAMPLE / count];
-}
-
-/* Pairs below the pivot come first; without branches that depend on them, which no processor could
- * foretell. */
-void ikt_pairs_part(ikt_pair *pair, int64_t count, int64_t k) {
-    int64_t low = 0, high = count - 1;
-    while (low < high && k > low && k <= high) {
-        const ikt_pair pivot = pivot_of(pair, low, high, k - low);
-        int64_t below = low;
-        for (int64_t i = low; i <= high; i++) {
-            const ikt_pair here = pair[i];
-            pair[i] = pair[below];
-            pair[below] = here;
-            below += here < pivot;
-        }
-        if (k <= below)
-            high = below - 1;
-        else if (below > low)
-            low = below;
-        else { /* the pivot is the least: to the front with it */
-            for (int64_t i = low; i <= high; i++)
-                if (pair[i] == pivot) {
-                    pair[i] = pair[low];
-                    pair[low++] = pivot;
-                    break;
-                }
-        }
-    }
-}
-
-void ikt_select_tighten(ikt_select *s, int64_t count) {
-    if (s->count <= count) return;
-    ikt_pairs_part(s->pair, s->count, count);
-    s->count = count;
-    s->limit = s->pair[0];
-    for (int64_t e = 1; e < count; e++)
-        if (s->pair[e] > s->limit) s->limit = s->pair[e];
-}
-
-void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair) {
-    *s = (ikt_select){k, 0, UINT64_MAX, isa >= IKT_ISA_AVX512, pair};
-}
-
-static void add(ikt_select *s, ikt_pair pair) {
-    if (pair > s->limit) return;
-    s->pair[s->count++] = pair;
-    if (s->count == IKT_SELECT_CAPACITY * s->k) ikt_select_tighten(s, s->k);
-}
-
-/* Bit l of a mask says that value l of sixteen is not above the limit. */
-static uint32_t none_beyond(uint32_t mask, int64_t left) {
-    return left < STEP ? mask & ((UINT32_C(1) << left) - 1) : mask;
-}
-
-static void add_floats(ikt_select *s, uint32_t mask, int64_t except, int64_t first,
-                       const float *value) {
-    for (; mask; mask &= mask - 1) {
-        int l = __builtin_ctz(mask);
-        if (first + l != except) add(s, ikt_pair_make(value[l], (uint32_t)(first + l)));
-    }
-}
-
-static void add_ints(ikt_select *s, uint32_t mask, int64_t first, const int32_t *value) {
-    for (; mask; mask &= mask - 1) {
-        int l = __builtin_ctz(mask);
-        const uint32_t key = (uint32_t)value[l] ^ UINT32_C(1) << 31;
-        add(s, (ikt_pair)key << 32 | (uint32_t)(first + l));
-    }
-}
-
-static float float_limit(const ikt_select *s) {
-    return s->limit == UINT64_MAX ? INFINITY : ikt_pair_value(s->limit);
-}
-
-static int32_t int_limit(const ikt_select *s) {
-    return s->limit == UINT64_MAX ? INT32_MAX
-                                  : (int32_t)((uint32_t)(s->limit >> 32) ^ UINT32_C(1) << 31);
-}
-
-#if defined(__x86_64__)
-#define WIDE __attribute__((target("avx512f")))
-
-static WIDE void select_floats_wide(ikt_select *s, int64_t except, int64_t first, int64_t count,
-                                    const float *value) {
-    __m512 limit = _mm512_set1_ps(float_limit(s));
-    for (int64_t at = 0; at < count; at += STEP) {
-        uint32_t mask = _mm512_cmp_ps_mask(_mm512_loadu_ps(value + at), limit, _CMP_LE_OQ);
-        if (!mask) continue;
-        add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
-        limit = _mm512_set1_ps(float_limit(s));
-    }
-}
-
-static WIDE void select_ints_wide(ikt_select *s, int64_t first, int64_t count,
-                                  const int32_t *value) {
-    __m512i limit = _mm512_set1_epi32(int_limit(s));
-    for (int64_t at = 0; at < count; at += STEP) {
-        uint32_t mask = _mm512_cmple_epi32_mask(_mm512_loadu_si512(value + at), limit);
-        if (!mask) continue;
-        add_ints(s, none_beyond(mask, count - at), first + at, value + at);
-        limit = _mm512_set1_epi32(int_limit(s));
-    }
-}
-#endif
-
-void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t count,
-                       const float *value) {
-#if defined(__x86_64__)
-    if (s->wide) {
-        select_floats_wide(s, except, first, count, value);
-        return;
-    }
-#endif
-    for (int64_t at = 0; at < count; at += STEP) {
-        const float limit = float_limit(s);
-        uint32_t mask = 0;
-        for (int l = 0; l < STEP; l++)
-            mask |= (uint32_t)(value[at + l] <= limit) << l;
-        if (mask) add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
-    }
-}
-
-void ikt_select_numbered(ikt_select *s, int64_t except, const uint32_t *number, int64_t count,
-                         const float *value) {
-    for (int64_t at = 0; at < count; at += STEP) {
-        const float limit = float_limit(s);
-        int any = 0;
-        for (int l = 0; l < STEP; l++)
-            any |= value[at + l] <= limit;
-        const int64_t end = at + STEP < count ? at + STEP : count;
-        for (int64_t e = at; any && e < end; e++)
-            if (value[e] <= limit && (int64_t)number[e] != except)
-                add(s, ikt_pair_make(value[e], number[e]));
-    }
-}
-
-float ikt_select_limit(const ikt_select *s) {
-    return float_limit(s);
-}
-
-void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value) {
-#if defined(__x86_64__)
-    if (s->wide) {
-        select_ints_wide(s, first, count, value);
-        return;
-    }
-#endif
-    for (int64_t at = 0; at < count; at += STEP) {
-        const int32_t limit = int_limit(s);
-        uint32_t mask = 0;
-        for (int l = 0; l < STEP; l++)
-            mask |= (uint32_t)(value[at + l] <= limit) << l;
-        if (mask) add_ints(s, none_beyond(mask, count - at), first + at, value + at);
-    }
-}
-
-void ikt_select_end(ikt_select *s) {
-    ikt_select_tighten(s, s->k);
 }
 
 /* Shell sort: no calls and no memory of its own. */

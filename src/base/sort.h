@@ -1,4 +1,4 @@
-/* Sorting and searching of plain numbers, and the k least of many values.
+/* Sorting and searching of plain numbers, and sorting of pairs.
  *
  * Every array here has its count as int64_t, and every search is by halving. What orders more than
  * one number a row brings a comparator of its own to qsort and writes it with IKT_COMPARE.
@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "base/cpu.h"
 
 /* Three-way comparison of two numbers: -1, 0 or 1. */
 #define IKT_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -77,43 +75,6 @@ void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, in
 /* A pair (value, number) as one integer whose order is that of the pairs: the value, mapped so that
  * its order is that of an unsigned integer, in the upper half. */
 typedef uint64_t ikt_pair;
-
-enum { IKT_SELECT_CAPACITY = 4 }; /* times k: pairs that a buffer holds */
-
-/* The k least of many values, with what they belong to, in a buffer that is thinned when full. */
-typedef struct {
-    int64_t k, count;
-    ikt_pair limit; /* pairs above it cannot be among the k least */
-    bool wide;      /* the processor compares sixteen values at once */
-    ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], lent */
-} ikt_select;
-
-/* LOCAL, all of the following. Empties the buffer. */
-void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair);
-
-/* Offers value[e] with the number first + e, 0 <= e < count, but not the number `except` (-1: all).
- *   value   [count rounded up to 16], entries from count on may hold anything */
-void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t count,
-                       const float *value);
-void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value);
-
-/* The same with the number[e] of value[e]. */
-void ikt_select_numbered(ikt_select *s, int64_t except, const uint32_t *number, int64_t count,
-                         const float *value);
-
-/* The value that no pair above can be among the k least; infinite where any can. */
-float ikt_select_limit(const ikt_select *s);
-
-/* Keeps the `count` least, at least 1, and takes nothing above them from now on: for callers who
- * know from a sample of the values that more are not needed. What is kept in the end is then all
- * that is not above s->limit, and may be fewer than k. */
-void ikt_select_tighten(ikt_select *s, int64_t count);
-
-/* The k least, or all where fewer were offered, in no order: s->pair[s->count]. */
-void ikt_select_end(ikt_select *s);
-
-/* Brings the k least of some distinct pairs to the front. */
-void ikt_pairs_part(ikt_pair *pair, int64_t count, int64_t k);
 
 /* Parts of a pair. */
 ikt_pair ikt_pair_make(float value, uint32_t number);

@@ -5,7 +5,7 @@
 #ifndef IKT_ISOLATION_CENTRE_LISTS_H
 #define IKT_ISOLATION_CENTRE_LISTS_H
 
-#include "base/sort.h"
+#include "base/select.h"
 #include "isolation/kernel_f32_bound.h"
 #include "isolation/model.h"
 

@@ -7,6 +7,7 @@
 #ifndef IKT_ISOLATION_CODING_H
 #define IKT_ISOLATION_CODING_H
 
+#include "base/select.h"
 #include "isolation/codes.h"
 #include "isolation/codes_kernel.h"
 #include "isolation/near_centres.h"

@@ -8,6 +8,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/select.h"
 #include "dist/rows.h"
 #include "dist/shuffle.h"
 

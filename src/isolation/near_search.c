@@ -222,7 +222,7 @@ static void choose_sets(const ikt_near_search *n, ikt_near_space *w, int level, 
             const ikt_select *near = &w->near[r];
             int64_t part = near->count;
             for (int64_t end = nearer_sets(wanted); end > 0; end = nearer_sets(end)) {
-                ikt_pairs_part(near->pair, part, end);
+                ikt_pairs_part(n->lists->isa, near->pair, part, end);
                 if (end < part) part = end;
             }
             w->sets[first + r] = near->count;

@@ -12,6 +12,7 @@
 #ifndef IKT_ISOLATION_NEAR_SEARCH_H
 #define IKT_ISOLATION_NEAR_SEARCH_H
 
+#include "base/select.h"
 #include "isolation/row_lists.h"
 
 enum { IKT_NEAR_LEVELS = 3 };

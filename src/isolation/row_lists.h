@@ -6,6 +6,7 @@
 #ifndef IKT_ISOLATION_ROW_LISTS_H
 #define IKT_ISOLATION_ROW_LISTS_H
 
+#include "base/select.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
 #include "isolation/near_centres.h"

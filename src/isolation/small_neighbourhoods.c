@@ -18,7 +18,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
+#include "base/select.h"
 #include "dist/rows.h"
 #include "metric/metric.h"
 
@@ -112,7 +112,7 @@ static ikt_status find_among_own(ikt_context *ctx, search *s) {
 /* The ratios of distances of query q, from its nearest rows among all rows. Distances may be
  * squared: what is made of them does not change by a power. */
 static void take_ratios(search *s, int64_t q, ikt_pair *pair, int64_t count) {
-    ikt_pairs_part(pair, count, NEAREST);
+    ikt_pairs_part(ikt_cpu_isa(), pair, count, NEAREST);
     ikt_pairs_sort(pair, NEAREST);
     const double second = (double)ikt_pair_value(pair[SECOND - 1]);
     const double middle = (double)ikt_pair_value(pair[MIDDLE - 1]);

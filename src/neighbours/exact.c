@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/select.h"
 
 enum {
     BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */

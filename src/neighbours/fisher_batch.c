@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/sort.h"
+#include "base/select.h"
 
 enum {
     BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */

@@ -3,7 +3,7 @@
 #ifndef IKT_NEIGHBOURS_FISHER_BATCH_H
 #define IKT_NEIGHBOURS_FISHER_BATCH_H
 
-#include "base/sort.h"
+#include "base/select.h"
 #include "neighbours/fisher_search.h"
 
 enum {

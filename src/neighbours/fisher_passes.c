@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/sort.h"
+#include "base/select.h"
 #include "neighbours/fisher_batch.h"
 
 /* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
@@ -149,6 +149,6 @@ void ikt_fisher_select_end(const ikt_fisher_batch *b, int64_t a, int64_t near) {
     ikt_select_end(s);
     const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
     b->last[a] = is_whole ? UINT64_MAX : greatest(s->pair, s->count);
-    if (near < s->count) ikt_pairs_part(s->pair, s->count, near);
+    if (near < s->count) ikt_pairs_part(ikt_cpu_isa(), s->pair, s->count, near);
     b->near[a] = near < s->count ? greatest(s->pair, near) : b->last[a];
 }

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/sort.h"
+#include "base/select.h"
 
 static const char purpose[] = "fisher blocks";
 

@@ -10,7 +10,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/sort.h"
+#include "base/select.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
 

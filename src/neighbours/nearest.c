@@ -116,7 +116,7 @@ static bool refine_row(ikt_nearest_rows *n, int64_t own, const ikt_row_finder *f
                        n->scores);
     for (int64_t e = 0; e < count; e++)
         n->pairs[e] = ikt_pair_make(n->scores[e], number[e]);
-    ikt_pairs_part(n->pairs, count, n->k);
+    ikt_pairs_part(scorer->isa, n->pairs, count, n->k);
     ikt_best_write(score, row, n->pairs, count < n->k ? count : n->k);
     return true;
 }

@@ -8,7 +8,7 @@
 #ifndef IKT_NEIGHBOURS_NEAREST_H
 #define IKT_NEIGHBOURS_NEAREST_H
 
-#include "base/sort.h"
+#include "base/select.h"
 #include "metric/filter.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"

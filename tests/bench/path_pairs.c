@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "base/sort.h"
+#include "base/select.h"
 #include "base/timer.h"
 #include "isolation/similarity.h"
 #include "limits.h"

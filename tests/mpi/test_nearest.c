@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "base/sort.h"
+#include "base/select.h"
 #include "support/ikt_test.h"
 
 enum { N = 1250, D_MOST = 33, K = 7, OWN = 101, TILE = 250, AT = 400 };
@@ -128,7 +128,7 @@ static void reference(const world *w, int64_t own, ikt_pair *list) {
         }
         if (j != own) pair[count++] = ikt_pair_make(sum, (uint32_t)j);
     }
-    ikt_pairs_part(pair, count, K);
+    ikt_pairs_part(ikt_cpu_isa(), pair, count, K);
     ikt_pairs_sort(pair, K);
     memcpy(list, pair, K * sizeof *list);
 }

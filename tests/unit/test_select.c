@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "base/sort.h"
+#include "base/select.h"
 
 enum { COUNT = 5000, ROOM = COUNT + 16 };
 
@@ -14,7 +14,7 @@ static float float_at(int64_t e) {
 }
 
 static int32_t int_at(int64_t e) {
-    return (int32_t)ikt_rng_below(3, IKT_RNG_TEST, e, 1, 300) - 150; /* many ties */
+    return (int32_t)ikt_rng_below(3, IKT_RNG_TEST, e, 1, 60) - 30; /* many ties */
 }
 
 static int by_number(const void *a, const void *b) {
@@ -28,22 +28,26 @@ static bool is_usable(ikt_isa isa) {
     return isa <= ikt_cpu_isa();
 }
 
-/* Offers the values in uneven pieces. */
+/* Offers the values in uneven pieces: those of odd rank first, then the others from the last on. */
 static void offer(ikt_select *s, bool floats, int64_t except, const void *value) {
-    for (int64_t at = 0, piece = 1; at < COUNT; at += piece, piece = piece * 3 % 1001 + 1) {
-        int64_t count = COUNT - at < piece ? COUNT - at : piece;
+    int64_t begin[COUNT + 1], pieces = 0;
+    for (int64_t at = 0, piece = 1; at < COUNT; at += piece, piece = piece * 3 % 1001 + 1)
+        begin[pieces++] = at;
+    begin[pieces] = COUNT;
+    for (int64_t turn = 0; turn < 2 * pieces; turn++) {
+        const int64_t p = turn < pieces ? turn : 2 * pieces - 1 - turn, at = begin[p];
+        if (p % 2 == (turn < pieces ? 0 : 1)) continue;
         if (floats)
-            ikt_select_floats(s, except, at, count, (const float *)value + at);
+            ikt_select_floats(s, except, at, begin[p + 1] - at, (const float *)value + at);
         else
-            ikt_select_ints(s, at, count, (const int32_t *)value + at);
+            ikt_select_ints(s, at, begin[p + 1] - at, (const int32_t *)value + at);
     }
 }
 
-static void check(bool floats, int64_t k, ikt_isa isa) {
+static void check(bool floats, int64_t except, int64_t k, ikt_isa isa) {
     static float f[ROOM];
     static int32_t i32[ROOM];
     static ikt_pair all[COUNT], buffer[IKT_SELECT_CAPACITY * COUNT];
-    const int64_t except = floats ? 17 : -1;
     int64_t count = 0;
     ikt_select s;
     for (int64_t e = 0; e < COUNT; e++) {
@@ -67,8 +71,9 @@ static void the_k_least_are_kept_with_ties_by_number(void **state) {
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
             if (!is_usable(isas[i])) continue;
-            check(true, lengths[l], isas[i]);
-            check(false, lengths[l], isas[i]);
+            check(true, 5, lengths[l], isas[i]); /* the first of a piece, and the last */
+            check(true, 17, lengths[l], isas[i]);
+            check(false, -1, lengths[l], isas[i]);
         }
 }
 
@@ -104,29 +109,34 @@ static void a_tightened_selection_is_complete_below_its_limit(void **state) {
     assert_in_range(s.count, 20, 200);
 }
 
+/* Brings the k least of 0 .. count - 1, in one of four orders, to the front. */
+static void check_part(ikt_isa isa, int64_t count, int64_t k, int order) {
+    enum { PAIRS = 700 };
+    ikt_pair pair[PAIRS];
+    bool seen[PAIRS] = {false};
+    const int64_t least = k < count ? k : count;
+    for (int64_t e = 0; e < count; e++)
+        pair[e] = (ikt_pair)(order == 0   ? e
+                             : order == 1 ? count - 1 - e
+                             : order == 2 ? (e * 389 + 7) % count
+                                          : (e + count / 2) % count);
+    ikt_pairs_part(isa, pair, count, k);
+    for (int64_t e = 0; e < count; e++) {
+        assert_true(pair[e] < (ikt_pair)count && !seen[pair[e]]);
+        seen[pair[e]] = true;
+        assert_int_equal(pair[e] < (ikt_pair)least, e < least);
+    }
+}
+
 /* Whatever k and however the pairs are ordered before, the k least come first. */
 static void the_least_pairs_come_first(void **state) {
     (void)state;
-    enum { PAIRS = 700 };
-    static const int64_t counts[] = {1, 2, 3, 14, 15, 16, 40, PAIRS};
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        for (int64_t k = 0; k <= counts[c] + 1; k += k / 8 + 1)
-            for (int order = 0; order < 4; order++) {
-                ikt_pair pair[PAIRS];
-                bool seen[PAIRS] = {false};
-                const int64_t count = counts[c], least = k < count ? k : count;
-                for (int64_t e = 0; e < count; e++)
-                    pair[e] = (ikt_pair)(order == 0   ? e
-                                         : order == 1 ? count - 1 - e
-                                         : order == 2 ? (e * 389 + 7) % count
-                                                      : (e + count / 2) % count);
-                ikt_pairs_part(pair, count, k);
-                for (int64_t e = 0; e < count; e++) {
-                    assert_true(pair[e] < (ikt_pair)count && !seen[pair[e]]);
-                    seen[pair[e]] = true;
-                    assert_int_equal(pair[e] < (ikt_pair)least, e < least);
-                }
-            }
+    static const int64_t counts[] = {1, 2, 3, 8, 14, 15, 16, 17, 23, 24, 31, 40, 64, 699, 700};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts && is_usable(isas[i]); c++)
+            for (int64_t k = 0; k <= counts[c] + 1; k += k / 8 + 1)
+                for (int order = 0; order < 4; order++)
+                    check_part(isas[i], counts[c], k, order);
 }
 
 static int by_value(const void *a, const void *b) {
