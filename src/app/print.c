@@ -121,6 +121,10 @@ void ikt_traffic_print(const ikt_run_cost *cost, int ranks) {
            per_iteration(cost, loop->of[IKT_TRAFFIC_MESSAGES_SENT].mean),
            per_iteration(cost, loop->of[IKT_TRAFFIC_COLLECTIVES].mean),
            cost->traffic[IKT_STAGE_TOTAL].of[IKT_TRAFFIC_BYTES_SENT].mean / 1e6);
+    printf("                 in calls of MPI %.2f ms of an iteration on average, %.2f on the rank "
+           "with most; %.1f ms in the longest call\n",
+           per_iteration(cost, loop->wait_mean) * 1e3, per_iteration(cost, loop->wait_most) * 1e3,
+           loop->wait_longest * 1e3);
 }
 
 /* Transfers of a stage; of the loop also per iteration. */
@@ -142,6 +146,13 @@ static void transfers_json(ikt_json *json, const ikt_run_cost *cost, ikt_stage s
         }
         ikt_json_end(json, '}');
     }
+    ikt_json_begin(json, "seconds_in_calls", '{');
+    ikt_json_real(json, "mean",
+                  by_iteration ? per_iteration(cost, traffic->wait_mean) : traffic->wait_mean);
+    ikt_json_real(json, "most",
+                  by_iteration ? per_iteration(cost, traffic->wait_most) : traffic->wait_most);
+    ikt_json_end(json, '}');
+    ikt_json_real(json, "longest_call_seconds", traffic->wait_longest);
     ikt_json_end(json, '}');
 }
 

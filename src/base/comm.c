@@ -50,6 +50,15 @@ static void check(const ikt_context *ctx, int code, const char *what) {
     ikt_abort(ctx, text);
 }
 
+/* A call that waits for other ranks. */
+#define WAIT_FOR(ctx, call, what)                                                                  \
+    do {                                                                                           \
+        const double ikt_begin = ikt_now();                                                        \
+        const int ikt_code = (call);                                                               \
+        ikt_wait_add(ctx, ikt_now() - ikt_begin);                                                  \
+        check(ctx, ikt_code, what);                                                                \
+    } while (0)
+
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
     ctx->piece_bytes = bytes < 8 ? 8 : bytes;
 }
@@ -72,10 +81,10 @@ static void reduce(ikt_context *ctx, void *values, int64_t count, MPI_Datatype t
     for (int64_t done = 0; done < count; done += piece) {
         const int now = (int)(count - done < piece ? count - done : piece);
         char *at = (char *)values + done * size;
-        check(ctx,
-              is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
-                        : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
-              is_before ? "MPI_Exscan" : "MPI_Allreduce");
+        WAIT_FOR(ctx,
+                 is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
+                           : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
+                 is_before ? "MPI_Exscan" : "MPI_Allreduce");
         ikt_traffic_collective(ctx, now * size, now * size);
     }
 }
@@ -99,17 +108,18 @@ void ikt_or_u64(ikt_context *ctx, uint64_t *values, int64_t count) {
 bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
     if (ikt_is_alone(ctx)) return true;
     const struct timespec pause = {0, 1000000};
-    const double end = MPI_Wtime() + seconds;
+    const double begin = ikt_now();
     MPI_Request request;
     int done = 0;
     check(ctx, MPI_Iallreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MIN, ctx->comm, &request),
           "MPI_Iallreduce");
     while (!done && seconds > 0) {
         check(ctx, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (!done && MPI_Wtime() > end) return false;
+        if (!done && ikt_now() > begin + seconds) return false;
         if (!done) nanosleep(&pause, NULL);
     }
     if (!done) check(ctx, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    ikt_wait_add(ctx, ikt_now() - begin);
     ikt_traffic_collective(ctx, (int64_t)sizeof *value, (int64_t)sizeof *value);
     return true;
 }
@@ -133,8 +143,9 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         total += counts[r];
     }
     if (total <= piece) {
-        check(ctx, MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
-              "MPI_Reduce_scatter");
+        WAIT_FOR(ctx,
+                 MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
+                 "MPI_Reduce_scatter");
         ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
         memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
         return;
@@ -144,10 +155,10 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         for (int64_t done = 0; done < counts[r]; done += piece) {
             const int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
             const bool mine = r == ctx->rank;
-            check(ctx,
-                  MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
-                             (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
-                  "MPI_Reduce");
+            WAIT_FOR(ctx,
+                     MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
+                                (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
+                     "MPI_Reduce");
             ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
         }
 }
@@ -176,8 +187,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
     if (ikt_is_alone(ctx)) return;
     for (int64_t done = 0; done < bytes; done += ctx->piece_bytes) {
         int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
-        check(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
-              "MPI_Bcast");
+        WAIT_FOR(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
+                 "MPI_Bcast");
         ikt_traffic_collective(ctx, ctx->rank == root ? now : 0, ctx->rank == root ? 0 : now);
     }
 }
@@ -185,8 +196,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
 void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
     all[0] = mine;
     if (ikt_is_alone(ctx)) return;
-    check(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
-          "MPI_Allgather");
+    WAIT_FOR(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
+             "MPI_Allgather");
     ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
 }
 
@@ -214,7 +225,7 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
         bytes[r] = (int)(counts[r] * (int64_t)size);
         place[r] = r > 0 ? place[r - 1] + bytes[r - 1] : 0;
     }
-    check(
+    WAIT_FOR(
         ctx,
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
         "MPI_Allgatherv");
@@ -224,8 +235,8 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
     recv_counts[0] = send_counts[0];
     if (ikt_is_alone(ctx)) return;
-    check(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
-          "MPI_Alltoall");
+    WAIT_FOR(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
+             "MPI_Alltoall");
     int64_t others = (ctx->size - 1) * (int64_t)sizeof *send_counts;
     ikt_traffic_collective(ctx, others, others);
 }
@@ -243,12 +254,12 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
         if (out < 0) out = 0;
         if (in < 0) in = 0;
         /* A side with nothing left sends to nobody, as its peer expects nothing from it. */
-        check(ctx,
-              MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
-                           out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
-                           (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
-                           MPI_STATUS_IGNORE),
-              "MPI_Sendrecv");
+        WAIT_FOR(ctx,
+                 MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
+                              out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
+                              (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
+                              MPI_STATUS_IGNORE),
+                 "MPI_Sendrecv");
         if (to == ctx->rank) out = 0;
         if (from == ctx->rank) in = 0;
         ikt_traffic_messages(ctx, out > 0, out, in > 0, in);
@@ -279,6 +290,6 @@ void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts
 
 void ikt_barrier(ikt_context *ctx) {
     if (ikt_is_alone(ctx)) return;
-    check(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
+    WAIT_FOR(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
     ikt_traffic_collective(ctx, 0, 0);
 }

@@ -64,6 +64,8 @@ struct ikt_context {
     int stages_open;
 
     int64_t traffic[IKT_STAGE_COUNT][IKT_TRAFFIC_KINDS]; /* without the stages below */
+    double waited[IKT_STAGE_COUNT];                      /* seconds in calls of MPI, the same */
+    double longest_wait[IKT_STAGE_COUNT];                /* in one of them */
 
     ikt_watch watch;
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/stage.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/context.h"
@@ -23,6 +24,14 @@ const char *ikt_stage_saved(ikt_stage stage) {
 
 int ikt_stage_depth(ikt_stage stage) {
     return stages[stage].depth;
+}
+
+/* Behind the stage and those below it, which follow it in the table. */
+static int stage_end(ikt_stage stage) {
+    int end = (int)stage + 1;
+    while (end < IKT_STAGE_COUNT && stages[end].depth > stages[stage].depth)
+        end++;
+    return end;
 }
 
 bool ikt_stage_is_open(const ikt_context *ctx, ikt_stage stage) {
@@ -71,11 +80,30 @@ void ikt_traffic_messages(ikt_context *ctx, int64_t sent, int64_t bytes_sent, in
 }
 
 int64_t ikt_traffic_count(const ikt_context *ctx, ikt_stage stage, ikt_traffic_kind kind) {
-    /* Stages are numbered so that those below one follow it. */
-    int64_t sum = ctx->traffic[stage][kind];
-    for (int s = (int)stage + 1; s < IKT_STAGE_COUNT && stages[s].depth > stages[stage].depth; s++)
+    int64_t sum = 0;
+    for (int s = (int)stage; s < stage_end(stage); s++)
         sum += ctx->traffic[s][kind];
     return sum;
+}
+
+void ikt_wait_add(ikt_context *ctx, double seconds) {
+    const ikt_stage stage = ikt_stage_innermost(ctx);
+    ctx->waited[stage] += seconds;
+    ctx->longest_wait[stage] = fmax(ctx->longest_wait[stage], seconds);
+}
+
+double ikt_wait_seconds(const ikt_context *ctx, ikt_stage stage) {
+    double sum = 0;
+    for (int s = (int)stage; s < stage_end(stage); s++)
+        sum += ctx->waited[s];
+    return sum;
+}
+
+double ikt_wait_longest(const ikt_context *ctx, ikt_stage stage) {
+    double longest = 0;
+    for (int s = (int)stage; s < stage_end(stage); s++)
+        longest = fmax(longest, ctx->longest_wait[s]);
+    return longest;
 }
 
 const char *ikt_traffic_name(ikt_traffic_kind kind) {

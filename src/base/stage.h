@@ -9,7 +9,8 @@
  *   exchange     sent, received: what goes to and comes from OTHER ranks, piece by piece
  * A group of one rank moves nothing, so its bytes are 0, but its collective calls are counted.
  * Transfers inside HDF5, ScaLAPACK and other libraries are not seen.
- * Counts depend on the data, the settings and the number of ranks, and not on the machine.
+ * Counts depend on the data, the settings and the number of ranks, and not on the machine; the
+ * seconds that a rank spends in calls of MPI, waiting for others and for bytes, depend on all.
  * Nothing here prints or communicates; timer.h begins, ends and reports stages.
  */
 #ifndef IKT_BASE_STAGE_H
@@ -99,6 +100,14 @@ void ikt_traffic_messages(ikt_context *ctx, int64_t sent, int64_t bytes_sent, in
 /* LOCAL. What this rank counted under the stage and those below it in the tree of stages, as its
  * time includes theirs; IKT_STAGE_TOTAL: everything. */
 int64_t ikt_traffic_count(const ikt_context *ctx, ikt_stage stage, ikt_traffic_kind kind);
+
+/* LOCAL. Counts seconds that this rank spent in one call of MPI that waits for other ranks. */
+void ikt_wait_add(ikt_context *ctx, double seconds);
+
+/* LOCAL. The seconds that this rank spent in such calls under the stage and those below it, and
+ * those of the longest single call. */
+double ikt_wait_seconds(const ikt_context *ctx, ikt_stage stage);
+double ikt_wait_longest(const ikt_context *ctx, ikt_stage stage);
 
 /* LOCAL. "bytes_sent": the name of a kind in reports. */
 const char *ikt_traffic_name(ikt_traffic_kind kind);

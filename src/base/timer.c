@@ -75,6 +75,20 @@ void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
     for (int c = 0; c < COUNTERS; c++)
         traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
             (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
+    int64_t nanoseconds[IKT_STAGE_COUNT];
+    double seconds[2][IKT_STAGE_COUNT];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        seconds[0][s] = ikt_wait_seconds(ctx, (ikt_stage)s);
+        seconds[1][s] = ikt_wait_longest(ctx, (ikt_stage)s);
+        nanoseconds[s] = (int64_t)(seconds[0][s] * 1e9);
+    }
+    ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
+    ikt_max_f64(ctx, seconds[0], 2 * IKT_STAGE_COUNT);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        traffic[s].wait_mean = 1e-9 * (double)nanoseconds[s] / ctx->size;
+        traffic[s].wait_most = seconds[0][s];
+        traffic[s].wait_longest = seconds[1][s];
+    }
 }
 
 void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out) {

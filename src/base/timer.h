@@ -31,6 +31,8 @@ typedef struct {
 
 typedef struct {
     ikt_traffic_range of[IKT_TRAFFIC_KINDS];
+    double wait_mean, wait_most; /* seconds in calls of MPI over ranks */
+    double wait_longest;         /* of all calls of all ranks */
 } ikt_traffic;
 
 /* COLLECTIVE. Fills traffic[IKT_STAGE_COUNT] with what was counted before the call, stages with

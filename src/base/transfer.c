@@ -70,7 +70,9 @@ void ikt_transfer_begin(ikt_transfer *t, const void *send, const int64_t *send_c
 }
 
 void ikt_transfer_end(ikt_transfer *t) {
+    const double begin = ikt_now();
     check(t, MPI_Waitall(t->receives + t->sends, t->request, MPI_STATUSES_IGNORE));
+    ikt_wait_add(t->ctx, ikt_now() - begin);
     ikt_traffic_messages(t->ctx, t->sends, t->sent * (int64_t)t->bytes, t->receives,
                          t->received * (int64_t)t->bytes);
 }

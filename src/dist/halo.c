@@ -101,7 +101,9 @@ void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost) {
 
 void ikt_halo_end(ikt_halo *halo) {
     const int64_t row_bytes = halo->width * (int64_t)sizeof(float);
+    const double begin = ikt_now();
     check(halo, MPI_Waitall(halo->receives + halo->sends, halo->request, MPI_STATUSES_IGNORE));
+    ikt_wait_add(halo->ctx, ikt_now() - begin);
     ikt_traffic_messages(halo->ctx, halo->sends, halo->asked.received * row_bytes, halo->receives,
                          halo->asked.sent * row_bytes);
 }

@@ -180,12 +180,14 @@ static void note_circumstances(const ikt_run *run, const ikt_run_cost *cost, ikt
         snprintf(name, sizeof name, "traffic_%s", ikt_stage_name((ikt_stage)s));
         ikt_note_circumstance(n, name,
                               "per rank at most %lld bytes sent, %lld received, %lld messages "
-                              "sent, %lld received, %lld collective calls",
+                              "sent, %lld received, %lld collective calls, %.6f s in calls of MPI, "
+                              "%.6f s in the longest",
                               (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
                               (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
                               (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
                               (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most,
-                              (long long)of[IKT_TRAFFIC_COLLECTIVES].most);
+                              (long long)of[IKT_TRAFFIC_COLLECTIVES].most,
+                              cost->traffic[s].wait_most, cost->traffic[s].wait_longest);
     }
 }
 

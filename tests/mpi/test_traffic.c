@@ -1,5 +1,9 @@
 /* Known transfers give known counts, by stage, on any number of ranks. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/ikt_test.h"
+
+#include <math.h>
+#include <time.h>
 
 #include "base/comm.h"
 #include "base/exact_sum.h"
@@ -154,9 +158,44 @@ static void ranges_are_over_the_ranks(void **state) {
     assert_int_equal(traffic[IKT_STAGE_GATHER].of[IKT_TRAFFIC_BYTES_SENT].most, 0);
 }
 
+/* Rank 0 comes late to a barrier: the others are in it at least until then, and no rank longer than
+ * from its call to its return, by a clock that the ranks of a machine share. */
+static void waiting_for_others_is_counted(void **state) {
+    ikt_context *ctx = *state;
+    const struct timespec pause = {0, 20000000};
+    ikt_traffic traffic[IKT_STAGE_COUNT];
+    ikt_barrier(ctx);
+    const double before = ikt_wait_seconds(ctx, IKT_STAGE_TOTAL);
+    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
+    ikt_stage_begin(ctx, IKT_STAGE_STEP);
+    if (ikt_rank(ctx) == 0) nanosleep(&pause, NULL);
+    const double called = ikt_now();
+    ikt_barrier(ctx);
+    const double returned = ikt_now();
+    ikt_stage_end(ctx, IKT_STAGE_STEP);
+    const double waited = ikt_wait_seconds(ctx, IKT_STAGE_STEP);
+    assert_true(ikt_wait_longest(ctx, IKT_STAGE_STEP) == waited); /* one call */
+    ikt_wait_add(ctx, 3);                                         /* of the loop itself */
+    ikt_wait_add(ctx, 2);
+    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    double late = called;
+    ikt_broadcast(ctx, &late, (int64_t)sizeof late, 0);
+    assert_true(waited <= returned - called && waited >= (ikt_size(ctx) > 1 ? late - called : 0));
+    assert_true(fabs(ikt_wait_seconds(ctx, IKT_STAGE_LAYOUT) - waited - 5) < 1e-9);
+    assert_true(ikt_wait_longest(ctx, IKT_STAGE_LAYOUT) == fmax(3, waited));
+    assert_true(ikt_wait_seconds(ctx, IKT_STAGE_TOTAL) >= before + waited + 5 - 1e-9);
+    assert_true(ikt_wait_seconds(ctx, IKT_STAGE_HALO) == 0);
+    ikt_traffic_collect(ctx, traffic);
+    const ikt_traffic *step = &traffic[IKT_STAGE_STEP], *loop = &traffic[IKT_STAGE_LAYOUT];
+    assert_true(step->wait_most >= waited && step->wait_mean <= step->wait_most + 1e-9);
+    assert_true(step->wait_mean * ikt_size(ctx) >= step->wait_most - 1e-6);
+    assert_true(step->wait_longest == step->wait_most);
+    assert_true(loop->wait_longest >= 3 && fabs(loop->wait_mean - step->wait_mean - 5) < 1e-6);
+}
+
 IKT_MPI_TESTS(ikt_test(collectives_count_their_payload),
               ikt_test(concatenation_counts_the_others_parts),
               ikt_test(exchanges_count_messages_to_other_ranks),
               ikt_test(the_halo_counts_every_exchange),
               ikt_test(a_stage_left_by_a_failure_is_closed_with_its_parent),
-              ikt_test(ranges_are_over_the_ranks))
+              ikt_test(ranges_are_over_the_ranks), ikt_test(waiting_for_others_is_counted))
