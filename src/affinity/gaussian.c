@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "affinity/affinity.h"
+#include "base/cpu.h"
+#include "base/exp_lanes.h"
 #include "base/memory.h"
 #include "dist/shuffle.h"
 
@@ -14,37 +16,53 @@ static const double entropy_tolerance = 1e-6, step_most = 1.5;
 
 /* Entropy of p_j proportional to exp(-beta (d_j - least)); the sum of exponentials in *total, and
  * the derivative of the entropy by log(beta) in *slope. */
-static double entropy(const float *squared, int64_t count, int64_t skip, double least, double beta,
-                      double *total, double *slope) {
-    double sum = 0, first = 0, second = 0;
-    for (int64_t j = 0; j < count; j++) {
-        if (j == skip) continue;
-        double distance = (double)squared[j] - least;
-        double weight = exp(-beta * distance);
-        sum += weight;
-        first += weight * distance;
-        second += weight * distance * distance;
+static IKT_WIDEST_VECTORS double entropy(const float *squared, int64_t count, int64_t skip,
+                                         double least, double beta, double *total, double *slope) {
+    ikt_doubles sums = {0}, firsts = {0}, seconds = {0};
+    for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
+        ikt_doubles distance, weight;
+        ikt_doubles_load(squared + j, count - j, (float)least, &distance);
+        distance -= least;
+        weight = distance * -beta;
+        ikt_exp_lanes(&weight);
+        if (count - j < IKT_DOUBLES) ikt_doubles_keep(&weight, count - j);
+        if (skip >= j && skip < j + IKT_DOUBLES) weight[skip - j] = 0;
+        sums += weight;
+        firsts += weight * distance;
+        seconds += weight * distance * distance;
     }
-    double mean = first / sum;
+    const double sum = ikt_doubles_total(&sums), mean = ikt_doubles_total(&firsts) / sum;
     *total = sum;
-    *slope = -beta * beta * (second / sum - mean * mean);
+    *slope = -beta * beta * (ikt_doubles_total(&seconds) / sum - mean * mean);
     return log(sum) + beta * mean;
+}
+
+/* The least distance above a limit; infinite where there is none. */
+static double least_of(const float *squared, int64_t count, int64_t skip, double limit) {
+    double least = INFINITY;
+    for (int64_t j = 0; j < count; j++)
+        if ((double)squared[j] < least && (double)squared[j] > limit && j != skip)
+            least = (double)squared[j];
+    return least;
+}
+
+static IKT_WIDEST_VECTORS double sum_above(const float *squared, int64_t count, int64_t skip,
+                                           double least) {
+    ikt_doubles sums = {0};
+    for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
+        ikt_doubles distance;
+        ikt_doubles_load(squared + j, count - j, (float)least, &distance);
+        sums += distance - least;
+    }
+    return ikt_doubles_total(&sums) - (skip >= 0 ? (double)squared[skip] - least : 0);
 }
 
 static const double beta_most = 750; /* exp(-750) is 0 */
 
 double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
                          double *least, double *total) {
-    *least = INFINITY;
-    for (int64_t j = 0; j < count; j++)
-        if (j != skip && (double)squared[j] < *least) *least = (double)squared[j];
-    double sum = 0, gap = INFINITY; /* of distances above the least: the sum, the least */
-    for (int64_t j = 0; j < count; j++) {
-        if (j == skip) continue;
-        const double above = (double)squared[j] - *least;
-        sum += above;
-        if (above > 0) gap = fmin(gap, above);
-    }
+    *least = least_of(squared, count, skip, -INFINITY);
+    const double sum = sum_above(squared, count, skip, *least);
     double scale = sum / (double)count, target = log(perplexity), slope;
     if (!(scale > 0)) { /* all equally far: any bandwidth gives the uniform distribution */
         entropy(squared, count, skip, *least, 0, total, &slope);
@@ -65,8 +83,25 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
     }
     /* Where more rows are equally near than the perplexity asks for, beta grows without end. From
      * here on all other weights are 0 in any case, and products of beta would lose their digits. */
-    if (high == INFINITY && isfinite(gap) && exp(at) * gap > beta_most) return beta_most / gap;
+    if (high == INFINITY) {
+        const double gap = least_of(squared, count, skip, *least) - *least;
+        if (isfinite(gap) && exp(at) * gap > beta_most) return beta_most / gap;
+    }
     return exp(at);
+}
+
+/* exp(-beta (d_j - least)) / total; `weight` may be where the distances are. */
+static IKT_WIDEST_VECTORS void weigh_row(const float *squared, int64_t count, double least,
+                                         double beta, double total, float *weight) {
+    for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
+        ikt_doubles w;
+        ikt_doubles_load(squared + j, count - j, (float)least, &w);
+        w = (w - least) * -beta;
+        ikt_exp_lanes(&w);
+        w /= total;
+        for (int64_t l = 0; l < IKT_DOUBLES && j + l < count; l++)
+            weight[j + l] = (float)w[l];
+    }
 }
 
 void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double perplexity,
@@ -76,8 +111,7 @@ void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double 
     for (int64_t i = 0; i < lists->n_local; i++) {
         const float *squared = lists->score + i * k;
         double least, total, beta = ikt_gaussian_beta(squared, k, -1, perplexity, &least, &total);
-        for (int64_t e = 0; e < k; e++)
-            weight[i * k + e] = (float)(exp(-beta * ((double)squared[e] - least)) / total);
+        weigh_row(squared, k, least, beta, total, weight + i * k);
     }
 }
 

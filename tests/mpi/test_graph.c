@@ -159,6 +159,29 @@ static void p_does_not_depend_on_the_ranks(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* p_j|i of squared distances by bisection with the C library's exponential. */
+static void weigh_plainly(const float *squared, int count, double perplexity, double *weight) {
+    double low = 0, high = 1e3, least = INFINITY, total = 0;
+    for (int e = 0; e < count; e++)
+        least = fmin(least, (double)squared[e]);
+    for (int step = 0; step < 200; step++) {
+        const double beta = (low + high) / 2;
+        double mean = 0;
+        total = 0;
+        for (int e = 0; e < count; e++) {
+            weight[e] = exp(-beta * ((double)squared[e] - least));
+            total += weight[e];
+            mean += weight[e] * ((double)squared[e] - least);
+        }
+        if (log(total) + beta * mean / total > log(perplexity))
+            low = beta;
+        else
+            high = beta;
+    }
+    for (int e = 0; e < count; e++)
+        weight[e] /= total;
+}
+
 static void gaussian_rows_have_the_wanted_perplexity(void **state) {
     ikt_context *ctx = *state;
     enum { ROWS = 4, M = 60 };
@@ -179,6 +202,10 @@ static void gaussian_rows_have_the_wanted_perplexity(void **state) {
         }
         assert_true(fabs(total - 1) < 1e-5);
         assert_true(fabs(exp(entropy) - 20) < 1e-3);
+        double plain[M];
+        weigh_plainly(score + i * M, M, 20, plain);
+        for (int e = 0; e < M; e++)
+            assert_true(fabs((double)weight[i * M + e] - plain[e]) < 1e-5 * plain[e] + 1e-9);
     }
     for (int e = 0; e < M; e++)
         score[e] = 3; /* all equally far */
