@@ -1,10 +1,13 @@
 /* Codes from lists of near centres, the places of rows, and the search among fine cells: against
  * the exact codes and every pair of rows, and the same bits whatever the ranks and threads. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/ikt_test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
@@ -189,6 +192,28 @@ static void bits_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Kernels of other instruction sets take other numbers of rows at a time. */
+static void bits_do_not_depend_on_the_instruction_set(void **state) {
+    ikt_context *ctx = *state;
+    setting s;
+    assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
+    const int isas = (int)ikt_cpu_isa() + 1;
+    for (int q = 0; q < PROBLEMS; q += 2) {
+        compute(ctx, &problems[q], &s);
+        const uint64_t best = hash_all(ctx, &s);
+        clear(&s);
+        for (int isa = 0; isa < isas; isa++) {
+            assert_int_equal(setenv("IKTSNE_ISA", ikt_isa_name((ikt_isa)isa), 1), 0);
+            compute(ctx, &problems[q], &s);
+            if (hash_all(ctx, &s) != best)
+                fail_msg("%s: other codes or places with %s", problems[q].name,
+                         ikt_isa_name((ikt_isa)isa));
+            clear(&s);
+        }
+        unsetenv("IKTSNE_ISA");
+    }
+}
+
 /* --- the search ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -291,5 +316,6 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
 IKT_MPI_TESTS(ikt_test(nearly_all_cells_are_exact), ikt_test(all_candidates_give_the_exact_cells),
               ikt_test(places_are_those_of_the_nearest),
               ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(fine_cells_find_similar_rows),
               ikt_test(lists_do_not_depend_on_ranks_and_threads))
