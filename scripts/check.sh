@@ -15,5 +15,4 @@ all) sample=(); export IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ;;
 esac
 ./scripts/install-dependencies.sh tests
 ./scripts/build.sh release
-# Three tests for two processors: ranks that start and end leave a third of them idle.
-exec ctest --test-dir build/release --output-on-failure -j $((($(nproc) * 3 + 1) / 2)) "${sample[@]}"
+exec ctest --test-dir build/release --output-on-failure -j "$(nproc)" "${sample[@]}"
