@@ -14,6 +14,14 @@
 enum { STEPS = 64 };
 static const double entropy_tolerance = 1e-6, step_most = 1.5;
 
+/* How far eight distances from place j on lie above the least; 0 at `skip` and from `count` on. */
+IKT_DOUBLES_INLINE void load_above(const float *squared, int64_t j, int64_t count, int64_t skip,
+                                   double least, ikt_doubles *above) {
+    ikt_doubles_load(squared + j, count - j, (float)least, above);
+    *above -= least;
+    if (skip >= j && skip < j + IKT_DOUBLES) (*above)[skip - j] = 0;
+}
+
 /* Entropy of p_j proportional to exp(-beta (d_j - least)); the sum of exponentials in *total, and
  * the derivative of the entropy by log(beta) in *slope. */
 static IKT_WIDEST_VECTORS double entropy(const float *squared, int64_t count, int64_t skip,
@@ -21,8 +29,7 @@ static IKT_WIDEST_VECTORS double entropy(const float *squared, int64_t count, in
     ikt_doubles sums = {0}, firsts = {0}, seconds = {0};
     for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
         ikt_doubles distance, weight;
-        ikt_doubles_load(squared + j, count - j, (float)least, &distance);
-        distance -= least;
+        load_above(squared, j, count, skip, least, &distance);
         weight = distance * -beta;
         ikt_exp_lanes(&weight);
         if (count - j < IKT_DOUBLES) ikt_doubles_keep(&weight, count - j);
@@ -46,15 +53,16 @@ static double least_of(const float *squared, int64_t count, int64_t skip, double
     return least;
 }
 
+/* Of all distances above the least, their sum. */
 static IKT_WIDEST_VECTORS double sum_above(const float *squared, int64_t count, int64_t skip,
                                            double least) {
     ikt_doubles sums = {0};
     for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
         ikt_doubles distance;
-        ikt_doubles_load(squared + j, count - j, (float)least, &distance);
-        sums += distance - least;
+        load_above(squared, j, count, skip, least, &distance);
+        sums += distance;
     }
-    return ikt_doubles_total(&sums) - (skip >= 0 ? (double)squared[skip] - least : 0);
+    return ikt_doubles_total(&sums);
 }
 
 static const double beta_most = 750; /* exp(-750) is 0 */
@@ -95,8 +103,8 @@ static IKT_WIDEST_VECTORS void weigh_row(const float *squared, int64_t count, do
                                          double beta, double total, float *weight) {
     for (int64_t j = 0; j < count; j += IKT_DOUBLES) {
         ikt_doubles w;
-        ikt_doubles_load(squared + j, count - j, (float)least, &w);
-        w = (w - least) * -beta;
+        load_above(squared, j, count, -1, least, &w);
+        w *= -beta;
         ikt_exp_lanes(&w);
         w /= total;
         for (int64_t l = 0; l < IKT_DOUBLES && j + l < count; l++)

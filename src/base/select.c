@@ -161,6 +161,10 @@ static void part(bool is_wide, ikt_pair *pair, int64_t count, int64_t k) {
     }
 }
 
+ikt_pair ikt_pairs_greatest(ikt_isa isa, const ikt_pair *pair, int64_t count) {
+    return greatest(isa >= IKT_ISA_AVX512, pair, count);
+}
+
 void ikt_pairs_part(ikt_isa isa, ikt_pair *pair, int64_t count, int64_t k) {
     part(isa >= IKT_ISA_AVX512, pair, count, k);
 }

@@ -47,6 +47,9 @@ void ikt_select_tighten(ikt_select *s, int64_t count);
 /* The k least, or all where fewer were offered, in no order: s->pair[s->count]. */
 void ikt_select_end(ikt_select *s);
 
+/* The greatest of some pairs; 0 where there are none. */
+ikt_pair ikt_pairs_greatest(ikt_isa isa, const ikt_pair *pair, int64_t count);
+
 /* Brings the k least of some distinct pairs to the front, in no order. */
 void ikt_pairs_part(ikt_isa isa, ikt_pair *pair, int64_t count, int64_t k);
 

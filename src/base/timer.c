@@ -61,20 +61,7 @@ void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
                                      (int)slowest[s], count[s]};
 }
 
-void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
-    enum { COUNTERS = IKT_STAGE_COUNT * IKT_TRAFFIC_KINDS };
-    int64_t least[COUNTERS], most[COUNTERS], sum[COUNTERS];
-    for (int c = 0; c < COUNTERS; c++)
-        sum[c] = ikt_traffic_count(ctx, (ikt_stage)(c / IKT_TRAFFIC_KINDS),
-                                   (ikt_traffic_kind)(c % IKT_TRAFFIC_KINDS));
-    memcpy(least, sum, sizeof sum);
-    memcpy(most, sum, sizeof sum);
-    ikt_min_i64(ctx, least, COUNTERS);
-    ikt_max_i64(ctx, most, COUNTERS);
-    ikt_sum_i64(ctx, sum, COUNTERS);
-    for (int c = 0; c < COUNTERS; c++)
-        traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
-            (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
+static void collect_waits(ikt_context *ctx, ikt_traffic *traffic) {
     int64_t nanoseconds[IKT_STAGE_COUNT];
     double seconds[2][IKT_STAGE_COUNT];
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
@@ -89,6 +76,23 @@ void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
         traffic[s].wait_most = seconds[0][s];
         traffic[s].wait_longest = seconds[1][s];
     }
+}
+
+void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
+    enum { COUNTERS = IKT_STAGE_COUNT * IKT_TRAFFIC_KINDS };
+    int64_t least[COUNTERS], most[COUNTERS], sum[COUNTERS];
+    for (int c = 0; c < COUNTERS; c++)
+        sum[c] = ikt_traffic_count(ctx, (ikt_stage)(c / IKT_TRAFFIC_KINDS),
+                                   (ikt_traffic_kind)(c % IKT_TRAFFIC_KINDS));
+    memcpy(least, sum, sizeof sum);
+    memcpy(most, sum, sizeof sum);
+    ikt_min_i64(ctx, least, COUNTERS);
+    ikt_max_i64(ctx, most, COUNTERS);
+    ikt_sum_i64(ctx, sum, COUNTERS);
+    for (int c = 0; c < COUNTERS; c++)
+        traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
+            (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
+    collect_waits(ctx, traffic);
 }
 
 void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out) {

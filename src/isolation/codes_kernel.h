@@ -32,6 +32,7 @@
 
 enum {
     IKT_LANES = 16,
+    IKT_KERNEL_ROWS = 24,    /* a multiple of the rows that any kernel takes at a time */
     IKT_SEEN_WORDS = 48,     /* words of what the lanes of a row have seen, at most */
     IKT_ROW_TILE_MOST = 480, /* rows of a tile, at most */
     /* Largest number of columns for which the uint8 score |c|^2 - 2 x.(c - 128) fits an int32:
@@ -94,7 +95,7 @@ typedef struct {
                   void *out, int64_t stride);
     /* LOCAL. The same for rows that are chosen from some that stand side by side as words
      * (ikt_row_words): the value of row[i] goes to out[i * stride + ...]; float32 values are summed
-     * up in one piece.
+     * up in one piece. Values of rows up to a multiple of `rows` are written here, too.
      *   row   [count] */
     void (*score_chosen)(const void *word, const uint32_t *row, int64_t count,
                          const ikt_centres *centres, int64_t first, int64_t end, void *out,

@@ -39,6 +39,8 @@ enum {
     BLOCK_VECTORS = LANE_WIDTH == 16 ? 3 : 1
 };
 
+_Static_assert(IKT_KERNEL_ROWS % BLOCK_ROWS == 0, "arrays are made for whole groups of rows");
+
 /* What the lanes of a row have seen: least value, vector of the least, second least (float32). */
 enum { BEST = 0, VECTOR = LANES, SECOND = 2 * LANES, U8_SEEN = 2 * LANES, F32_SEEN = 3 * LANES };
 

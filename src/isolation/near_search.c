@@ -7,8 +7,7 @@
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
     CHUNK = CHUNK_VECTORS * IKT_LANES,
-    PIECE = 120,     /* rows whose values are held together, a multiple of the rows of every kernel,
-                        which fills up its last ones: they stay in the cache */
+    PIECE = 5 * IKT_KERNEL_ROWS, /* rows whose values are held together: they stay in the cache */
     FIRST_SHARE = 8, /* a row is compared with the nearest of its sets first, then with so many
                         times as many: what it has found tells which points are worth keeping */
     CELL_SHARE = 4,  /* a row is compared with the cells of near groups: one in so many of all, */

@@ -10,7 +10,7 @@
 #include "metric/metric.h"
 
 enum {
-    TILE_ROWS = 96,     /* a multiple of every kernel's rows */
+    TILE_ROWS = 4 * IKT_KERNEL_ROWS,
     CHUNK_VECTORS = 64, /* of centres: values of a tile stay in the second-level cache */
     CHUNK = CHUNK_VECTORS * IKT_LANES
 };

@@ -137,18 +137,12 @@ void ikt_fisher_select_begin(const ikt_fisher_batch *b, int64_t a) {
                      b->buffer + a * IKT_SELECT_CAPACITY * b->selected);
 }
 
-static ikt_pair greatest(const ikt_pair *pair, int64_t count) {
-    ikt_pair most = 0;
-    for (int64_t e = 0; e < count; e++)
-        if (pair[e] > most) most = pair[e];
-    return most;
-}
-
 void ikt_fisher_select_end(const ikt_fisher_batch *b, int64_t a, int64_t near) {
     ikt_select *s = &b->select[a];
+    const ikt_isa isa = ikt_cpu_isa();
     ikt_select_end(s);
     const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
-    b->last[a] = is_whole ? UINT64_MAX : greatest(s->pair, s->count);
-    if (near < s->count) ikt_pairs_part(ikt_cpu_isa(), s->pair, s->count, near);
-    b->near[a] = near < s->count ? greatest(s->pair, near) : b->last[a];
+    b->last[a] = is_whole ? UINT64_MAX : ikt_pairs_greatest(isa, s->pair, s->count);
+    if (near < s->count) ikt_pairs_part(isa, s->pair, s->count, near);
+    b->near[a] = near < s->count ? ikt_pairs_greatest(isa, s->pair, near) : b->last[a];
 }
