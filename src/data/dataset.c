@@ -249,9 +249,11 @@ static ikt_status read_widened(void *self, int64_t first, int64_t count, double 
     return stream(d, first, count, put_widened, rows, (size_t)d->columns * sizeof(double));
 }
 
-/* COLLECTIVE. Fits the components to the normalised rows. */
-static ikt_status reduce(ikt_dataset *d, int64_t k) {
-    ikt_row_reader reader = {read_normalised, d, d->n, d->d, ikt_source_name(d->source)};
+/* COLLECTIVE. Fits the components to the normalised rows, or to `most` of them. */
+static ikt_status reduce(ikt_dataset *d, int64_t k, int64_t most) {
+    ikt_strided_reader space;
+    const ikt_row_reader all = {read_normalised, d, d->n, d->d, ikt_source_name(d->source)};
+    const ikt_row_reader reader = ikt_strided_reader_make(d->ctx, &all, most, &space);
     ikt_stage_begin(d->ctx, IKT_STAGE_PCA);
     ikt_status status = ikt_pca_fit(d->ctx, &reader, k, &d->fitted);
     ikt_stage_end(d->ctx, IKT_STAGE_PCA);
@@ -265,9 +267,11 @@ static ikt_status reduce(ikt_dataset *d, int64_t k) {
                     (ikt_log_number[]){IKT_LOG_INT("columns", d->d),
                                        IKT_LOG_INT("components", k),
                                        IKT_LOG_REAL("variance", kept),
+                                       IKT_LOG_INT("rows", reader.n),
                                        {0}},
-                    "%s: %lld columns -> %lld components with %.1f %% of the variance", reader.name,
-                    (long long)d->d, (long long)k, 100 * kept);
+                    "%s: %lld columns -> %lld components with %.1f %% of the variance (of %lld "
+                    "rows)",
+                    reader.name, (long long)d->d, (long long)k, 100 * kept, (long long)reader.n);
     if (d->pca->rank < k)
         ikt_log(d->ctx, IKT_LOG_WARN,
                 "%s: only %lld of %lld components have variance; the others are 0", reader.name,
@@ -331,7 +335,7 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
     IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, metric, &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
-    if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
+    if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca, ikt_pca_rows(settings, d->n)));
     d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
                d->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
     return IKT_OK;

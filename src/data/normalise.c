@@ -7,11 +7,14 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/missing.h"
 #include "data/raw_rows.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
+
+enum { PCA_ROWS = 1 << 20 /* that principal components are found of at most, with auto */ };
 
 static const ikt_key keys[] = {
     {.name = "normalise",
@@ -44,6 +47,17 @@ static const ikt_key keys[] = {
      .unit = "components",
      .help = "Reduce the normalised rows to this many principal components; 0 keeps all columns. "
              "Sparse rows may have up to 16,384 columns for this"},
+    {.name = "pca_rows",
+     .type = IKT_KEY_INT,
+     .offset = offsetof(ikt_preprocess_settings, pca_rows),
+     .fallback = "auto",
+     .low = 0,
+     .high = 1e15,
+     .allow_auto = 1,
+     .unit = "rows",
+     .help = "The number of rows that the principal components of preprocess.pca are found of, in "
+             "blocks of 512 spread evenly over the file; all rows are then reduced to them. 0 "
+             "takes all rows; auto takes all, but at most 1,048,576"},
     {.name = "metric",
      .type = IKT_KEY_CHOICE,
      .offset = offsetof(ikt_preprocess_settings, metric),
@@ -103,6 +117,11 @@ static void subtract_mean(double *row, int64_t d) {
 static bool is_by_length(const ikt_normaliser *normaliser) {
     return normaliser->mode == IKT_NORMALISE_UNIT || normaliser->metric == IKT_METRIC_COSINE ||
            normaliser->metric == IKT_METRIC_CORRELATION;
+}
+
+int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n) {
+    const int64_t asked = settings->pca_rows == IKT_AUTO_INT ? PCA_ROWS : settings->pca_rows;
+    return asked == 0 ? n : ikt_smaller(n, ikt_larger(asked, IKT_BLOCK_ROWS));
 }
 
 ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings) {

@@ -45,11 +45,12 @@ typedef enum {
 
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
-    int normalise; /* ikt_normalise */
-    int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
-    int missing;   /* ikt_missing (missing.h), for those who open the source */
-    int metric;    /* ikt_metric_kind */
-    int matrix;    /* of metric precomputed: ikt_matrix_kind */
+    int normalise;    /* ikt_normalise */
+    int64_t pca;      /* principal components to reduce to; 0 = keep the columns */
+    int64_t pca_rows; /* rows that these are found of, IKT_AUTO_INT; 0 = all */
+    int missing;      /* ikt_missing (missing.h), for those who open the source */
+    int metric;       /* ikt_metric_kind */
+    int matrix;       /* of metric precomputed: ikt_matrix_kind */
     /* No key: similarities that were looked through already (similarity/similarity_matrix.h) and
      * may belong to no distances, of which squares below 0 count as 0. */
     bool is_indefinite;
@@ -66,6 +67,11 @@ typedef struct {
     int64_t constant;      /* columns with one value only: mapped to 0 */
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
+
+/* LOCAL, pure. The rows of `n` that principal components are found of: what the settings say, where
+ * auto is at most 2^20, at least one block. The angle between components of m random rows and those
+ * of all falls with 1 / sqrt(m); docs/accuracy.md has it measured. */
+int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n);
 
 /* LOCAL, pure. Which map of the columns the settings mean: where rows are brought to length 1 and
  * nothing is said of the columns, none, not even the common offset is taken from them. */

@@ -136,7 +136,8 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
     ikt_status st = ikt_alloc(ctx, &m->charges.charge, more.charges, sizeof(int64_t), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.field, more.field, m->ops->size, "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.buffers, buffers, m->ops->size, "repulsion");
-    if (st == IKT_OK) st = ikt_spread_prepare(ctx, &m->spread, sums->rows.count, more.rows);
+    if (st == IKT_OK)
+        st = ikt_spread_prepare(ctx, &m->spread, sums->rows.count, more.charges, more.rows);
     m->space.potential = m->charges.charge;
     st = ikt_agree(ctx, st);
     m->has = st == IKT_OK ? more : (needs){0, 0, 0, 0};

@@ -129,7 +129,8 @@ static ikt_status fill_grid(ikt_field *f, const float *y, const ikt_charges *cha
     const int threads = f->space.threads;
     ikt_spread_space spread = {.threads = f->n < SORTED_LEAST ? 1 : threads};
     ikt_mesh *mesh = NULL;
-    ikt_status st = ikt_spread_prepare(f->ctx, &spread, f->n, f->grid.cells[1]);
+    ikt_status st = ikt_spread_prepare(f->ctx, &spread, f->n, charges->stride * f->grid.nodes[1],
+                                       f->grid.cells[1]);
     if (st == IKT_OK)
         ikt_spread(f->isa, &f->grid, &f->window, y, NULL, f->n, false, &spread, charges);
     ikt_spread_release(&spread);

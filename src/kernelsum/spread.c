@@ -3,10 +3,13 @@
  * Method: the weights of a point along both axes are polynomials evaluated in all lanes at once;
  * their products are rounded to integers by adding a large constant, whose bits are then taken off
  * in the integer sum. One thread adds the points in their order: rows of P come ordered by
- * locality, so their nodes are in cache. More threads sort the points by row first, and each then
- * takes bands of rows, with all points that touch them.
- * Advantage: no atomics, no grid per thread, and sorted points keep their rows in cache.
- * Disadvantage: points at the seams of bands are weighed twice. */
+ * locality, so their nodes are in cache. More threads do the same, each with a share of the points
+ * and a grid of its own, and add up these grids, where the grids take no more numbers than there
+ * are points. Larger grids, or those of many threads, would cost more than the points: there the
+ * points are sorted by row first, and each thread then takes bands of rows, with all points that
+ * touch them.
+ * Advantage: no atomics; memory in proportion to the points. Disadvantage: two methods; sorting
+ * costs as much as adding, and points at the seams of bands are weighed twice. */
 #include "kernelsum/spread.h"
 
 #include <math.h>
@@ -147,8 +150,13 @@ int64_t ikt_charge_stride(const ikt_grid *grid, int order) {
 }
 
 ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
-                              int64_t rows) {
+                              int64_t charges, int64_t rows) {
     if (space->threads == 1) return IKT_OK;
+    ikt_free(&space->own);
+    space->own_charges = (space->threads - 1) * charges <= n_local ? charges : 0;
+    if (space->own_charges > 0)
+        return ikt_alloc(ctx, &space->own, (space->threads - 1) * charges, sizeof(int64_t),
+                         "repulsion");
     if (!space->sorted)
         IKT_TRY(ikt_alloc(ctx, &space->sorted, 2 * n_local, sizeof(float), "repulsion"));
     int64_t offsets = space->threads * (rows + 1);
@@ -166,12 +174,44 @@ void ikt_spread_release(ikt_spread_space *space) {
     ikt_free(&space->place);
     ikt_free(&space->sorted_amounts);
     ikt_free(&space->offset);
-    space->offsets = 0;
+    ikt_free(&space->own);
+    space->offsets = space->own_charges = 0;
 }
 
 static int64_t share(int64_t n, int parts, int part) {
     return n / parts * part + n % parts * part / parts;
 }
+
+/* --- a grid for each thread ------------------------------------------------------------------- */
+
+/* The first thread has the grid that the sums end in. */
+static void spread_apart(ikt_isa isa, const job *whole, const ikt_spread_space *space) {
+    const int threads = space->threads;
+    const int64_t charges = whole->high * whole->out->stride;
+    int64_t *const charge = whole->out->charge;
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static, 1)
+        for (int t = 0; t < threads; t++) {
+            const int64_t first = share(whole->count, threads, t);
+            ikt_charges out = *whole->out;
+            job part = *whole;
+            if (t > 0) out.charge = space->own + (t - 1) * space->own_charges;
+            part.out = &out;
+            part.y += 2 * first;
+            if (part.amount) part.amount += first;
+            part.count = share(whole->count, threads, t + 1) - first;
+            memset(out.charge, 0, (size_t)charges * sizeof *out.charge);
+            spread_job(isa)(&part);
+        }
+#pragma omp for schedule(static)
+        for (int64_t e = 0; e < charges; e++)
+            for (int t = 1; t < threads; t++)
+                charge[e] += space->own[(t - 1) * space->own_charges + e];
+    }
+}
+
+/* --- sorted points ---------------------------------------------------------------------------- */
 
 /* The rows of points: counts them in at[row], or, with `sorted`, copies each point to the next
  * place at[row] of its row. place   [n] receives these places, or NULL */
@@ -252,6 +292,10 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
     if (threads == 1) {
         memset(out->charge, 0, (size_t)(nodes * out->stride) * sizeof *out->charge);
         spread_job(isa)(&whole);
+        return;
+    }
+    if (nodes * out->stride <= space->own_charges) {
+        spread_apart(isa, &whole, space);
         return;
     }
     if (!is_sorted) sort_by_row(grid, y, n_local, space);

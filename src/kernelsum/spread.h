@@ -25,10 +25,12 @@ typedef struct {
     double unit; /* a power of two; n charges of 1 in one node do not overflow */
 } ikt_charges;
 
-/* Workspace of the threaded method, which sorts the points; grows as needed. Start from zero but
+/* Workspace of the threads, for one of two methods (spread.c); grows as needed. Start from zero but
  * for `threads`, which stays. */
 typedef struct {
     int threads;
+    int64_t *own;           /* [threads - 1][own_charges] grids of the threads but the first, or */
+    int64_t own_charges;    /* NULL and 0: then the points are sorted */
     float *sorted;          /* [n_local * 2] */
     int64_t *place;         /* [n_local] of each point among the sorted ones, and their charges; */
     double *sorted_amounts; /* [n_local] both made by callers with charges other than 1 */
@@ -42,10 +44,10 @@ double ikt_charge_unit(int64_t n);
 /* LOCAL. Stride of the rows of charges for a grid. */
 int64_t ikt_charge_stride(const ikt_grid *grid, int order);
 
-/* LOCAL. Makes the workspace large enough for n_local points and `rows` rows of cells. Nothing is
- * needed for one thread. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. Makes the workspace large enough for n_local points, `charges` numbers of a grid and
+ * `rows` rows of its cells. Nothing is needed for one thread. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
-                              int64_t rows);
+                              int64_t charges, int64_t rows);
 void ikt_spread_release(ikt_spread_space *space);
 
 /* LOCAL. Sets the charges of the grid to those of the points y[n_local * 2]. Being sums of integers

@@ -110,11 +110,13 @@ static inline void components(const ikt_task *t, ikt_stage stage, double share, 
     reduce(t, stage, 1, 8 * triangle);
 }
 
-/* Statistics of the columns, where rows are brought to scale; components, where they are reduced.
- */
+/* Statistics of the columns, where rows are brought to scale; components of a sample of the rows,
+ * where they are reduced. */
 static inline void preprocess(const ikt_task *t, ikt_stage stage) {
     if (!t->w->is_u8) pass(t, stage, 1, false);
-    if (t->w->settings.preprocess.pca > 0) components(t, stage, 1, (double)t->w->data.d, false);
+    const ikt_preprocess_settings *rows = &t->w->settings.preprocess;
+    const double share = (double)ikt_pca_rows(rows, (int64_t)t->n) / t->n;
+    if (rows->pca > 0) components(t, stage, share, (double)t->w->data.d, false);
 }
 
 /* Pairs of rows: bytes of codes compared, or squared differences. */

@@ -203,6 +203,49 @@ static void reduction_is_a_rotation(void **state) {
     free(few);
 }
 
+/* Components of `n` rows by this rank alone, [k*D]. */
+static double *components_alone(int64_t n, int64_t k) {
+    ikt_context *alone = ikt_test_alone();
+    ikt_context_set_log(alone, IKT_LOG_ERROR);
+    opened o = open_set(alone, IKT_TYPE_F64, n, IKT_NORMALISE_NONE, k);
+    double *components = malloc((size_t)(k * D) * sizeof(double));
+    assert_non_null(components);
+    memcpy(components, ikt_dataset_map(o.set).pca->components, (size_t)(k * D) * sizeof(double));
+    close_set(&o);
+    ikt_context_destroy(&alone);
+    return components;
+}
+
+/* Of the first two blocks of 512 rows, where so many are asked for, components are those of a table
+ * that holds nothing else; all rows are reduced to them. Other means change nothing but the place
+ * of the rows. */
+static void components_are_found_of_the_rows_asked_for(void **state) {
+    ikt_context *ctx = *state;
+    enum { K = 4 };
+    static const struct {
+        int64_t asked, rows;
+    } cases[] = {{0, N}, {IKT_AUTO_INT, N}, {N, N}, {1100, 1024}, {512, 512}, {3, 512}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double *expected = components_alone(cases[i].rows, K);
+        ikt_preprocess_settings settings = {
+            .normalise = IKT_NORMALISE_NONE, .pca = K, .pca_rows = cases[i].asked};
+        opened o = {table_make(IKT_TYPE_F64), NULL, NULL};
+        assert_int_equal(ikt_pca_rows(&settings, N), i == 3 ? 1100 : cases[i].rows);
+        assert_int_equal(ikt_source_from_memory(ctx, o.data, N, D, IKT_TYPE_F64, &o.source),
+                         IKT_OK);
+        assert_int_equal(ikt_dataset_create(ctx, o.source, &settings, &o.set), IKT_OK);
+        assert_int_equal(ikt_dataset_rows(o.set), N);
+        const double *found = ikt_dataset_map(o.set).pca->components;
+        for (int64_t e = 0; e < K * D; e++)
+            assert_true(fabs(found[e] - expected[e]) < 1e-9);
+        close_set(&o);
+        free(expected);
+    }
+    const ikt_preprocess_settings usual = {.pca_rows = IKT_AUTO_INT};
+    assert_int_equal(ikt_pca_rows(&usual, 8100000), 1 << 20);
+    assert_int_equal(ikt_pca_rows(&usual, 100), 100);
+}
+
 static void refuses_more_components_than_columns(void **state) {
     ikt_context *ctx = *state;
     void *data = table_make(IKT_TYPE_F32);
@@ -323,7 +366,9 @@ static void a_model_can_be_another_data_set(void **state) {
 
 IKT_MPI_TESTS(ikt_test(every_read_gives_the_same_bits), ikt_test(leading_components_are_read_alone),
               ikt_test(fewer_rows_than_ranks), ikt_test(bytes_stay_bytes),
-              ikt_test(reduction_is_a_rotation), ikt_test(refuses_more_components_than_columns),
+              ikt_test(reduction_is_a_rotation),
+              ikt_test(components_are_found_of_the_rows_asked_for),
+              ikt_test(refuses_more_components_than_columns),
               ikt_test(a_lent_map_gives_the_same_bits),
               ikt_test(rows_that_cannot_be_used_are_named),
               ikt_test(a_model_can_be_another_data_set))

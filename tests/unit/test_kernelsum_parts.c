@@ -99,16 +99,20 @@ static void bounds_see_every_coordinate(void **state) {
     }
 }
 
-/* Charges of a map, by ikt_spread; freed by the caller. */
+/* Charges of a map, by ikt_spread; freed by the caller.
+ *   apart   counts the calls in which each thread had a grid of its own */
 static ikt_charges charges_of(ikt_context *ctx, const ikt_grid *grid, int order, int threads,
-                              ikt_isa isa, const map_points *p) {
+                              ikt_isa isa, const map_points *p, int *apart) {
     ikt_window window = ikt_window_make(order);
     ikt_charges out = {NULL, ikt_charge_stride(grid, order), ikt_charge_unit(p->count)};
     ikt_spread_space space = {.threads = threads};
     assert_int_equal(
         ikt_alloc(ctx, &out.charge, out.stride * grid->nodes[1], sizeof(int64_t), "test"), IKT_OK);
     memset(out.charge, 0x55, (size_t)(out.stride * grid->nodes[1]) * sizeof(int64_t));
-    assert_int_equal(ikt_spread_prepare(ctx, &space, p->count, grid->cells[1]), IKT_OK);
+    assert_int_equal(
+        ikt_spread_prepare(ctx, &space, p->count, out.stride * grid->nodes[1], grid->cells[1]),
+        IKT_OK);
+    *apart += space.own_charges > 0;
     ikt_spread(isa, grid, &window, p->y, NULL, p->count, false, &space, &out);
     ikt_spread_release(&space);
     return out;
@@ -138,6 +142,7 @@ static double *plain_charges(ikt_context *ctx, const ikt_grid *grid, int order, 
 static void charges_are_exact_sums(void **state) {
     ikt_context *ctx = *state;
     enum { N = 700 };
+    int calls = 0, apart = 0;
     for (int kind = 0; kind < MAPS; kind++)
         for (int o = 0; o < 2; o++) {
             int order = orders[o];
@@ -146,14 +151,16 @@ static void charges_are_exact_sums(void **state) {
             ikt_bounds bounds;
             assert_true(ikt_bounds_find(ctx, p.y, N, NULL, 0, &bounds));
             ikt_grid grid = ikt_grid_fit(&settings, &bounds);
-            ikt_charges one = charges_of(ctx, &grid, order, 1, ikt_cpu_isa(), &p);
+            ikt_charges one = charges_of(ctx, &grid, order, 1, ikt_cpu_isa(), &p, &apart);
             double *plain = plain_charges(ctx, &grid, order, one.stride, &p);
             int64_t nodes = one.stride * grid.nodes[1];
             for (int64_t g = 0; g < nodes; g++)
                 assert_true(fabs((double)one.charge[g] / one.unit - plain[g]) < 1e-12 * N);
             for (int threads = 1; threads <= 5; threads += 2)
                 for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
-                    ikt_charges other = charges_of(ctx, &grid, order, threads, (ikt_isa)isa, &p);
+                    ikt_charges other =
+                        charges_of(ctx, &grid, order, threads, (ikt_isa)isa, &p, &apart);
+                    calls += threads > 1;
                     assert_memory_equal(other.charge, one.charge, (size_t)nodes * sizeof(int64_t));
                     ikt_free(&other.charge);
                 }
@@ -161,6 +168,7 @@ static void charges_are_exact_sums(void **state) {
             ikt_free(&plain);
             map_free(&p);
         }
+    assert_true(0 < apart && apart < calls); /* both methods */
 }
 
 static void charges_do_not_overflow(void **state) {
