@@ -2,7 +2,7 @@
  *
  * A header of one cache line in front of each block remembers its size, purpose and context, so
  * freeing needs nothing else. */
-#define _DEFAULT_SOURCE /* madvise */
+#define _DEFAULT_SOURCE /* madvise, malloc_usable_size */
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -10,6 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <omp.h>
 
@@ -95,17 +99,18 @@ static size_t whole_of(size_t bytes) {
     return (HEADER + (bytes ? bytes : 1) + HEADER - 1) / HEADER * HEADER;
 }
 
-/* Asks the system for pages of 2 MB in place of 4 KB, where a block has some: what is read all over
- * a large array then seldom waits for the address of a page. A system that has none says no, and
- * nothing is lost. */
-static void ask_for_huge_pages(char *block, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    const size_t page = (size_t)2 << 20, before = (page - (uintptr_t)block % page) % page;
-    if (bytes < before + page) return;
-    (void)madvise(block + before, (bytes - before) / page * page, MADV_HUGEPAGE);
+/* Asks the system for pages of 2 MB in place of 4 KB, where a block may have some: what is read all
+ * over a large array then seldom waits for the address of a page. A system that has none says no,
+ * and nothing is lost. It is asked for the whole mapping of the block: part of one would make two
+ * of it, and the system moves a block that grows (remap) only where it is one. */
+static void ask_for_huge_pages(char *block) {
+#if defined(MADV_HUGEPAGE) && defined(__GLIBC__)
+    const size_t least = (size_t)2 << 20, bytes = malloc_usable_size(block);
+    if (bytes < least) return;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)block % page;
+    (void)madvise(block - before, (before + bytes + page - 1) / page * page, MADV_HUGEPAGE);
 #else
     (void)block;
-    (void)bytes;
 #endif
 }
 
@@ -125,7 +130,7 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
             "out of memory: %.1f MB for %s on rank %d, which already holds %.1f MB; use "
             "more ranks or nodes",
             (double)bytes / 1e6, purpose, ctx->rank, (double)ctx->memory_now / 1e6);
-    ask_for_huge_pages(block, whole);
+    ask_for_huge_pages(block);
     clear(ctx, block, whole);
     header *head = (header *)(void *)block;
     *head = (header){ctx, purpose, bytes, guard_value};
@@ -163,6 +168,7 @@ static header *remap(const ikt_context *ctx, header *head, size_t bytes) {
         moved = aligned;
     }
     if (!moved) return NULL;
+    ask_for_huge_pages(moved);
     if (bytes > had) clear(ctx, moved + HEADER + had, whole - HEADER - had);
     head = (header *)(void *)moved;
     head->bytes = bytes;

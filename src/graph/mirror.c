@@ -40,7 +40,8 @@ typedef struct {
     uint32_t *ahead; /* the same of the piece behind */
     int64_t *first;  /* [widest + 1] where what leads to each row of the piece begins */
     entry *entry;
-    int64_t room; /* of `entry` */
+    int64_t room;        /* of `entry` */
+    int64_t single_room; /* entries without a mirror image that there is room for */
 } mirror;
 
 static ikt_status begin(mirror *m) {
@@ -166,18 +167,33 @@ static int64_t join_row(const mirror *m, int64_t row, ikt_mirror_meet *meet, con
     return single;
 }
 
+static ikt_status resize_single(mirror *m, ikt_directed *single, int64_t entries) {
+    m->single_room = entries;
+    IKT_TRY(ikt_resize(m->ctx, &single->column, entries, sizeof *single->column, "graph"));
+    return ikt_resize(m->ctx, &single->value, entries, sizeof *single->value, "graph");
+}
+
+/* Room for the entries without a mirror image up to the end of the piece, and for a sixteenth more
+ * than all rows will have if they go on like this: what grows is moved, with every piece otherwise.
+ */
+static ikt_status make_room(mirror *m, ikt_directed *single) {
+    const int64_t entries = single->start[m->to];
+    if (entries <= m->single_room) return IKT_OK;
+    const double expected = (double)entries * (double)m->rows->n_local / (double)m->to;
+    return resize_single(m, single,
+                         m->to < m->rows->n_local ? (int64_t)(expected * 17 / 16) + 1 : entries);
+}
+
 /* Joins the rows of the piece, makes room for entries without a mirror image, and puts them there.
  */
-static ikt_status join_piece(const mirror *m, ikt_mirror_meet *meet, const void *self,
+static ikt_status join_piece(mirror *m, ikt_mirror_meet *meet, const void *self,
                              ikt_directed *single, int64_t *next) {
 #pragma omp parallel for schedule(dynamic, 256) num_threads(m->threads)
     for (int64_t row = m->from; row < m->to; row++)
         next[row] = join_row(m, row, meet, self);
     for (int64_t row = m->from; row < m->to; row++)
         single->start[row + 1] += single->start[row] + next[row];
-    const int64_t entries = single->start[m->to];
-    IKT_TRY(ikt_resize(m->ctx, &single->column, entries, sizeof *single->column, "graph"));
-    IKT_TRY(ikt_resize(m->ctx, &single->value, entries, sizeof *single->value, "graph"));
+    IKT_TRY(make_room(m, single));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(m->threads)
     for (int64_t row = m->from; row < m->to; row++) {
         const entry *of_row = m->entry + m->first[row - m->from];
@@ -206,6 +222,7 @@ ikt_status ikt_mirror_join(ikt_context *ctx, const ikt_rows *distribution, const
         st = transpose_piece(&m);
         if (st == IKT_OK) st = join_piece(&m, meet, self, single, next);
     }
+    if (st == IKT_OK) st = resize_single(&m, single, single->start[rows->n_local]);
     end(&m);
     return st;
 }

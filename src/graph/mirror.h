@@ -17,7 +17,8 @@ typedef float ikt_mirror_meet(const void *self, float own, float from);
  *            [n_local + 1], start[0] is 0 and start[i + 1] the number of entries of row i for which
  *            there shall be room behind these. Afterwards: all of it, `start` as that of any rows
  *   next     [n_local] receives where that room begins
- * Errors: IKT_ERR_RESOURCE; free `single` in any case. Memory beside `single`: 4 bytes a row; 8 for
+ * Errors: IKT_ERR_RESOURCE; free `single` in any case. Memory beside `single`: about a sixteenth of
+ * it, so that it seldom grows; 4 bytes a row; 8 for
  * each of 2^21 entries, or of the 16th part of them, or of the longest column; 8 for each row of a
  * piece and thread. Cost: entries are read twice and written once, and rows looked at once for each
  * of up to 16 pieces. */
