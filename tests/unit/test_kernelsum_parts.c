@@ -100,9 +100,10 @@ static void bounds_see_every_coordinate(void **state) {
 }
 
 /* Charges of a map, by ikt_spread; freed by the caller.
+ *   amount  [p->count], or NULL
  *   apart   counts the calls in which each thread had a grid of its own */
 static ikt_charges charges_of(ikt_context *ctx, const ikt_grid *grid, int order, int threads,
-                              ikt_isa isa, const map_points *p, int *apart) {
+                              ikt_isa isa, const map_points *p, const double *amount, int *apart) {
     ikt_window window = ikt_window_make(order);
     ikt_charges out = {NULL, ikt_charge_stride(grid, order), ikt_charge_unit(p->count)};
     ikt_spread_space space = {.threads = threads};
@@ -113,14 +114,18 @@ static ikt_charges charges_of(ikt_context *ctx, const ikt_grid *grid, int order,
         ikt_spread_prepare(ctx, &space, p->count, out.stride * grid->nodes[1], grid->cells[1]),
         IKT_OK);
     *apart += space.own_charges > 0;
-    ikt_spread(isa, grid, &window, p->y, NULL, p->count, false, &space, &out);
+    assert_int_equal(ikt_alloc(ctx, &space.place, p->count, sizeof *space.place, "test"), IKT_OK);
+    assert_int_equal(
+        ikt_alloc(ctx, &space.sorted_amounts, p->count, sizeof *space.sorted_amounts, "test"),
+        IKT_OK);
+    ikt_spread(isa, grid, &window, p->y, amount, p->count, false, &space, &out);
     ikt_spread_release(&space);
     return out;
 }
 
 /* The definition: each point adds its weights to the nodes about it. */
 static double *plain_charges(ikt_context *ctx, const ikt_grid *grid, int order, int64_t stride,
-                             const map_points *p) {
+                             const map_points *p, const double *amount) {
     ikt_window window = ikt_window_make(order);
     double *charge = NULL;
     assert_int_equal(ikt_alloc(ctx, &charge, stride * grid->nodes[1], sizeof *charge, "test"),
@@ -134,41 +139,53 @@ static double *plain_charges(ikt_context *ctx, const ikt_grid *grid, int order, 
         }
         for (int b = 0; b < order; b++)
             for (int a = 0; a < order; a++)
-                charge[(cell[1] + b) * stride + cell[0] + a] += w[1][b] * w[0][a];
+                charge[(cell[1] + b) * stride + cell[0] + a] +=
+                    (amount ? amount[i] : 1) * w[1][b] * w[0][a];
     }
     return charge;
+}
+
+/* Those of one map, by one thread and by several, beside the plain ones.
+ *   calls   counts those of several threads, and `apart` those in which each had a grid */
+static void check_charges(ikt_context *ctx, int order, const map_points *p, const double *amount,
+                          int *calls, int *apart) {
+    ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
+    ikt_bounds bounds;
+    assert_true(ikt_bounds_find(ctx, p->y, p->count, NULL, 0, &bounds));
+    ikt_grid grid = ikt_grid_fit(&settings, &bounds);
+    ikt_charges one = charges_of(ctx, &grid, order, 1, ikt_cpu_isa(), p, amount, apart);
+    double *plain = plain_charges(ctx, &grid, order, one.stride, p, amount);
+    int64_t nodes = one.stride * grid.nodes[1];
+    for (int64_t g = 0; g < nodes; g++)
+        assert_true(fabs((double)one.charge[g] / one.unit - plain[g]) < 1e-12 * (double)p->count);
+    for (int threads = 1; threads <= 5; threads += 2)
+        for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
+            ikt_charges other =
+                charges_of(ctx, &grid, order, threads, (ikt_isa)isa, p, amount, apart);
+            assert_memory_equal(other.charge, one.charge, (size_t)nodes * sizeof(int64_t));
+            *calls += threads > 1;
+            ikt_free(&other.charge);
+        }
+    ikt_free(&one.charge);
+    ikt_free(&plain);
 }
 
 static void charges_are_exact_sums(void **state) {
     ikt_context *ctx = *state;
     enum { N = 700 };
-    int calls = 0, apart = 0;
-    for (int kind = 0; kind < MAPS; kind++)
-        for (int o = 0; o < 2; o++) {
-            int order = orders[o];
-            map_points p = map_make(ctx, (map_kind)kind, N, 0, N);
-            ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
-            ikt_bounds bounds;
-            assert_true(ikt_bounds_find(ctx, p.y, N, NULL, 0, &bounds));
-            ikt_grid grid = ikt_grid_fit(&settings, &bounds);
-            ikt_charges one = charges_of(ctx, &grid, order, 1, ikt_cpu_isa(), &p, &apart);
-            double *plain = plain_charges(ctx, &grid, order, one.stride, &p);
-            int64_t nodes = one.stride * grid.nodes[1];
-            for (int64_t g = 0; g < nodes; g++)
-                assert_true(fabs((double)one.charge[g] / one.unit - plain[g]) < 1e-12 * N);
-            for (int threads = 1; threads <= 5; threads += 2)
-                for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
-                    ikt_charges other =
-                        charges_of(ctx, &grid, order, threads, (ikt_isa)isa, &p, &apart);
-                    calls += threads > 1;
-                    assert_memory_equal(other.charge, one.charge, (size_t)nodes * sizeof(int64_t));
-                    ikt_free(&other.charge);
-                }
-            ikt_free(&one.charge);
-            ikt_free(&plain);
-            map_free(&p);
-        }
-    assert_true(0 < apart && apart < calls); /* both methods */
+    double amount[N];
+    for (int64_t i = 0; i < N; i++)
+        amount[i] = 2 * ikt_rng_uniform(1, IKT_RNG_TEST, i, 0) - 1;
+    for (int is_unit = 0; is_unit < 2; is_unit++) {
+        int calls = 0, apart = 0;
+        for (int kind = 0; kind < MAPS; kind++)
+            for (int o = 0; o < 2; o++) {
+                map_points p = map_make(ctx, (map_kind)kind, N, 0, N);
+                check_charges(ctx, orders[o], &p, is_unit ? NULL : amount, &calls, &apart);
+                map_free(&p);
+            }
+        assert_true(0 < apart && apart < calls); /* both methods */
+    }
 }
 
 static void charges_do_not_overflow(void **state) {
