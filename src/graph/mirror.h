@@ -18,10 +18,9 @@ typedef float ikt_mirror_meet(const void *self, float own, float from);
  *            there shall be room behind these. Afterwards: all of it, `start` as that of any rows
  *   next     [n_local] receives where that room begins
  * Errors: IKT_ERR_RESOURCE; free `single` in any case. Memory beside `single`: about a sixteenth of
- * it, so that it seldom grows; 4 bytes a row; 8 for
- * each of 2^21 entries, or of the 16th part of them, or of the longest column; 8 for each row of a
- * piece and thread. Cost: entries are read twice and written once, and rows looked at once for each
- * of up to 16 pieces. */
+ * it, so that it seldom grows; 4 bytes a row; 8 for each of 2^21 entries, or of the 16th part of
+ * them, or of the longest column; 8 for each row of a piece and thread. Cost: entries are read
+ * twice and written once, and rows looked at once for each of up to 16 pieces. */
 ikt_status ikt_mirror_join(ikt_context *ctx, const ikt_rows *distribution, const ikt_directed *rows,
                            ikt_mirror_meet *meet, const void *self, ikt_directed *single,
                            int64_t *next);

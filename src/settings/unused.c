@@ -12,6 +12,7 @@ typedef enum {
     ROWS,
     PREPROCESSING,
     COORDINATES,
+    COMPONENTS,
     PAIRS,
     SEARCH,
     ORDER,
@@ -86,6 +87,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[PREPROCESSING] = has_rows || kind != IKT_AFFINITY_GRAPH;
     has[PAIRS] = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
     has[COORDINATES] = !has[PAIRS];
+    has[COMPONENTS] = s->preprocess.pca > 0;
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
     has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
@@ -171,6 +173,7 @@ static const struct {
              {"preprocess", NULL, PREPROCESSING, "input.file"},
              {"preprocess", "normalise", COORDINATES, "a preprocess.metric other than precomputed"},
              {"preprocess", "pca", COORDINATES, "a preprocess.metric other than precomputed"},
+             {"preprocess", "pca_rows", COMPONENTS, "preprocess.pca"},
              {"preprocess", "matrix", PAIRS, "preprocess.metric=precomputed"},
              {"affinity", NULL, KERNEL, relating},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},

@@ -50,6 +50,7 @@ static const struct {
     {"isolation.form=forest", "affinity.kind=knn", "affinity.kind=isolation", ""},
     {"isolation.partitionings=50", "affinity.kind=graph", "affinity.kind=isolation", ""},
     {"isolation.psi_most=64", "isolation.psi=16", "isolation.psi=auto", ""},
+    {"preprocess.pca_rows=4096", "", "preprocess.pca", "preprocess.pca=2"},
     {"isolation.model_dataset=Y", "", "isolation.model_from", "isolation.model_from=a.h5"},
     {"affinity.neighbours=9", "affinity.support=dense", "affinity.support=sparse",
      "affinity.support=dense affinity.kind=knn"},
