@@ -181,8 +181,9 @@ ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t 
     const bool is_sound =
         elements >= 0 && (size == 0 || (uint64_t)elements <= PTRDIFF_MAX / 2 / size);
     if (old && is_sound) {
-        const size_t had = header_of(old)->bytes;
-        header *moved = remap(ctx, header_of(old), (size_t)elements * size);
+        const size_t had = header_of(old)->bytes, bytes = (size_t)elements * size;
+        if (bytes == had) return IKT_OK;
+        header *moved = remap(ctx, header_of(old), bytes);
         if (moved) {
             count(ctx, moved->purpose, (int64_t)moved->bytes - (int64_t)had);
             pointer_set(pointer, (char *)moved + HEADER);

@@ -68,9 +68,10 @@ typedef struct {
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
 
-/* LOCAL, pure. The rows of `n` that principal components are found of: what the settings say, where
- * auto is at most 2^20, at least one block. The angle between components of m random rows and those
- * of all falls with 1 / sqrt(m); docs/accuracy.md has it measured. */
+/* LOCAL, pure. The rows of `n` that principal components are found of, at most, as they come in
+ * whole blocks: what the settings say, where auto is at most 2^20, at least one block. The angle
+ * between components of m random rows and those of all falls with 1 / sqrt(m); docs/accuracy.md has
+ * it measured. */
 int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n);
 
 /* LOCAL, pure. Which map of the columns the settings mean: where rows are brought to length 1 and

@@ -137,6 +137,14 @@ INLINE void spread_any(const job *j) {
 
 IKT_FOR_EACH_ISA(spread_job, spread_any, (const job *j), (j))
 
+/* Sets the rows of a job to the charges of its points. */
+static void fill_rows(ikt_isa isa, const job *j) {
+    const int64_t stride = j->out->stride;
+    memset(j->out->charge + j->low * stride, 0,
+           (size_t)((j->high - j->low) * stride) * sizeof *j->out->charge);
+    spread_job(isa)(j);
+}
+
 double ikt_charge_unit(int64_t n) {
     int bits = 0;
     while (bits < 62 && (int64_t)1 << bits <= n)
@@ -201,8 +209,7 @@ static void spread_apart(ikt_isa isa, const job *whole, const ikt_spread_space *
             part.y += 2 * first;
             if (part.amount) part.amount += first;
             part.count = share(whole->count, threads, t + 1) - first;
-            memset(out.charge, 0, (size_t)charges * sizeof *out.charge);
-            spread_job(isa)(&part);
+            fill_rows(isa, &part);
         }
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < charges; e++)
@@ -290,8 +297,7 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
     int64_t nodes = grid->nodes[1], cells = grid->cells[1];
     job whole = {grid, window, y, amount, n_local, 0, nodes, out};
     if (threads == 1) {
-        memset(out->charge, 0, (size_t)(nodes * out->stride) * sizeof *out->charge);
-        spread_job(isa)(&whole);
+        fill_rows(isa, &whole);
         return;
     }
     if (nodes * out->stride <= space->own_charges) {
@@ -311,15 +317,12 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
         band.low = band_begin(end, cells, nodes, n_local, bands, b);
         band.high = band_begin(end, cells, nodes, n_local, bands, b + 1);
         if (band.low >= band.high) continue;
-        memset(out->charge + band.low * out->stride, 0,
-               (size_t)((band.high - band.low) * out->stride) * sizeof *out->charge);
         const int64_t before = band.low - window->order; /* the last row not to touch the band */
         const int64_t last = band.high - 1 < cells ? band.high - 1 : cells - 1;
         const int64_t first = before >= 0 ? end[before] : 0;
-        if (last < 0 || end[last] <= first) continue;
-        band.count = end[last] - first;
+        band.count = last < 0 ? 0 : end[last] - first;
         band.y += 2 * first;
         if (amount) band.amount += first;
-        spread_job(isa)(&band);
+        fill_rows(isa, &band);
     }
 }
