@@ -2,13 +2,13 @@
 # Builds the program and runs its tests, installing what is missing.
 #   scripts/check.sh        a sample of the slow families, within half an hour on two cores: tests of several
 #                           ranks on three of their pairs of ranks and threads, fewer damaged files and
-#                           killed runs, fifteen seconds for each fuzzer
+#                           killed runs, a third of the runs in parts, fifteen seconds for each fuzzer
 #   scripts/check.sh all    every test in full, about an hour
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sample=(-LE '^long$')
 case ${1:-} in
-"") export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} \
+"") export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CHAINS=${IKT_CHAINS:-3} IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} \
     IKT_CORRUPTIONS_RANKS=${IKT_CORRUPTIONS_RANKS:-4} ;;
 all) sample=(); export IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ;;
 *) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;

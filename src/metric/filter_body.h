@@ -20,25 +20,29 @@ enum {
 
 /* --- the buffer of a row ---------------------------------------------------------------------- */
 
-/* Appends the lanes of a mask, with their numbers from `first` on. Up to sixteen places are written
- * in any case. */
-LANES_KERNEL void append(ikt_filter_row *row, uint32_t mask, const int32_t *score, uint32_t first) {
-    int32_t *to = row->score + row->count;
-    uint32_t *number = row->number + row->count;
-    row->count += __builtin_popcount(mask);
+/* A mask of the first lanes, none or all where the count is beyond them. */
+LANES_KERNEL uint32_t first_lanes(int64_t count) {
+    return count <= 0 ? 0 : count >= LANES ? 0xFFFFu : (UINT32_C(1) << count) - 1;
+}
+
+/* Writes the lanes of a mask one behind the other; sixteen places are written in any case where
+ * there is an instruction for it. `to` may be `from`, or stand before it. */
+LANES_KERNEL void pack_lanes(int32_t *to, const int32_t *from, uint32_t mask) {
 #if LANE_WIDTH == 16
-    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i numbers = _mm512_add_epi32(_mm512_set1_epi32((int32_t)first), lanes);
-    const __m512i scores = _mm512_loadu_si512(score);
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, scores));
-    _mm512_storeu_si512(number, _mm512_maskz_compress_epi32((__mmask16)mask, numbers));
+    const __m512i lanes = _mm512_loadu_si512(from);
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, lanes));
 #else
-    for (; mask; mask &= mask - 1) {
-        const int l = __builtin_ctz(mask);
-        *to++ = score[l];
-        *number++ = first + (uint32_t)l;
-    }
+    for (; mask; mask &= mask - 1)
+        *to++ = from[__builtin_ctz(mask)];
 #endif
+}
+
+/* Appends the lanes of a mask with their numbers. */
+LANES_KERNEL void append(ikt_filter_row *row, uint32_t mask, const int32_t *score,
+                         const int32_t *number) {
+    pack_lanes(row->score + row->count, score, mask);
+    pack_lanes((int32_t *)row->number + row->count, number, mask);
+    row->count += __builtin_popcount(mask);
 }
 
 LANES_KERNEL int64_t count_at_most(const ikt_filter_row *row, int32_t limit) {
@@ -48,13 +52,13 @@ LANES_KERNEL int64_t count_at_most(const ikt_filter_row *row, int32_t limit) {
     return count;
 }
 
-/* The keep-th least score, or one with up to `spare` more candidates up to it, by halving. */
+/* The keep-th least score, or one with up to `spare` more candidates up to it, by halving. No score
+ * is above the limit. */
 LANES_KERNEL int32_t find_score(const ikt_filter *f, const ikt_filter_row *row, int64_t spare) {
-    int64_t low = INT32_MAX, high = INT32_MIN;
-    for (int64_t e = 0; e < row->count; e++) {
-        low = row->score[e] < low ? row->score[e] : low;
-        high = row->score[e] > high ? row->score[e] : high;
-    }
+    ints least = ints_set(INT32_MAX);
+    for (int64_t e = 0; e < row->count; e += LANES)
+        least = ints_min(least, ints_load(row->score + e));
+    int64_t low = ints_least(least), high = row->limit;
     for (low--; high - low > 1;) {
         const int64_t middle = low + (high - low) / 2;
         const int64_t count = count_at_most(row, (int32_t)middle);
@@ -74,10 +78,10 @@ static TARGET void thin(const ikt_filter *f, ikt_filter_row *row, int64_t spare)
     const int32_t limit = ikt_filter_limit(f, row, find_score(f, row, spare));
     if (limit < row->limit) row->limit = limit;
     row->count = 0;
-    for (int32_t e = 0; e < count; e++) {
-        row->score[row->count] = row->score[e];
-        row->number[row->count] = row->number[e];
-        row->count += row->score[e] <= row->limit;
+    for (int32_t e = 0; e < count; e += LANES) {
+        const uint32_t kept = ints_at_most(ints_load(row->score + e), row->limit);
+        append(row, kept & first_lanes(count - e), row->score + e,
+               (const int32_t *)row->number + e);
     }
     if (row->count <= f->capacity - f->keep - IKT_FILTER_APPENDED) return;
     row->undecided = true;
@@ -96,10 +100,7 @@ typedef struct {
 
 /* Bits of the lanes that count in vector v of the panel. */
 LANES_KERNEL uint32_t counting(const panel *p, int v) {
-    const int64_t from = p->from - v * LANES, end = p->end - v * LANES;
-    const uint32_t below = from <= 0 ? 0 : from >= LANES ? 0xFFFFu : (UINT32_C(1) << from) - 1;
-    const uint32_t above = end <= 0 ? 0 : end >= LANES ? 0xFFFFu : (UINT32_C(1) << end) - 1;
-    return above & ~below;
+    return first_lanes(p->end - v * LANES) & ~first_lanes(p->from - v * LANES);
 }
 
 typedef ints scores[BLOCK_ROWS][BLOCK_VECTORS];
@@ -112,11 +113,13 @@ LANES_KERNEL void keep_scores(ikt_filter *f, int64_t first_row, const panel *p, 
         EACH_VECTOR(v) any |= mask[v] = ints_at_most(sum[r][v], row->limit);
         if (any) {
             EACH_VECTOR(v) {
-                int32_t score[LANES];
+                int32_t score[LANES], number[LANES];
                 mask[v] &= counting(p, v);
                 if (!mask[v]) continue;
                 ints_store(score, sum[r][v]);
-                append(row, mask[v], score, p->number + (uint32_t)(v * LANES));
+                for (int l = 0; l < LANES; l++)
+                    number[l] = (int32_t)(p->number + (uint32_t)(v * LANES + l));
+                append(row, mask[v], score, number);
             }
             if (row->count > f->capacity - IKT_FILTER_APPENDED) thin(f, row, f->keep / 8);
         }
@@ -138,6 +141,8 @@ LANES_KERNEL void score_panel(ikt_filter *f, int64_t first_row, const panel *p, 
         ints candidate[BLOCK_VECTORS];
         c += LANES;
         EACH_VECTOR(v) candidate[v] = ints_load(c + v * stride);
+        if (first_row == 0) /* the next panel, which may lie beyond the candidates */
+            EACH_VECTOR(v) __builtin_prefetch(c + (v + vectors) * stride);
         EACH_ROW(r) {
             const ints own = ints_set(x[r]);
             EACH_VECTOR(v) sum[r][v] = ints_add_halves(sum[r][v], own, candidate[v]);

@@ -9,10 +9,13 @@
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "neighbours/exact.h"
 #include "neighbours/search.h"
+
+enum { BLOCK_ROWS = 1024 }; /* own rows that are scored at a time */
 
 static const char purpose[] = "recall";
 
@@ -24,7 +27,7 @@ typedef struct {
     int64_t *counts;        /* [ranks] sampled rows that each rank owns */
     int64_t own, own_first; /* those of this rank, and the first of them */
     char *plain, *mine;     /* [sample * row_bytes], [own * row_bytes] the sampled rows */
-    char *packed;           /* a tile; NULL where rows are packed as they are */
+    char *packed;           /* a block of own rows; NULL where rows are packed as they are */
     ikt_neighbours best;    /* of the sampled rows among own rows */
     float *come_score;      /* [ranks * own * k] lists of own sampled rows from every rank */
     uint32_t *come_row;
@@ -50,8 +53,7 @@ static ikt_status allocate(measurement *w, uint64_t seed) {
     IKT_TRY(ikt_alloc(ctx, &w->plain, w->sample * bytes, 1, purpose));
     IKT_TRY(ikt_alloc(ctx, &w->mine, w->own * bytes, 1, purpose));
     if (scorer->pack)
-        IKT_TRY(
-            ikt_alloc(ctx, &w->packed, scorer->packed_bytes(scorer, IKT_TILE_ROWS), 1, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->packed, scorer->packed_bytes(scorer, BLOCK_ROWS), 1, purpose));
     IKT_TRY(ikt_neighbours_create(ctx, &sampled, w->k, &w->best));
     IKT_TRY(ikt_alloc(ctx, &w->come_score, coming, sizeof *w->come_score, purpose));
     IKT_TRY(ikt_alloc(ctx, &w->come_row, coming, sizeof *w->come_row, purpose));
@@ -72,12 +74,13 @@ static ikt_status search(measurement *w) {
     sampled.plain = w->plain;
     sampled.rows = ikt_rows_make(w->sample, 1, 0);
     ikt_status st = IKT_OK;
-    for (int64_t t = 0; t < tiles->count && st == IKT_OK; t++) {
-        const int64_t count = tiles->first[t + 1] - tiles->first[t];
-        const char *rows = ikt_tile_plain(tiles, t);
+    const ikt_rows *own = &tiles->scorer.rows;
+    for (int64_t from = 0; from < own->count && st == IKT_OK; from += BLOCK_ROWS) {
+        const int64_t count = ikt_smaller(own->count - from, BLOCK_ROWS);
+        const char *rows = tiles->data + from * bytes;
         if (w->packed) sampled.pack(&sampled, rows, count, w->packed);
         st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
-                                  tiles->first[t], count, &w->best);
+                                  own->first + from, count, &w->best);
     }
     return ikt_agree(w->ctx, st);
 }

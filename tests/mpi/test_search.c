@@ -72,11 +72,13 @@ static void enough_candidates_find_the_truth(void **state) {
     ikt_context_destroy(&alone);
 }
 
+enum { SEVERAL_BLOCKS = 1100 }; /* rows that one rank scores in two blocks (recall.c) */
+
 static ikt_recall recall_of(ikt_context *ctx, bool codes, int64_t candidates) {
     setting s;
     ikt_neighbours lists;
     ikt_recall recall;
-    prepare(ctx, SPREAD, 900, codes, &s);
+    prepare(ctx, SPREAD, SEVERAL_BLOCKS, codes, &s);
     assert_int_equal(search_lists(ctx, &s.cells, &s.tiles, K, candidates, &lists), IKT_OK);
     assert_int_equal(ikt_recall_measure(ctx, &s.tiles, &lists, 1, 200, &recall), IKT_OK);
     ikt_neighbours_destroy(&lists);
@@ -87,7 +89,8 @@ static ikt_recall recall_of(ikt_context *ctx, bool codes, int64_t candidates) {
 static void recall_is_one_for_exact_lists_and_less_for_poor_ones(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     for (int codes = 0; codes < 2; codes++) {
-        ikt_recall exact = recall_of(ctx, codes, 900), poor = recall_of(ctx, codes, K + 1);
+        ikt_recall exact = recall_of(ctx, codes, SEVERAL_BLOCKS),
+                   poor = recall_of(ctx, codes, K + 1);
         ikt_recall same = recall_of(alone, codes, K + 1);
         assert_int_equal(exact.sample, 200);
         assert_true(exact.found == 1 && exact.similarity == 1);
