@@ -73,13 +73,6 @@ void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, in
 
 /* --- pairs --------------------------------------------------------------------------------- */
 
-/* Floats are ordered as their bits where positive, and reversed where negative. */
-ikt_pair ikt_pair_make(float value, uint32_t number) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (ikt_pair)(bits >> 31 ? ~bits : bits | UINT32_C(1) << 31) << 32 | number;
-}
-
 float ikt_pair_value(ikt_pair pair) {
     uint32_t key = (uint32_t)(pair >> 32), bits = key >> 31 ? key & ~(UINT32_C(1) << 31) : ~key;
     float value;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Three-way comparison of two numbers: -1, 0 or 1. */
 #define IKT_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -76,8 +77,14 @@ void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, in
  * its order is that of an unsigned integer, in the upper half. */
 typedef uint64_t ikt_pair;
 
+/* Floats are ordered as their bits where positive, and reversed where negative. */
+static inline ikt_pair ikt_pair_make(float value, uint32_t number) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (ikt_pair)(bits >> 31 ? ~bits : bits | UINT32_C(1) << 31) << 32 | number;
+}
+
 /* Parts of a pair. */
-ikt_pair ikt_pair_make(float value, uint32_t number);
 float ikt_pair_value(ikt_pair pair);
 static inline uint32_t ikt_pair_number(ikt_pair pair) {
     return (uint32_t)pair;

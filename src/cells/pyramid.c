@@ -9,6 +9,8 @@
  */
 #include "cells/cells.h"
 
+#include <math.h>
+
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -20,6 +22,7 @@ enum { FOLLOWED = 16 };
 enum {
     GROUP = IKT_PACK_ROWS,
     TOP_MOST = 64,
+    GROUPS_MOST = FOLLOWED > TOP_MOST / GROUP ? FOLLOWED : TOP_MOST / GROUP,
     LEVELS_MOST = 8,
 };
 
@@ -89,19 +92,24 @@ void ikt_pyramid_destroy(ikt_pyramid **pyramid) {
 /* The `most` best nodes of a level among those of the given groups, sorted. */
 static int64_t follow(const ikt_pyramid *p, int level, const float *row, const int64_t *group,
                       int64_t groups, int64_t most, ikt_pair *best) {
+    float distance[GROUPS_MOST * GROUP], limit = INFINITY; /* of the last of the best */
+    const float *packed[GROUPS_MOST] = {NULL};
     int64_t kept = 0;
+    for (int64_t g = 0; g < groups; g++)
+        packed[g] = p->packed[level] + group[g] * p->d * GROUP;
+    p->metric->groups(p->isa, row, packed, groups, p->d, distance);
     for (int64_t g = 0; g < groups; g++) {
-        float distance[GROUP];
         const int64_t size = group_size(p->count[level], group[g]);
-        p->metric->block(p->isa, row, 1, p->packed[level] + group[g] * p->d * GROUP, size, p->d,
-                         distance);
         for (int64_t i = 0; i < size; i++) {
-            const ikt_pair pair = ikt_pair_make(distance[i], (uint32_t)(group[g] * GROUP + i));
+            if (distance[g * GROUP + i] > limit) continue;
+            const ikt_pair pair =
+                ikt_pair_make(distance[g * GROUP + i], (uint32_t)(group[g] * GROUP + i));
             if (kept == most && pair >= best[kept - 1]) continue;
             int64_t to = kept < most ? kept++ : kept - 1;
             for (; to > 0 && best[to - 1] > pair; to--)
                 best[to] = best[to - 1];
             best[to] = pair;
+            if (kept == most) limit = ikt_pair_value(best[kept - 1]);
         }
     }
     return kept;
@@ -109,7 +117,7 @@ static int64_t follow(const ikt_pyramid *p, int level, const float *row, const i
 
 int64_t ikt_pyramid_find(const ikt_pyramid *p, const float *row) {
     ikt_pair best[FOLLOWED];
-    int64_t group[TOP_MOST / GROUP + FOLLOWED], groups = groups_of(p->count[p->levels - 1]);
+    int64_t group[GROUPS_MOST], groups = groups_of(p->count[p->levels - 1]);
     for (int64_t g = 0; g < groups; g++)
         group[g] = g;
     for (int level = p->levels - 1; level > 0; level--) {

@@ -28,7 +28,7 @@
 
 #include "metric/metric.h"
 
-enum { LANES = IKT_PACK_ROWS, TILE_ROWS = 8 };
+enum { LANES = IKT_PACK_ROWS, TILE_ROWS = 8, AT_ONCE = 8 };
 
 /* Distances of `rows` rows of A to `groups` groups of B. */
 typedef void tile_function(const float *a, const float *b, int64_t d, float *out, int64_t stride,
@@ -106,6 +106,32 @@ __attribute__((target("avx512f"))) static void tile_avx512(const float *a, const
         rows_avx512(a, b, d, out, stride, rows, 1);
 }
 
+/* One row and some groups that lie anywhere: each sum waits for itself alone. */
+__attribute__((target("avx512f"), always_inline)) static inline void
+some_avx512(const float *a, const float *const *b, int64_t d, float *out, const int groups) {
+    __m512 sum[AT_ONCE];
+    for (int g = 0; g < groups; g++)
+        sum[g] = _mm512_setzero_ps();
+    for (int64_t k = 0; k < d; k++) {
+        const __m512 value = _mm512_set1_ps(a[k]);
+        for (int g = 0; g < groups; g++) {
+            const __m512 difference = _mm512_sub_ps(_mm512_load_ps(b[g] + k * LANES), value);
+            sum[g] = BLOCK_ADD_AVX512(sum[g], difference);
+        }
+    }
+    for (int g = 0; g < groups; g++)
+        _mm512_storeu_ps(out + g * LANES, BLOCK_FINISH(sum[g]));
+}
+
+__attribute__((target("avx512f"))) static void
+groups_avx512(const float *a, const float *const *b, int64_t groups, int64_t d, float *out) {
+    int64_t g = 0;
+    for (; g + AT_ONCE <= groups; g += AT_ONCE)
+        some_avx512(a, b + g, d, out + g * LANES, AT_ONCE);
+    for (; g < groups; g++)
+        some_avx512(a, b + g, d, out + g * LANES, 1);
+}
+
 /* The same for 16 registers of 8 lanes: at most 4 rows by one group (two registers). */
 __attribute__((target("avx2,fma"), always_inline)) static inline void
 shape_avx2(const float *a, const float *b, int64_t d, float *out, int64_t stride, const int rows) {
@@ -169,6 +195,18 @@ static void block(ikt_isa isa, const float *a, int64_t na, const float *packed_b
             tile(a + i * d, b, d, out + i * stride + g * LANES, stride, rows, groups);
         }
     }
+}
+
+static void some_groups(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
+                        int64_t d, float *out) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512) {
+        groups_avx512(a, group, groups, d, out);
+        return;
+    }
+#endif
+    for (int64_t g = 0; g < groups; g++)
+        tile_for(isa)(a, group[g], d, out + g * LANES, LANES, 1, 1);
 }
 
 /* One group; `out` [16]. */

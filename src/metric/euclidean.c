@@ -20,5 +20,8 @@ static double exact(const float *x, const float *y, int64_t d) {
     return sum;
 }
 
-const ikt_metric ikt_metric_euclidean = {
-    .block = block, .sparse = sparse, .exact = exact, .sparse_exact = ikt_sparse_distance_f64};
+const ikt_metric ikt_metric_euclidean = {.block = block,
+                                         .groups = some_groups,
+                                         .sparse = sparse,
+                                         .exact = exact,
+                                         .sparse_exact = ikt_sparse_distance_f64};

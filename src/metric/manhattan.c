@@ -26,5 +26,8 @@ static double sparse_exact(ikt_sparse_row x, ikt_sparse_row y) {
     return sum * sum;
 }
 
-const ikt_metric ikt_metric_manhattan = {
-    .block = block, .sparse = sparse, .exact = exact, .sparse_exact = sparse_exact};
+const ikt_metric ikt_metric_manhattan = {.block = block,
+                                         .groups = some_groups,
+                                         .sparse = sparse,
+                                         .exact = exact,
+                                         .sparse_exact = sparse_exact};

@@ -41,6 +41,11 @@ typedef struct {
      * Best with na >= 8 and two groups of rows well below the second-level cache. */
     void (*block)(ikt_isa isa, const float *a, int64_t na, const float *packed_b, int64_t nb,
                   int64_t d, float *out);
+    /* One row against packed groups of sixteen that lie anywhere: the bits of `block`.
+     *   group   [groups] where each begins
+     *   out     [groups * 16] */
+    void (*groups)(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
+                   int64_t d, float *out);
     /* A sparse row against all rows of a pack: the bits of `block` on the dense rows.
      *   out   [pack->groups * 16], columns from pack->count on as in `block` */
     void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);

@@ -84,6 +84,34 @@ static void same_bits_for_every_isa(void **state) {
     }
 }
 
+/* Groups that lie anywhere, any number of them in any order, some of them twice. */
+static void some_groups_are_as_in_a_block(void **state) {
+    (void)state;
+    enum { GROUPS = 19, LANES = IKT_PACK_ROWS };
+    const int64_t d = 37, nb = GROUPS * LANES - 5;
+    float *a = random_rows(1, d, 7, 0), *b = random_rows(nb, d, 8, 0);
+    float *packed = aligned((size_t)ikt_packed_floats(nb, d) * sizeof(float));
+    float *expected = distances(IKT_ISA_PORTABLE, a, 1, b, nb, d);
+    ikt_pack_rows(b, nb, d, packed);
+    for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
+        for (int64_t groups = 0; groups <= GROUPS; groups++) {
+            const float *group[GROUPS];
+            float out[GROUPS * LANES + 1];
+            out[groups * LANES] = -1;
+            for (int64_t g = 0; g < groups; g++)
+                group[g] = packed + g * g % GROUPS * LANES * d;
+            metric->groups((ikt_isa)isa, a, group, groups, d, out);
+            for (int64_t g = 0; g < groups; g++)
+                assert_memory_equal(out + g * LANES, expected + g * g % GROUPS * LANES,
+                                    LANES * sizeof(float));
+            assert_true(out[groups * LANES] == -1);
+        }
+    free(a);
+    free(b);
+    free(packed);
+    free(expected);
+}
+
 static void symmetric_and_zero_on_itself(void **state) {
     (void)state;
     int64_t n = ROWS_MAX, d = 50, stride = ikt_packed_rows(n);
@@ -168,6 +196,7 @@ static void by_manhattan(void **state) {
     metric = &ikt_metric_manhattan;
     close_to_reference(state);
     same_bits_for_every_isa(state);
+    some_groups_are_as_in_a_block(state);
     symmetric_and_zero_on_itself(state);
     independent_of_blocking(state);
     metric = &ikt_metric_euclidean;
@@ -177,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(close_to_reference),
         cmocka_unit_test(same_bits_for_every_isa),
+        cmocka_unit_test(some_groups_are_as_in_a_block),
         cmocka_unit_test(symmetric_and_zero_on_itself),
         cmocka_unit_test(independent_of_blocking),
         cmocka_unit_test(by_manhattan),
