@@ -168,9 +168,13 @@ static void copy_rows(const ikt_mesh *m, int64_t rows, int64_t first, REAL *behi
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
+/* Complex products are not compiled for the widest vectors: with instructions that multiply and add
+ * at hand, GCC 12 takes them for the alternating sums here, whatever -ffp-contract says, and the
+ * bits would be those of one kind of processor. */
+
 /* out = column times twiddle, zero from `rows` on. */
-static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows,
-                                             int64_t half, REAL *out) {
+static void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows, int64_t half,
+                          REAL *out) {
     for (int64_t j = 0; j < rows; j++) {
         const REAL re = column[2 * j], im = column[2 * j + 1];
         const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
@@ -181,8 +185,7 @@ static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twi
 }
 
 /* column += odd times conjugate of twiddle, up to `rows`. */
-static IKT_WIDEST_VECTORS void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows,
-                                              REAL *column) {
+static void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows, REAL *column) {
     for (int64_t j = 0; j < rows; j++) {
         const REAL re = odd[2 * j], im = odd[2 * j + 1];
         const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
