@@ -15,7 +15,8 @@ typedef enum {
 
 /* Before a function: compiled for several vector widths, of which the program takes the widest that
  * the processor has. Only for code whose result cannot depend on the width: moves, comparisons and
- * sums in fixed lanes; the second form is for code with fmaf. */
+ * sums in fixed lanes; the second form is for code with fmaf. Not for alternating sums of products,
+ * as of complex numbers: GCC 12 fuses these for AVX-512, whatever -ffp-contract says. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
     !defined(__SANITIZE_ADDRESS__)
 #define IKT_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))

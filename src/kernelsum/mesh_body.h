@@ -168,9 +168,7 @@ static void copy_rows(const ikt_mesh *m, int64_t rows, int64_t first, REAL *behi
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* Complex products are not compiled for the widest vectors: with instructions that multiply and add
- * at hand, GCC 12 takes them for the alternating sums here, whatever -ffp-contract says, and the
- * bits would be those of one kind of processor. */
+/* Complex products, which GCC fuses in the widest vectors: see IKT_WIDEST_VECTORS. */
 
 /* out = column times twiddle, zero from `rows` on. */
 static void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows, int64_t half,
