@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
+#include "base/start.h"
 #include "config/hints.h"
 #include "config/value.h"
 #include "iktsne/build.h"
@@ -175,15 +176,15 @@ static ikt_status run_without_mpi(int argc, char **argv) {
 }
 
 static ikt_status run_with_mpi(int argc, char **argv) {
-    int provided;
+    bool has_threads;
     ikt_context *ctx = NULL;
-    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+    if (!ikt_mpi_begin(&has_threads)) {
         fprintf(stderr, "iktsne: error: MPI cannot be started\n");
         return IKT_ERR_INTERNAL;
     }
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
     if (st != IKT_OK) fprintf(stderr, "iktsne: error: not enough memory to begin\n");
-    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
+    if (st == IKT_OK && !has_threads) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "this MPI library does not allow threads; each rank runs one: start more ranks");
         ikt_context_set_threads(ctx, 1);

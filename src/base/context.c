@@ -10,16 +10,13 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/start.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
-    /* Open MPI 4 chooses a component for shared file pointers at every opening of a file, also
-     * where none are used. Its component `lockedfile` writes the absolute path into 256 bytes and
-     * thereby ends the program where the path is longer. It is switched off by a parameter that
-     * Open MPI reads from the environment at the first opening; other MPI libraries ignore it. */
-    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
+    ikt_mpi_choose_file_parts();
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int size = 1, anywhere = 1;
     MPI_Comm_size(comm, &size);
@@ -44,62 +41,9 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     return IKT_OK;
 }
 
-static pid_t mpi_process; /* that began MPI here; its forks are not to end it */
-
-/* At the exit of the process, where we have begun MPI and nobody has ended it. */
-static void end_mpi(void) {
-    int is_over = 1;
-    if (mpi_process != getpid()) return;
-    if (MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
-}
-
-/* MPI_Init_thread of a process without a launcher, with what Open MPI needs for that; other MPI
- * libraries ignore it. Open MPI would start a daemon, which serves to start further processes; the
- * context of one process needs none. What it then writes into the environment about itself is taken
- * out again: programs that are started from here inherit it, and mpirun would fail without a word.
- */
-static bool init_alone(void) {
-    static const char *const names[] = {"OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_ess",
-                                        "OMPI_MCA_pmix"};
-    enum { NAMES = sizeof names / sizeof *names };
-    bool was_there[NAMES];
-    int level = MPI_THREAD_SINGLE;
-    for (int i = 0; i < NAMES; i++)
-        was_there[i] = getenv(names[i]) != NULL;
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    /* Without that daemon there is no folder for files in which Open MPI shares the pointers
-     * into files; we use none (ikt_context_create has the other component). */
-    setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) return false;
-    for (int i = 0; i < NAMES; i++)
-        if (!was_there[i]) unsetenv(names[i]);
-    return true;
-}
-
-/* Begins MPI, or finds it begun. NULL, or why it cannot be used. */
-static const char *begin_mpi(void) {
-    int has_begun = 0, is_over = 0, level = MPI_THREAD_SINGLE, is_main = 1;
-    if (MPI_Initialized(&has_begun) != MPI_SUCCESS || MPI_Finalized(&is_over) != MPI_SUCCESS)
-        return "MPI does not say whether it has begun in this process";
-    if (is_over)
-        return "MPI was ended (MPI_Finalize) in this process, and cannot be begun again: keep it "
-               "until the last call of iktsne";
-    if (!has_begun) {
-        if (!init_alone()) return "MPI cannot be begun in this process (MPI_Init_thread failed)";
-        mpi_process = getpid();
-        if (atexit(end_mpi) != 0) return "there is no memory for what ends MPI at the exit";
-    }
-    if (MPI_Query_thread(&level) != MPI_SUCCESS || MPI_Is_thread_main(&is_main) != MPI_SUCCESS)
-        return "MPI does not say what it allows the threads of this process";
-    if (level < MPI_THREAD_SERIALIZED && !is_main)
-        return "MPI allows calls from the thread that began it only, and this is another one: "
-               "begin it with MPI_THREAD_SERIALIZED, or call iktsne from that thread";
-    return NULL;
-}
-
 ikt_status ikt_context_create_single(int threads, ikt_context **out, const char **why) {
     *out = NULL;
-    *why = begin_mpi();
+    *why = ikt_mpi_begin_for_host();
     if (*why) return IKT_ERR_USAGE;
     const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
     if (st != IKT_OK) *why = "there is not enough memory for a context";

@@ -52,20 +52,36 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
+/* Variables by which launchers tell a process of its group. */
+static const char *const group_sizes[] = {
+    "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",      "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS",
+    "JSM_NAMESPACE_SIZE",   "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS"};
+static const char *const group_ranks[] = {"PMIX_RANK",
+                                          "PMI_RANK",
+                                          "PALS_RANKID",
+                                          "ALPS_APP_PE",
+                                          "PMIX_NAMESPACE",
+                                          "PMI_FD",
+                                          "OMPI_MCA_orte_ess_num_procs"};
+enum {
+    GROUP_SIZES = sizeof group_sizes / sizeof *group_sizes,
+    GROUP_RANKS = sizeof group_ranks / sizeof *group_ranks
+};
+
+static bool is_set(const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (getenv(names[i])) return true;
+    return false;
+}
+
+bool ikt_cpu_has_launcher(void) {
+    return is_set(group_sizes, GROUP_SIZES) || is_set(group_ranks, GROUP_RANKS);
+}
+
 bool ikt_cpu_is_one_of_several(void) {
-    static const char *const sizes[] = {
-        "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",      "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS",
-        "JSM_NAMESPACE_SIZE",   "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS"};
-    static const char *const ranks[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "ALPS_APP_PE"};
-    bool has_size = false, has_rank = false, is_several = false;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const char *text = getenv(sizes[i]);
-        has_size |= text != NULL;
-        is_several |= text && atoi(text) > 1;
-    }
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        has_rank |= getenv(ranks[i]) != NULL;
-    return is_several || (has_rank && !has_size);
+    for (int i = 0; i < GROUP_SIZES; i++)
+        if (getenv(group_sizes[i]) && atoi(getenv(group_sizes[i])) > 1) return true;
+    return is_set(group_ranks, GROUP_RANKS) && !is_set(group_sizes, GROUP_SIZES);
 }
 
 /* The innermost launcher speaks first: ranks of Open MPI's mpirun also see the Slurm step that

@@ -78,6 +78,10 @@ int ikt_cpu_mask_count(void);
 /* COLLECTIVE. Ranks on this rank's node, and this rank's number among them. */
 void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine);
 
+/* LOCAL, before MPI. Whether the environment says that a launcher of MPI programs started this
+ * process, alone or as one of several. */
+bool ikt_cpu_has_launcher(void);
+
 /* LOCAL, before MPI. Whether the environment says that a launcher started this process as one of
  * several: a number of tasks above one, or the number of a rank without one of tasks. The variables
  * of a Slurm job alone say nothing of it: a step sets others. */

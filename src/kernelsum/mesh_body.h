@@ -33,10 +33,15 @@ enum {
     ROWS = 4,
     COLUMNS = 32 / (int)sizeof(REAL), /* 8 or 4: a cache line of coefficients */
     WIDTH = 2 * COLUMNS,
+    PAIRS = 8,   /* coefficients that are multiplied at a time; half columns are a multiple */
     ALIGNED = 16 /* numbers: rows, columns and buffers begin on cache lines */
 };
 
 typedef FFTW(complex) fourier;
+
+typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
+typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
+typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -50,7 +55,9 @@ struct ikt_mesh {
      * coefficients
      */
     REAL *table;
-    REAL *twiddle;        /* [half][2] exp(-2 pi i j / padded[1]) */
+    /* [half / PAIRS][4 * PAIRS] exp(-2 pi i j / padded[1]): of PAIRS coefficients each cosine
+     * twice, then each sine less and more */
+    REAL *twiddle;
     FFTW(plan) row[2];    /* ROWS rows: charges to coefficients, coefficients to potentials */
     FFTW(plan) column[2]; /* half a column: forward, inverse */
 };
@@ -126,7 +133,7 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
     m->table_count = 2 * round_up(m->half / 2 + 1, ALIGNED);
     ikt_status st =
         ikt_alloc(ctx, &m->table, m->batches * COLUMNS * m->table_count, sizeof(REAL), "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->twiddle, 2 * m->half, sizeof(REAL), "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->twiddle, 4 * m->half, sizeof(REAL), "repulsion");
     if (st == IKT_OK) st = plan(ctx, m);
     if (st != IKT_OK) {
         destroy(out);
@@ -140,8 +147,11 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
     }
     const double step = -6.283185307179586 / (double)m->padded[1];
     for (int64_t j = 0; j < m->half; j++) {
-        m->twiddle[2 * j] = (REAL)cos(step * (double)j);
-        m->twiddle[2 * j + 1] = (REAL)sin(step * (double)j);
+        REAL *cosine = m->twiddle + 4 * (j - j % PAIRS) + 2 * (j % PAIRS),
+             *sine = cosine + 2 * PAIRS;
+        cosine[0] = cosine[1] = (REAL)cos(step * (double)j);
+        sine[1] = (REAL)sin(step * (double)j);
+        sine[0] = -sine[1];
     }
     return IKT_OK;
 }
@@ -168,27 +178,41 @@ static void copy_rows(const ikt_mesh *m, int64_t rows, int64_t first, REAL *behi
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* Complex products, which GCC fuses in the widest vectors: see IKT_WIDEST_VECTORS. */
+/* value times cosine, and what of `sine` is to be added to it: with (re, im) the value of a pair of
+ * lanes, (im, re) times (-s, s). Written with re and im apart, GCC 12 would fuse these products in
+ * the widest vectors (see IKT_WIDEST_VECTORS). */
+INLINE void turn(const REAL *coefficients, const REAL *twiddle, both *by_cosine, both *by_sine) {
+    both value, cosine, sine;
+    memcpy(&value, coefficients, sizeof value);
+    memcpy(&cosine, twiddle, sizeof cosine);
+    memcpy(&sine, twiddle + 2 * PAIRS, sizeof sine);
+    *by_cosine = value * cosine;
+    *by_sine = __builtin_shufflevector(value, value, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12,
+                                       15, 14) *
+               sine;
+}
 
 /* out = column times twiddle, zero from `rows` on. */
-static void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows, int64_t half,
-                          REAL *out) {
-    for (int64_t j = 0; j < rows; j++) {
-        const REAL re = column[2 * j], im = column[2 * j + 1];
-        const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
-        out[2 * j] = re * c - im * s;
-        out[2 * j + 1] = re * s + im * c;
+static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows,
+                                             int64_t half, REAL *out) {
+    for (int64_t j = 0; j < rows; j += PAIRS) {
+        both by_cosine, by_sine;
+        turn(column + 2 * j, twiddle + 4 * j, &by_cosine, &by_sine);
+        by_cosine += by_sine;
+        memcpy(out + 2 * j, &by_cosine, sizeof by_cosine);
     }
     memset(out + 2 * rows, 0, (size_t)(2 * (half - rows)) * sizeof *out);
 }
 
-/* column += odd times conjugate of twiddle, up to `rows`. */
-static void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows, REAL *column) {
-    for (int64_t j = 0; j < rows; j++) {
-        const REAL re = odd[2 * j], im = odd[2 * j + 1];
-        const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
-        column[2 * j] += re * c + im * s;
-        column[2 * j + 1] += im * c - re * s;
+/* column += odd times conjugate of twiddle, up to `rows` at least. */
+static IKT_WIDEST_VECTORS void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows,
+                                              REAL *column) {
+    for (int64_t j = 0; j < rows; j += PAIRS) {
+        both by_cosine, by_sine, sum;
+        turn(odd + 2 * j, twiddle + 4 * j, &by_cosine, &by_sine);
+        memcpy(&sum, column + 2 * j, sizeof sum);
+        sum += by_cosine - by_sine;
+        memcpy(column + 2 * j, &sum, sizeof sum);
     }
 }
 
@@ -270,34 +294,37 @@ static void inverse(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_spac
     }
 }
 
-/* COLUMNS columns become contiguous ones of `half` coefficients, are convolved and go back. */
+/* COLUMNS columns between a batch, where they lie interleaved, and contiguous ones of `half`
+ * coefficients. */
+static void copy_columns(int64_t rows, int64_t half, REAL *batch, REAL *column, bool to_batch) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < COLUMNS; c++) {
+            REAL *in_batch = batch + r * WIDTH + 2 * c, *in_column = column + 2 * (c * half + r);
+            memcpy(to_batch ? in_batch : in_column, to_batch ? in_column : in_batch,
+                   sizeof(fourier));
+        }
+}
+
+/* COLUMNS columns become contiguous, are convolved and go back. */
 static void columns(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
                     int64_t first, int64_t end) {
     const int64_t rows = grid->nodes[1], last = m->padded[0] / 2 + 1;
 #pragma omp parallel for schedule(static) num_threads(space->threads)
     for (int64_t b = first; b < end; b++) {
-        REAL *block = (REAL *)space->field + b * round_up(rows, ROWS) * WIDTH;
+        REAL *batch = (REAL *)space->field + b * round_up(rows, ROWS) * WIDTH;
         REAL *column = own_buffer(m, space), *work = column + COLUMNS * 2 * m->half;
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t c = 0; c < COLUMNS; c++)
-                memcpy(column + 2 * (c * m->half + r), block + r * WIDTH + 2 * c, sizeof(fourier));
+        copy_columns(rows, m->half, batch, column, false);
         for (int64_t c = 0; c < COLUMNS; c++) {
             REAL *at = column + 2 * c * m->half;
             memset(at + 2 * rows, 0, (size_t)(m->half - rows) * sizeof(fourier));
             if (b * COLUMNS + c < last)
                 convolve_column(m, m->table + (b * COLUMNS + c) * m->table_count, rows, at, work);
         }
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t c = 0; c < COLUMNS; c++)
-                memcpy(block + r * WIDTH + 2 * c, column + 2 * (c * m->half + r), sizeof(fourier));
+        copy_columns(rows, m->half, batch, column, true);
     }
 }
 
 /* --- gathering -------------------------------------------------------------------------------- */
-
-typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
-typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
-typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
 
 /* Coefficients of the window in REAL: of order 4 with the lanes value x, value y, slope x, slope y;
  * of order 6 with value and slope apart, lanes 6 and 7 zero, the same for both axes. */

@@ -6,9 +6,11 @@
  * its line. Advantage: the same for groups of one job and for the jobs of an array, which need not
  * know of each other. Disadvantage: a file system with locks is needed, and some milliseconds a
  * run.
- * A session is what runs at the same time: a job, or all jobs of an array. A run that earlier
- * sessions began and never ended is taken again, but not for ever; one that was stopped in good
- * order, with a checkpoint, is as if that session had not begun it.
+ * A session is a job, or a task of a job array, from one start of it to the next. The tasks of an
+ * array run at the same time, and may be requeued each by itself: none takes what another task has
+ * begun, in whichever of its starts, since that one goes on with it. A run that earlier starts of
+ * the same task, or sessions of other jobs, began and never ended is taken again, but not for ever;
+ * one that was stopped in good order, with a checkpoint, is as if that session had not begun it.
  */
 #define _GNU_SOURCE
 #include "study/plan.h"
@@ -33,6 +35,13 @@
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
 
+/* What is compared with the names in the queue. */
+typedef struct {
+    char name[SESSION_TEXT];
+    char array[SESSION_TEXT]; /* how the names of all tasks of this array begin; "" where none */
+    char task[SESSION_TEXT];  /* how those of all starts of this task begin */
+} session_names;
+
 typedef struct {
     int64_t run;      /* taken; -1: none is left */
     int64_t attempts; /* earlier sessions that began it */
@@ -42,50 +51,73 @@ static const char stopped[] = "stopped";
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. The name of this session: of the Slurm job or array, and how often it was requeued;
- * otherwise host, process and time. The same on every rank. Blanks separate the fields of the
- * queue. */
-static void name_session(ikt_context *ctx, char session[SESSION_TEXT]) {
-    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *job = getenv("SLURM_JOB_ID");
-    const char *restarts = getenv("SLURM_RESTART_COUNT");
-    char host[64] = "host";
-    memset(session, 0, SESSION_TEXT);
-    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
-    if (array || job)
-        snprintf(session, SESSION_TEXT, "slurm-%.40s-%.20s", array ? array : job,
-                 restarts ? restarts : "0");
-    else
-        snprintf(session, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(),
-                 (long long)time(NULL));
-    for (char *c = session; *c; c++)
+static void replace_blanks(char *text) {
+    for (char *c = text; *c; c++)
         if (*c == ' ' || *c == '\n') *c = '-';
-    ikt_broadcast(ctx, session, SESSION_TEXT, 0);
 }
 
-/* Whether this session has taken the run, and how many others have, without putting it back. */
-static bool is_taken(const char *text, const char *session, uint64_t id, int64_t *attempts) {
+/* COLLECTIVE. Names this session: after the Slurm job, or array and task, and how often it was
+ * requeued; otherwise after host, process and time. The same on every rank. Blanks separate the
+ * fields of the queue. */
+static void name_session(ikt_context *ctx, session_names *session) {
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *index = getenv("SLURM_ARRAY_TASK_ID");
+    const char *job = getenv("SLURM_JOB_ID"), *restarts = getenv("SLURM_RESTART_COUNT");
+    char host[64] = "host";
+    memset(session, 0, sizeof *session);
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
+    if (array) {
+        snprintf(session->array, SESSION_TEXT, "slurm-%.40s_", array);
+        snprintf(session->task, SESSION_TEXT, "slurm-%.40s_%.20s-", array, index ? index : "");
+        snprintf(session->name, SESSION_TEXT, "slurm-%.40s_%.20s-%.20s", array, index ? index : "",
+                 restarts ? restarts : "0");
+    } else if (job) {
+        snprintf(session->name, SESSION_TEXT, "slurm-%.40s-%.20s", job, restarts ? restarts : "0");
+    } else {
+        snprintf(session->name, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(),
+                 (long long)time(NULL));
+    }
+    replace_blanks(session->name);
+    replace_blanks(session->array);
+    replace_blanks(session->task);
+    ikt_broadcast(ctx, session, sizeof *session, 0);
+}
+
+static bool begins_with(const char *text, const char *beginning) {
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* Whether the run is in the hands of this session or of another task of its array. */
+static bool is_in_hand(const session_names *ours, const char *name) {
+    if (strcmp(name, ours->name) == 0) return true;
+    return ours->array[0] && begins_with(name, ours->array) && !begins_with(name, ours->task);
+}
+
+/* Whether nobody is to take the run now, and how many ended sessions began it without putting it
+ * back. */
+static bool is_taken(const char *text, const session_names *session, uint64_t id,
+                     int64_t *attempts) {
     char name[SESSION_TEXT], note[16];
     uint64_t other;
-    bool is_ours = false;
+    bool is_held = false;
     *attempts = 0;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
         /* A line may be cut off: its fields must not be looked for in the next. */
         const int fields = sscanf(line, "%127s %" SCNx64 "%*1[ ]%15s", name, &other, note);
         if (fields < 2 || other != id) continue;
         const bool is_back = fields == 3 && strcmp(note, stopped) == 0;
-        if (strcmp(name, session) == 0)
-            is_ours = true;
+        if (is_in_hand(session, name))
+            is_held = true;
         else
             *attempts += is_back ? -1 : 1;
     }
-    return is_ours;
+    return is_held;
 }
 
 /* Everything that a group works with. */
 typedef struct {
     ikt_context *ctx; /* of the group, or of its present run */
     const ikt_study_plan *plan;
-    char session[SESSION_TEXT];
+    session_names session;
     const ikt_study_run **order; /* [count] runs that are not done, the longest first */
     int64_t count;
     int64_t cursor; /* place in `order` up to which all were found taken */
@@ -102,13 +134,13 @@ static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, cl
     IKT_TRY(ikt_locked_open(ctx, path, &file));
     if (stopped_run < 0) {
         while (w->cursor < w->count &&
-               is_taken(file.text, w->session, w->order[w->cursor]->id, &out->attempts))
+               is_taken(file.text, &w->session, w->order[w->cursor]->id, &out->attempts))
             w->cursor++;
         if (w->cursor < w->count) out->run = w->order[w->cursor++] - w->plan->run;
     }
     ikt_status st = IKT_OK;
     if (out->run >= 0) {
-        snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session,
+        snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session.name,
                  w->plan->run[out->run].id, stopped_run < 0 ? "" : " ",
                  stopped_run < 0 ? "" : stopped);
         st = ikt_locked_append(&file, line);
@@ -222,7 +254,7 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, i
             if (!result[r].is_done || (retry && !result[r].is_good))
                 w.order[w.count++] = &plan->run[r];
         qsort(w.order, (size_t)w.count, sizeof *w.order, longest_first);
-        name_session(ctx, w.session);
+        name_session(ctx, &w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){
                             IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},

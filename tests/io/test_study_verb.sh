@@ -103,14 +103,26 @@ grep -q "4 of them done before" err.txt || fail "4 whole lines were not taken ov
 sort -u expected.txt | diff - <(facts killed | grep -E '^id|,(ok|failed),' | sort -u) >diff.txt ||
     fail "a stopped study ends otherwise: $(head -3 diff.txt)"
 
-# Two jobs of one session share the runs: none is made twice.
+# Two tasks of an array share the runs, also where one of them was requeued: none is made twice.
 export SLURM_ARRAY_JOB_ID=7
-timeout 120 "$IKT_PROGRAM" study small.yaml --output shared >other.txt 2>&1 &
-study small.yaml --output shared || fail "the first of two jobs"
-wait $! || fail "the second of two jobs"
+SLURM_ARRAY_TASK_ID=1 SLURM_RESTART_COUNT=1 timeout 120 "$IKT_PROGRAM" study small.yaml --output shared >other.txt 2>&1 &
+SLURM_ARRAY_TASK_ID=2 study small.yaml --output shared || fail "the first of two tasks"
+wait $! || fail "the second of two tasks"
+[ "$(tail -n +2 shared/results.csv | wc -l)" -eq 14 ] || fail "two tasks made $(tail -n +2 shared/results.csv | wc -l) runs"
+sort -u expected.txt | diff - <(facts shared | sort -u) >diff.txt || fail "two tasks: $(head -3 diff.txt)"
+
+# What another task of the array has begun is left to it; what an earlier start of the same task,
+# and what another job began, is taken again.
+study small.yaml --output claims --list
+mapfile -t ids < <(awk '{ print $1 }' out.txt)
+mkdir -p claims
+printf '%s\n' "slurm-7_12-0 ${ids[0]}" "slurm-7_1-0 ${ids[1]}" "slurm-70_12-0 ${ids[2]}" >claims/queue
+SLURM_ARRAY_TASK_ID=1 SLURM_RESTART_COUNT=1 study small.yaml --output claims || fail "a requeued task"
+for i in "${!ids[@]}"; do
+    lines=$(grep -c "^${ids[i]}," claims/results.csv)
+    [ "$lines" -eq $((i > 0)) ] || fail "run $i of a requeued task has $lines lines"
+done
 unset SLURM_ARRAY_JOB_ID
-[ "$(tail -n +2 shared/results.csv | wc -l)" -eq 14 ] || fail "two jobs made $(tail -n +2 shared/results.csv | wc -l) runs"
-sort -u expected.txt | diff - <(facts shared | sort -u) >diff.txt || fail "two jobs: $(head -3 diff.txt)"
 
 # A map whose rows are all in one place is a result without measures, and best in nothing.
 cat >flat.yaml <<'Y'

@@ -1,11 +1,35 @@
 /* A context of one process, by which a program uses the library that knows nothing of MPI: MPI is
  * begun where nobody has, once, and what cannot be is said in a sentence. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include <iktsne/iktsne.h>
 
 #include "support/ikt_test.h"
 
 #include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Whether this process has begun another one that still runs (Open MPI would begin a daemon). */
+static bool has_child(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "r");
+    const bool has = children && fgetc(children) != EOF;
+    if (children) fclose(children);
+    return has;
+}
+
+/* What is chosen for a process alone is not for the programs that it starts, and what the user has
+ * chosen stays. */
+static void environment_is_as_before(void) {
+    static const char *const names[] = {"OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_ess",
+                                        "OMPI_MCA_pmix", "OMPI_MCA_pml"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(getenv(names[i]));
+    assert_string_equal(getenv("OMPI_MCA_btl"), "self,vader");
+}
 
 static void begins_mpi_once(void **state) {
     ikt_context *first = NULL, *second = NULL;
@@ -14,10 +38,13 @@ static void begins_mpi_once(void **state) {
     (void)state;
     MPI_Initialized(&has_begun);
     assert_false(has_begun);
+    setenv("OMPI_MCA_btl", "self,vader", 1);
     assert_int_equal(ikt_context_create_single(1, &first, &why), IKT_OK);
     assert_null(why);
     MPI_Initialized(&has_begun);
     assert_true(has_begun);
+    assert_false(has_child());
+    environment_is_as_before();
     MPI_Query_thread(&level);
     assert_true(level >= MPI_THREAD_FUNNELED);
     assert_int_equal(ikt_context_create_single(2, &second, &why), IKT_OK);
