@@ -163,7 +163,7 @@ static bool has_cluster(const arguments *a) {
 static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
     ikt_settings settings;
     ikt_recommendation recommendation;
-    const int64_t base = ikt_memory_resident_peak();
+    const int64_t base = ikt_memory_beside(ctx);
     ikt_data_shape shape;
     ikt_graph_about graph;
     ikt_plan p;

@@ -230,6 +230,11 @@ int64_t ikt_memory_peak(const ikt_context *ctx) {
     return ctx->memory_peak;
 }
 
+int64_t ikt_memory_beside(const ikt_context *ctx) {
+    const int64_t resident = ikt_resident_now();
+    return resident > ctx->memory_now ? resident - ctx->memory_now : ikt_memory_resident_peak();
+}
+
 int64_t ikt_memory_resident_peak(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;

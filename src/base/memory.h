@@ -47,6 +47,9 @@ void ikt_free(void *pointer);
 int64_t ikt_memory_now(const ikt_context *ctx);
 int64_t ikt_memory_peak(const ikt_context *ctx);
 
+/* LOCAL. Bytes that are resident beside the accounted ones: program, libraries, what a host has. */
+int64_t ikt_memory_beside(const ikt_context *ctx);
+
 /* LOCAL. Peak resident set of this process in bytes as the operating system counts it. */
 int64_t ikt_memory_resident_peak(void);
 

@@ -159,7 +159,8 @@ static ikt_status allocate(search *s, int64_t rows) {
     IKT_TRY(ikt_alloc(ctx, &s->seen, threads, sizeof *s->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
         IKT_TRY(ikt_number_set_create(ctx, s->candidates, &s->seen[t]));
-    if (ikt_size(ctx) > 1) IKT_TRY(ikt_number_set_create(ctx, rows * s->candidates, &s->wanted));
+    const int64_t foreign = ikt_foreign_most(rows, s->candidates, s->rows->n - s->rows->count);
+    if (ikt_size(ctx) > 1) IKT_TRY(ikt_number_set_create(ctx, foreign, &s->wanted));
     IKT_TRY(ikt_alloc(ctx, &s->candidate, all, sizeof *s->candidate, purpose));
     IKT_TRY(ikt_alloc(ctx, &s->plain, all, sizeof *s->plain, purpose));
     IKT_TRY(ikt_alloc(ctx, &s->score, all, sizeof *s->score, purpose));
@@ -216,6 +217,6 @@ int64_t ikt_fine_search_memory(int64_t n_local, int64_t candidates, int64_t row_
     const int64_t rows = ikt_foreign_batch(NULL, n_local, candidates, row_bytes);
     const int64_t own = threads * (candidates * each + ikt_number_set_bytes(candidates));
     if (ranks == 1) return own;
-    return own + ikt_number_set_bytes(rows * candidates) +
-           rows * candidates * (row_bytes + (int64_t)sizeof(uint32_t));
+    const int64_t foreign = ikt_foreign_most(rows, candidates, (ranks - 1) * n_local);
+    return own + ikt_number_set_bytes(foreign) + foreign * (row_bytes + (int64_t)sizeof(uint32_t));
 }

@@ -59,6 +59,12 @@ void ikt_foreign_destroy(ikt_foreign *foreign);
 int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
                           int64_t row_bytes);
 
+/* LOCAL, pure. Distinct foreign rows that such a batch wants at most.
+ *   others   rows of other ranks */
+static inline int64_t ikt_foreign_most(int64_t batch, int64_t candidates, int64_t others) {
+    return batch * candidates < others ? batch * candidates : others;
+}
+
 /* LOCAL. The value of a row: that of an own row, or one that was fetched. */
 static inline const void *ikt_foreign_value(const ikt_foreign *foreign, const ikt_rows *rows,
                                             const void *own, uint32_t row) {

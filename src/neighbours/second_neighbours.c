@@ -94,9 +94,10 @@ ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
     return st;
 }
 
-/* Members of the set of what a batch wants: the candidates of all its rows. */
-static int64_t batch_members(int64_t n_local, int64_t row_bytes) {
-    return CANDIDATES * ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes);
+/* Foreign rows that a batch wants at most. */
+static int64_t batch_members(int64_t n_local, int64_t others, int64_t row_bytes) {
+    const int64_t batch = ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes);
+    return ikt_foreign_most(batch, CANDIDATES, others);
 }
 
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
@@ -116,8 +117,9 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
     *is_new = *nearest == NULL;
     ikt_status st = IKT_OK;
     if (ikt_size(ctx) > 1)
-        st = ikt_number_set_create(ctx, batch_members(ikt_rows_count(rows, 0), r->row_bytes),
-                                   &r->wanted);
+        st = ikt_number_set_create(
+            ctx, batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes),
+            &r->wanted);
     if (st == IKT_OK && *is_new)
         st = ikt_alloc(ctx, nearest, lists->n_local * r->near, sizeof **nearest, purpose);
     IKT_TRY(ikt_agree(ctx, st));
@@ -139,7 +141,6 @@ void ikt_second_neighbours_end(ikt_second_neighbours *r) {
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
     const int64_t number = sizeof(uint32_t), bytes = number * NEAR * n_local;
     if (ranks == 1) return bytes;
-    return bytes + ikt_number_set_bytes(batch_members(n_local, row_bytes)) +
-           ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes) * CANDIDATES *
-               (row_bytes + parts * number);
+    const int64_t foreign = batch_members(n_local, (ranks - 1) * n_local, row_bytes);
+    return bytes + ikt_number_set_bytes(foreign) + foreign * (row_bytes + parts * number);
 }

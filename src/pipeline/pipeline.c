@@ -264,7 +264,7 @@ static ikt_status check_matrix_fits(ikt_context *ctx, const ikt_settings *settin
         make_workload(ctx, settings, &graph, source, false, false, 0, &work) != IKT_OK) {
         ikt_clear(ctx);
     } else {
-        const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
+        const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_beside(ctx));
         st = ikt_memory_plan_fits(ctx, &plan);
     }
     ikt_source_close(&source);
@@ -361,7 +361,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     IKT_TRY(make_workload(ctx, settings, &run->graph, source, is_sparse,
                           data && ikt_dataset_is_u8(data),
                           data ? ikt_dataset_rows(ikt_dataset_model(data)) : 0, &work));
-    const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
+    const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_beside(ctx));
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     IKT_TRY(ikt_memory_plan_check(ctx, &plan));
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &run->rows, &found));
@@ -502,7 +502,7 @@ static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_so
     out->result_bytes = ikt_check_result_bytes(ctx, settings, none.n);
     IKT_TRY(ikt_check_room(ctx, settings, none.n));
     IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));
-    IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_resident_peak()), &out->plan));
+    IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_beside(ctx)), &out->plan));
     ikt_plan_settings(&out->plan.work, &out->settings);
     IKT_TRY(ikt_unused_reset(ctx, &out->settings, ikt_input_has_rows(&settings->input), NULL));
     IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));

@@ -10,6 +10,7 @@
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
+#include "linalg/blocks.h"
 #include "linalg/eigen.h"
 #include "metric/metric.h"
 #include "neighbours/exact.h"
@@ -29,8 +30,12 @@ enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 
 /* Of a row in the loop, beside positions and arrays: starts, and what the order moves. */
 enum { LAYOUT_ROW_BYTES = 32 };
 
-/* A block of rows that is brought to scale: in double, before and after; at most so much. */
-enum { READ_BYTES = 32 << 20, READ_VALUE_BYTES = 16 };
+/* A block of rows that is brought to scale, in a pass through a matrix: in double, before and
+ * after; at most so much. */
+enum { READ_BYTES = 32 << 20 };
+
+/* A picture: its points in linear light, their colours, the page. */
+enum { PICTURE_BYTES = 29 << 20 };
 
 /* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
 enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
@@ -39,17 +44,19 @@ enum { MODEL_BYTES = 36 << 20, MODEL_ROWS_BYTES = 4 << 20 };
 enum { GRAPH_FILE_BYTES = 136 << 20 };
 
 /* What libraries allocate when they are first used, beside what the process had: buffers of MPI,
- * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks; and
- * in between about a twelfth of the largest stage. */
-enum { LIBRARY_BYTES = 14 << 20, LIBRARY_MORE_BYTES = 30 << 20, LIBRARY_SHARE = 12 };
+ * HDF5 and BLAS, and what the C library holds free. Measured, from 1,000 to a million rows: 5 to 13
+ * MB on one rank, 9 to 27 on each of two and four, without a growth with the rows; 44 MB with 2
+ * million rows on two ranks. */
+enum { LIBRARY_BYTES = 12 << 20, LIBRARY_MORE_BYTES = 30 << 20, LIBRARY_SHARE = 48 };
 
 /* A graph from a file: a block of a million entries as they are in the file, and being sorted;
  * where it is ordered, its columns or weights twice while they move. */
 enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
 
-/* A block of them, or all where they are few. */
-static int64_t reading_bytes(int64_t rows, int64_t columns) {
-    return ikt_smaller(rows * columns * READ_VALUE_BYTES, READ_BYTES);
+/* A block of rows as they are in the file, and as the kernels read them (data/dataset.c). */
+static int64_t reading_bytes(int64_t d, int64_t type_bytes, int64_t columns) {
+    return ikt_stream_rows(d, (int64_t)sizeof(double)) *
+           (d * type_bytes + columns * (int64_t)sizeof(float));
 }
 
 static void find_peak(ikt_memory_plan *plan) {
@@ -168,7 +175,8 @@ static int64_t measures_bytes(const ikt_workload *w) {
 }
 
 static const ikt_stage planned[] = {IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
-                                    IKT_STAGE_SPECTRUM, IKT_STAGE_LAYOUT,     IKT_STAGE_MEASURES};
+                                    IKT_STAGE_SPECTRUM, IKT_STAGE_LAYOUT,     IKT_STAGE_MEASURES,
+                                    IKT_STAGE_PICTURE};
 
 bool ikt_memory_plan_has(int stage) {
     for (size_t s = 0; s < sizeof planned / sizeof *planned; s++)
@@ -363,8 +371,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
     const parts of = parts_of(w, needs);
     const int64_t reading =
-        w->is_u8 ? 0
-                 : (settings->isolation.model_from[0] ? 2 : 1) * reading_bytes(rows, w->columns);
+        (settings->isolation.model_from[0] ? 2 : 1) *
+        reading_bytes(w->data.d, (int64_t)ikt_type_size(w->data.type), w->columns);
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held =
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
@@ -390,6 +398,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t looping = of.of_objective + loop_bytes(w);
     stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
+    if (settings->output.picture[0])
+        stage[IKT_STAGE_PICTURE] = PICTURE_BYTES + held;
     find_peak(&plan);
     plan.advice = advice(w, plan.largest);
     return plan;
@@ -425,7 +435,8 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
-    const int64_t reading = s->is_u8 ? 0 : reading_bytes(s->rows, s->columns);
+    const int64_t reading =
+        reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns);
     if (has_codes)
         plan.stage[IKT_STAGE_CODES] =
             ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
