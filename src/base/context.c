@@ -9,8 +9,8 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/launch.h"
 #include "base/memory.h"
-#include "base/start.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 

@@ -21,21 +21,53 @@ static int64_t lane_of(int64_t row, int64_t d) {
     return row / LANES * LANES * d + row % LANES;
 }
 
-void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed) {
-    const int64_t tail = n % LANES;
-    if (tail) memset(packed + (n - tail) * d, 0, sizeof(float) * LANES * (size_t)d);
-    for (int64_t row = 0; row < n; row++) {
-        float *lane = packed + lane_of(row, d);
-        for (int64_t k = 0; k < d; k++)
-            lane[k * LANES] = rows[row * d + k];
+typedef float four __attribute__((vector_size(4 * sizeof(float))));
+
+/* Four rows, which become neighbouring lanes: squares of four by four are transposed. */
+static void pack_four(const float *const *row, int64_t d, float *lane) {
+    int64_t k = 0;
+    for (; k + 4 <= d; k += 4) {
+        four a, b, c, e;
+        memcpy(&a, row[0] + k, sizeof a);
+        memcpy(&b, row[1] + k, sizeof b);
+        memcpy(&c, row[2] + k, sizeof c);
+        memcpy(&e, row[3] + k, sizeof e);
+        const four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+        const four ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
+        const four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+        const four ce_high = __builtin_shufflevector(c, e, 2, 6, 3, 7);
+        const four column[] = {__builtin_shufflevector(ab, ce, 0, 1, 4, 5),
+                               __builtin_shufflevector(ab, ce, 2, 3, 6, 7),
+                               __builtin_shufflevector(ab_high, ce_high, 0, 1, 4, 5),
+                               __builtin_shufflevector(ab_high, ce_high, 2, 3, 6, 7)};
+        for (int j = 0; j < 4; j++)
+            memcpy(lane + (k + j) * LANES, &column[j], sizeof column[j]);
     }
+    for (; k < d; k++)
+        for (int j = 0; j < 4; j++)
+            lane[k * LANES + j] = row[j][k];
 }
 
 void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *packed) {
-    for (int64_t i = 0; i < n; i++) {
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        pack_four(row + i, d, packed + lane_of(i, d));
+    for (; i < n; i++) {
         float *lane = packed + lane_of(i, d);
         for (int64_t k = 0; k < d; k++)
             lane[k * LANES] = row[i][k];
+    }
+}
+
+void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed) {
+    const int64_t tail = n % LANES;
+    if (tail) memset(packed + (n - tail) * d, 0, sizeof(float) * LANES * (size_t)d);
+    for (int64_t first = 0; first < n; first += LANES) {
+        const float *row[LANES];
+        const int64_t count = n - first < LANES ? n - first : LANES;
+        for (int64_t i = 0; i < count; i++)
+            row[i] = rows + (first + i) * d;
+        ikt_pack_rows_from(row, count, d, packed + first * d);
     }
 }
 

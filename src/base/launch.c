@@ -1,6 +1,6 @@
 /* How MPI begins and ends: under a launcher, or in a process alone. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/start.h"
+#include "base/launch.h"
 
 #include <mpi.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * one process needed to begin; it is told not to, by parameters in the environment, which other MPI
  * libraries ignore. What the user has set of them is left as it is.
  */
-#ifndef IKT_BASE_START_H
-#define IKT_BASE_START_H
+#ifndef IKT_BASE_LAUNCH_H
+#define IKT_BASE_LAUNCH_H
 
 #include <stdbool.h>
 
