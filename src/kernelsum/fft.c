@@ -6,8 +6,7 @@
  * are added as integers, so that neither threads nor ranks change a bit; every rank then transforms
  * the same grid, or the ranks share it in slabs (slabs.h), with the same bits.
  * Sets of charges are convolved one by one, so that a grid stays in cache; what they share is the
- * order that points are sorted in. Two real sets as one complex transform would gain nothing over
- * transforms of real numbers, which these are.
+ * order that points are sorted in.
  * Advantage: cost n + g log g with g nodes; one charge and two transforms where the published
  * schemes take four charges and eight; the error of a point's force on itself, half of all error
  * at the density of late maps, is taken off exactly. Disadvantage: the grid covers the whole box of

@@ -1,15 +1,16 @@
 /* Body of mesh_f32.c and mesh_f64.c: convolution by FFT, and potential and gradient at the points,
  * in REAL.
  *
- * Convolution. Method: rows of charges become rows of REAL and are transformed, ROWS at a time;
- * COLUMNS columns at a time, as wide as a cache line, go through forward transform, product and
- * inverse transform in a buffer of one thread; then the rows are transformed back. The coefficients
- * lie by batches of columns, all rows of a batch together, so that no pass strides through memory.
- * A column is half empty before and half unwanted after. So its even coefficients are a transform
- * of half the length, its odd coefficients are another, of the column times a twiddle, and each is
- * of one contiguous array in the first-level cache: a third of the time of transforming interleaved
- * columns of full length. All plans are one-dimensional and of fixed widths, made by FFTW_ESTIMATE
- * (measured plans would differ from run to run, and so would bits).
+ * Convolution. Method: two rows of charges become the real and imaginary parts of one complex row,
+ * whose transform is taken apart into those of both; FFTW's transforms of real numbers take three
+ * times as long. COLUMNS columns at a time, as wide as a cache line, go through forward transform,
+ * product and inverse transform in a buffer of one thread; then the rows are transformed back. The
+ * coefficients lie by batches of columns, all rows of a batch together, so that no pass strides
+ * through memory. A column is half empty before and half unwanted after. So its even coefficients
+ * are a transform of half the length, its odd coefficients are another, of the column times a
+ * twiddle, and each is of one contiguous array in the first-level cache: a third of the time of
+ * transforming interleaved columns of full length. All plans are one-dimensional and of fixed
+ * widths, made by FFTW_ESTIMATE (measured plans would differ from run to run, and so would bits).
  * Advantage: a quarter of the padded grid is all that is ever stored, threads share nothing, and a
  * rank may do any range of rows and of batches: slabs.h deals them out.
  *
@@ -49,7 +50,6 @@ struct ikt_mesh {
     int64_t padded[2];
     int64_t batches;     /* of columns */
     int64_t half;        /* padded[1] / 2 */
-    int64_t stride;      /* numbers a row in the buffers */
     int64_t table_count; /* numbers of the table for a column */
     /* [batches * COLUMNS][table_count]: even coefficients 0, 2 .. half, from table_count / 2 on odd
      * coefficients
@@ -58,7 +58,7 @@ struct ikt_mesh {
     /* [half / PAIRS][4 * PAIRS] exp(-2 pi i j / padded[1]): of PAIRS coefficients each cosine
      * twice, then each sine less and more */
     REAL *twiddle;
-    FFTW(plan) row[2];    /* ROWS rows: charges to coefficients, coefficients to potentials */
+    FFTW(plan) row[2];    /* two rows as a complex one: forward, inverse */
     FFTW(plan) column[2]; /* half a column: forward, inverse */
 };
 
@@ -70,18 +70,19 @@ static int64_t round_up(int64_t count, int64_t multiple) {
     return (count + multiple - 1) / multiple * multiple;
 }
 
-static int64_t stride_of(const int64_t padded[2]) {
-    return round_up(batches_of(padded) * WIDTH, ALIGNED);
-}
-
 static int64_t field_count(const int64_t padded[2], int64_t rows) {
     return round_up(rows, ROWS) * batches_of(padded) * WIDTH;
 }
 
-/* Numbers of a thread's buffer: ROWS rows before and after their transform; or COLUMNS halves of
+/* Numbers of a complex row, and of one coefficient more. */
+static int64_t joined_count(const int64_t padded[2]) {
+    return round_up(2 * padded[0] + 2, ALIGNED);
+}
+
+/* Numbers of a thread's buffer: a complex row before and after its transform; or COLUMNS halves of
  * columns, and three more to work on one of them. */
 static int64_t buffer_count(const int64_t padded[2]) {
-    int64_t rows = 2 * ROWS * stride_of(padded), columns = (COLUMNS + 3) * padded[1];
+    int64_t rows = 2 * joined_count(padded), columns = (COLUMNS + 3) * padded[1];
     return round_up(columns > rows ? columns : rows, ALIGNED);
 }
 
@@ -90,20 +91,16 @@ static int64_t buffer_count(const int64_t padded[2]) {
 /* Plans are for arrays of the alignment that ikt_alloc gives, of which the two halves of a buffer
  * are examples; planning by FFTW_ESTIMATE does not touch them. */
 static ikt_status plan(ikt_context *ctx, ikt_mesh *m) {
-    int width = (int)m->padded[0], half = (int)m->half;
-    int stride = (int)m->stride, coefficients = stride / 2;
+    const int lengths[] = {(int)m->padded[0], (int)m->half};
     const int64_t count = buffer_count(m->padded);
     REAL *from = NULL;
     IKT_TRY(ikt_alloc(ctx, &from, 2 * count, sizeof(REAL), "repulsion"));
-    REAL *to = from + count;
-    fourier *from_coefficients = (fourier *)(void *)from, *to_coefficients = (fourier *)(void *)to;
-    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_coefficients,
-                                        &coefficients, 1, coefficients, FFTW_ESTIMATE);
-    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_coefficients, &coefficients, 1,
-                                        coefficients, to, &stride, 1, stride, FFTW_ESTIMATE);
-    for (int way = 0; way < 2; way++)
-        m->column[way] = FFTW(plan_dft_1d)(half, from_coefficients, to_coefficients,
-                                           way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fourier *before = (fourier *)(void *)from, *after = (fourier *)(void *)(from + count);
+    for (int way = 0; way < 2; way++) {
+        const int sign = way ? FFTW_BACKWARD : FFTW_FORWARD;
+        m->row[way] = FFTW(plan_dft_1d)(lengths[0], before, after, sign, FFTW_ESTIMATE);
+        m->column[way] = FFTW(plan_dft_1d)(lengths[1], before, after, sign, FFTW_ESTIMATE);
+    }
     ikt_free(&from);
     if (m->row[0] && m->row[1] && m->column[0] && m->column[1]) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a grid of %lld x %lld",
@@ -129,7 +126,6 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
     memcpy(m->padded, padded, sizeof m->padded);
     m->batches = batches_of(padded);
     m->half = padded[1] / 2;
-    m->stride = stride_of(padded);
     m->table_count = 2 * round_up(m->half / 2 + 1, ALIGNED);
     ikt_status st =
         ikt_alloc(ctx, &m->table, m->batches * COLUMNS * m->table_count, sizeof(REAL), "repulsion");
@@ -158,22 +154,77 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static IKT_WIDEST_VECTORS void scale_charges(const int64_t *charge, int64_t count, double scale,
-                                             REAL *row) {
-    for (int64_t c = 0; c < count; c++)
-        row[c] = (REAL)(scale * (double)charge[c]);
+/* Lanes of the coefficients of a row in one batch. */
+typedef REAL lanes __attribute__((vector_size(WIDTH * sizeof(REAL))));
+
+#define REVERSE(v) __builtin_shufflevector(v, v, REVERSED)
+#define SWAP(v)    __builtin_shufflevector(v, v, SWAPPED)
+
+/* What makes coefficients their conjugates. */
+INLINE void set_signs(lanes *signs) {
+    for (int l = 0; l < WIDTH; l++)
+        (*signs)[l] = (REAL)(l % 2 ? -1 : 1);
 }
 
-/* Copies ROWS rows of coefficients between one behind the other and batches of `rows` rows. */
-static void copy_rows(const ikt_mesh *m, int64_t rows, int64_t first, REAL *behind, REAL *field,
-                      bool to_field) {
-    for (int64_t b = 0; b < m->batches; b++)
-        for (int64_t r = 0; r < ROWS; r++) {
-            REAL *in_batch = field + (b * rows + first + r) * WIDTH;
-            REAL *in_row = behind + r * m->stride + b * WIDTH;
-            memcpy(to_field ? in_batch : in_row, to_field ? in_row : in_batch,
-                   WIDTH * sizeof *field);
-        }
+/* Two rows of charges, scaled, as real and imaginary parts; `b` may be NULL. */
+static IKT_WIDEST_VECTORS void join_charges(const int64_t *a, const int64_t *b, int64_t count,
+                                            double scale, REAL *joined) {
+    for (int64_t c = 0; b && c < count; c++) {
+        joined[2 * c] = (REAL)(scale * (double)a[c]);
+        joined[2 * c + 1] = (REAL)(scale * (double)b[c]);
+    }
+    for (int64_t c = 0; !b && c < count; c++) {
+        joined[2 * c] = (REAL)(scale * (double)a[c]);
+        joined[2 * c + 1] = 0;
+    }
+}
+
+/* Coefficients Z of two joined rows of n numbers, with Z[n] = Z[0], become twice those of each,
+ * A = Z[k] + conj Z[n - k] and B = (Z[k] - conj Z[n - k]) / i, in batches `apart` numbers apart.
+ * Those beyond n / 2 in the last batch mean nothing. */
+static IKT_WIDEST_VECTORS void part_coefficients(const REAL *joined, int64_t n, int64_t batches,
+                                                 int64_t apart, REAL *a, REAL *b) {
+    lanes signs;
+    set_signs(&signs);
+    for (int64_t k = 0; k < batches * COLUMNS; k += COLUMNS) {
+        lanes z, mirror;
+        memcpy(&z, joined + 2 * k, sizeof z);
+        memcpy(&mirror, joined + 2 * (n - k - (COLUMNS - 1)), sizeof mirror);
+        mirror = REVERSE(mirror) * signs;
+        const lanes sum = z + mirror, difference = z - mirror, turned = SWAP(difference) * signs;
+        memcpy(a + k / COLUMNS * apart, &sum, sizeof sum);
+        memcpy(b + k / COLUMNS * apart, &turned, sizeof turned);
+    }
+}
+
+/* The way back: Z[k] = A + i B and Z[n - k] = conj A + i conj B, for k up to n / 2. The imaginary
+ * parts of the first and the last coefficient are nothing but rounding, and left out. */
+static IKT_WIDEST_VECTORS void join_coefficients(const REAL *a, const REAL *b, int64_t n,
+                                                 int64_t apart, REAL *joined) {
+    lanes signs;
+    set_signs(&signs);
+    for (int64_t k = 0; k < n / 2; k += COLUMNS) {
+        lanes one, other;
+        memcpy(&one, a + k / COLUMNS * apart, sizeof one);
+        memcpy(&other, b + k / COLUMNS * apart, sizeof other);
+        other = SWAP(other);
+        const lanes z = one - other * signs, mirror = one * signs + other;
+        const lanes reversed = REVERSE(mirror);
+        memcpy(joined + 2 * k, &z, sizeof z);
+        memcpy(joined + 2 * (n - k - (COLUMNS - 1)), &reversed, sizeof reversed);
+    }
+    const int64_t last = n / 2 / COLUMNS * apart;
+    joined[0] = a[0], joined[1] = b[0];
+    joined[n] = a[last], joined[n + 1] = b[last];
+}
+
+/* Potentials of two joined rows; `b` may be NULL. */
+static IKT_WIDEST_VECTORS void part_potentials(const REAL *joined, int64_t count, REAL *a,
+                                               REAL *b) {
+    for (int64_t c = 0; c < count; c++)
+        a[c] = joined[2 * c];
+    for (int64_t c = 0; b && c < count; c++)
+        b[c] = joined[2 * c + 1];
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -262,35 +313,43 @@ static REAL *own_buffer(const ikt_mesh *m, const ikt_mesh_space *space) {
     return (REAL *)space->buffers + omp_get_thread_num() * buffer_count(m->padded);
 }
 
-/* ROWS rows of integer charges become rows of REAL, zero where there are no nodes, and are
- * transformed. */
+/* ROWS rows of integer charges, zero where there are no nodes, become coefficients. Charges are
+ * halved, since taking joined rows apart doubles. */
 static void forward(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
                     const ikt_mesh_space *space, int64_t first, int64_t end) {
+    const int64_t nodes = grid->nodes[1], count = grid->nodes[0], n = m->padded[0];
+    const int64_t rows = round_up(nodes, ROWS), stride = charges->stride;
 #pragma omp parallel for schedule(static) num_threads(space->threads)
-    for (int64_t g = first; g < end; g++) {
-        REAL *rows = own_buffer(m, space), *transformed = rows + ROWS * m->stride;
-        for (int64_t r = 0; r < ROWS; r++) {
-            REAL *row = rows + r * m->stride;
-            const int64_t node = g * ROWS + r, count = node < grid->nodes[1] ? grid->nodes[0] : 0;
-            scale_charges(charges->charge + node * charges->stride, count, 1 / charges->unit, row);
-            memset(row + count, 0, (size_t)(m->padded[0] - count) * sizeof *row);
-        }
-        FFTW(execute_dft_r2c)(m->row[0], rows, (fourier *)(void *)transformed);
-        copy_rows(m, round_up(grid->nodes[1], ROWS), g * ROWS, transformed, space->field, true);
+    for (int64_t row = first * ROWS; row < end * ROWS; row += 2) {
+        REAL *joined = own_buffer(m, space), *transformed = joined + joined_count(m->padded);
+        const int64_t *charge = charges->charge + row * stride;
+        const int64_t used = row < nodes ? count : 0;
+        join_charges(charge, row + 1 < nodes ? charge + stride : NULL, used, 0.5 / charges->unit,
+                     joined);
+        memset(joined + 2 * used, 0, (size_t)(2 * (n - used)) * sizeof *joined);
+        FFTW(execute_dft)
+        (m->row[0], (fourier *)(void *)joined, (fourier *)(void *)transformed);
+        memcpy(transformed + 2 * n, transformed, sizeof(fourier));
+        REAL *to = (REAL *)space->field + row * WIDTH;
+        part_coefficients(transformed, n, m->batches, rows * WIDTH, to, to + WIDTH);
     }
 }
 
 static void inverse(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
                     int64_t first, int64_t end) {
-    const int64_t stride = space->potential_stride;
+    const int64_t nodes = grid->nodes[1], n = m->padded[0], stride = space->potential_stride;
+    const int64_t rows = round_up(nodes, ROWS);
 #pragma omp parallel for schedule(static) num_threads(space->threads)
-    for (int64_t g = first; g < end; g++) {
-        REAL *transformed = own_buffer(m, space), *rows = transformed + ROWS * m->stride;
-        copy_rows(m, round_up(grid->nodes[1], ROWS), g * ROWS, transformed, space->field, false);
-        FFTW(execute_dft_c2r)(m->row[1], (fourier *)(void *)transformed, rows);
-        for (int64_t r = 0; r < ROWS && g * ROWS + r < grid->nodes[1]; r++)
-            memcpy((REAL *)space->potential + (g * ROWS + r) * stride, rows + r * m->stride,
-                   (size_t)stride * sizeof *rows);
+    for (int64_t row = first * ROWS; row < end * ROWS; row += 2) {
+        REAL *joined = own_buffer(m, space), *transformed = joined + joined_count(m->padded);
+        const REAL *from = (const REAL *)space->field + row * WIDTH;
+        REAL *potential = (REAL *)space->potential + row * stride;
+        if (row >= nodes) continue;
+        join_coefficients(from, from + WIDTH, n, rows * WIDTH, joined);
+        FFTW(execute_dft)
+        (m->row[1], (fourier *)(void *)joined, (fourier *)(void *)transformed);
+        part_potentials(transformed, stride, potential,
+                        row + 1 < nodes ? potential + stride : NULL);
     }
 }
 
