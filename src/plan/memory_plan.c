@@ -398,8 +398,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t looping = of.of_objective + loop_bytes(w);
     stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
-    if (settings->output.picture[0])
-        stage[IKT_STAGE_PICTURE] = PICTURE_BYTES + held;
+    if (settings->output.picture[0]) stage[IKT_STAGE_PICTURE] = PICTURE_BYTES + held;
     find_peak(&plan);
     plan.advice = advice(w, plan.largest);
     return plan;

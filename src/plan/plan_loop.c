@@ -22,8 +22,10 @@ static const double kernel_pair = 12.4, /* of the exact repulsion */
 static const double looked_up = 8, /* two rows, whether a graph joins them */
     edge_near = 3.5,               /* of TriMap, where it ends, 2^16 rows on a rank */
     edge_far = 6.5,                /* the same, 2^19 rows */
-    attraction_near = 1.27,        /* an entry of P, 2^16 rows on a rank */
-    attraction_far = 1.74,         /* the same, 2^19 rows */
+    attraction_row = 14,           /* a row of P, and */
+    attraction_near = 0.72,        /* an entry of it, 2^16 rows on a rank */
+    attraction_far = 0.92,         /* the same, 2^19 rows */
+    attraction_dense = 1.27,       /* an entry where all pairs have one */
     sorted_near = 14,    /* ... brought to its cell and its block, and back, 2^16 rows on a rank */
     sorted_far = 28,     /* the same, 2^19 rows */
     spread_point = 11.5, /* to the grid */
@@ -202,8 +204,11 @@ static void plan_loop(const ikt_task *t) {
     } else if (w->is_whole) {
         plan_whole_attraction(t);
     } else if (has_p && !has_one_pass(w)) {
+        gathering(t, IKT_STAGE_ATTRACTION, iterations * t->rows, attraction_row);
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
-                  attraction_near * pow(attraction_far / attraction_near, place_of(t)));
+                  w->is_dense
+                      ? attraction_dense
+                      : attraction_near * pow(attraction_far / attraction_near, place_of(t)));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
         if (sample && !is_student)
             arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);

@@ -8,22 +8,23 @@
 #include "spectral/solver.h"
 
 /* Operations beyond those of task.h, in multiply-adds: */
-static const double coded_coordinate = 1.14; /* of a row of float32 against that of a centre */
+static const double coded_coordinate = 1.14, /* of a row of float32 against that of a centre */
+    filtered_coordinate = 0.44; /* of a pair, as integers of 16 bits before the distance */
 /* In multiply-adds for each log-weight of a row, timed on two cores of a Xeon with AVX-512: */
 static const double fisher_pair = 0.8, /* a pair that bounds leave aside, on average */
     fisher_point = 107; /* a point of the lines of a row's neighbours, and of those beside them */
 /* In gathers: */
 static const double ordered_coordinate = 1.08, /* of a centre, for each halving, on one thread */
-    cell_coordinate = 0.166,                   /* of a row on the way to its cell */
+    cell_coordinate = 0.125,                   /* of a row on the way to its cell */
     listed_distance = 0.777,                   /* offered to a list of the nearest */
-    walked_cell = 165,                         /* found in such a list */
+    walked_cell = 35,                          /* found in such a list */
     shared_column = 2.23,                      /* of a sparse row and a centre */
     passed_node = 3.75,                        /* of a random tree */
-    probed_cell = 102,                         /* that a search looks at, beyond distances */
-    kept_neighbour = 109,                      /* among candidates */
-    refined_pair = 46.7,                       /* a neighbour of a neighbour */
-    sought_weight = 40.6,                      /* of a neighbour, by its bandwidth search */
-    symmetrised_entry = 124,                   /* a neighbour brought into P */
+    probed_cell = 13,                          /* that a search looks at, beyond distances */
+    kept_neighbour = 23,                       /* among candidates */
+    refined_pair = 23.5,                       /* a neighbour of a neighbour */
+    sought_weight = 34,                        /* of a neighbour, by its bandwidth search */
+    symmetrised_entry = 56,                    /* a neighbour brought into P */
     multiplied_near = 2.9, /* an entry of P with 8 columns of vectors, 2^16 rows on a rank */
     multiplied_far = 5.6,  /* the same, 2^19 rows */
     counted_cell = 20;     /* of the whole kernel: a row in a partitioning */
@@ -138,7 +139,9 @@ static void plan_near_cells(const ikt_task *t) {
     } else if (w->is_isolation) {
         pairs(t, search, candidates);
     } else {
-        arithmetic(t, search, candidates * (double)w->columns, block_coordinate);
+        const bool is_filtered = w->settings.preprocess.metric != IKT_METRIC_MANHATTAN;
+        arithmetic(t, search, candidates * (double)w->columns,
+                   is_filtered ? filtered_coordinate : block_coordinate);
         gathering(t, search, candidates * count / t->n, probed_cell);
         gathering(t, search, t->rows * (double)w->k, kept_neighbour);
     }

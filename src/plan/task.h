@@ -20,8 +20,8 @@ static const double block_coordinate = 1.06, /* of a pair, its distance alone */
     covariance_product = 3.63,               /* of the upper triangle, of a row */
     read_value = 48;                         /* of the file, brought to scale */
 /* In gathers: */
-static const double searched_coordinate = 0.207, /* of a pair, and the best kept */
-    eigen_cube = 0.432;                          /* of d^3, on one thread */
+static const double searched_coordinate = 0.07, /* of a pair, and the best kept */
+    eigen_cube = 0.432;                         /* of d^3, on one thread */
 /* In bytes of codes: */
 static const double searched_byte = 1.82;
 
