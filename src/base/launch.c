@@ -43,11 +43,15 @@ static bool begin_alone(int wanted, int *level) {
     return has_begun;
 }
 
+/* Under a launcher a process is one of the group's, also where it then works alone. */
+static bool begin(int wanted, int *level) {
+    if (!ikt_cpu_has_launcher()) return begin_alone(wanted, level);
+    return MPI_Init_thread(NULL, NULL, wanted, level) == MPI_SUCCESS;
+}
+
 bool ikt_mpi_begin(bool *has_threads) {
     int level = MPI_THREAD_SINGLE;
-    const bool has_begun = ikt_cpu_has_launcher() ? MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED,
-                                                                    &level) == MPI_SUCCESS
-                                                  : begin_alone(MPI_THREAD_FUNNELED, &level);
+    const bool has_begun = begin(MPI_THREAD_FUNNELED, &level);
     *has_threads = level >= MPI_THREAD_FUNNELED;
     return has_begun;
 }
@@ -69,7 +73,7 @@ const char *ikt_mpi_begin_for_host(void) {
         return "MPI was ended (MPI_Finalize) in this process, and cannot be begun again: keep it "
                "until the last call of iktsne";
     if (!has_begun) {
-        if (!begin_alone(MPI_THREAD_SERIALIZED, &level))
+        if (!begin(MPI_THREAD_SERIALIZED, &level))
             return "MPI cannot be begun in this process (MPI_Init_thread failed)";
         mpi_process = getpid();
         if (atexit(end_mpi) != 0) return "there is no memory for what ends MPI at the exit";

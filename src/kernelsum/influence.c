@@ -38,8 +38,8 @@ static double window_squared(const ikt_window *window, int64_t k, int64_t period
     return sum * sum;
 }
 
-/* The first columns of `rows` rows, `width` of them, become contiguous, are transformed and go
- * back. column   [width * rows] to work in */
+/* The first `width` columns of `rows` rows become contiguous, are transformed and go back.
+ *   column   [width * rows] to work in */
 static void transform_columns(fftw_plan plan, int64_t rows, int64_t stride, int64_t width,
                               double *table, double *column) {
     for (int64_t r = 0; r < rows; r++)
