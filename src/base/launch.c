@@ -19,7 +19,10 @@ typedef struct {
     const char *name, *value;
 } parameter;
 
+/* Processes without a daemon would share one folder of the node, which the first to end takes away
+ * from those that begin. */
 static const parameter of_one_process[] = {{"OMPI_MCA_ess_singleton_isolated", "1"}, /* no daemon */
+                                           {"OMPI_MCA_orte_create_session_dirs", "0"},
                                            {"OMPI_MCA_pml", "^cm,ucx"}, /* no search for networks */
                                            {"OMPI_MCA_btl", "self"},
                                            {"OMPI_MCA_ess", NULL},
