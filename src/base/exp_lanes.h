@@ -17,6 +17,7 @@ enum { IKT_DOUBLES = 8 };
 
 typedef double ikt_doubles __attribute__((vector_size(IKT_DOUBLES * sizeof(double))));
 typedef int64_t ikt_longs __attribute__((vector_size(IKT_DOUBLES * sizeof(int64_t))));
+typedef uint64_t ikt_unsigned_longs __attribute__((vector_size(IKT_DOUBLES * sizeof(uint64_t))));
 
 #define IKT_DOUBLES_INLINE static inline __attribute__((always_inline))
 
@@ -72,8 +73,9 @@ IKT_DOUBLES_INLINE void ikt_exp_lanes(ikt_doubles *x) {
     ikt_doubles sum = r * (1.0 / 6227020800) + factor[0];
     for (size_t e = 1; e < sizeof factor / sizeof *factor; e++)
         sum = sum * r + factor[e];
-    const ikt_longs scaled = (ikt_longs)sum + ((ikt_longs)rounded << 52);
-    *x = (ikt_doubles)(scaled & (ikt_longs)(*x >= least));
+    /* Unsigned: what is below `least` may overflow before it is left out. */
+    const ikt_unsigned_longs scaled = (ikt_unsigned_longs)sum + ((ikt_unsigned_longs)rounded << 52);
+    *x = (ikt_doubles)((ikt_longs)scaled & (ikt_longs)(*x >= least));
 }
 
 #endif

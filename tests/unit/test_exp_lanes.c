@@ -45,6 +45,15 @@ static void its_ends_are_one_and_nothing(void **state) {
     assert_true(result[2] > 0 && result[2] < 1e-306);
     for (int l = 3; l < IKT_DOUBLES; l++)
         assert_true(result[l] == 0);
+    /* Far below, where what is left out would overflow: sanitizers look at it. */
+    for (int64_t i = 0; i < 10000; i += IKT_DOUBLES) {
+        double below[IKT_DOUBLES];
+        for (int l = 0; l < IKT_DOUBLES; l++)
+            below[l] = -708 * pow(10, 8 * ikt_rng_uniform(6, IKT_RNG_TEST, i + l, 0));
+        exps_of(below, result);
+        for (int l = 0; l < IKT_DOUBLES; l++)
+            assert_true(result[l] == 0);
+    }
 }
 
 static void the_lanes_beyond_a_count_are_left_out(void **state) {
