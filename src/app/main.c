@@ -92,10 +92,8 @@ static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) 
 /* What the program is made of: version, compiler, libraries, instruction set. */
 static void print_version(void) {
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
     unsigned major = 0, minor = 0, release = 0;
-    if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) mpi[0] = '\0';
-    mpi[strcspn(mpi, "\n")] = '\0';
+    ikt_mpi_library(mpi);
     H5get_libversion(&major, &minor, &release);
     printf("iktsne %s (%s)\n", IKT_VERSION, IKT_COMMIT);
     printf("compiler:        %s %s\n", IKT_COMPILER, IKT_COMPILE_FLAGS);
@@ -190,7 +188,7 @@ static ikt_status run_with_mpi(int argc, char **argv) {
         ikt_context_set_threads(ctx, 1);
     }
     if (st == IKT_OK) st = run_with(&ctx, argc - 1, argv + 1);
-    MPI_Finalize();
+    ikt_mpi_end();
     return st;
 }
 

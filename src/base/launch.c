@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -14,13 +15,12 @@ void ikt_mpi_choose_file_parts(void) {
 }
 
 /* A parameter of Open MPI in the environment, and its value for a process alone; NULL where Open
- * MPI itself sets it. */
+ * MPI itself sets it. There is no folder for the process, since those without a daemon would share
+ * one of the node, which the first to end takes away from those that begin. */
 typedef struct {
     const char *name, *value;
 } parameter;
 
-/* Processes without a daemon would share one folder of the node, which the first to end takes away
- * from those that begin. */
 static const parameter of_one_process[] = {{"OMPI_MCA_ess_singleton_isolated", "1"}, /* no daemon */
                                            {"OMPI_MCA_orte_create_session_dirs", "0"},
                                            {"OMPI_MCA_pml", "^cm,ucx"}, /* no search for networks */
@@ -44,6 +44,16 @@ static bool begin_alone(int wanted, int *level) {
     for (int i = 0; i < PARAMETERS; i++)
         if (!was_there[i]) unsetenv(of_one_process[i].name);
     return has_begun;
+}
+
+void ikt_mpi_end(void) {
+    MPI_Finalize();
+}
+
+void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]) {
+    int length;
+    if (MPI_Get_library_version(name, &length) != MPI_SUCCESS) name[0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
 }
 
 /* Under a launcher a process is one of the group's, also where it then works alone. */

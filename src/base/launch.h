@@ -8,13 +8,20 @@
 #ifndef IKT_BASE_LAUNCH_H
 #define IKT_BASE_LAUNCH_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
-/* LOCAL, once, by a main program of ours, which ends MPI by MPI_Finalize. Begins MPI with
+/* LOCAL, once, by a main program of ours. Begins MPI with
  * MPI_THREAD_FUNNELED: in all processes of the launcher, or alone where there is none.
  *   has_threads   receives whether the library allows threads
  * Returns whether MPI has begun. */
 bool ikt_mpi_begin(bool *has_threads);
+
+/* COLLECTIVE over the processes of the launcher, last of all: ends what ikt_mpi_begin began. */
+void ikt_mpi_end(void);
+
+/* LOCAL, also before MPI. The first line of what the MPI library calls itself; "" where unknown. */
+void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]);
 
 /* LOCAL. Begins MPI in a program of others, or finds it begun; what is begun here is ended at the
  * exit of the process. Returns NULL, or why MPI cannot be used here: a sentence, not to be freed.

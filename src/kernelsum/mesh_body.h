@@ -34,15 +34,10 @@ enum {
     ROWS = 4,
     COLUMNS = 32 / (int)sizeof(REAL), /* 8 or 4: a cache line of coefficients */
     WIDTH = 2 * COLUMNS,
-    PAIRS = 8,   /* coefficients that are multiplied at a time; half columns are a multiple */
     ALIGNED = 16 /* numbers: rows, columns and buffers begin on cache lines */
 };
 
 typedef FFTW(complex) fourier;
-
-typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
-typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
-typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -55,8 +50,8 @@ struct ikt_mesh {
      * coefficients
      */
     REAL *table;
-    /* [half / PAIRS][4 * PAIRS] exp(-2 pi i j / padded[1]): of PAIRS coefficients each cosine
-     * twice, then each sine less and more */
+    /* [half / COLUMNS][4 * COLUMNS] exp(-2 pi i j / padded[1]): of COLUMNS coefficients each
+     * cosine twice, then each sine less and more */
     REAL *twiddle;
     FFTW(plan) row[2];    /* two rows as a complex one: forward, inverse */
     FFTW(plan) column[2]; /* half a column: forward, inverse */
@@ -143,8 +138,8 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
     }
     const double step = -6.283185307179586 / (double)m->padded[1];
     for (int64_t j = 0; j < m->half; j++) {
-        REAL *cosine = m->twiddle + 4 * (j - j % PAIRS) + 2 * (j % PAIRS),
-             *sine = cosine + 2 * PAIRS;
+        REAL *cosine = m->twiddle + 4 * (j - j % COLUMNS) + 2 * (j % COLUMNS),
+             *sine = cosine + 2 * COLUMNS;
         cosine[0] = cosine[1] = (REAL)cos(step * (double)j);
         sine[1] = (REAL)sin(step * (double)j);
         sine[0] = -sine[1];
@@ -154,7 +149,7 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Lanes of the coefficients of a row in one batch. */
+/* COLUMNS coefficients: those of a row in one batch, or neighbours in a column or a complex row. */
 typedef REAL lanes __attribute__((vector_size(WIDTH * sizeof(REAL))));
 
 #define REVERSE(v) __builtin_shufflevector(v, v, REVERSED)
@@ -169,13 +164,9 @@ INLINE void set_signs(lanes *signs) {
 /* Two rows of charges, scaled, as real and imaginary parts; `b` may be NULL. */
 static IKT_WIDEST_VECTORS void join_charges(const int64_t *a, const int64_t *b, int64_t count,
                                             double scale, REAL *joined) {
-    for (int64_t c = 0; b && c < count; c++) {
+    for (int64_t c = 0; c < count; c++) {
         joined[2 * c] = (REAL)(scale * (double)a[c]);
-        joined[2 * c + 1] = (REAL)(scale * (double)b[c]);
-    }
-    for (int64_t c = 0; !b && c < count; c++) {
-        joined[2 * c] = (REAL)(scale * (double)a[c]);
-        joined[2 * c + 1] = 0;
+        joined[2 * c + 1] = b ? (REAL)(scale * (double)b[c]) : 0;
     }
 }
 
@@ -231,23 +222,21 @@ static IKT_WIDEST_VECTORS void part_potentials(const REAL *joined, int64_t count
 
 /* value times cosine, and what of `sine` is to be added to it: with (re, im) the value of a pair of
  * lanes, (im, re) times (-s, s). Written with re and im apart, GCC 12 would fuse these products in
- * the widest vectors (see IKT_WIDEST_VECTORS). */
-INLINE void turn(const REAL *coefficients, const REAL *twiddle, both *by_cosine, both *by_sine) {
-    both value, cosine, sine;
+ * the widest vectors (see IKT_WIDEST_VECTORS). Half columns are a multiple of COLUMNS. */
+INLINE void turn(const REAL *coefficients, const REAL *twiddle, lanes *by_cosine, lanes *by_sine) {
+    lanes value, cosine, sine;
     memcpy(&value, coefficients, sizeof value);
     memcpy(&cosine, twiddle, sizeof cosine);
-    memcpy(&sine, twiddle + 2 * PAIRS, sizeof sine);
+    memcpy(&sine, twiddle + WIDTH, sizeof sine);
     *by_cosine = value * cosine;
-    *by_sine = __builtin_shufflevector(value, value, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12,
-                                       15, 14) *
-               sine;
+    *by_sine = SWAP(value) * sine;
 }
 
 /* out = column times twiddle, zero from `rows` on. */
 static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows,
                                              int64_t half, REAL *out) {
-    for (int64_t j = 0; j < rows; j += PAIRS) {
-        both by_cosine, by_sine;
+    for (int64_t j = 0; j < rows; j += COLUMNS) {
+        lanes by_cosine, by_sine;
         turn(column + 2 * j, twiddle + 4 * j, &by_cosine, &by_sine);
         by_cosine += by_sine;
         memcpy(out + 2 * j, &by_cosine, sizeof by_cosine);
@@ -258,8 +247,8 @@ static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twi
 /* column += odd times conjugate of twiddle, up to `rows` at least. */
 static IKT_WIDEST_VECTORS void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows,
                                               REAL *column) {
-    for (int64_t j = 0; j < rows; j += PAIRS) {
-        both by_cosine, by_sine, sum;
+    for (int64_t j = 0; j < rows; j += COLUMNS) {
+        lanes by_cosine, by_sine, sum;
         turn(odd + 2 * j, twiddle + 4 * j, &by_cosine, &by_sine);
         memcpy(&sum, column + 2 * j, sizeof sum);
         sum += by_cosine - by_sine;
@@ -384,6 +373,10 @@ static void columns(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_spac
 }
 
 /* --- gathering -------------------------------------------------------------------------------- */
+
+typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
+typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
+typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
 
 /* Coefficients of the window in REAL: of order 4 with the lanes value x, value y, slope x, slope y;
  * of order 6 with value and slope apart, lanes 6 and 7 zero, the same for both axes. */

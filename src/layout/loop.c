@@ -289,6 +289,18 @@ static double momentum_at(const ikt_layout_settings *s, int64_t iteration) {
     return iteration < s->momentum_switch ? s->momentum : s->final_momentum;
 }
 
+/* What the optimiser does in an iteration; `wanted` by the objective, of the learning rate. */
+static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wanted) {
+    const ikt_layout_settings *s = l->settings;
+    const double rate =
+        l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
+    return (ikt_optimiser_step){
+        .iteration = iteration,
+        .momentum = momentum_at(s, iteration),
+        .next_momentum = momentum_at(s, iteration + 1),
+        .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
+}
+
 static ikt_status iterate(loop *l, int64_t first) {
     const ikt_layout_settings *s = l->settings;
     ikt_objective *objective = l->objective;
@@ -324,14 +336,7 @@ static ikt_status iterate(loop *l, int64_t first) {
         if (is_told) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 
-        const double wanted = terms.step > 0 ? terms.step : 1;
-        const double rate =
-            l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
-        const ikt_optimiser_step step = {
-            .iteration = iteration,
-            .momentum = momentum_at(s, iteration),
-            .next_momentum = momentum_at(s, iteration + 1),
-            .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
+        const ikt_optimiser_step step = step_at(l, iteration, terms.step > 0 ? terms.step : 1);
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
         const uint8_t *moves = l->course.batch ? ikt_batch_draw(l->course.batch, iteration) : NULL;
         is_finite = ikt_optimiser_take_step(l->ctx, &l->optimiser, &step, &gradient, objective->q,

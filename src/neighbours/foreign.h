@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "dist/rows.h"
@@ -62,7 +63,7 @@ int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candi
 /* LOCAL, pure. Distinct foreign rows that such a batch wants at most.
  *   others   rows of other ranks */
 static inline int64_t ikt_foreign_most(int64_t batch, int64_t candidates, int64_t others) {
-    return batch * candidates < others ? batch * candidates : others;
+    return ikt_smaller(batch * candidates, others);
 }
 
 /* LOCAL. The value of a row: that of an own row, or one that was fetched. */

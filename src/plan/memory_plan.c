@@ -100,7 +100,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
 
 /* A row as 16-bit integers, which a search by Euclidean distances has beside it. */
 static int64_t quantised_bytes(const ikt_workload *w) {
-    if (w->is_isolation || w->settings.preprocess.metric == IKT_METRIC_MANHATTAN) return 0;
+    if (w->is_isolation || w->rows.is_manhattan) return 0;
     return ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 16;
 }
 

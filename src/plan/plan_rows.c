@@ -139,9 +139,8 @@ static void plan_near_cells(const ikt_task *t) {
     } else if (w->is_isolation) {
         pairs(t, search, candidates);
     } else {
-        const bool is_filtered = w->settings.preprocess.metric != IKT_METRIC_MANHATTAN;
         arithmetic(t, search, candidates * (double)w->columns,
-                   is_filtered ? filtered_coordinate : block_coordinate);
+                   w->rows.is_manhattan ? block_coordinate : filtered_coordinate);
         gathering(t, search, candidates * count / t->n, probed_cell);
         gathering(t, search, t->rows * (double)w->k, kept_neighbour);
     }

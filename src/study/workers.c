@@ -35,12 +35,12 @@
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
 
-/* What is compared with the names in the queue. */
+/* What the queue's lines begin with, and how much of it other names share: those of all tasks of
+ * the array, and of all starts of this task; 0 where there is no array. */
 typedef struct {
     char name[SESSION_TEXT];
-    char array[SESSION_TEXT]; /* how the names of all tasks of this array begin; "" where none */
-    char task[SESSION_TEXT];  /* how those of all starts of this task begin */
-} session_names;
+    size_t array, task;
+} session_name;
 
 typedef struct {
     int64_t run;      /* taken; -1: none is left */
@@ -51,50 +51,42 @@ static const char stopped[] = "stopped";
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-static void replace_blanks(char *text) {
-    for (char *c = text; *c; c++)
-        if (*c == ' ' || *c == '\n') *c = '-';
-}
-
 /* COLLECTIVE. Names this session: after the Slurm job, or array and task, and how often it was
  * requeued; otherwise after host, process and time. The same on every rank. Blanks separate the
  * fields of the queue. */
-static void name_session(ikt_context *ctx, session_names *session) {
+static void name_session(ikt_context *ctx, session_name *session) {
     const char *array = getenv("SLURM_ARRAY_JOB_ID"), *index = getenv("SLURM_ARRAY_TASK_ID");
     const char *job = getenv("SLURM_JOB_ID"), *restarts = getenv("SLURM_RESTART_COUNT");
-    char host[64] = "host";
+    char host[64] = "host", *name = session->name;
     memset(session, 0, sizeof *session);
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
+    if (!restarts) restarts = "0";
     if (array) {
-        snprintf(session->array, SESSION_TEXT, "slurm-%.40s_", array);
-        snprintf(session->task, SESSION_TEXT, "slurm-%.40s_%.20s-", array, index ? index : "");
-        snprintf(session->name, SESSION_TEXT, "slurm-%.40s_%.20s-%.20s", array, index ? index : "",
-                 restarts ? restarts : "0");
+        snprintf(name, SESSION_TEXT, "slurm-%.40s_", array);
+        session->array = strlen(name);
+        snprintf(name + session->array, 24, "%.20s-", index ? index : "");
+        session->task = strlen(name);
+        snprintf(name + session->task, 24, "%.20s", restarts);
     } else if (job) {
-        snprintf(session->name, SESSION_TEXT, "slurm-%.40s-%.20s", job, restarts ? restarts : "0");
+        snprintf(name, SESSION_TEXT, "slurm-%.40s-%.20s", job, restarts);
     } else {
-        snprintf(session->name, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(),
-                 (long long)time(NULL));
+        snprintf(name, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(), (long long)time(NULL));
     }
-    replace_blanks(session->name);
-    replace_blanks(session->array);
-    replace_blanks(session->task);
+    for (char *c = name; *c; c++)
+        if (*c == ' ' || *c == '\n') *c = '-';
     ikt_broadcast(ctx, session, sizeof *session, 0);
 }
 
-static bool begins_with(const char *text, const char *beginning) {
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 /* Whether the run is in the hands of this session or of another task of its array. */
-static bool is_in_hand(const session_names *ours, const char *name) {
+static bool is_in_hand(const session_name *ours, const char *name) {
     if (strcmp(name, ours->name) == 0) return true;
-    return ours->array[0] && begins_with(name, ours->array) && !begins_with(name, ours->task);
+    return strncmp(name, ours->name, ours->array) == 0 &&
+           strncmp(name, ours->name, ours->task) != 0;
 }
 
 /* Whether nobody is to take the run now, and how many ended sessions began it without putting it
  * back. */
-static bool is_taken(const char *text, const session_names *session, uint64_t id,
+static bool is_taken(const char *text, const session_name *session, uint64_t id,
                      int64_t *attempts) {
     char name[SESSION_TEXT], note[16];
     uint64_t other;
@@ -117,7 +109,7 @@ static bool is_taken(const char *text, const session_names *session, uint64_t id
 typedef struct {
     ikt_context *ctx; /* of the group, or of its present run */
     const ikt_study_plan *plan;
-    session_names session;
+    session_name session;
     const ikt_study_run **order; /* [count] runs that are not done, the longest first */
     int64_t count;
     int64_t cursor; /* place in `order` up to which all were found taken */

@@ -25,7 +25,8 @@ static bool has_child(void) {
  * chosen stays. */
 static void environment_is_as_before(void) {
     static const char *const names[] = {"OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_ess",
-                                        "OMPI_MCA_pmix", "OMPI_MCA_pml"};
+                                        "OMPI_MCA_pmix", "OMPI_MCA_pml",
+                                        "OMPI_MCA_orte_create_session_dirs"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_null(getenv(names[i]));
     assert_string_equal(getenv("OMPI_MCA_btl"), "self,vader");
