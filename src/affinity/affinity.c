@@ -24,6 +24,10 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
     return kinds[settings->kind];
 }
 
+const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name) {
+    return kinds[name];
+}
+
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
     size_t used = (size_t)snprintf(text, size, "%s", kind->name);

@@ -15,6 +15,7 @@
 #include "affinity/whole.h"
 #include "base/status.h"
 #include "config/config.h"
+#include "config/facts.h"
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "metric/fisher_settings.h"
@@ -136,6 +137,9 @@ typedef struct {
     ikt_symmetry symmetry;
     const ikt_section *section; /* its own keys, or NULL */
     size_t keys;                /* where their struct is in ikt_affinity_settings */
+    const ikt_section *also;    /* the section of another kind, which it reads, too; or NULL */
+    const ikt_rule *rules;      /* what it does not go with; or NULL */
+    bool counts_neighbours;     /* affinity.neighbours means something in every form of P */
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
     int64_t (*neighbours)(const ikt_affinity_settings *settings);
     /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
@@ -151,7 +155,7 @@ typedef struct {
                         int64_t *zero_similarity);
     /* COLLECTIVE. Puts the dense symmetric P in place of the scores of all pairs, which are
      * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then.
-     * NULL: there is none, which `check` refuses. */
+     * NULL: there is none, as the kind has weights for the nearest rows alone. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
                         int64_t *zero_similarity);
     bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
@@ -162,8 +166,9 @@ typedef struct {
 extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
     ikt_affinity_adaptive, ikt_affinity_fuzzy, ikt_affinity_fisher, ikt_affinity_graph;
 
-/* LOCAL, pure. The kind that the settings name. */
+/* LOCAL, pure. The kind that the settings name, and any. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
+const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name);
 
 /* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
  *   text   [size] */

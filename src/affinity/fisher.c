@@ -37,19 +37,74 @@ static int64_t neighbours(const ikt_affinity_settings *settings) {
 }
 
 static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
-    if (settings->support != IKT_SUPPORT_SPARSE)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind=fisher gives weights to the nearest rows of a row and to no "
-                        "others: leave affinity.support at sparse");
     IKT_TRY(ikt_fisher_check(ctx, &settings->fisher));
     return ikt_affinity_gaussian.check(ctx, settings, weighed);
 }
+
+/* Distances that follow labels are of rows, which are compared with a support; and a model of the
+ * classes of some rows is not that of all. */
+static const ikt_rule rules[] = {
+    {{IKT_FACT_GRAPH},
+     "affinity.kind=fisher compares rows, which input.graph does not hold: give input.file alone",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_CLASS_LINEAR, IKT_FACT_MATRIX},
+     "affinity.kind=fisher needs inner products of rows, which preprocess.metric=precomputed does "
+     "not have: take kernel.kind=gaussian or kernel.kind=isolation",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_CLASS_LINEAR, IKT_FACT_MANHATTAN},
+     "affinity.kind=fisher needs inner products of rows, which preprocess.metric=manhattan does "
+     "not have: take euclidean, cosine, correlation, or kernel.kind=isolation",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_CLASS_GAUSSIAN, IKT_FACT_MANHATTAN},
+     "kernel.kind = gaussian is of Euclidean distances, which preprocess.metric=manhattan does not "
+     "go with: take kernel.kind=isolation",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_MATRIX, IKT_FACT_CLASS_DISTANCES},
+     "fisher.euclidean takes plain distances of rows, which a matrix of all pairs has no rows for: "
+     "leave it out",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_MATRIX, IKT_FACT_CLASS_CANDIDATES},
+     "fisher.candidates=euclidean takes plain distances of rows, which a matrix of all pairs has "
+     "no rows for: leave it out",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_TAKES_FEATURES},
+     "affinity.kind=fisher gives neighbours and weights, but layout.objective={layout.objective} "
+     "compares rows by itself: take an objective that works on P",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_TAKES_CODES},
+     "affinity.kind=fisher gives neighbours and weights, but layout.objective={layout.objective} "
+     "compares rows by itself: take an objective that works on P",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_START_LANDMARKS},
+     "layout.init=landmark does not go with affinity.kind=fisher: landmarks would have a model of "
+     "the classes of their own; take pca, spectral or random",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_DROPPED, IKT_FACT_TRAIN},
+     "fisher.train numbers the rows of the file, of which preprocess.missing=drop leaves some out: "
+     "take mean or median",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_UNLABELLED},
+     "affinity.kind=fisher needs labels, and the input has none; name them by input.labels",
+     IKT_ERR_DATA},
+    {{IKT_FACT_MODEL, IKT_FACT_CLASS_GAUSSIAN},
+     "output.model of affinity.kind = fisher holds the rows of the support, or needs a matrix of "
+     "similarities (input.similarities): kernel.kind = gaussian does not go with it; embed new "
+     "rows together with the old ones, without a label or outside fisher.train",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_MODEL, IKT_FACT_CLASS_CODES},
+     "output.model of affinity.kind = fisher holds the rows of the support, or needs a matrix of "
+     "similarities (input.similarities): kernel.kind = isolation does not go with it; embed new "
+     "rows together with the old ones, without a label or outside fisher.train",
+     IKT_ERR_USAGE},
+    {{0}, NULL, IKT_OK}};
 
 const ikt_affinity ikt_affinity_fisher = {.name = "fisher",
                                           .scores = IKT_SCORES_FISHER,
                                           .section = &ikt_fisher_section,
                                           .keys = offsetof(ikt_affinity_settings, fisher),
                                           .neighbours = neighbours,
+                                          .also = &ikt_gaussian_section,
+                                          .rules = rules,
                                           .check = check,
                                           .has_bandwidth_search = true,
                                           .weigh = weigh};

@@ -75,10 +75,7 @@ static int64_t neighbours(const ikt_affinity_settings *settings) {
 }
 
 static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
-    if (settings->support != IKT_SUPPORT_SPARSE)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind=fuzzy gives weights to the nearest rows of a row and to no "
-                        "others: leave affinity.support at sparse");
+    (void)settings;
     if (weighed >= 2) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "affinity.kind=fuzzy with %lld neighbour of a row: its weights sum to "

@@ -44,4 +44,8 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
 }
 
 const ikt_affinity ikt_affinity_knn = {
-    .name = "knn", .scores = IKT_SCORES_DISTANCES, .weigh = weigh, .dense = dense};
+    .name = "knn",
+    .scores = IKT_SCORES_DISTANCES,
+    .counts_neighbours = true,
+    .weigh = weigh,
+    .dense = dense};

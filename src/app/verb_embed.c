@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "pipeline/outcome.h"
-#include "settings/checks.h"
+#include "recipe/facts.h"
 #include "settings/preset.h"
 
 static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
@@ -203,7 +203,7 @@ static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) 
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
     /* With a graph it is the graph's file that tells what is in use. */
-    if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, true, false));
+    if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, NULL));
     ikt_settings_parts(settings, parts);
     IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
     if (ikt_rank(ctx) == 0) fputs(text, stdout);

@@ -13,12 +13,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "pipeline/graph_input.h"
 #include "plan/machine.h"
 #include "plan/recommend.h"
-#include "settings/checks.h"
+#include "recipe/recipe.h"
 #include "settings/preset.h"
-#include "settings/settings.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -91,29 +89,29 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
     return st;
 }
 
-/* Rows, columns and type: from the options, or from the file that the settings name, which is also
- * timed then. */
-static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
-                            ikt_data_shape *out, double *file_rate) {
+/* The shape of the inputs: from the options, or from the files that the settings name, the first of
+ * which is also timed then. */
+static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_settings *settings,
+                             ikt_shape *out, double *file_rate) {
+    const ikt_data_shape said = {.n = a->points,
+                                 .d = a->columns,
+                                 .type = (ikt_type)a->type,
+                                 .is_sparse = a->entries > 0,
+                                 .entries = (double)a->entries};
+    const bool has_rows = ikt_input_has_rows(&settings->input);
     ikt_source *source = NULL;
-    if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
-        *out = (ikt_data_shape){.n = a->points,
-                                .d = a->columns,
-                                .type = (ikt_type)a->type,
-                                .is_sparse = a->entries > 0,
-                                .entries = (double)a->entries};
-        return IKT_OK;
-    }
-    if (!ikt_input_has_rows(input))
+    if (said.n != IKT_AUTO_INT && said.d != IKT_AUTO_INT && (has_rows || !settings->input.graph[0]))
+        return ikt_shape_describe(ctx, settings, &said, out);
+    if (!has_rows && !settings->input.graph[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the size of the data is not known: give --points and --columns, or an "
                         "input.file to take it from");
-    IKT_TRY(ikt_input_look(ctx, input, &source));
-    *out = ikt_data_shape_of(source, ikt_source_is_sparse(source));
-    const ikt_status st = time_file(ctx, source, file_rate, out);
+    IKT_TRY(ikt_shape_look(ctx, settings, NULL, false, out, &source));
+    const ikt_status st = source ? time_file(ctx, source, file_rate, &out->data) : IKT_OK;
     ikt_source_close(&source);
-    if (a->points != IKT_AUTO_INT) out->n = a->points;
-    if (a->columns != IKT_AUTO_INT) out->d = a->columns;
+    if (said.n != IKT_AUTO_INT && has_rows) out->data.n = said.n;
+    if (said.d != IKT_AUTO_INT && has_rows) out->data.d = said.d;
+    if (st != IKT_OK) ikt_shape_destroy(out);
     return st;
 }
 
@@ -164,8 +162,8 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_settings settings;
     ikt_recommendation recommendation;
     const int64_t base = ikt_memory_beside(ctx);
-    ikt_data_shape shape;
-    ikt_graph_about graph;
+    ikt_shape shape;
+    ikt_recipe recipe;
     ikt_plan p;
     bool is_named;
     /* Constants: built in, then those of the machine's file, then of the command line. */
@@ -173,39 +171,25 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
     IKT_TRY(ikt_settings_read(ctx, words, &settings, &is_named));
-    IKT_TRY(ikt_check_similarities(ctx, &settings));
-    IKT_TRY(ikt_graph_settle(ctx, &settings, &graph));
-    const bool has_rows = ikt_input_has_rows(&settings.input);
-    IKT_TRY(ikt_unused_check(ctx, &settings, has_rows || graph.n == 0, graph.is_kept));
-    IKT_TRY(ikt_check_kernel_map(ctx, &settings, has_rows || graph.n == 0));
-    if (graph.n > 0 && !has_rows) /* a graph may stand alone */
-        shape = (ikt_data_shape){.n = graph.n, .type = IKT_TYPE_F32};
-    else
-        IKT_TRY(find_rows(ctx, a, &settings.input, &shape, &p.machine.file));
-    IKT_TRY(ikt_graph_shape(ctx, &graph, &shape));
-    if (settings.isolation.model_from[0]) { /* the centres are drawn from rows of another file */
-        ikt_source *source = NULL;
-        IKT_TRY(ikt_source_open(ctx, settings.isolation.model_from,
-                                settings.isolation.model_dataset, 0, &source));
-        shape.drawn = ikt_source_rows(source);
-        if (ikt_source_type(source) != IKT_TYPE_U8 && shape.type == IKT_TYPE_U8)
-            shape.type = IKT_TYPE_F32; /* rows meet centres of their own type */
-        ikt_source_close(&source);
-    }
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
+    IKT_TRY(find_shape(ctx, a, &settings, &shape, &p.machine.file));
+    const ikt_status st = ikt_recipe_make(ctx, &settings, &shape, ranks, threads, &recipe);
+    ikt_shape_destroy(&shape);
+    IKT_TRY(st);
     const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
     if (is_asked || is_free) {
         ikt_cluster cluster;
         IKT_TRY(find_cluster(ctx, a, &cluster));
-        IKT_TRY(ikt_recommend(ctx, &settings, &shape, &p.machine, base, &cluster, &recommendation));
+        IKT_TRY(ikt_recommend(ctx, &recipe.settings, &recipe.work.data, &p.machine, base, &cluster,
+                              &recommendation));
         if (is_asked && is_free && recommendation.fits) { /* the plan is that of the best */
             ranks = (int)recommendation.best.ranks;
             threads = (int)recommendation.best.threads;
         }
     }
-    IKT_TRY(ikt_workload_make(ctx, &settings, &shape, ranks, threads, &p.work));
+    IKT_TRY(ikt_workload_make(ctx, &recipe.settings, &recipe.work.data, ranks, threads, &p.work));
     IKT_TRY(ikt_plan_make(ctx, base, &p));
     if (ikt_rank(ctx) == 0)
         (a->as_json ? ikt_plan_json : ikt_plan_print)(&p,

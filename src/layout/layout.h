@@ -13,16 +13,6 @@
 #include "spectral/spectrum.h"
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
-typedef enum {
-    IKT_INIT_AUTO,
-    IKT_INIT_PCA,
-    IKT_INIT_RANDOM,
-    IKT_INIT_LANDMARK,
-    IKT_INIT_FILE,
-    IKT_INIT_SPECTRAL,
-    IKT_INIT_KPCA,
-    IKT_INIT_KDA
-} ikt_layout_init;
 typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
 
 typedef struct {
@@ -67,6 +57,19 @@ typedef struct {
 
 extern const ikt_section ikt_layout_section;
 
+/* A start: what it is made of, beside the rows. */
+typedef struct {
+    const char *name;     /* as layout.init names it */
+    bool of_p;            /* eigenvectors of P */
+    bool of_similarities; /* a map of these (section kernel), */
+    bool of_labels;       /* which follows labels */
+    bool is_scaled;       /* by layout.init_scale */
+} ikt_start_kind;
+
+/* LOCAL, pure. The start that the settings name, and any. */
+const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
+const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init);
+
 /* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings);
 
@@ -78,8 +81,8 @@ const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings);
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
 
-/* LOCAL, pure. Where the objective takes its negative samples from; NULL: it has none. */
-const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings);
+/* LOCAL, pure. Where the objective takes its negative samples from; false: it has none. */
+bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out);
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
  * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits

@@ -1,6 +1,7 @@
 /* Configuration of the loop, and the schedules that "auto" stands for. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "layout/layout.h"
@@ -188,11 +189,11 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                                  .vectors = settings->regulariser_vectors}};
 }
 
-const ikt_negative_settings *ikt_layout_negatives(const ikt_layout_settings *settings) {
-    const ikt_objective_kind *kind = ikt_layout_objective(settings);
-    return kind->name == ikt_objective_umap.name       ? &settings->umap.sample
-           : kind->name == ikt_objective_largevis.name ? &settings->largevis.sample
-                                                       : NULL;
+bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out) {
+    const ikt_objective_options options = ikt_layout_options(settings, 0);
+    const size_t at = ikt_layout_objective(settings)->sample;
+    if (at > 0) memcpy(out, (const char *)&options + at, sizeof *out);
+    return at > 0;
 }
 
 /* --- "auto" ----------------------------------------------------------------------------------- */
@@ -338,37 +339,17 @@ static ikt_status check_spectrum(ikt_context *ctx, const ikt_layout_settings *s)
 }
 
 /* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
-static ikt_status settle_at_start(ikt_context *ctx, ikt_layout_settings *s) {
-    const char *name = ikt_layout_objective(s)->name;
-    const bool is_spectral = ikt_layout_objective(s)->needs & IKT_NEEDS_P;
-    const bool is_kpca = ikt_layout_objective(s) == &ikt_objective_kpca;
-    const bool is_kda = ikt_layout_objective(s) == &ikt_objective_kda;
-    const int init = is_spectral ? IKT_INIT_SPECTRAL
-                     : is_kpca   ? IKT_INIT_KPCA
-                     : is_kda    ? IKT_INIT_KDA
-                                 : IKT_INIT_PCA;
+static ikt_status resolve_standing(ikt_context *ctx, ikt_layout_settings *s) {
+    const ikt_objective_kind *kind = ikt_layout_objective(s);
     if (s->iterations != IKT_AUTO_INT && s->iterations > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.iterations = %lld, but layout.objective=%s has none to make: leave "
                         "it out",
-                        (long long)s->iterations, name);
-    if (is_spectral && ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0]))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s is the map of eigenvectors of P: leave layout.init "
-                        "and init_file out",
-                        name);
-    if ((is_kpca || is_kda) && ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0]))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s is a map of similarities (section kernel), which no "
-                        "start changes: leave layout.init and init_file out",
-                        name);
-    if ((s->init != IKT_INIT_AUTO && s->init != init) || s->init_file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s is the map of the principal components of the rows: "
-                        "leave layout.init and init_file out, and give the rows as input.file",
-                        name);
+                        (long long)s->iterations, kind->name);
+    if ((s->init != IKT_INIT_AUTO && s->init != (int)kind->start) || s->init_file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE, "layout.objective=%s is %s", kind->name, kind->map_of);
     s->iterations = 0;
-    s->init = init;
+    s->init = (int)kind->start;
     return IKT_OK;
 }
 
@@ -376,7 +357,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     ikt_objective_options options = ikt_layout_options(settings, 0);
     IKT_TRY(check_final_exaggeration(ctx, settings));
-    if (kind->is_start) IKT_TRY(settle_at_start(ctx, settings));
+    if (kind->is_start) IKT_TRY(resolve_standing(ctx, settings));
     IKT_TRY(check_spectrum(ctx, settings));
     if (kind->is_annealed && settings->stop == IKT_STOP_AUTO)
         return ikt_fail(
@@ -400,8 +381,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_file is set, but layout.init is not file (or auto)");
-    if (settings->init != IKT_INIT_FILE && settings->init != IKT_INIT_SPECTRAL &&
-        settings->init_scale > IKT_AUTO_REAL)
+    if (!ikt_layout_start(settings)->is_scaled && settings->init_scale > IKT_AUTO_REAL)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_scale is set, but there is no layout.init_file to scale");
     /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them

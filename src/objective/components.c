@@ -180,17 +180,30 @@ static int64_t memory_eigenmap(const ikt_objective_kind *kind, const ikt_objecti
     .value_name = "cost", .is_start = true, .optimiser = &ikt_optimiser_descent,                   \
     .resolve = resolve, .create = create, .destroy = destroy
 
+static const char similarities[] = "a map of similarities (section kernel), which no start "
+                                   "changes: leave layout.init and init_file out";
+
 const ikt_objective_kind ikt_objective_pca = {
-    .name = "pca", STANDING_KIND, .evaluate = evaluate, .describe = describe, .memory = memory};
+    .name = "pca",
+    .start = IKT_INIT_PCA,
+    .map_of = "the map of the principal components of the rows: leave layout.init and init_file "
+              "out, and give the rows as input.file",
+    STANDING_KIND, .evaluate = evaluate, .describe = describe, .memory = memory};
 
 const ikt_objective_kind ikt_objective_eigenmap = {.name = "eigenmap",
                                                    .needs = IKT_NEEDS_P,
+                                                   .start = IKT_INIT_SPECTRAL,
+                                                   .map_of =
+                                                       "the map of eigenvectors of P: leave "
+                                                       "layout.init and init_file out",
                                                    STANDING_KIND,
                                                    .evaluate = evaluate_eigenmap,
                                                    .describe = describe_eigenmap,
                                                    .memory = memory_eigenmap};
 
 const ikt_objective_kind ikt_objective_kpca = {.name = "kpca",
+                                               .start = IKT_INIT_KPCA,
+                                               .map_of = similarities,
                                                STANDING_KIND,
                                                .evaluate = evaluate,
                                                .describe = describe_kpca,
@@ -198,6 +211,8 @@ const ikt_objective_kind ikt_objective_kpca = {.name = "kpca",
 
 const ikt_objective_kind ikt_objective_kda = {.name = "kda",
                                               .needs = IKT_NEEDS_LABELS,
+                                              .start = IKT_INIT_KDA,
+                                              .map_of = similarities,
                                               STANDING_KIND,
                                               .evaluate = evaluate,
                                               .describe = describe_kda,

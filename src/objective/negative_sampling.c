@@ -418,13 +418,31 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     return IKT_OK;
 }
 
+static const ikt_rule rules[] = {
+    {{IKT_NOT(IKT_FACT_SPARSE)},
+     "affinity.support = {affinity.support} does not go with layout.objective={layout.objective}, "
+     "which goes along the entries of a sparse P: take affinity.support=sparse",
+     IKT_ERR_USAGE},
+    {{0}, NULL, IKT_OK}};
+
 #define NEGATIVE_SAMPLING_KIND                                                                     \
-    .value_name = "cost", .needs = IKT_NEEDS_P, .needs_sparse = true, .learning_rate = 1,          \
+    .value_name = "cost", .needs = IKT_NEEDS_P, .rules = rules, .learning_rate = 1,                \
     .start_deviation = 2.5, .is_annealed = true, .optimiser = &ikt_optimiser_descent,              \
     .resolve = resolve, .create = create, .destroy = destroy, .evaluate = evaluate,                \
     .describe = describe, .memory = memory
 
 const ikt_objective_kind ikt_objective_umap = {
-    .name = "umap", .iterations = 500, .many_iterations = 1000, NEGATIVE_SAMPLING_KIND};
+    .name = "umap",
+    .section = &ikt_umap_section,
+    .has_curve = true,
+    .sample = offsetof(ikt_objective_options, umap.sample),
+    .iterations = 500,
+    .many_iterations = 1000,
+    NEGATIVE_SAMPLING_KIND};
 const ikt_objective_kind ikt_objective_largevis = {
-    .name = "largevis", .iterations = 1000, .many_iterations = 2000, NEGATIVE_SAMPLING_KIND};
+    .name = "largevis",
+    .section = &ikt_largevis_section,
+    .sample = offsetof(ikt_objective_options, largevis.sample),
+    .iterations = 1000,
+    .many_iterations = 2000,
+    NEGATIVE_SAMPLING_KIND};

@@ -34,6 +34,8 @@ const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND,
                                                .name = "tsne",
                                                .value_name = "KL",
                                                .divergence = &tsne,
+                                               .takes_parts = true,
+                                               .places = IKT_PLACES_BY_KERNEL,
                                                .create = create_tsne,
                                                .state = ikt_regulariser_state,
                                                .state_array = ikt_divergence_state_array};
@@ -43,6 +45,7 @@ static const ikt_objective_kind laptsne = {IKT_DIVERGENCE_KIND,
                                            .name = "tsne",
                                            .value_name = "cost",
                                            .divergence = &tsne,
+                                           .places = IKT_PLACES_BY_KERNEL,
                                            .create = ikt_divergence_create,
                                            .state = ikt_regulariser_state,
                                            .state_array = ikt_divergence_state_array};
@@ -70,6 +73,7 @@ static const ikt_divergence sne = {
 
 const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND, .name = "sne",
                                               .value_name = "KL", .divergence = &sne,
+                                              .takes_parts = true,
                                               .create = ikt_divergence_create};
 
 /* --- mixtures of KL(P || Q) and KL(Q || P) ---------------------------------------------------- */
@@ -119,6 +123,7 @@ static const ikt_divergence nerv = {.has_trade_off = true,
 
 const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND, .name = "nerv",
                                                .value_name = "cost", .divergence = &nerv,
+                                               .places = IKT_PLACES_BY_KERNEL,
                                                .create = ikt_divergence_create};
 
 /* clang-format off */
@@ -159,6 +164,7 @@ static const ikt_divergence jse = {.has_trade_off = true,
 
 const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND, .name = "jse",
                                               .value_name = "cost", .divergence = &jse,
+                                              .places = IKT_PLACES_BY_KERNEL,
                                               .create = ikt_divergence_create};
 
 /* --- the table -------------------------------------------------------------------------------- */

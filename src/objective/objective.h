@@ -15,6 +15,8 @@
 #include "affinity/dense.h"
 #include "affinity/whole.h"
 #include "base/status.h"
+#include "config/facts.h"
+#include "config/key.h"
 #include "graph/graph.h"
 #include "io/hdf5/parts.h"
 #include "isolation/codes.h"
@@ -46,6 +48,25 @@ typedef enum {
     IKT_REPULSION_TREE
 } ikt_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_accuracy;
+
+/* Where the rows start, in the order of the choices of layout.init. */
+typedef enum {
+    IKT_INIT_AUTO,
+    IKT_INIT_PCA,
+    IKT_INIT_RANDOM,
+    IKT_INIT_LANDMARK,
+    IKT_INIT_FILE,
+    IKT_INIT_SPECTRAL,
+    IKT_INIT_KPCA,
+    IKT_INIT_KDA
+} ikt_layout_init;
+
+/* What places new rows in a finished map. */
+typedef enum {
+    IKT_PLACES_NOTHING,
+    IKT_PLACES_BY_KERNEL,  /* the kernel of t-SNE, in the fixed field of the old rows */
+    IKT_PLACES_BY_TRIPLETS /* with old rows */
+} ikt_placing_way;
 
 /* What the settings say to an objective. */
 typedef struct {
@@ -143,11 +164,19 @@ struct ikt_objective_kind {
     const char *name;       /* as layout.objective names it */
     const char *value_name; /* "KL" where the value is KL(P || Q), else "cost" */
     unsigned needs;         /* ikt_objective_need */
-    bool needs_sparse;      /* of P, no other form will do */
+    const ikt_rule *rules;  /* what it does not go with; or NULL */
+    const ikt_section *section; /* its own keys, or NULL; */
+    const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
+    size_t sample; /* where in the options its negative samples are; 0: it has none */
+    bool has_curve; /* its kernel is a power, which takes logarithms: plans of time count them */
+    bool takes_parts;       /* its attraction is in proportion to P, of which parts may be drawn */
+    ikt_placing_way places; /* new rows */
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool frees_neighbours;  /* the lists, once it is made */
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
                                P is needed, principal components, or a map of similarities */
+    ikt_layout_init start; /* that start, */
+    const char *map_of;    /* and what the map is, with what must be left out: for messages */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;    /* on a quarter of the gradient, as layout.learning_rate */

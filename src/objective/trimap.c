@@ -97,7 +97,20 @@ ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q,
                     "another layout.init");
 }
 
+static const ikt_idle idle[] = {
+    {"pool_rows", "triplets", "fixed", 0, "trimap.triplets=pool"},
+    {"redraw", "triplets", "fixed", 0, "trimap.triplets=pool"},
+    {"far_rows", "triplets", "fixed", 0, "trimap.triplets=pool"},
+    {"scale_from", NULL, NULL, IKT_FACT_MEASURES_ROWS,
+     "an affinity.kind other than isolation, or input.graph with graph.values=distances"},
+    {"scale_to", NULL, NULL, IKT_FACT_MEASURES_ROWS,
+     "an affinity.kind other than isolation, or input.graph with graph.values=distances"},
+    {NULL, NULL, NULL, 0, NULL}};
+
 const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
+                                                 .section = &ikt_trimap_section,
+                                                 .idle = idle,
+                                                 .places = IKT_PLACES_BY_TRIPLETS,
                                                  .value_name = "cost",
                                                  .needs = IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_FEATURES,
                                                  .frees_neighbours = true,

@@ -57,14 +57,14 @@ static ikt_status write_preprocessing(ikt_context *ctx, ikt_model_writer *w, ikt
 static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
                               const ikt_rows *rows, const ikt_model *model, int64_t centres,
                               const ikt_layout_settings *layout) {
-    const bool is_trimap = ikt_layout_objective(layout) == &ikt_objective_trimap;
+    const bool by_triplets = ikt_layout_objective(layout)->places == IKT_PLACES_BY_TRIPLETS;
     ikt_model_shape shape = {.n = rows->n,
                              .q = layout->dimensions,
                              .centres = centres,
                              .t = model ? model->t : 0,
                              .psi = model ? model->psi : 0,
                              .is_u8 = model && ikt_dataset_is_u8(data),
-                             .placing = is_trimap ? IKT_PLACING_TRIPLETS : IKT_PLACING_DIVERGENCE,
+                             .placing = by_triplets ? IKT_PLACING_TRIPLETS : IKT_PLACING_DIVERGENCE,
                              .has_rows = model == NULL};
     return write_preprocessing(ctx, w, data, &shape);
 }

@@ -16,7 +16,7 @@
 #include "objective/divergence.h"
 #include "pipeline/notes.h"
 #include "plot/plot.h"
-#include "settings/checks.h"
+#include "recipe/facts.h"
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
@@ -206,8 +206,8 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     settings.output.overwrite = false;
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_forget_job(&settings.run);
-    IKT_TRY(
-        ikt_unused_reset(ctx, &settings, run->given || ikt_input_has_rows(&settings.input), NULL));
+    const ikt_shape shape = {.has_rows = run->given || ikt_input_has_rows(&settings.input)};
+    IKT_TRY(ikt_unused_reset(ctx, &settings, &shape, NULL));
     ikt_settings_parts(&settings, parts);
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }

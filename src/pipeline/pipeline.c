@@ -14,165 +14,12 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
-#include "data/missing.h"
 #include "io/sources/lent.h"
-#include "isolation/small_neighbourhoods.h"
 #include "pipeline/early_outputs.h"
-#include "pipeline/start.h"
+#include "pipeline/graph_input.h"
+#include "recipe/facts.h"
+#include "recipe/recipe.h"
 #include "settings/checks.h"
-#include "settings/settings.h"
-
-/* --- rows, and the rows that their model comes from ------------------------------------------- */
-
-/* COLLECTIVE. Opens isolation.model_from. */
-static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,
-                                  const ikt_source *rows, ikt_source **out) {
-    const ikt_isolation_settings *isolation = &settings->isolation;
-    *out = NULL;
-    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "isolation.model_from needs affinity.kind = isolation: other kernels draw "
-                        "no centres");
-    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, out));
-    if (ikt_source_columns(rows) == ikt_source_columns(*out)) return IKT_OK;
-    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
-                             "%s (isolation.model_from) has %lld columns, %s has %lld: centres and "
-                             "rows must have the same",
-                             ikt_source_name(*out), (long long)ikt_source_columns(*out),
-                             ikt_source_name(rows), (long long)ikt_source_columns(rows));
-    ikt_source_close(out);
-    return st;
-}
-
-/* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
-static ikt_status settle_normalise(ikt_context *ctx, ikt_source *source,
-                                   ikt_preprocess_settings *preprocess) {
-    ikt_normalise mode = ikt_normalise_of(preprocess);
-    if (mode == IKT_NORMALISE_AUTO && preprocess->metric != IKT_METRIC_PRECOMPUTED)
-        IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
-    preprocess->normalise = (int)mode;
-    return IKT_OK;
-}
-
-/* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
- * The statistics of one of the two fix the map of both. */
-static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
-                            ikt_dataset **out) {
-    ikt_preprocess_settings preprocess = settings->preprocess;
-    ikt_source *other = NULL;
-    ikt_dataset *leading = NULL, *following = NULL;
-    preprocess.is_indefinite = settings->input.similarities[0] != '\0';
-    if (!settings->isolation.model_from[0])
-        return ikt_dataset_create(ctx, source, &preprocess, out);
-    IKT_TRY(open_model_rows(ctx, settings, source, &other));
-    ikt_status st = settle_normalise(ctx, other, &preprocess);
-    const bool by_rows = preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
-                                                 preprocess.normalise == IKT_NORMALISE_UNIT);
-    if (st == IKT_OK) st = ikt_dataset_create(ctx, by_rows ? source : other, &preprocess, &leading);
-    if (st == IKT_OK) {
-        const ikt_data_map map = ikt_dataset_map(leading);
-        st = ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following);
-    }
-    if (st == IKT_OK) {
-        *out = by_rows ? leading : following;
-        ikt_dataset_take_model(*out, &other, by_rows ? &following : &leading);
-    } else {
-        ikt_dataset_destroy(&following); /* what borrows the map goes first */
-        ikt_dataset_destroy(&leading);
-    }
-    ikt_source_close(&other);
-    return st;
-}
-
-/* COLLECTIVE. Puts psi for rows with small neighbourhoods in place of isolation.psi: auto. The
- * rule of other rows asks for no look at them (isolation/settings.h). */
-static ikt_status settle_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *settings) {
-    ikt_isolation_settings *isolation = &settings->isolation;
-    int64_t cell_rows;
-    double growth;
-    if (!ikt_settings_look_at_neighbourhoods(settings, ikt_dataset_rows(data),
-                                             ikt_dataset_is_sparse(data)))
-        return IKT_OK;
-    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
-    ikt_status st = ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth);
-    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
-    if (st != IKT_OK || cell_rows == 0) return st;
-    isolation->psi = ikt_dataset_rows(data) / cell_rows;
-    ikt_log_numbers(
-        ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("psi", isolation->psi), IKT_LOG_REAL("growth", growth), {0}},
-        "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
-        "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
-        (long long)isolation->psi, (long long)cell_rows, growth);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Puts rows without missing values in place of `*source`, or of `given` ones, which
- * stay the caller's: then *source receives what stands on top of them, if anything has to. */
-static ikt_status settle_missing(ikt_context *ctx, ikt_missing how, ikt_source *given,
-                                 ikt_source **source) {
-    ikt_source *without;
-    IKT_TRY(ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, NULL, &without));
-    if (without) *source = without;
-    return IKT_OK;
-}
-
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                             ikt_source **source, ikt_dataset **data) {
-    *source = NULL;
-    *data = NULL;
-    if (!given && !ikt_input_has_rows(&settings->input) && settings->input.graph[0]) return IKT_OK;
-    if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_status st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, source);
-    if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
-    if (st != IKT_OK) ikt_source_close(source);
-    return st;
-}
-
-void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
-    ikt_dataset_destroy(data);
-    ikt_source_close(source);
-}
-
-/* --- labels and marked rows ------------------------------------------------------------------- */
-
-ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                               ikt_source *source, const ikt_rows *rows, ikt_companions *out) {
-    const char *name = input->labels;
-    bool present = false;
-    ikt_graph_file *file = NULL;
-    ikt_pairwise pairs = {.source = NULL};
-    *out = (ikt_companions){.labels = NULL};
-    if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
-    if (pairs.source) source = pairs.source;
-    if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
-    if (st == IKT_OK)
-        st = source ? ikt_source_read_labels(source, name, rows->first, rows->count, out->labels,
-                                             &present)
-                    : ikt_graph_labels(ctx, file, name, rows, out->labels, &present,
-                                       &out->label_names);
-    /* Labels that were named have to be there. */
-    if (st == IKT_OK && !present && source && strcmp(name, "labels") != 0)
-        st = ikt_source_no_labels(source, name, "input.labels");
-    if (st == IKT_OK && present && source)
-        st = ikt_source_read_text(source, "label_names", &out->label_names);
-    if (!present) ikt_free(&out->labels);
-    if (st == IKT_OK)
-        st = source ? ikt_source_read_marked(source, &out->marked, &out->n_marked)
-                    : ikt_graph_file_marked(file, &out->marked, &out->n_marked);
-    ikt_graph_file_close(&file);
-    ikt_pairwise_close(&pairs);
-    if (st != IKT_OK) ikt_companions_free(out);
-    return st;
-}
-
-void ikt_companions_free(ikt_companions *c) {
-    ikt_free(&c->labels);
-    ikt_free(&c->label_names);
-    ikt_free(&c->marked);
-}
 
 /* --- before the first long stage -------------------------------------------------------------- */
 
@@ -183,7 +30,8 @@ static const char *type_of(const ikt_source *source, const ikt_graph_about *grap
 }
 
 /* The one line before a run: what is read, and what will be written. */
-static void announce(ikt_context *ctx, const ikt_source *source, const ikt_run *run) {
+static void announce(ikt_context *ctx, const ikt_source *source, const ikt_settings *asked,
+                     const ikt_run *run) {
     const ikt_output_settings *output = &run->settings.output;
     const char *const name[] = {output->file, output->picture, output->model, output->graph};
     const int64_t n = source ? ikt_source_rows(source) : run->graph.n;
@@ -213,6 +61,9 @@ static void announce(ikt_context *ctx, const ikt_source *source, const ikt_run *
                     type_of(source, &run->graph), writes, ikt_size(ctx),
                     ikt_size(ctx) == 1 ? "" : "s", ikt_threads(ctx),
                     ikt_threads(ctx) == 1 ? "" : "s");
+    if (run->settings.layout.init == IKT_INIT_RANDOM && asked->layout.init == IKT_INIT_AUTO)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "layout.init: random, as there is no input.file to take principal components from");
 }
 
 /* Notes rows, columns and ownership: of the data, or of a graph that stands alone. */
@@ -233,42 +84,6 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
                         : graph->is_pairwise ? " of all pairs are used"
                                              : "");
     if (source) ikt_input_describe(ctx, source);
-}
-
-/* SAME-ARGS. What the run has to do.
- *   is_sparse, is_u8   how the kernels read the rows of `source`
- *   drawn              rows that centres are drawn from; 0: those */
-static ikt_status make_workload(ikt_context *ctx, const ikt_settings *settings,
-                                const ikt_graph_about *graph, const ikt_source *source,
-                                bool is_sparse, bool is_u8, int64_t drawn, ikt_workload *out) {
-    ikt_data_shape shape = {.n = graph->n, .type = IKT_TYPE_F32};
-    if (source) {
-        shape = ikt_data_shape_of(source, is_sparse);
-        shape.drawn = drawn;
-        if (shape.type == IKT_TYPE_U8 && !is_u8) shape.type = IKT_TYPE_F32;
-    }
-    IKT_TRY(ikt_graph_shape(ctx, graph, &shape));
-    return ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), out);
-}
-
-/* COLLECTIVE. Refuses a matrix of similarities whose run does not fit before it is looked through,
- * which may take hours of a large one. Anything else that is wrong with it is told later. */
-static ikt_status check_matrix_fits(ikt_context *ctx, const ikt_settings *settings) {
-    const ikt_graph_about graph = {.n = 0};
-    ikt_source *source = NULL;
-    ikt_workload work;
-    IKT_TRY(ikt_input_look(ctx, &settings->input, &source));
-    const bool is_square = ikt_source_rows(source) == ikt_source_columns(source);
-    ikt_status st = IKT_OK;
-    if (!is_square || ikt_source_is_sparse(source) ||
-        make_workload(ctx, settings, &graph, source, false, false, 0, &work) != IKT_OK) {
-        ikt_clear(ctx);
-    } else {
-        const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_beside(ctx));
-        st = ikt_memory_plan_fits(ctx, &plan);
-    }
-    ikt_source_close(&source);
-    return st;
 }
 
 /* COLLECTIVE. Adds the labels that the embedding depends on to the fingerprint of the input. */
@@ -304,30 +119,37 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
     return st;
 }
 
-/* COLLECTIVE. Refuses all that the settings alone tell to be refused, and settles what stands for
- * `auto` in them. is_watched and seconds are those of ikt_check_limits.
- *   has_rows   a program gives them */
-static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
-                                 ikt_settings *settings, ikt_graph_about *graph, bool *is_watched,
-                                 double *seconds) {
+/* COLLECTIVE. Looks at the inputs and decides what the run is: everything that is refused without
+ * reading the rows is refused here, and in the same way wherever somebody asks.
+ *   source   receives the opened rows; NULL where they are given */
+static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *given, bool is_host,
+                         ikt_recipe *recipe, ikt_source **source) {
+    ikt_shape shape;
     /* The finished run is read before it is replaced. */
-    if (settings->run.extend > 0) settings->output.overwrite = true;
-    if (is_guest && !settings->output.file[0]) { /* no files without a name, nor what is for them */
-        settings->output.state = false;
-        if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
+    if (asked->run.extend > 0) asked->output.overwrite = true;
+    if (is_host && !asked->output.file[0]) { /* no files without a name, nor what is for them */
+        asked->output.state = false;
+        if (strcmp(asked->run.checkpoint, "auto") == 0) strcpy(asked->run.checkpoint, "none");
     }
-    IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
-    IKT_TRY(ikt_check_objective(ctx, settings));
-    IKT_TRY(ikt_check_whole(ctx, settings));
-    IKT_TRY(ikt_check_fisher(ctx, settings));
-    IKT_TRY(ikt_check_missing(ctx, settings, is_guest));
-    has_rows = has_rows || ikt_input_has_rows(&settings->input);
-    IKT_TRY(ikt_check_kernel_map(ctx, settings, has_rows));
-    IKT_TRY(ikt_graph_settle(ctx, settings, graph));
-    IKT_TRY(ikt_unused_check(ctx, settings, has_rows, graph->is_kept));
-    IKT_TRY(ikt_check_precomputed(ctx, settings));
-    IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
-    return ikt_check_model(ctx, settings);
+    IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, source));
+    ikt_status st = ikt_agree(
+        ctx, ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe));
+    recipe->graph.settings = NULL; /* which nobody asks for any more */
+    ikt_shape_destroy(&shape);
+    if (st == IKT_OK) st = ikt_check_outputs(ctx, asked, !is_host);
+    if (st != IKT_OK) ikt_source_close(source);
+    return st;
+}
+
+/* COLLECTIVE. Opens a matrix of similarities, which is looked through first. A run that does not
+ * fit is refused before that, as it may take hours. */
+static ikt_status open_similarities(ikt_context *ctx, const ikt_recipe *recipe,
+                                    ikt_source **source) {
+    if (!recipe->settings.input.similarities[0] || !*source) return IKT_OK;
+    const ikt_memory_plan plan = ikt_memory_plan_make(&recipe->work, ikt_memory_beside(ctx));
+    ikt_source_close(source);
+    IKT_TRY(ikt_memory_plan_fits(ctx, &plan));
+    return ikt_input_open(ctx, &recipe->settings.input, source);
 }
 
 /* COLLECTIVE. Begins to watch signals and time, and the file of the model. A run without
@@ -337,8 +159,7 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
     const double minutes = settings->run.checkpoint_every;
     bool is_watched;
     double seconds;
-    IKT_TRY(check_settings(ctx, run->is_guest, run->given != NULL, &run->settings, &run->graph,
-                           &is_watched, &seconds));
+    IKT_TRY(ikt_check_limits(ctx, &settings->run, run->is_guest, &is_watched, &seconds));
     if (is_watched && !run->is_guest) ikt_watch_signals();
     /* A limit that was given counts from the beginning, when the input had not been read yet. */
     if (strcmp(settings->run.max_time, "auto") != 0) seconds = fmax(0, seconds - ikt_now() + began);
@@ -349,19 +170,18 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
 }
 
 /* COLLECTIVE. What the rows tell to be refused, the checkpoint, labels, and the file of the graph.
- */
-static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
+ *   work   receives what the rows that there are decide */
+static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
+                          ikt_workload *work, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
-    const bool is_sparse = data && ikt_dataset_is_sparse(data);
+    ikt_data_shape shape = work->data;
     ikt_companions found;
-    ikt_workload work;
     note_input(ctx, source, data, run);
-    IKT_TRY(ikt_check_sparse(ctx, settings, is_sparse));
+    shape.n = run->rows.n;
+    if (data && shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
     IKT_TRY(ikt_check_room(ctx, settings, run->rows.n));
-    IKT_TRY(make_workload(ctx, settings, &run->graph, source, is_sparse,
-                          data && ikt_dataset_is_u8(data),
-                          data ? ikt_dataset_rows(ikt_dataset_model(data)) : 0, &work));
-    const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_beside(ctx));
+    IKT_TRY(ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), work));
+    const ikt_memory_plan plan = ikt_memory_plan_make(work, ikt_memory_beside(ctx));
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     IKT_TRY(ikt_memory_plan_check(ctx, &plan));
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &run->rows, &found));
@@ -389,35 +209,28 @@ static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt
 
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
                             ikt_run *out) {
-    ikt_settings *settings = &out->settings;
+    ikt_settings *settings = &out->settings, asked = *given_settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
+    ikt_recipe recipe;
     ikt_checkpoint_hooks hooks;
     ikt_loop_state finished = {0};
+    const double began = ikt_now();
     memset(out, 0, sizeof *out);
-    *settings = *given_settings;
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
-    const double began = ikt_now();
-    /* The input first: what is wrong with it explains more than what is wrong with outputs. */
-    ikt_status st = ikt_check_similarities(ctx, settings);
-    if (st == IKT_OK && !given && settings->input.similarities[0])
-        st = check_matrix_fits(ctx, settings);
-    if (st == IKT_OK && !given &&
-        (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
-        st = ikt_input_open(ctx, &settings->input, &source);
-    ikt_source *rows = given ? given : source;
-    if (st == IKT_OK) st = begin(ctx, began, out);
-    if (st == IKT_OK) announce(ctx, rows, out);
-    if (st == IKT_OK && rows)
-        st = settle_missing(ctx, (ikt_missing)settings->preprocess.missing, given, &source);
-    if (st == IKT_OK && rows) st = open_data(ctx, settings, rows = source ? source : given, &data);
-    if (st == IKT_OK && data) { /* what auto stood for */
-        settings->preprocess.normalise = (int)ikt_dataset_map(data).normaliser.mode;
-        st = settle_psi(ctx, data, settings);
-    }
-    if (st == IKT_OK) st = prepare(ctx, rows, data, out);
+    IKT_TRY(decide(ctx, &asked, given, out->is_guest, &recipe, &source));
+    *settings = recipe.settings;
+    out->graph = recipe.graph;
+    ikt_status st = begin(ctx, began, out);
+    if (st == IKT_OK) announce(ctx, given ? given : source, &asked, out);
+    if (st == IKT_OK) st = open_similarities(ctx, &recipe, &source);
+    if (st == IKT_OK && (given || source))
+        st = ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, &source);
+    ikt_source *rows = source ? source : given;
+    if (st == IKT_OK && rows) st = ikt_rows_open(ctx, rows, settings, &data);
+    if (st == IKT_OK) st = prepare(ctx, rows, data, &recipe.work, out);
     ikt_embed_options options = {.labels = out->labels,
                                  .label_names = out->label_names,
                                  .model_writer = out->model_writer,
@@ -470,71 +283,48 @@ void ikt_run_destroy(ikt_run *run) {
 
 /* --- the same without the work ---------------------------------------------------------------- */
 
-/* What the run would refuse once its input is open, and what it would take. */
-static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
-                                const ikt_graph_about *graph, ikt_rehearsal *out) {
-    const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
-    const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
-    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8 &&
-                 settings->preprocess.metric != IKT_METRIC_PRECOMPUTED;
-    int64_t drawn = 0;
-    ikt_source *model = NULL;
-    ikt_companions found;
+/* COLLECTIVE. What the run would take, and what it goes on from, or begins at. */
+static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **source,
+                           ikt_rehearsal *out) {
+    ikt_settings *settings = &recipe->settings;
+    ikt_data_shape shape = recipe->work.data;
+    const ikt_shape all = {.has_rows = *source != NULL};
+    /* A median takes more passes than a mean, and nothing here depends on which it is. */
+    ikt_missing how = (ikt_missing)settings->preprocess.missing;
+    if (how == IKT_MISSING_MEDIAN) how = IKT_MISSING_MEAN;
+    bool is_watched;
+    IKT_TRY(ikt_check_limits(ctx, &settings->run, false, &is_watched, &out->seconds_left));
+    if (*source) {
+        IKT_TRY(ikt_rows_complete(ctx, how, NULL, source));
+        IKT_TRY(ikt_rows_resolve(ctx, *source, settings));
+        shape.n = ikt_source_rows(*source);
+    }
     snprintf(out->input_name, sizeof out->input_name, "%s",
-             source ? ikt_source_name(source) : graph->name);
-    IKT_TRY(ikt_check_sparse(ctx, settings, is_sparse));
-    if (source && settings->isolation.model_from[0]) {
-        IKT_TRY(open_model_rows(ctx, settings, source, &model));
-        drawn = ikt_source_rows(model);
-        is_u8 = ikt_source_type(model) == IKT_TYPE_U8;
-    }
-    ikt_status st =
-        source ? settle_normalise(ctx, model ? model : source, &settings->preprocess) : IKT_OK;
-    ikt_source_close(&model);
-    if (st == IKT_OK && source &&
-        ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(source), is_sparse)) {
-        ikt_dataset *data = NULL;
-        st = open_data(ctx, settings, source, &data);
-        if (st == IKT_OK) st = settle_psi(ctx, data, settings);
-        ikt_dataset_destroy(&data);
-    }
-    IKT_TRY(st);
-    out->result_bytes = ikt_check_result_bytes(ctx, settings, none.n);
-    IKT_TRY(ikt_check_room(ctx, settings, none.n));
-    IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));
+             *source ? ikt_source_name(*source) : recipe->graph.name);
+    out->result_bytes = ikt_check_result_bytes(ctx, settings, shape.n);
+    IKT_TRY(ikt_check_room(ctx, settings, shape.n));
+    IKT_TRY(ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx),
+                              &out->plan.work));
     IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_beside(ctx)), &out->plan));
-    ikt_plan_settings(&out->plan.work, &out->settings);
-    IKT_TRY(ikt_unused_reset(ctx, &out->settings, ikt_input_has_rows(&settings->input), NULL));
+    ikt_workload_settings(&out->plan.work, &out->settings);
+    IKT_TRY(ikt_unused_reset(ctx, &out->settings, &all, NULL));
     IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));
-    IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &none, &found));
-    out->has_labels = found.labels != NULL;
-    ikt_companions_free(&found);
-    /* What the run goes on from, or begins at. */
     IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
-    if (settings->run.extend > 0) IKT_TRY(ikt_finished_check(ctx, settings, none.n));
-    if (settings->layout.init != IKT_INIT_FILE) return IKT_OK;
-    return ikt_start_file_check(ctx, &settings->layout, none.n);
+    return settings->run.extend > 0 ? ikt_finished_check(ctx, settings, shape.n) : IKT_OK;
 }
 
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out) {
-    ikt_settings wanted = *settings;
+    ikt_settings asked = *settings;
+    ikt_recipe *recipe = NULL;
     ikt_source *source = NULL;
-    ikt_graph_about graph;
-    bool is_watched;
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
-    /* A median takes more passes than a mean, and nothing here depends on which it is. */
-    const ikt_missing how = wanted.preprocess.missing == IKT_MISSING_MEDIAN
-                                ? IKT_MISSING_MEAN
-                                : (ikt_missing)wanted.preprocess.missing;
-    IKT_TRY(ikt_check_similarities(ctx, &wanted));
-    if (ikt_input_has_rows(&wanted.input) || !wanted.input.graph[0])
-        IKT_TRY(ikt_input_look(ctx, &wanted.input, &source));
-    ikt_status st =
-        check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left);
-    if (st == IKT_OK && source) st = settle_missing(ctx, how, NULL, &source);
-    if (st == IKT_OK) st = rehearse_with(ctx, &wanted, source, &graph, out);
+    ikt_status st = ikt_alloc_all(ctx, &recipe, 1, sizeof *recipe, "recipe");
+    if (st == IKT_OK) st = decide(ctx, &asked, NULL, false, recipe, &source);
+    if (st == IKT_OK) st = rehearse(ctx, recipe, &source, out);
+    if (st == IKT_OK) out->has_labels = recipe->has_labels;
     ikt_source_close(&source);
+    ikt_free(&recipe);
     return st;
 }

@@ -17,8 +17,8 @@
 #include "io/sources/source.h"
 #include "neighbours/search.h"
 #include "pipeline/discriminative.h"
-#include "pipeline/graph_input.h"
 #include "pipeline/kernel_scores.h"
+#include "pipeline/rows.h"
 #include "plan/plan.h"
 #include "spectral/spectrum.h"
 
@@ -111,40 +111,6 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
-
-/* What there may be beside the rows or the graph. */
-typedef struct {
-    int64_t *labels;   /* [rows->count], or NULL where there are none */
-    char *label_names; /* a line a class, or NULL */
-    int64_t *marked, n_marked;
-} ikt_companions;
-
-/* COLLECTIVE. Labels and marked rows.
- *   source   NULL: they are beside the graph or the matrix, for runs without input.file; labels
- *            of a graph also in a file of their own (io/sources/labels.h)
- *   out      free with ikt_companions_free; empty on failure
- * Errors: IKT_ERR_DATA where labels are named that are not there; IKT_ERR_FILE, IKT_ERR_RESOURCE.
- */
-ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                               ikt_source *source, const ikt_rows *rows, ikt_companions *out);
-void ikt_companions_free(ikt_companions *companions);
-
-/* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
- * isolation.model_from that data set is the model of the rows (ikt_dataset_take_model).
- *   given    rows in place of input.file, which stay the caller's; *source is NULL then,
- *            or a source on top of them without missing values. Or NULL
- *   source, data   both NULL where there is a graph and no input.file, and on failure
- * Rows and centres go through one map: minmax, zscore and principal components are those of the
- * data set that gives the model, and are applied to both (Zhu & Ting 2021, table 8). Without them
- * (normalise none or unit, no reduction) nothing of that data set but the centres is read: bytes
- * need no map, and the common offset that other numbers are freed of is that of the rows to be
- * embedded, which changes no distance. Where both are the same file, every bit is that of a run
- * without isolation.model_from.
- * Errors: those of ikt_source_open and ikt_dataset_create; IKT_ERR_USAGE where the kernel needs no
- * model, IKT_ERR_DATA where it has another number of columns. */
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                             ikt_source **source, ikt_dataset **data);
-void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
 
 /* A run up to the point where work would begin: what it would refuse is refused, what it would
  * decide is decided, and nothing is computed or written. What only reading every row can tell is

@@ -297,12 +297,6 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     return st;
 }
 
-ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
-    const ikt_rows rows = {.n = n};
-    bool is_run;
-    return read_places(ctx, layout, &rows, NULL, &is_run);
-}
-
 static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings,
                                   const ikt_rows *rows, float *y) {
     const ikt_layout_settings *layout = &settings->layout;

@@ -75,8 +75,4 @@ typedef struct {
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_rows *rows, const ikt_start_sources *from, float **y);
 
-/* COLLECTIVE. Whether layout.init_file holds positions for n rows, without reading them. Errors: as
- * above. */
-ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n);
-
 #endif

@@ -89,18 +89,3 @@ ikt_status ikt_plan_make(ikt_context *ctx, int64_t base, ikt_plan *plan) {
         ikt_time_plan_make(&plan->work, has_landmarks ? &landmarks_work : NULL, &plan->machine);
     return IKT_OK;
 }
-
-void ikt_plan_settings(const ikt_workload *w, ikt_settings *out) {
-    *out = w->settings; /* its layout is resolved */
-    out->input.rows = w->data.n;
-    out->run.threads = w->threads;
-    out->affinity.neighbours = w->k;
-    if (!w->is_dense && !w->is_whole) {
-        out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
-        if (w->is_near) out->affinity.candidates = w->candidates;
-    }
-    if (!w->is_isolation) return;
-    out->isolation.psi = w->psi;
-    out->isolation.pool = w->model.pool;
-    if (w->is_near) out->affinity.refinements = w->rounds;
-}

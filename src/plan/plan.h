@@ -19,13 +19,9 @@
 #include "isolation/model.h"
 #include "kernelsum/grid.h"
 #include "plan/machine.h"
-#include "settings/settings.h"
+#include "recipe/recipe.h"
 
-/* --- the workload --------------------------------------------------------------------------------
- *
- * What a run has to do, in numbers: all that a prediction of its time and memory starts from. Made
- * from the settings and the shape of the data alone, so that a run can be planned for data and
- * machines that are not at hand. */
+/* --- the workload (recipe/recipe.h) ----------------------------------------------------------- */
 
 /* Rows that directions for a start are fitted to: more would not turn them visibly. */
 enum { IKT_START_ROWS = 1 << 17 };
@@ -33,68 +29,10 @@ enum { IKT_START_ROWS = 1 << 17 };
 /* The same of sparse rows, whose axes are found by products of every two of them. */
 enum { IKT_START_SPARSE_ROWS = 1024 };
 
-typedef struct {
-    int64_t n, d; /* rows and columns of the file */
-    ikt_type type;
-    int64_t drawn;         /* rows that centres are drawn from, of another file; 0: n */
-    int64_t graph_entries; /* of a graph that takes the place of the kernel; 0: there is none */
-    bool graph_is_ordered; /* its rows are in an order of their own */
-    bool is_sparse;        /* rows are held and compared sparse */
-    double entries;        /* of a sparse row, on average */
-    int64_t longest;       /* entries of a sparse row, at most; 0: unknown */
-    double overlap;        /* columns that two sparse rows share, on average; 0: unknown */
-} ikt_data_shape;
-
-typedef struct {
-    ikt_settings settings; /* nothing in it is "auto" that depends on n */
-    ikt_data_shape data;
-    ikt_rows distribution; /* of rank 0, which has the most rows */
-    int ranks, threads;
-    int64_t columns;     /* after reduction: of what the kernels read */
-    bool is_u8;          /* they read bytes */
-    ikt_codes_rows rows; /* what codes are made of */
-    bool is_pairs;       /* which are those of a matrix of all distances */
-    bool is_isolation;   /* rows are compared by cell codes */
-    bool is_fisher;      /* by Fisher distances, */
-    int64_t lanes;       /* of which a row has so many log-weights */
-    bool is_forest;      /* which come from trees */
-    bool is_dense;
-    bool is_whole;   /* the whole kernel: no neighbours */
-    bool is_near;    /* neighbours are searched for in near cells, and rows are ordered */
-    bool is_given;   /* neighbours come from a file, */
-    bool is_joined;  /* as the pairs that a sparse graph joins, which rows are compared by; */
-    bool has_matrix; /* or all pairs of rows are compared by a matrix */
-    bool is_exact;   /* repulsion over all pairs */
-    int64_t k;
-    int64_t candidates;   /* of a row: n, or of near cells */
-    int64_t rounds;       /* over neighbours of neighbours */
-    int64_t cells;        /* coarse ones that there are; 0: none */
-    int64_t psi, t;       /* isolation */
-    ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
-    bool has_lists;       /* codes come from lists of distinct centres */
-    int64_t centres;      /* that every rank holds for them; of trees: sampled rows */
-    int64_t compared;     /* of these, those that a row is compared with */
-    ikt_fft_settings fft;
-    int64_t landmarks; /* rows that are embedded first; 0: none */
-} ikt_workload;
-
-/* Of labels, which are not looked at before they are needed. */
-enum { IKT_USUAL_CLASSES = 10 };
-
 /* LOCAL, pure. Entries of P for one of the directed neighbour lists: those of pairs that are in one
  * list only appear twice. Counted on digits: 1.26 of 10,000 rows, 1.40 of 70,000, 1.44 of 100,000,
  * 1.51 (90 neighbours) and 1.54 (30) of 1,000,000. */
 double ikt_symmetric_share(int64_t n);
-
-/* LOCAL. The shape of an opened source, whose rows the kernels will read sparse or not. */
-ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse);
-
-/* SAME-ARGS. Resolves the settings for the shape. Errors: IKT_ERR_USAGE, as an embedding would. */
-ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
-                             const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
-
-/* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
-ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
 
 /* LOCAL, pure, all of the following. */
 
@@ -204,10 +142,6 @@ typedef struct {
  *   base   bytes that the process takes before it reads any data
  * Errors: IKT_ERR_USAGE, as an embedding would. */
 ikt_status ikt_plan_make(ikt_context *ctx, int64_t base, ikt_plan *plan);
-
-/* LOCAL. The settings of a workload with everything resolved that data, ranks and threads decide:
- * what a run would write into its provenance. */
-void ikt_plan_settings(const ikt_workload *work, ikt_settings *out);
 
 /* LOCAL, pure.
  *   landmarks   the workload of the landmarks, or NULL where there are none */

@@ -92,13 +92,13 @@ static void plan_grid(const ikt_task *t, double times, double span) {
 /* From negative samples: position and weight of every row of the pool, and m far_rows pairs. Where
  * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
 static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sample,
-                           bool is_student) {
+                           bool has_curve) {
     const double evaluations = t->early + t->late, in_doubles = 8 * 40;
     const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
     concatenate(t, IKT_STAGE_REPULSION, evaluations + t->reports, bytes);
     arithmetic(t, IKT_STAGE_REPULSION,
                t->rows * (evaluations * (double)sample->far_rows + t->reports * in_doubles),
-               is_student ? student_pair : negative_pair);
+               has_curve ? negative_pair : student_pair);
 }
 
 /* By FFT: the bounds of the map, four numbers; the parts are stages of their own, and depend on the
@@ -196,10 +196,11 @@ static void plan_loop(const ikt_task *t) {
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries =
         t->rows * (w->is_dense ? t->n : ikt_symmetric_share(w->distribution.n) * (double)w->k);
-    const ikt_negative_settings *sample = ikt_layout_negatives(&w->settings.layout);
     const ikt_objective_kind *kind = ikt_layout_objective(&w->settings.layout);
-    const bool has_p = kind->needs & IKT_NEEDS_P, is_student = kind == &ikt_objective_largevis;
-    if (kind == &ikt_objective_trimap) {
+    const bool has_p = kind->needs & IKT_NEEDS_P;
+    ikt_negative_settings sample;
+    const bool is_sampled = ikt_layout_negatives(&w->settings.layout, &sample);
+    if (kind->places == IKT_PLACES_BY_TRIPLETS) {
         plan_triplets(t);
     } else if (w->is_whole) {
         plan_whole_attraction(t);
@@ -210,11 +211,11 @@ static void plan_loop(const ikt_task *t) {
                       ? attraction_dense
                       : attraction_near * pow(attraction_far / attraction_near, place_of(t)));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
-        if (sample && !is_student)
+        if (kind->has_curve)
             arithmetic(t, IKT_STAGE_ATTRACTION, iterations * entries, curve_entry);
     }
-    if (sample)
-        plan_negatives(t, sample, is_student);
+    if (is_sampled)
+        plan_negatives(t, &sample, kind->has_curve);
     else if (t->kernels > 0)
         plan_repulsion(t);
     if (has_p && w->is_dense)

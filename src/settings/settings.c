@@ -207,13 +207,12 @@ ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings) 
 }
 
 bool ikt_settings_has_kernel_map(const ikt_settings *settings) {
-    const int init = settings->layout.init;
-    return ikt_settings_is_kernel_map(settings) || init == IKT_INIT_KPCA || init == IKT_INIT_KDA;
+    return ikt_settings_is_kernel_map(settings) ||
+           ikt_layout_start(&settings->layout)->of_similarities;
 }
 
 bool ikt_settings_is_kernel_map(const ikt_settings *settings) {
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
-    return objective == &ikt_objective_kpca || objective == &ikt_objective_kda;
+    return ikt_start_kind_of(ikt_layout_objective(&settings->layout)->start)->of_similarities;
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {

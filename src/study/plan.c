@@ -17,7 +17,8 @@
 #include "config/value.h"
 #include "data/generate.h"
 #include "io/sources/source.h"
-#include "settings/checks.h"
+#include "recipe/facts.h"
+#include "recipe/recipe.h"
 #include "settings/preset.h"
 
 /* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
@@ -244,8 +245,7 @@ ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
     }
     snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
     out->run.seed = run->seed;
-    IKT_TRY(ikt_unused_reset(ctx, out, true, &shared));
-    return ikt_unused_check(ctx, out, true, out->input.graph[0] != '\0');
+    return ikt_unused_reset(ctx, out, NULL, &shared);
 }
 
 void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,
@@ -386,6 +386,73 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
     return IKT_OK;
 }
 
+/* What a run is made of, as long as the next runs are made of the same. */
+typedef struct {
+    ikt_settings of; /* the settings whose files were looked at */
+    ikt_shape shape;
+    bool is_there;
+} looked;
+
+/* Whether settings name the same files, read in the same way. */
+static bool is_of_same(const ikt_settings *a, const ikt_settings *b) {
+    return memcmp(&a->input, &b->input, sizeof a->input) == 0 &&
+           strcmp(a->isolation.model_from, b->isolation.model_from) == 0 &&
+           strcmp(a->isolation.model_dataset, b->isolation.model_dataset) == 0 &&
+           strcmp(a->layout.init_file, b->layout.init_file) == 0 &&
+           a->layout.init == b->layout.init && a->layout.objective == b->layout.objective;
+}
+
+/* COLLECTIVE. Whether the run can be made: as it would be refused later, before any begins. */
+static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *run,
+                            looked *last) {
+    const int64_t landmarks = plan->study->method[run->method].landmarks;
+    ikt_settings settings;
+    ikt_recipe *recipe = NULL;
+    ikt_source *source = NULL;
+    IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
+    if (!last->is_there || !is_of_same(&settings, &last->of)) {
+        ikt_shape_destroy(&last->shape);
+        last->is_there = false;
+        IKT_TRY(ikt_shape_look(ctx, &settings, NULL, false, &last->shape, &source));
+        ikt_source_close(&source);
+        last->of = settings;
+        last->is_there = true;
+    }
+    ikt_shape shape = last->shape;
+    if (landmarks > 0) shape.data.n = landmarks;
+    IKT_TRY(ikt_alloc_all(ctx, &recipe, 1, sizeof *recipe, "recipe"));
+    const ikt_status st =
+        ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
+    ikt_free(&recipe);
+    return st;
+}
+
+/* COLLECTIVE. Leaves out runs that cannot be made, with the reason. Errors: that of the first where
+ * none is left. */
+static ikt_status check_runs(ikt_context *ctx, ikt_study_plan *plan) {
+    looked last = {.is_there = false};
+    char name[IKT_STRING_MAX];
+    int64_t kept = 0;
+    ikt_status st = IKT_OK;
+    for (int64_t r = 0; r < plan->n_runs; r++) {
+        const ikt_study_run *run = &plan->run[r];
+        st = run->map[0] ? IKT_OK : check_run(ctx, plan, run, &last);
+        const bool is_impossible = st == IKT_ERR_USAGE || st == IKT_ERR_DATA;
+        if (st != IKT_OK && (!is_impossible || (kept == 0 && r == plan->n_runs - 1))) break;
+        if (st == IKT_OK) {
+            plan->run[kept++] = *run;
+            continue;
+        }
+        ikt_study_run_name(plan, run, name, sizeof name);
+        ikt_log(ctx, IKT_LOG_WARN, "%s is left out: %s", name, ikt_message(ctx));
+        ikt_clear(ctx);
+        st = IKT_OK;
+    }
+    plan->n_runs = kept;
+    ikt_shape_destroy(&last.shape);
+    return st;
+}
+
 static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
                             ikt_study_plan *plan) {
     const ikt_study *study = plan->study;
@@ -409,7 +476,7 @@ static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
     if (plan->n_runs == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s: no data set is at hand, so there is nothing to do",
                         study->path);
-    return IKT_OK;
+    return check_runs(ctx, plan);
 }
 
 static int by_identity(const void *a, const void *b) {

@@ -385,16 +385,18 @@ static void eigenvectors_are_counted_where_they_are_wanted(void **state) {
 static void impossible_work_is_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_settings s = defaults(ctx);
-    const ikt_data_shape shape = {.n = 100, .d = 10, .type = IKT_TYPE_F32};
-    ikt_workload w;
+    const ikt_shape shape = {.data = {.n = 100, .d = 10, .type = IKT_TYPE_F32}, .has_rows = true};
+    ikt_recipe recipe;
     s.preprocess.pca = 11;
-    assert_int_equal(ikt_workload_make(ctx, &s, &shape, 1, 1, &w), IKT_ERR_USAGE);
+    assert_int_equal(ikt_recipe_make(ctx, &s, &shape, 1, 1, &recipe), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "preprocess.pca = 11"));
     ikt_clear(ctx);
     s.preprocess.pca = 0;
     s.isolation.psi = 200;
-    assert_int_equal(ikt_workload_make(ctx, &s, &shape, 1, 1, &w), IKT_ERR_USAGE);
+    assert_int_equal(ikt_recipe_make(ctx, &s, &shape, 1, 1, &recipe), IKT_ERR_USAGE);
     ikt_clear(ctx);
+    s.isolation.psi = 20;
+    assert_int_equal(ikt_recipe_make(ctx, &s, &shape, 1, 1, &recipe), IKT_OK);
 }
 
 IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_their_operations),

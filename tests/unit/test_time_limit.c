@@ -36,6 +36,7 @@ static ikt_status limit_of(ikt_context *ctx, const char *text, double *seconds) 
     ikt_run_settings run = {.checkpoint = "auto"};
     bool is_watched;
     snprintf(run.max_time, sizeof run.max_time, "%s", text);
+    IKT_TRY(ikt_check_time(ctx, &run));
     return ikt_check_limits(ctx, &run, false, &is_watched, seconds);
 }
 

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "settings/checks.h"
+#include "recipe/facts.h"
 #include "settings/preset.h"
+
+static const ikt_shape with_rows = {.has_rows = true}, graph_alone = {.has_rows = false};
 
 /* Defaults, a preset, and assignments divided by blanks. */
 static void make(ikt_context *ctx, int preset, const char *assignments, ikt_settings *settings) {
@@ -73,7 +75,7 @@ static const struct {
      "layout.final_learning_rate=auto", "layout.objective=trimap"},
     {"layout.exaggeration=4", "layout.objective=largevis", "layout.objective=tsne", ""},
     {"layout.momentum=0.3", "layout.objective=largevis", "or trimap", "layout.objective=trimap"},
-    {"layout.iterations=9", "layout.objective=eigenmap", "other than pca, kpca, kda and eigenmap",
+    {"layout.iterations=9", "layout.objective=eigenmap", "other than pca, eigenmap, kpca and kda",
      ""},
     {"isolation.psi=64", "layout.objective=pca", "an objective other than pca",
      "layout.objective=eigenmap"},
@@ -87,14 +89,14 @@ static void idle_settings_are_refused(void **state) {
         char all[256];
         snprintf(all, sizeof all, "%s %s", cases[c].given, cases[c].beside);
         make(*state, IKT_RUN_PRESET_NONE, all, &settings);
-        assert_int_equal(ikt_unused_check(*state, &settings, true, false), IKT_ERR_USAGE);
+        assert_int_equal(ikt_unused_check(*state, &settings, &with_rows), IKT_ERR_USAGE);
         assert_non_null(strstr(ikt_message(*state), cases[c].with));
         ikt_clear(*state);
-        assert_int_equal(ikt_unused_reset(*state, &settings, true, NULL), IKT_OK);
-        assert_int_equal(ikt_unused_check(*state, &settings, true, false), IKT_OK);
+        assert_int_equal(ikt_unused_reset(*state, &settings, &with_rows, NULL), IKT_OK);
+        assert_int_equal(ikt_unused_check(*state, &settings, &with_rows), IKT_OK);
         snprintf(all, sizeof all, "%s %s", cases[c].given, cases[c].in_use);
         make(*state, IKT_RUN_PRESET_NONE, all, &settings);
-        assert_int_equal(ikt_unused_check(*state, &settings, true, false), IKT_OK);
+        assert_int_equal(ikt_unused_check(*state, &settings, &with_rows), IKT_OK);
     }
 }
 
@@ -106,10 +108,10 @@ static void a_graph_alone_has_no_rows(void **state) {
         char all[128];
         snprintf(all, sizeof all, "%s affinity.kind=graph input.graph=g.h5", given[g]);
         make(*state, IKT_RUN_PRESET_NONE, all, &settings);
-        assert_int_equal(ikt_unused_check(*state, &settings, false, false), IKT_ERR_USAGE);
+        assert_int_equal(ikt_unused_check(*state, &settings, &graph_alone), IKT_ERR_USAGE);
         assert_non_null(strstr(ikt_message(*state), "input.file"));
         ikt_clear(*state);
-        assert_int_equal(ikt_unused_check(*state, &settings, true, false), IKT_OK);
+        assert_int_equal(ikt_unused_check(*state, &settings, &with_rows), IKT_OK);
     }
 }
 
@@ -132,20 +134,20 @@ static void what_is_printed_is_accepted(void **state) {
                 snprintf(all, sizeof all, "affinity.kind=%s %s", kinds[k], beside[b]);
                 make(*state, preset, all, &settings);
                 if (preset == IKT_RUN_PRESET_NONE)
-                    assert_int_equal(ikt_unused_check(*state, &settings, true, false), IKT_OK);
+                    assert_int_equal(ikt_unused_check(*state, &settings, &with_rows), IKT_OK);
                 /* As a run resolves them. */
                 if (settings.layout.repulsion == IKT_REPULSION_AUTO)
                     settings.layout.repulsion = IKT_REPULSION_EXACT;
                 settings.layout.accuracy = IKT_ACCURACY_TIGHT;
                 if (settings.affinity.kind == IKT_AFFINITY_ISOLATION) settings.isolation.psi = 16;
-                assert_int_equal(ikt_unused_reset(*state, &settings, true, NULL), IKT_OK);
+                assert_int_equal(ikt_unused_reset(*state, &settings, &with_rows, NULL), IKT_OK);
                 text = printed(*state, &settings);
                 make(*state, IKT_RUN_PRESET_NONE, "", &again);
                 ikt_settings_parts(&again, parts);
                 assert_int_equal(
                     ikt_config_parse_text(*state, parts, IKT_SETTINGS_PARTS, "text", text), IKT_OK);
-                assert_int_equal(ikt_unused_check(*state, &again, true, false), IKT_OK);
-                assert_int_equal(ikt_unused_reset(*state, &again, true, NULL), IKT_OK);
+                assert_int_equal(ikt_unused_check(*state, &again, &with_rows), IKT_OK);
+                assert_int_equal(ikt_unused_reset(*state, &again, &with_rows, NULL), IKT_OK);
                 second = printed(*state, &again);
                 assert_string_equal(second, text);
                 ikt_free(&text);
@@ -158,12 +160,12 @@ static void shared_settings_are_for_those_that_use_them(void **state) {
     ikt_settings shared, own;
     make(*state, IKT_RUN_PRESET_NONE, "isolation.psi=16", &shared);
     make(*state, IKT_RUN_PRESET_NONE, "isolation.psi=16 affinity.kind=gaussian", &own);
-    assert_int_equal(ikt_unused_reset(*state, &own, true, &shared), IKT_OK);
+    assert_int_equal(ikt_unused_reset(*state, &own, &with_rows, &shared), IKT_OK);
     assert_true(own.isolation.psi == IKT_AUTO_INT);
-    assert_int_equal(ikt_unused_check(*state, &own, true, false), IKT_OK);
+    assert_int_equal(ikt_unused_check(*state, &own, &with_rows), IKT_OK);
     make(*state, IKT_RUN_PRESET_NONE, "isolation.psi=32 affinity.kind=gaussian", &own);
-    assert_int_equal(ikt_unused_reset(*state, &own, true, &shared), IKT_OK);
-    assert_int_equal(ikt_unused_check(*state, &own, true, false), IKT_ERR_USAGE);
+    assert_int_equal(ikt_unused_reset(*state, &own, &with_rows, &shared), IKT_OK);
+    assert_int_equal(ikt_unused_check(*state, &own, &with_rows), IKT_ERR_USAGE);
     ikt_clear(*state);
 }
 

@@ -1,0 +1,265 @@
+/* Facts of a run. See facts.h. */
+#include "recipe/facts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/value.h"
+#include "data/missing.h"
+#include "metric/fisher_settings.h"
+#include "objective/divergence.h"
+
+/* --- from settings and shape ------------------------------------------------------------------ */
+
+static void find_inputs(const ikt_settings *s, const ikt_shape *shape, bool *has) {
+    const ikt_input_settings *input = &s->input;
+    const ikt_graph_about *graph = &shape->graph;
+    const bool is_reduced = s->preprocess.pca > 0;
+    const bool fits = graph->q == s->layout.dimensions;
+    has[IKT_FACT_ROWS] = shape->has_rows;
+    has[IKT_FACT_FILE] = input->file[0];
+    has[IKT_FACT_HOST] = shape->is_host;
+    has[IKT_FACT_SPARSE_INPUT] = shape->is_stored_sparse;
+    has[IKT_FACT_SPARSE_ROWS] = shape->is_stored_sparse && !is_reduced;
+    has[IKT_FACT_RAW] = input->columns != IKT_AUTO_INT || input->type != 0;
+    has[IKT_FACT_SOME_ROWS] = input->rows != IKT_AUTO_INT;
+    has[IKT_FACT_TABLE_KEYS] = input->skip_columns[0] || input->transposed != 0;
+    has[IKT_FACT_SIMILARITIES] = input->similarities[0];
+    has[IKT_FACT_SPECTRUM_CHANGED] = input->spectrum == IKT_USE_CLIP ||
+                                     input->spectrum == IKT_USE_FLIP;
+    has[IKT_FACT_GRAPH] = input->graph[0];
+    has[IKT_FACT_PAIRS_GRAPH] = s->affinity.graph.is_pairwise;
+    has[IKT_FACT_SPARSE_GRAPH] = input->graph[0] && !s->affinity.graph.is_pairwise;
+    has[IKT_FACT_KEPT_GRAPH] = graph->is_kept;
+    has[IKT_FACT_GRAPH_COMPONENTS] = fits && graph->start == IKT_GRAPH_START_PCA;
+    has[IKT_FACT_GRAPH_LANDMARKS] = fits && graph->start == IKT_GRAPH_START_LANDMARK;
+    has[IKT_FACT_OTHER_MODEL] = s->isolation.model_from[0];
+    has[IKT_FACT_UNLABELLED] = shape->is_unlabelled;
+    has[IKT_FACT_TRAIN] = s->affinity.fisher.train[0];
+}
+
+static void find_preparation(const ikt_settings *s, bool *has) {
+    const ikt_preprocess_settings *rows = &s->preprocess;
+    const bool is_similar = rows->matrix == IKT_MATRIX_SIMILARITIES;
+    has[IKT_FACT_FILLED] = rows->missing != IKT_MISSING_REFUSE;
+    has[IKT_FACT_DROPPED] = rows->missing == IKT_MISSING_DROP;
+    has[IKT_FACT_REDUCED] = rows->pca > 0;
+    has[IKT_FACT_SCALED] =
+        rows->normalise != IKT_NORMALISE_AUTO && rows->normalise != IKT_NORMALISE_NONE;
+    has[IKT_FACT_MATRIX] = rows->metric == IKT_METRIC_PRECOMPUTED;
+    has[IKT_FACT_MATRIX_OF_SIMILARITIES] = has[IKT_FACT_MATRIX] && is_similar;
+    has[IKT_FACT_OTHER_METRIC] =
+        !has[IKT_FACT_MATRIX_OF_SIMILARITIES] && (rows->metric != IKT_METRIC_EUCLIDEAN || is_similar);
+    has[IKT_FACT_MANHATTAN] = rows->metric == IKT_METRIC_MANHATTAN;
+    has[IKT_FACT_CORRELATION] = rows->metric == IKT_METRIC_CORRELATION;
+}
+
+static void find_affinity(const ikt_settings *s, bool *has) {
+    const ikt_affinity_settings *a = &s->affinity;
+    const ikt_affinity *kind = ikt_affinity_of(a);
+    const ikt_similarity_kind classes = ikt_settings_class_similarity(s);
+    has[IKT_FACT_SPARSE] = a->support == IKT_SUPPORT_SPARSE;
+    has[IKT_FACT_DENSE] = a->support == IKT_SUPPORT_DENSE;
+    has[IKT_FACT_WHOLE] = a->support == IKT_SUPPORT_WHOLE;
+    has[IKT_FACT_BY_CODES] = kind->scores == IKT_SCORES_CODES;
+    has[IKT_FACT_BY_DISTANCES] = kind->scores == IKT_SCORES_DISTANCES;
+    has[IKT_FACT_BY_CLASSES] = kind->scores == IKT_SCORES_FISHER;
+    has[IKT_FACT_GRAPH_KIND] = a->kind == IKT_AFFINITY_GRAPH;
+    has[IKT_FACT_NEAREST_ONLY] = !kind->dense;
+    has[IKT_FACT_COUNTS_NEIGHBOURS] = kind->counts_neighbours;
+    has[IKT_FACT_SEARCH_NEAR] = a->search == IKT_SEARCH_APPROXIMATE;
+    has[IKT_FACT_SEARCH_ALL] = a->search == IKT_SEARCH_EXACT;
+    has[IKT_FACT_CELLS_NEAR] = s->isolation.search == IKT_CELLS_APPROXIMATE;
+    has[IKT_FACT_FOREST] = s->isolation.form == IKT_FORM_FOREST;
+    has[IKT_FACT_PSI_AUTO] = s->isolation.psi == IKT_AUTO_INT;
+    has[IKT_FACT_CLASS_CANDIDATES] = a->fisher.candidates == IKT_CANDIDATES_EUCLIDEAN;
+    has[IKT_FACT_CLASS_DISTANCES] = a->fisher.euclidean > 0;
+    has[IKT_FACT_CLASS_LINEAR] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_CLASS_GAUSSIAN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_CLASS_CODES] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_ISOLATION;
+    has[IKT_FACT_CLASS_GIVEN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GIVEN;
+}
+
+static void find_objective(const ikt_layout_settings *l, bool *has) {
+    const ikt_objective_kind *kind = ikt_layout_objective(l);
+    const bool is_own = l->custom != NULL; /* of a program, of which nothing is known */
+    has[IKT_FACT_TAKES_P] = kind->needs & IKT_NEEDS_P;
+    has[IKT_FACT_TAKES_LISTS] = kind->needs & IKT_NEEDS_NEIGHBOURS;
+    has[IKT_FACT_TAKES_CODES] = kind->needs & IKT_NEEDS_CODES;
+    has[IKT_FACT_TAKES_LABELS] = kind->needs & IKT_NEEDS_LABELS;
+    has[IKT_FACT_TAKES_FEATURES] = kind->needs & IKT_NEEDS_FEATURES;
+    has[IKT_FACT_TAKES_PARTS] = kind->takes_parts;
+    has[IKT_FACT_STANDS] = kind->is_start;
+    has[IKT_FACT_MOVES] = !kind->is_start;
+    has[IKT_FACT_COMPARES_P] = kind->divergence != NULL;
+    has[IKT_FACT_EXAGGERATES] = kind->has_exaggeration || is_own;
+    has[IKT_FACT_REMEMBERS] = kind->optimiser != &ikt_optimiser_descent;
+    has[IKT_FACT_PLACES_BY_TRIPLETS] = kind->places == IKT_PLACES_BY_TRIPLETS;
+    has[IKT_FACT_PLACES_BY_KERNEL] = kind->places == IKT_PLACES_BY_KERNEL;
+    has[IKT_FACT_STUDENT] = kind->divergence || is_own;
+    has[IKT_FACT_SUMS_PAIRS] = kind->divergence && l->repulsion != IKT_REPULSION_EXACT &&
+                               kind->divergence->kernel[0] != IKT_KERNEL_GAUSSIAN;
+    has[IKT_FACT_SUMS_ON_GRID] =
+        has[IKT_FACT_SUMS_PAIRS] && l->dimensions == 2 && l->repulsion != IKT_REPULSION_TREE;
+    has[IKT_FACT_REGULARISED] = l->regulariser != IKT_REGULARISER_NONE;
+    has[IKT_FACT_BATCHES] = l->batch_rows != IKT_AUTO_INT;
+    has[IKT_FACT_LATE_FACTOR] = l->final_exaggeration != 1;
+    has[IKT_FACT_RATE_FOLLOWS] = l->final_learning_rate <= IKT_AUTO_REAL;
+    /* Without a first phase its rate is but what the later one's "auto" stands for. */
+    has[IKT_FACT_FIRST_RATE] = has[IKT_FACT_EXAGGERATES] || has[IKT_FACT_RATE_FOLLOWS];
+    has[IKT_FACT_STOPS_ITSELF] = l->stop == IKT_STOP_AUTO;
+}
+
+static void find_start(const ikt_settings *s, bool *has) {
+    const ikt_layout_settings *l = &s->layout;
+    const ikt_similarity_kind kernel = ikt_settings_similarity(s);
+    has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
+    has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
+    has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels;
+    has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);
+    has[IKT_FACT_KERNEL_MAP] = ikt_settings_has_kernel_map(s);
+    has[IKT_FACT_KERNEL_STANDS] = ikt_settings_is_kernel_map(s);
+    has[IKT_FACT_KERNEL_LINEAR] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_KERNEL_GAUSSIAN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_KERNEL_CODES] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_ISOLATION;
+    has[IKT_FACT_KERNEL_GIVEN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GIVEN;
+    has[IKT_FACT_KERNEL_SOME] = has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
+}
+
+static void find_outputs(const ikt_settings *s, bool *has) {
+    has[IKT_FACT_MODEL] = s->output.model[0];
+    has[IKT_FACT_GRAPH_WRITTEN] = s->output.graph[0];
+    has[IKT_FACT_MEASURES_ALL] = s->output.measures == IKT_MEASURES_ALL;
+    has[IKT_FACT_CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
+    has[IKT_FACT_TIME_LIMIT] =
+        strcmp(s->run.max_time, "auto") != 0 && strcmp(s->run.max_time, "none") != 0;
+}
+
+/* What follows from the others. */
+static void find_more(const ikt_settings *s, bool *has) {
+    const int values = s->affinity.graph.values;
+    const bool has_edges = has[IKT_FACT_GRAPH_KIND] || has[IKT_FACT_PAIRS_GRAPH];
+    const bool is_kept = has[IKT_FACT_GRAPH] && !has_edges;
+    has[IKT_FACT_EDGE_DISTANCES] =
+        has_edges && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
+    has[IKT_FACT_PREPARES] = has[IKT_FACT_ROWS] || !has[IKT_FACT_GRAPH_KIND];
+    has[IKT_FACT_COORDINATES] = !has[IKT_FACT_MATRIX];
+    has[IKT_FACT_SEARCHES] = !has_edges && has[IKT_FACT_SPARSE];
+    has[IKT_FACT_SEARCHES_NEAR] = has[IKT_FACT_SEARCHES] && !has[IKT_FACT_SEARCH_ALL];
+    has[IKT_FACT_OWN_SEARCH] = !has[IKT_FACT_BY_CLASSES];
+    has[IKT_FACT_ORDERS] = has[IKT_FACT_SEARCHES] || (!has_edges && has[IKT_FACT_WHOLE]);
+    has[IKT_FACT_LISTS] = has[IKT_FACT_SEARCHES] || has[IKT_FACT_COUNTS_NEIGHBOURS] ||
+                          (has[IKT_FACT_PAIRS_GRAPH] && has[IKT_FACT_SPARSE]);
+    has[IKT_FACT_EDGE_WEIGHTS] = has[IKT_FACT_EDGE_DISTANCES] && has[IKT_FACT_TAKES_P];
+    has[IKT_FACT_MEASURES_ROWS] = !has[IKT_FACT_BY_CODES] && !is_kept &&
+                                  (!has_edges || has[IKT_FACT_EDGE_DISTANCES]);
+    has[IKT_FACT_RELATES] = has[IKT_FACT_MOVES] || has[IKT_FACT_TAKES_P] ||
+                            has[IKT_FACT_TAKES_LISTS] || has[IKT_FACT_TAKES_CODES];
+    has[IKT_FACT_KERNEL] = has[IKT_FACT_KERNEL_MAP] || has[IKT_FACT_BY_CLASSES];
+    has[IKT_FACT_KERNEL_WIDTH] = has[IKT_FACT_KERNEL_GAUSSIAN] || has[IKT_FACT_CLASS_GAUSSIAN];
+    has[IKT_FACT_CODES] =
+        has[IKT_FACT_BY_CODES] || has[IKT_FACT_KERNEL_CODES] || has[IKT_FACT_CLASS_CODES];
+    has[IKT_FACT_CELLS] =
+        has[IKT_FACT_RELATES] || has[IKT_FACT_KERNEL_CODES] || has[IKT_FACT_CLASS_CODES];
+}
+
+ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
+    const ikt_shape all = {.has_rows = ikt_input_has_rows(&settings->input) ||
+                                       !settings->input.graph[0]};
+    ikt_facts facts = {{false}};
+    find_inputs(settings, shape ? shape : &all, facts.has);
+    find_preparation(settings, facts.has);
+    find_affinity(settings, facts.has);
+    find_objective(&settings->layout, facts.has);
+    find_start(settings, facts.has);
+    find_outputs(settings, facts.has);
+    find_more(settings, facts.has);
+    return facts;
+}
+
+bool ikt_rule_holds(const ikt_rule *rule, const ikt_facts *facts) {
+    for (int i = 0; rule->when[i] != 0; i++) {
+        const int fact = rule->when[i];
+        if (facts->has[fact < 0 ? -fact : fact] != (fact > 0)) return false;
+    }
+    return true;
+}
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+/* What objectives may have in common. */
+static bool kind_has(const ikt_objective_kind *kind, const char *word) {
+    const ikt_start_kind *start = ikt_start_kind_of(kind->start);
+    const bool has_p = kind->needs & IKT_NEEDS_P;
+    const struct {
+        const char *word;
+        bool holds;
+    } words[] = {{"exaggerates", kind->has_exaggeration},
+                 {"remembers", kind->optimiser != &ikt_optimiser_descent},
+                 {"stands", kind->is_start},
+                 {"alone", kind->is_start && !has_p},
+                 {"parts", kind->takes_parts},
+                 {"triplets", kind->places == IKT_PLACES_BY_TRIPLETS},
+                 {"kernel", start->of_similarities},
+                 {"labels", kind->needs & IKT_NEEDS_LABELS}};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strcmp(words[w].word, word) == 0) return words[w].holds;
+    return false;
+}
+
+/* "tsne, nerv, jse or sne", with the last word between. */
+static void add_objectives(ikt_text *text, const char *word, const char *last) {
+    int left = 0, count = 0;
+    for (int k = 0; k < IKT_OBJECTIVES; k++)
+        left += kind_has(ikt_objective_kind_of((ikt_objective_name)k), word);
+    for (int k = 0; k < IKT_OBJECTIVES; k++) {
+        const ikt_objective_kind *kind = ikt_objective_kind_of((ikt_objective_name)k);
+        if (!kind_has(kind, word)) continue;
+        const char *between = left == 1 ? last : ", ";
+        ikt_text_add(text, "%s%s", count++ == 0 ? "" : between, kind->name);
+        left--;
+    }
+}
+
+/* The value of "section.key". */
+static void add_value(ikt_text *text, const ikt_settings *settings, const char *name) {
+    ikt_settings own = *settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    const char *dot = strchr(name, '.');
+    const size_t length = (size_t)(dot - name);
+    char value[IKT_STRING_MAX];
+    ikt_settings_parts(&own, parts);
+    for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
+        for (size_t k = 0; k < parts[p].section->n_keys; k++) {
+            const ikt_key *key = &parts[p].section->keys[k];
+            if (strlen(parts[p].section->name) != length || strcmp(key->name, dot + 1) != 0 ||
+                strncmp(parts[p].section->name, name, length) != 0)
+                continue;
+            ikt_value_print(key, ikt_config_member(&parts[p], key), value, sizeof value);
+            ikt_text_add(text, "%.200s", value);
+        }
+}
+
+void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
+                      const char *sentence) {
+    char word[64];
+    for (const char *at = sentence; *at;) {
+        const size_t plain = strcspn(at, "{"), length = strcspn(at + plain, "}");
+        ikt_text_add(text, "%.*s", (int)plain, at);
+        at += plain;
+        if (!*at) break;
+        snprintf(word, sizeof word, "%.*s", (int)length - 1, at + 1);
+        at += length + 1;
+        if (strcmp(word, "input") == 0)
+            ikt_text_add(text, "%s", shape ? shape->name : settings->input.file);
+        else if (strcmp(word, "spectrum") == 0)
+            ikt_text_add(text, "%s", ikt_layout_spectrum_key(&settings->layout));
+        else if (strncmp(word, "all:", 4) == 0)
+            add_objectives(text, word + 4, " and ");
+        else if (strncmp(word, "any:", 4) == 0)
+            add_objectives(text, word + 4, " or ");
+        else
+            add_value(text, settings, word);
+    }
+}

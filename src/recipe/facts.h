@@ -1,0 +1,51 @@
+/* From settings and the shape of the inputs to facts (config/facts.h), and what rules make of them. */
+#ifndef IKT_RECIPE_FACTS_H
+#define IKT_RECIPE_FACTS_H
+
+#include <stdbool.h>
+
+#include "config/facts.h"
+#include "config/value.h"
+#include "recipe/shape.h"
+
+typedef struct {
+    bool has[IKT_FACTS];
+} ikt_facts;
+
+/* LOCAL, pure. The facts of a run.
+ *   settings   in which the graph and the matrix have put what follows from them (graph.h)
+ *   shape      NULL: of nothing but the settings, as if all files were there */
+ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape);
+
+/* LOCAL, pure. Whether all facts of a rule hold. */
+bool ikt_rule_holds(const ikt_rule *rule, const ikt_facts *facts);
+
+/* LOCAL. Adds a sentence in which {section.key} stands for the value of that setting, {input} for
+ * the name of the input, {spectrum} for the setting that asks for eigenvectors, and {all:WORD} and
+ * {any:WORD} for the objectives that have something in common (facts.c), "kpca and kda". */
+void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
+                      const char *sentence);
+
+/* LOCAL. The first rule of the run that holds: its own (rules.c), then those of the methods.
+ * Errors: that of the rule. */
+ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape);
+
+/* --- settings of parts that are not in use, which would otherwise be ignored without a word ---
+ *
+ * A setting counts as given where its value differs from its default, or from the value that
+ * run.preset begins with. A configuration that the program has written, which names every key, is
+ * therefore accepted again. What only the number of rows decides (an `auto`) counts as in use.
+ */
+
+/* SAME-ARGS. Refuses a setting that is given and not in use, naming what would bring it into use.
+ *   shape   NULL: as for ikt_facts_of
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_unused_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape);
+
+/* SAME-ARGS. Sets what is not in use to its default, or to the value of run.preset.
+ *   shared   NULL, or settings: only what has the same value in these is changed. That is what a
+ *            study says for all of its methods, of which each uses its part. */
+ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
+                            const ikt_settings *shared);
+
+#endif

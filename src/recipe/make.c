@@ -1,0 +1,120 @@
+/* What a run is. See recipe.h; read ikt_recipe_make, at the end, first. */
+#include "recipe/recipe.h"
+
+#include <string.h>
+
+#include "recipe/facts.h"
+#include "settings/checks.h"
+#include "similarity/kernel_map.h"
+
+/* What follows from input.similarities: the metric is `precomputed`, of similarities, and rows start
+ * at a map of them unless something is said of that. */
+static void adopt_similarities(ikt_settings *settings) {
+    ikt_preprocess_settings *rows = &settings->preprocess;
+    ikt_layout_settings *layout = &settings->layout;
+    const bool is_usual = rows->metric == IKT_METRIC_EUCLIDEAN && rows->matrix == 0;
+    if (!settings->input.similarities[0]) return;
+    if (is_usual) {
+        rows->metric = IKT_METRIC_PRECOMPUTED;
+        rows->matrix = IKT_MATRIX_SIMILARITIES;
+    }
+    if (layout->init == IKT_INIT_AUTO && !layout->init_file[0] &&
+        !ikt_layout_objective(layout)->is_start && layout->preset == IKT_PRESET_DEFAULT)
+        layout->init = IKT_INIT_KPCA;
+}
+
+/* What follows from a matrix in place of rows: searches are exact. */
+static void adopt_matrix(ikt_settings *settings) {
+    if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return;
+    if (settings->affinity.support != IKT_SUPPORT_DENSE)
+        settings->affinity.search = IKT_SEARCH_EXACT;
+    if (settings->affinity.kind == IKT_AFFINITY_ISOLATION)
+        settings->isolation.search = IKT_CELLS_EXACT;
+}
+
+/* --- numbers of rows and columns -------------------------------------------------------------- */
+
+/* Sparse rows that principal components can be found of. */
+enum { SPARSE_REDUCED_MOST = 16384 };
+
+static ikt_status check_columns(ikt_context *ctx, const ikt_settings *s, const ikt_shape *shape) {
+    const long long n = (long long)shape->data.n, d = (long long)shape->data.d;
+    const long long components = (long long)s->preprocess.pca;
+    if (s->preprocess.metric == IKT_METRIC_PRECOMPUTED && shape->has_rows && n != d)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows and %lld columns; preprocess.metric = precomputed needs "
+                        "a square matrix, of the distances of all pairs of rows",
+                        shape->name, n, d);
+    if (components > d && d > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
+                        "components, or 0 to keep all columns",
+                        components, shape->name, d);
+    if (components > 0 && shape->is_stored_sparse && d > SPARSE_REDUCED_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld would need a matrix of %lld x %lld columns of the "
+                        "sparse rows of %s; it is possible up to %d columns: set preprocess.pca=0, "
+                        "the Isolation kernel takes sparse rows as they are",
+                        components, d, d, shape->name, SPARSE_REDUCED_MOST);
+    if (shape->model_columns > 0 && shape->model_columns != shape->data.d)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s (isolation.model_from) has %lld columns, %s has %lld: centres and "
+                        "rows must have the same",
+                        shape->model_name, (long long)shape->model_columns, shape->name, d);
+    return IKT_OK;
+}
+
+static ikt_status check_rows(ikt_context *ctx, const ikt_settings *s, const ikt_shape *shape) {
+    const long long n = (long long)shape->data.n;
+    const char *path = s->layout.init_file;
+    int64_t m;
+    if (shape->graph.n > 0 && shape->graph.n != shape->data.n)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows, input.file has %lld: not the same data",
+                        shape->graph.name, (long long)shape->graph.n, n);
+    if (shape->start_rows > 0 && shape->start_rows != shape->data.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
+                        (long long)shape->start_rows, n);
+    if (shape->start_rows > 0 && shape->start_dimensions != s->layout.dimensions)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s holds positions in %lld dimensions, but layout.dimensions = %lld", path,
+                        (long long)shape->start_dimensions, (long long)s->layout.dimensions);
+    if (!ikt_settings_has_kernel_map(s)) return IKT_OK;
+    return ikt_kernel_landmarks(ctx, &s->kernel, shape->data.n, &m);
+}
+
+/* What only the resolved numbers tell. */
+static ikt_status check_batch(ikt_context *ctx, const ikt_workload *w) {
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const int64_t entries = w->is_dense ? w->data.n - 1 : w->k;
+    const bool is_drawn = layout->batch_rows != IKT_AUTO_INT && !w->is_given;
+    if (!is_drawn || layout->batch_neighbours <= entries) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
+                    "fewer, or affinity.neighbours more",
+                    (long long)layout->batch_neighbours, (long long)entries);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
+                           int ranks, int threads, ikt_recipe *out) {
+    ikt_settings *settings = &out->settings;
+    ikt_data_shape data = shape->data;
+    *settings = *given;
+    out->graph = shape->graph;
+    out->has_labels = !shape->is_unlabelled;
+    adopt_similarities(settings);
+    IKT_TRY(ikt_graph_adopt(ctx, settings, &out->graph));
+    IKT_TRY(ikt_rules_check(ctx, settings, shape));
+    IKT_TRY(ikt_unused_check(ctx, settings, shape));
+    IKT_TRY(ikt_check_time(ctx, &settings->run));
+    IKT_TRY(check_columns(ctx, settings, shape));
+    IKT_TRY(check_rows(ctx, settings, shape));
+    adopt_matrix(settings);
+    data.is_sparse = shape->is_stored_sparse && settings->preprocess.pca == 0;
+    data.graph_entries = out->graph.entries;
+    data.graph_is_ordered = out->graph.is_ordered;
+    IKT_TRY(ikt_workload_make(ctx, settings, &data, ranks, threads, &out->work));
+    return check_batch(ctx, &out->work);
+}

@@ -1,0 +1,96 @@
+/* What a run is: one place that decides it, for everybody who asks.
+ *
+ *     settings, shape of the inputs -> recipe | one sentence
+ *
+ * The recipe has the settings as the run will use them and what it has to do in numbers, from which
+ * the run is made, its memory and time are planned, and studies are listed. `embed`, its dry run,
+ * `plan`, `study` and the library ask ikt_recipe_make and nobody else whether a run is possible.
+ */
+#ifndef IKT_RECIPE_RECIPE_H
+#define IKT_RECIPE_RECIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dist/rows.h"
+#include "isolation/codes.h"
+#include "isolation/model.h"
+#include "kernelsum/grid.h"
+#include "recipe/shape.h"
+#include "settings/settings.h"
+
+/* What a run has to do, in numbers: all that a prediction of its time and memory starts from. Made
+ * from the settings and the shape of the data alone, so that a run can be planned for data and
+ * machines that are not at hand. */
+typedef struct {
+    ikt_settings settings; /* nothing in it is "auto" that depends on n */
+    ikt_data_shape data;
+    ikt_rows distribution; /* of rank 0, which has the most rows */
+    int ranks, threads;
+    int64_t columns;     /* after reduction: of what the kernels read */
+    bool is_u8;          /* they read bytes */
+    ikt_codes_rows rows; /* what codes are made of */
+    bool is_pairs;       /* which are those of a matrix of all distances */
+    bool is_isolation;   /* rows are compared by cell codes */
+    bool is_fisher;      /* by Fisher distances, */
+    int64_t lanes;       /* of which a row has so many log-weights */
+    bool is_forest;      /* which come from trees */
+    bool is_dense;
+    bool is_whole;   /* the whole kernel: no neighbours */
+    bool is_near;    /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_given;   /* neighbours come from a file, */
+    bool is_joined;  /* as the pairs that a sparse graph joins, which rows are compared by; */
+    bool has_matrix; /* or all pairs of rows are compared by a matrix */
+    bool is_exact;   /* repulsion over all pairs */
+    int64_t k;
+    int64_t candidates;   /* of a row: n, or of near cells */
+    int64_t rounds;       /* over neighbours of neighbours */
+    int64_t cells;        /* coarse ones that there are; 0: none */
+    int64_t psi, t;       /* isolation */
+    ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
+    bool has_lists;       /* codes come from lists of distinct centres */
+    int64_t centres;      /* that every rank holds for them; of trees: sampled rows */
+    int64_t compared;     /* of these, those that a row is compared with */
+    ikt_fft_settings fft;
+    int64_t landmarks; /* rows that are embedded first; 0: none */
+} ikt_workload;
+
+/* Of labels, which are not looked at before they are needed. */
+enum { IKT_USUAL_CLASSES = 10 };
+
+typedef struct {
+    ikt_settings settings; /* with what follows from the inputs; what depends on the rows is auto */
+    ikt_workload work;     /* the same for these rows, with nothing left to be chosen */
+    ikt_graph_about graph; /* of the shape, with what is used of it; its text is lent */
+    bool has_labels;
+} ikt_recipe;
+
+/* SAME-ARGS, pure but for a line of the log. Decides what a run is.
+ *   settings         as the user gave them
+ *   shape            of the inputs; lent
+ *   ranks, threads   of the run
+ * Errors: IKT_ERR_USAGE and IKT_ERR_DATA, in one sentence that says what does not go together, and
+ * what would. */
+ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
+                           int ranks, int threads, ikt_recipe *out);
+
+/* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
+                             const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
+
+/* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
+
+/* LOCAL. The settings of a workload with everything resolved that data, ranks and threads decide:
+ * what a run would write into its provenance. */
+void ikt_workload_settings(const ikt_workload *work, ikt_settings *out);
+
+/* SAME-ARGS. Puts what input.graph decides into the settings: affinity.kind = graph and what the
+ * numbers are; of a matrix of all pairs that holds distances, affinity.kind = gaussian unless
+ * another kind that weighs distances is given; of a kept graph the settings that made it. Nothing
+ * without a graph.
+ *   about   receives how many entries of a matrix are used
+ * Errors: IKT_ERR_USAGE for settings that contradict the graph. */
+ikt_status ikt_graph_adopt(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about);
+
+#endif

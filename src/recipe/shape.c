@@ -1,0 +1,196 @@
+/* Looking at the inputs of a run. See shape.h. */
+#include "recipe/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/results/result.h"
+#include "io/sources/labels.h"
+#include "io/sources/pairwise.h"
+
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
+    ikt_data_shape shape = {.n = ikt_source_rows(source),
+                            .d = ikt_source_columns(source),
+                            .type = ikt_source_type(source),
+                            .is_sparse = is_sparse};
+    if (!is_sparse) return shape;
+    shape.entries = (double)ikt_source_entries(source) / (double)shape.n;
+    shape.longest = ikt_source_longest_row(source);
+    return shape;
+}
+
+/* --- a graph, or a matrix of all pairs -------------------------------------------------------- */
+
+/* COLLECTIVE. A graph by rows of entries. */
+static ikt_status look_at_graph(ikt_context *ctx, const char *name, ikt_graph_about *about) {
+    ikt_graph_file *file = NULL;
+    IKT_TRY(ikt_graph_file_open(ctx, name, &file));
+    about->n = ikt_graph_file_rows(file);
+    about->entries = ikt_graph_file_entries(file);
+    about->is_kept = ikt_graph_file_is_kept(file);
+    about->is_ordered = ikt_graph_file_is_ordered(file);
+    about->start = ikt_graph_file_start(file, &about->q);
+    ikt_graph_file_int(file, "seed", &about->seed);
+    snprintf(about->name, sizeof about->name, "%s", ikt_graph_file_name(file));
+    snprintf(about->values, sizeof about->values, "%s", ikt_graph_file_values(file));
+    ikt_status st = IKT_OK;
+    if (about->is_kept) st = ikt_graph_file_text(file, "settings", &about->settings);
+    if (st == IKT_OK && about->is_kept && !about->settings)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings", about->name);
+    ikt_graph_file_close(&file);
+    return st;
+}
+
+static ikt_status look_at_edges(ikt_context *ctx, const char *name, ikt_graph_about *about) {
+    ikt_pairwise pairs;
+    if (!name[0]) return IKT_OK;
+    IKT_TRY(ikt_pairwise_open(ctx, name, &pairs));
+    if (!pairs.source) return ikt_agree(ctx, look_at_graph(ctx, name, about));
+    about->n = pairs.n;
+    about->is_pairwise = true;
+    snprintf(about->name, sizeof about->name, "%s", ikt_source_name(pairs.source));
+    snprintf(about->values, sizeof about->values, "%s", pairs.values);
+    ikt_pairwise_close(&pairs);
+    return IKT_OK;
+}
+
+/* --- other files ------------------------------------------------------------------------------ */
+
+/* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in. */
+static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *isolation,
+                                ikt_shape *shape) {
+    ikt_source *source = NULL;
+    if (!isolation->model_from[0]) return IKT_OK;
+    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
+    shape->data.drawn = ikt_source_rows(source);
+    shape->model_columns = ikt_source_columns(source);
+    if (ikt_source_type(source) != IKT_TYPE_U8 && shape->data.type == IKT_TYPE_U8)
+        shape->data.type = IKT_TYPE_F32;
+    snprintf(shape->model_name, sizeof shape->model_name, "%s", ikt_source_name(source));
+    ikt_source_close(&source);
+    return IKT_OK;
+}
+
+static ikt_status look_at_start(ikt_context *ctx, const ikt_layout_settings *layout,
+                                ikt_shape *shape) {
+    ikt_result_file *map = NULL;
+    const bool is_read = layout->init == IKT_INIT_FILE || layout->init == IKT_INIT_AUTO;
+    if (!layout->init_file[0] || !is_read || ikt_layout_objective(layout)->is_start) return IKT_OK;
+    IKT_TRY(ikt_result_open(ctx, layout->init_file, &map));
+    shape->start_rows = ikt_result_rows(map);
+    shape->start_dimensions = ikt_result_dimensions(map);
+    ikt_result_close(&map);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Whether there are labels. */
+static ikt_status look_for_labels(ikt_context *ctx, const ikt_settings *settings,
+                                  ikt_source *source, ikt_shape *shape) {
+    const ikt_rows none = {.n = source ? ikt_source_rows(source) : shape->graph.n};
+    ikt_companions found;
+    IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &none, &found));
+    shape->is_unlabelled = ikt_max_one(ctx, found.labels != NULL) == 0;
+    ikt_companions_free(&found);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. All but the rows and their labels. */
+static ikt_status look_beside(ikt_context *ctx, const ikt_settings *settings, ikt_shape *shape) {
+    IKT_TRY(look_at_edges(ctx, settings->input.graph, &shape->graph));
+    IKT_TRY(look_at_model(ctx, &settings->isolation, shape));
+    return look_at_start(ctx, &settings->layout, shape);
+}
+
+ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                          bool is_host, ikt_shape *out, ikt_source **source) {
+    *out = (ikt_shape){.is_host = is_host};
+    *source = NULL;
+    if (!given && (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
+        IKT_TRY(ikt_input_look(ctx, &settings->input, source));
+    ikt_source *rows = given ? given : *source;
+    out->has_rows = rows != NULL;
+    if (rows) {
+        out->is_stored_sparse = ikt_source_is_sparse(rows);
+        out->data = ikt_data_shape_of(rows, out->is_stored_sparse);
+        snprintf(out->name, sizeof out->name, "%s", ikt_source_name(rows));
+    }
+    ikt_status st = look_beside(ctx, settings, out);
+    if (st == IKT_OK) st = look_for_labels(ctx, settings, rows, out);
+    if (!rows) {
+        out->data = (ikt_data_shape){.n = out->graph.n, .type = IKT_TYPE_F32};
+        memcpy(out->name, out->graph.name, sizeof out->name);
+    }
+    if (st == IKT_OK) return IKT_OK;
+    ikt_source_close(source);
+    ikt_shape_destroy(out);
+    return st;
+}
+
+ikt_status ikt_shape_describe(ikt_context *ctx, const ikt_settings *settings,
+                              const ikt_data_shape *data, ikt_shape *out) {
+    *out = (ikt_shape){.data = *data, .has_rows = true, .is_stored_sparse = data->is_sparse};
+    snprintf(out->name, sizeof out->name, "the data");
+    const ikt_status st = look_beside(ctx, settings, out);
+    if (st != IKT_OK) ikt_shape_destroy(out);
+    return st;
+}
+
+void ikt_shape_destroy(ikt_shape *shape) {
+    ikt_free(&shape->graph.settings);
+}
+
+/* --- labels and marked rows ------------------------------------------------------------------- */
+
+/* COLLECTIVE. Labels of the own rows, which are beside the graph or in a file of their own. */
+static ikt_status read_graph_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
+                                    const ikt_rows *rows, bool *present, ikt_companions *out) {
+    const bool is_default = strcmp(name, "labels") == 0;
+    IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, out->labels, present,
+                                  &out->label_names));
+    if (!*present && !is_default)
+        IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
+                                    present, &out->label_names));
+    if (*present || is_default) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has no labels '%s' (input.labels) beside it, and there is no file of that "
+                    "name",
+                    ikt_graph_file_name(file), name);
+}
+
+ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
+                               ikt_source *source, const ikt_rows *rows, ikt_companions *out) {
+    const char *name = input->labels;
+    bool present = false;
+    ikt_graph_file *file = NULL;
+    ikt_pairwise pairs = {.source = NULL};
+    *out = (ikt_companions){.labels = NULL};
+    if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
+    if (pairs.source) source = pairs.source;
+    if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
+    ikt_status st = ikt_alloc_all(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
+    if (st == IKT_OK)
+        st = source ? ikt_source_read_labels(source, name, rows->first, rows->count, out->labels,
+                                             &present)
+                    : read_graph_labels(ctx, file, name, rows, &present, out);
+    /* Labels that were named have to be there. */
+    if (st == IKT_OK && !present && source && strcmp(name, "labels") != 0)
+        st = ikt_source_no_labels(source, name, "input.labels");
+    if (st == IKT_OK && present && source)
+        st = ikt_source_read_text(source, "label_names", &out->label_names);
+    if (!present) ikt_free(&out->labels);
+    if (st == IKT_OK)
+        st = source ? ikt_source_read_marked(source, &out->marked, &out->n_marked)
+                    : ikt_graph_file_marked(file, &out->marked, &out->n_marked);
+    ikt_graph_file_close(&file);
+    ikt_pairwise_close(&pairs);
+    if (st != IKT_OK) ikt_companions_free(out);
+    return st;
+}
+
+void ikt_companions_free(ikt_companions *c) {
+    ikt_free(&c->labels);
+    ikt_free(&c->label_names);
+    ikt_free(&c->marked);
+}
