@@ -89,7 +89,10 @@ typedef enum {
     /* The start. */
     IKT_FACT_START_PCA,
     IKT_FACT_START_LANDMARKS,
-    IKT_FACT_START_LABELS,      /* it takes labels */
+    IKT_FACT_START_LABELS,      /* it takes labels, */
+    IKT_FACT_START_P,           /* or eigenvectors of P */
+    IKT_FACT_START_FILE,
+    IKT_FACT_START_KEPT,        /* the graph keeps it */
     IKT_FACT_SPECTRUM,          /* eigenvectors of P are wanted */
     IKT_FACT_KERNEL_MAP,        /* the map, or the start, is one of similarities: */
     IKT_FACT_KERNEL_STANDS,     /* the map */

@@ -395,8 +395,8 @@ static ikt_status write_real(ikt_graph_writer *w, const char *name, double value
 }
 
 ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_probabilities_options *options, ikt_probabilities *p) {
-    ikt_graph_writer *w = options->graph_writer;
+                              const ikt_embed_options *options, ikt_probabilities *p) {
+    ikt_graph_writer *w = *options->graph_writer;
     ikt_settings used = *settings; /* with what this run had to decide in place of "auto" */
     char *text = NULL;
     if (p->is_ordered) {

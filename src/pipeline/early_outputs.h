@@ -12,6 +12,7 @@
 
 #include "isolation/codes.h"
 #include "neighbours/fisher_search.h"
+#include "pipeline/pipeline.h"
 #include "pipeline/probabilities.h"
 #include "sampled/features.h"
 #include "similarity/kernel_map.h"
@@ -91,12 +92,12 @@ typedef struct {
 ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *origin,
                                ikt_graph_writer **out);
 
-/* COLLECTIVE. Writes p->weights to options->graph_writer, and what belongs to them.
+/* COLLECTIVE. Writes p->weights to *options->graph_writer, and what belongs to them.
  *   settings   with what is resolved in *p put in place of "auto"
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
  * for each of a million; otherwise nothing. */
 ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_probabilities_options *options, ikt_probabilities *p);
+                              const ikt_embed_options *options, ikt_probabilities *p);
 
 /* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
  */

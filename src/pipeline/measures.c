@@ -14,7 +14,7 @@
 #include "evaluate/tree.h"
 #include "objective/objective.h"
 #include "pipeline/kernel_scores.h"
-#include "pipeline/probabilities.h"
+#include "pipeline/line.h"
 
 enum { EXACT_ROWS = 50000, DENSE_ROWS = 16384, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
@@ -173,27 +173,37 @@ static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                   const ikt_rows *rows, int q, const float *y, double *kl,
                                   double *error) {
-    const ikt_probabilities_options wanted = {.needs = IKT_NEEDS_P};
     const int64_t bytes = q * (int64_t)sizeof *y;
+    const ikt_embed_options alone = {.labels = NULL};
+    const ikt_shape shape = {.has_rows = data != NULL};
     ikt_settings used = *settings;
-    ikt_probabilities p;
+    ikt_steps steps;
+    ikt_line line = {.ctx = ctx,
+                     .steps = &steps,
+                     .settings = &used,
+                     .data = data,
+                     .rows = rows,
+                     .options = &alone};
     ikt_objective objective = {.kind = NULL};
     ikt_objective_terms terms = {.value = NAN};
     ikt_gradient gradient;
     /* The same P as far as rows allow it. */
     if (used.affinity.support == IKT_SUPPORT_WHOLE && rows->n <= DENSE_ROWS)
         used.affinity.support = IKT_SUPPORT_DENSE;
-    IKT_TRY(ikt_probabilities_begin(ctx, NULL, rows, &p));
-    IKT_TRY(ikt_probabilities_compute(ctx, &used, data, &wanted, &p));
-    ikt_status st = make_tsne(ctx, &used, &p, q, &objective);
-    if (st == IKT_OK && p.is_ordered)
-        st = ikt_order_apply(ctx, &p.order, y, bytes, objective.y, bytes, bytes);
+    IKT_TRY(ikt_line_begin(&line));
+    const ikt_facts facts = ikt_facts_of(&used, &shape);
+    ikt_probabilities *p = &line.p;
+    ikt_status st = ikt_steps_find(ctx, &used, &facts, IKT_VALUE_P, &steps);
+    if (st == IKT_OK) st = ikt_line_run(&line, 0, IKT_STEPS);
+    if (st == IKT_OK) st = make_tsne(ctx, &used, p, q, &objective);
+    if (st == IKT_OK && p->is_ordered)
+        st = ikt_order_apply(ctx, &p->order, y, bytes, objective.y, bytes, bytes);
     else if (st == IKT_OK)
         memcpy(objective.y, y, (size_t)(rows->count * bytes));
     if (st == IKT_OK) st = objective.kind->evaluate(&objective, 0, true, &gradient, &terms);
     *kl = terms.value;
     *error = terms.error;
     ikt_objective_destroy(&objective);
-    ikt_probabilities_destroy(&p);
+    ikt_line_end(&line);
     return st;
 }

@@ -236,6 +236,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
                                  .want_last = settings->output.state,
+                                 .steps = &recipe.steps,
                                  .is_told = true};
     if (st == IKT_OK && out->checkpoint) {
         ikt_checkpoint_hooks_make(ctx, out->checkpoint, &out->rows, &settings->layout, &hooks);

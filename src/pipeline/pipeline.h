@@ -20,6 +20,7 @@
 #include "pipeline/kernel_scores.h"
 #include "pipeline/rows.h"
 #include "plan/plan.h"
+#include "recipe/steps.h"
 #include "spectral/spectrum.h"
 
 /* Positions, and what was learned while making them. */
@@ -48,6 +49,7 @@ typedef struct {
     const ikt_loop_state *from;      /* of the finished run that is extended */
     bool want_last;                  /* the loop's last state */
     bool is_told;                    /* the watcher of the context is told of iterations */
+    const ikt_steps *steps;          /* of the recipe; NULL: they follow from settings and data */
 } ikt_embed_options;
 
 /* COLLECTIVE. Embeds the rows of a data set, or of a graph.

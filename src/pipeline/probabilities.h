@@ -1,10 +1,4 @@
-/* From data, or from a matrix of all pairs, to P: the arrows  codes -> neighbours -> affinity -> P
- * of the line.
- *
- * There is one way for each of the scores that a kind of affinity may ask for
- * (affinity/affinity.h): by cell codes, by distances. Each compares all pairs of rows, or those of
- * near cells; where P is dense, scores become P at once.
- */
+/* Codes, lists, weights and P of a line of steps (line.h), and what a checkpoint holds of them. */
 #ifndef IKT_PIPELINE_PROBABILITIES_H
 #define IKT_PIPELINE_PROBABILITIES_H
 
@@ -20,16 +14,6 @@
 #include "pipeline/discriminative.h"
 #include "pipeline/start.h"
 #include "settings/settings.h"
-
-/* What is wanted, and who else receives what is made on the way; all of it lent. */
-typedef struct {
-    unsigned needs;          /* of the objective (ikt_objective_need); nothing else is made */
-    const int64_t *labels;   /* [rows.count] of the own rows, or NULL */
-    const char *label_names; /* a line a class, or NULL */
-    const ikt_landmarks *landmarks; /* among which codes place the rows, or NULL */
-    ikt_model_writer *model_writer; /* receives model and codes (early_outputs.h), or NULL */
-    ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
-} ikt_probabilities_options;
 
 /* P in one of its forms, or what else the objective needs, and what was learned on the way. */
 typedef struct {
@@ -77,16 +61,6 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
 /* COLLECTIVE. Writes p->lists, and what was learned on the way, where a checkpoint is due
  * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
 ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p);
-
-/* COLLECTIVE. Computes what `options` asks for of the data set under the settings, or what is left
- * to do of it. P's total and symmetry are checked.
- *   data   NULL where there is a graph (input.graph) and nothing is taken from the rows
- *   p      of ikt_probabilities_begin
- * Errors: IKT_ERR_USAGE for settings that do not suit n or the needs, IKT_ERR_RESOURCE, those of
- * reading; IKT_STOPPED, with the stage saved. */
-ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_probabilities_options *options,
-                                     ikt_probabilities *p);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 

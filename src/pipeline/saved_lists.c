@@ -116,3 +116,19 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
         ikt_neighbours_destroy(&out->lists);
     return st;
 }
+
+void ikt_probabilities_destroy(ikt_probabilities *p) {
+    ikt_free(&p->start);
+    ikt_free(&p->scores);
+    ikt_neighbours_destroy(&p->lists);
+    ikt_neighbours_destroy(&p->neighbours);
+    ikt_codes_destroy(&p->codes);
+    ikt_features_destroy(&p->features);
+    ikt_joined_destroy(&p->joined);
+    ikt_directed_destroy(&p->weights);
+    ikt_order_destroy(&p->order);
+    ikt_graph_destroy(&p->graph);
+    ikt_dense_destroy(&p->dense);
+    ikt_whole_destroy(&p->whole);
+    ikt_class_outcome_destroy(&p->classes);
+}

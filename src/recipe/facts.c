@@ -117,6 +117,12 @@ static void find_start(const ikt_settings *s, bool *has) {
     has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
     has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
     has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels;
+    has[IKT_FACT_START_P] = ikt_layout_start(l)->of_p;
+    has[IKT_FACT_START_FILE] = l->init == IKT_INIT_FILE;
+    has[IKT_FACT_START_KEPT] =
+        has[IKT_FACT_GRAPH] &&
+        ((has[IKT_FACT_START_PCA] && has[IKT_FACT_GRAPH_COMPONENTS]) ||
+         (has[IKT_FACT_START_LANDMARKS] && has[IKT_FACT_GRAPH_LANDMARKS]));
     has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);
     has[IKT_FACT_KERNEL_MAP] = ikt_settings_has_kernel_map(s);
     has[IKT_FACT_KERNEL_STANDS] = ikt_settings_is_kernel_map(s);
@@ -178,11 +184,9 @@ ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
     return facts;
 }
 
-bool ikt_rule_holds(const ikt_rule *rule, const ikt_facts *facts) {
-    for (int i = 0; rule->when[i] != 0; i++) {
-        const int fact = rule->when[i];
-        if (facts->has[fact < 0 ? -fact : fact] != (fact > 0)) return false;
-    }
+bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when) {
+    for (; *when != 0; when++)
+        if (facts->has[*when < 0 ? -*when : *when] != (*when > 0)) return false;
     return true;
 }
 

@@ -17,8 +17,8 @@ typedef struct {
  *   shape      NULL: of nothing but the settings, as if all files were there */
 ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape);
 
-/* LOCAL, pure. Whether all facts of a rule hold. */
-bool ikt_rule_holds(const ikt_rule *rule, const ikt_facts *facts);
+/* LOCAL, pure. Whether all facts of a list hold, or do not hold, as it says; it ends with 0. */
+bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when);
 
 /* LOCAL. Adds a sentence in which {section.key} stands for the value of that setting, {input} for
  * the name of the input, {spectrum} for the setting that asks for eigenvectors, and {all:WORD} and

@@ -116,5 +116,8 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     data.graph_entries = out->graph.entries;
     data.graph_is_ordered = out->graph.is_ordered;
     IKT_TRY(ikt_workload_make(ctx, settings, &data, ranks, threads, &out->work));
-    return check_batch(ctx, &out->work);
+    IKT_TRY(check_batch(ctx, &out->work));
+    const ikt_facts facts = ikt_facts_of(&out->work.settings, shape);
+    return ikt_steps_find(ctx, &out->work.settings, &facts,
+                          ikt_steps_wanted(&out->work.settings, &facts), &out->steps);
 }

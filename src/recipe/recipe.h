@@ -17,6 +17,7 @@
 #include "isolation/model.h"
 #include "kernelsum/grid.h"
 #include "recipe/shape.h"
+#include "recipe/steps.h"
 #include "settings/settings.h"
 
 /* What a run has to do, in numbers: all that a prediction of its time and memory starts from. Made
@@ -62,6 +63,7 @@ typedef struct {
     ikt_settings settings; /* with what follows from the inputs; what depends on the rows is auto */
     ikt_workload work;     /* the same for these rows, with nothing left to be chosen */
     ikt_graph_about graph; /* of the shape, with what is used of it; its text is lent */
+    ikt_steps steps;
     bool has_labels;
 } ikt_recipe;
 

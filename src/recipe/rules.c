@@ -258,7 +258,7 @@ static const ikt_rule rules[] = {
 static ikt_status check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                         const ikt_facts *facts, const ikt_rule *rule) {
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    while (rule && rule->sentence && !ikt_rule_holds(rule, facts))
+    while (rule && rule->sentence && !ikt_facts_hold(facts, rule->when))
         rule++;
     if (!rule || !rule->sentence) return IKT_OK;
     ikt_sentence_add(&text, settings, shape, rule->sentence);
