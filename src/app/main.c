@@ -140,7 +140,8 @@ static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &i
  * of settings, a verb of the list above, or one that there is none of. */
 static bool is_without_mpi(int argc, char **argv) {
     static const char *const words[] = {
-        "--help", "-h", "--version", "--print-config", "--print-defaults", "--print-reference"};
+        "--help",           "-h",               "--version",       "--print-config",
+        "--print-defaults", "--print-reference", "--list-methods"};
     const char *name = NULL;
     for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)

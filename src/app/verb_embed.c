@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "pipeline/outcome.h"
+#include "recipe/explain.h"
 #include "recipe/facts.h"
 #include "settings/preset.h"
 
@@ -199,6 +200,15 @@ static ikt_status print_tables(ikt_context *ctx, bool as_yaml, const ikt_setting
     return st;
 }
 
+/* What goes together, by asking what decides it. */
+static ikt_status list_methods(ikt_context *ctx) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_methods_describe(&text);
+    if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
+    ikt_free(&text.data);
+    return text.status;
+}
+
 static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
@@ -213,7 +223,7 @@ static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) 
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     struct {
-        bool json, print_config, print_defaults, print_reference, dry_run;
+        bool json, print_config, print_defaults, print_reference, list_methods, dry_run;
         int64_t extend;
     } w;
     bool help, is_named;
@@ -233,6 +243,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "from, and do nothing else"},
         {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_reference,
          "Print every setting with its default and its meaning as Markdown, and do nothing else"},
+        {"list-methods", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.list_methods,
+         "Print which objectives, affinities, starts and inputs go together, as Markdown, and do "
+         "nothing else"},
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL, &w.extend,
          "Go on with the finished run in output.file for N more iterations, with the settings that "
          "it had, and replace its result"},
@@ -241,6 +254,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                               IKT_WORDS_MOST, &words.count, &help));
     if (help) return describe_keys(ctx, argc, argv);
     if (w.print_defaults || w.print_reference) return print_tables(ctx, w.print_defaults, &words);
+    if (w.list_methods) return list_methods(ctx);
     IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
     if (settings.run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings.run.threads);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "app/print.h"
+#include "app/print_steps.h"
 #include "app/settings_read.h"
 #include "app/verb.h"
 #include "base/comm.h"
@@ -24,7 +25,7 @@ typedef struct {
     int64_t points, columns, entries, ranks;
     int64_t nodes, cores, domains;
     int type;
-    bool as_json, calibrate;
+    bool as_json, calibrate, steps;
     char memory[IKT_STRING_MAX], machine[IKT_STRING_MAX];
 } arguments;
 
@@ -191,7 +192,9 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     }
     IKT_TRY(ikt_workload_make(ctx, &recipe.settings, &recipe.work.data, ranks, threads, &p.work));
     IKT_TRY(ikt_plan_make(ctx, base, &p));
-    if (ikt_rank(ctx) == 0)
+    if (ikt_rank(ctx) == 0 && a->steps)
+        ikt_steps_print(&recipe.steps, &p);
+    else if (ikt_rank(ctx) == 0)
         (a->as_json ? ikt_plan_json : ikt_plan_print)(&p,
                                                       is_asked || is_free ? &recommendation : NULL);
     return IKT_OK;
@@ -233,6 +236,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.calibrate,
          "Measure the constants of the machine under this launch, which takes some seconds, and "
          "write them to that file"},
+        {"steps", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.steps,
+         "Print the steps of the run, in order: what each takes and makes, the memory and the time "
+         "of each, and from which of them a stopped run goes on"},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.as_json, "Print the plan as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,

@@ -80,15 +80,17 @@ void ikt_line_end(ikt_line *line) {
     ikt_pairwise_close(&line->matrix);
 }
 
-/* What was learned while P was made, in the settings and the log. */
-static void note_probabilities(ikt_line *line, double seconds) {
-    ikt_context *ctx = line->ctx;
+/* What was decided and learned while P was made. */
+static void note_probabilities(ikt_line *line) {
     ikt_probabilities *p = &line->p;
     ikt_settings *settings = line->settings;
     ikt_embed_result *out = line->out;
-    const int64_t n = p->rows.n;
+    ikt_whole_settings *whole = &settings->affinity.whole;
     out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
+    out->cells = p->cells;
+    out->recall = p->recall;
+    out->accuracy = p->accuracy;
     out->classes = p->classes; /* given away */
     p->classes = (ikt_class_outcome){.is_there = false};
     if (out->classes.is_there) settings->affinity.fisher.euclidean = out->classes.euclidean;
@@ -98,11 +100,17 @@ static void note_probabilities(ikt_line *line, double seconds) {
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
-    ikt_whole_settings *whole = &settings->affinity.whole;
     if (p->is_whole && whole->step <= IKT_AUTO_REAL)
-        whole->step =
-            ikt_whole_step_auto(p->psi, n, ikt_whole_noise(whole, p->whole.t, p->whole.others));
-    if (p->k == 0) return; /* nothing was made of the rows */
+        whole->step = ikt_whole_step_auto(p->psi, p->rows.n,
+                                          ikt_whole_noise(whole, p->whole.t, p->whole.others));
+}
+
+/* The same for people; nothing where nothing was made of the rows. */
+static void tell_probabilities(const ikt_line *line, double seconds) {
+    ikt_context *ctx = line->ctx;
+    const ikt_probabilities *p = &line->p;
+    const double entries = (double)p->entries / (double)p->rows.n;
+    if (p->k == 0) return;
     if (p->is_whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("largest_cell", p->whole.largest),
@@ -122,11 +130,8 @@ static void note_probabilities(ikt_line *line, double seconds) {
                         (ikt_log_number[]){IKT_LOG_INT("entries", p->entries),
                                            IKT_LOG_REAL("seconds", seconds),
                                            {0}},
-                        "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
-                        (double)p->entries / (double)n, seconds);
-    out->cells = p->cells;
-    out->recall = p->recall;
-    out->accuracy = p->accuracy;
+                        "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries,
+                        seconds);
     if (p->recall.sample > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE,
@@ -141,7 +146,7 @@ static void note_probabilities(ikt_line *line, double seconds) {
         ikt_log_numbers(ctx, IKT_LOG_WARN,
                         (ikt_log_number[]){IKT_LOG_INT("rows", p->zero_similarity), {0}},
                         "%lld rows %s", (long long)p->zero_similarity,
-                        ikt_affinity_of(&settings->affinity)->zero_similarity_because);
+                        ikt_affinity_of(&line->settings->affinity)->zero_similarity_because);
 }
 
 /* SAME-ARGS. What cannot be what one longer run would be. */
@@ -201,7 +206,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     if (st == IKT_OK) {
         st = ikt_line_run(&line, 0, IKT_STEP_EIGENVECTORS);
         if (st == IKT_OK) {
-            note_probabilities(&line, ikt_now() - begun);
+            note_probabilities(&line);
+            tell_probabilities(&line, ikt_now() - begun);
             out->y = line.p.start;
             line.p.start = NULL;
             st = ikt_line_run(&line, IKT_STEP_EIGENVECTORS, IKT_STEPS);
