@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "data/raw_rows.h"
 #include "dist/rows.h"
@@ -378,20 +378,22 @@ static ikt_status gather_dropped(ikt_context *ctx, const ikt_source *from, const
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) ikt_allgather(ctx, c->row, c->rows, sizeof *c->row, self->dropped, each);
     ikt_free(&each);
-    if (st == IKT_OK && self->count == ikt_source_rows(from))
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s: every row has a missing value, so that preprocess.missing: drop leaves "
-                      "none; take mean or median, or remove the columns that lack most",
-                      ikt_source_name(from));
-    return st;
+    IKT_TRY(st);
+    if (self->count == ikt_source_rows(from))
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s: every row has a missing value, so that preprocess.missing: drop leaves "
+            "none; take mean or median, or remove the columns that lack most",
+            ikt_source_name(from));
+    return IKT_OK;
 }
 
 /* COLLECTIVE. What the source on top needs, from passes over the other one. */
 static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *self) {
     const int64_t d = ikt_source_columns(self->from), n = ikt_source_rows(self->from);
-    ikt_raw_rows raw;
+    ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_row_reader reader;
-    counts c = {.d = 0};
+    counts c IKT_AT_END(counts_free) = {.d = 0};
     ikt_status st = ikt_raw_rows_create(ctx, self->from, &raw, &reader);
     if (st == IKT_OK) st = count_missing(ctx, &reader, &c);
     if (st == IKT_OK) log_missing(ctx, self->from, &c, how);
@@ -404,8 +406,6 @@ static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *
         if (st == IKT_OK && how == IKT_MISSING_MEDIAN)
             st = find_medians(ctx, &reader, c.absent, self->fill);
     }
-    counts_free(&c);
-    ikt_raw_rows_destroy(&raw);
     return st;
 }
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 static const char purpose[] = "rows of the caller";
 static const int64_t default_round_bytes = (int64_t)64 << 20;
@@ -79,7 +79,7 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
                         char *rows) {
     const int64_t most_rows = b->round_bytes / (int64_t)bytes;
     int64_t longest = 0, step, most;
-    char *leaving = NULL;
+    char *leaving IKT_AT_END(ikt_free) = NULL;
     for (int r = 0; r < ikt_size(ctx); r++)
         longest = b->request[r].count > longest ? b->request[r].count : longest;
     for (step = longest;; step = step / 2) {
@@ -90,14 +90,13 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
         }
         if (step == 1 || ikt_max_one(ctx, most) <= most_rows) break;
     }
-    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose));
-    for (int64_t round = 0; round * step < longest && st == IKT_OK; round++) {
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose)));
+    for (int64_t round = 0; round * step < longest; round++) {
         plan_round(ctx, b, step, round, own, bytes, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
         rows += (size_t)part_of(b->request[ikt_rank(ctx)], step, round).count * bytes;
     }
-    ikt_free(&leaving);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,

@@ -7,29 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 
 /* COLLECTIVE. Classes of all rows, and how many rows each has. */
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     const ikt_measured *what = view->what;
-    int32_t *own = NULL;
+    int32_t *own IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
     ikt_status st = ikt_alloc(ctx, &own, what->rows.count, sizeof *own, "measures");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &view->size, view->classes.count, sizeof *view->size, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < what->rows.count; i++)
-            own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
-        st = ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of);
-    }
-    for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < what->rows.count; i++)
+        own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of));
+    for (int64_t i = 0; i < view->n; i++)
         view->size[view->class_of[i]]++;
-    ikt_free(&own);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,

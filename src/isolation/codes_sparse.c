@@ -14,7 +14,7 @@
 
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "isolation/centre_table.h"
@@ -358,7 +358,7 @@ static ikt_status place_centres(coder *k) {
     ikt_context *ctx = k->c->ctx;
     ikt_code_places *places = k->c->places;
     const int64_t count = k->table.count, cells = ikt_near_centres_cells(count);
-    uint32_t *order = NULL;
+    uint32_t *order IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &k->place, count, sizeof *k->place, purpose);
     if (st == IKT_OK)
@@ -370,7 +370,6 @@ static ikt_status place_centres(coder *k) {
         places->first[c] = c * count / cells;
     places->centres = count;
     places->cells = cells;
-    ikt_free(&order);
     return ikt_agree(ctx, st);
 }
 
@@ -413,9 +412,9 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);
-    if (st == IKT_OK && with_lists)
-        ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
-    return st;
+    IKT_TRY(st);
+    if (with_lists) ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
+    return IKT_OK;
 }
 
 ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool with_lists) {
@@ -423,13 +422,12 @@ ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool wit
     const int64_t t = spec->t, parts = ikt_model_parts(spec);
     const int64_t batch = batch_of(c->budget, spec, rows);
     coder k = {.c = c, .isa = ikt_cpu_isa()};
-    ikt_status st = IKT_OK;
     c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (parts > t);
     if (with_lists) return code_parts(&k, parts, true);
-    for (int64_t count; st == IKT_OK && k.first < parts; k.first += count) {
+    for (int64_t count; k.first < parts; k.first += count) {
         const int64_t left = t - k.first; /* the coarse one by itself, the last */
         count = left > batch ? batch : left > 0 ? left : 1;
-        st = code_parts(&k, count, false);
+        IKT_TRY(code_parts(&k, count, false));
     }
-    return st;
+    return IKT_OK;
 }

@@ -1,7 +1,7 @@
 /* The centres near to the rows of a tile. See near_search.h. */
 #include "isolation/near_search.h"
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 
 enum {
@@ -46,14 +46,13 @@ static ikt_status pack_level(const ikt_row_lists *l, const uint32_t *drawn, int6
                              ikt_near_level *level) {
     const ikt_coding *c = l->c;
     const int64_t bytes = ikt_centres_bytes(c->kernel, count, c->d);
-    int64_t *index = NULL;
+    int64_t *index IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(c->ctx, &level->slab, bytes, 1, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
     for (int64_t i = 0; i < count; i++)
         index[i] = l->near.place[drawn[i]];
     ikt_centres_place(c->kernel, count, c->d, level->slab, &level->points);
     ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
-    ikt_free(&index);
     return IKT_OK;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "metric/metric.h"
@@ -80,7 +80,7 @@ static ikt_status load_centres(ikt_row_lists *l) {
     const ikt_coding *c = l->c;
     const ikt_model_spec *spec = &c->model->spec;
     const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
-    int64_t *index = NULL;
+    int64_t *index IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(c->ctx, &l->rows, count * c->d, (size_t)c->element, "centres");
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &l->slab, bytes, 1, "centres");
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
@@ -90,19 +90,16 @@ static ikt_status load_centres(ikt_row_lists *l) {
     if (st == IKT_OK && (c->places->near > 0 || spec->candidates > 0))
         st = ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
                                      count, c->d, spec->seed, spec->candidates, &l->near);
-    if (st == IKT_OK) {
-        for (int64_t q = 0; q < count; q++)
-            index[q] = number_of(l, q);
-        ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
-        ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
-        if (!keeps_rows(c->kernel->is_u8, spec))
-            ikt_free(&l->rows);
-        else if (l->near.count > 0)
-            st = reorder_rows(l);
-        st = ikt_agree(c->ctx, st);
-    }
-    ikt_free(&index);
-    return st;
+    IKT_TRY(st);
+    for (int64_t q = 0; q < count; q++)
+        index[q] = number_of(l, q);
+    ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
+    ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
+    if (!keeps_rows(c->kernel->is_u8, spec))
+        ikt_free(&l->rows);
+    else if (l->near.count > 0)
+        st = reorder_rows(l);
+    return ikt_agree(c->ctx, st);
 }
 
 static ikt_status create_spaces(ikt_row_lists *l) {

@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "linalg/column_stats.h"
 #include "linalg/dot_tile.h"
@@ -128,7 +128,7 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
     int64_t d = pca->d, rows_max = ikt_stream_rows(d, (int64_t)sizeof(double));
     if (rows_max < IKT_TILE_ROWS) rows_max = IKT_TILE_ROWS;
     const ikt_isa isa = ikt_cpu_isa();
-    double *rows = NULL;
+    double *rows IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &rows, rows_max * d, sizeof(double), "row blocks"));
     ikt_status st = IKT_OK;
     const int64_t steps = ikt_stream_steps(ctx, count, rows_max);
@@ -142,7 +142,6 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
             ikt_pca_project(pca, isa, rows + i * d, now, scores + (at.first - first + i) * pca->k);
         }
     }
-    ikt_free(&rows);
     return st;
 }
 
@@ -161,32 +160,26 @@ static ikt_status multiply(ikt_context *ctx, const ikt_sparse *rows, double *gra
     const int64_t m = rows->count;
     const int threads = ikt_threads(ctx);
     const ikt_rows distribution = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *dense_rows = NULL, *own = NULL;
-    int64_t *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &dense_rows, threads * rows->d, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count * m, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    double *dense_rows = ikt_claim(&held, threads * rows->d, sizeof(double));
+    double *own = ikt_claim(&held, distribution.count * m, sizeof *own);
+    int64_t *counts = ikt_claim(&held, distribution.ranks, sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < distribution.count; i++) {
-            double *dense = dense_rows + omp_get_thread_num() * rows->d; /* zero before and after */
-            const ikt_sparse_row row = ikt_sparse_row_of(rows, distribution.first + i);
-            for (int64_t e = 0; e < row.count; e++)
-                dense[row.column[e]] = (double)row.value[e];
-            for (int64_t j = 0; j < m; j++)
-                own[i * m + j] = product(ikt_sparse_row_of(rows, j), dense);
-            for (int64_t e = 0; e < row.count; e++)
-                dense[row.column[e]] = 0;
-        }
-        for (int r = 0; r < distribution.ranks; r++)
-            counts[r] = ikt_rows_count(&distribution, r);
-        ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
+    for (int64_t i = 0; i < distribution.count; i++) {
+        double *dense = dense_rows + omp_get_thread_num() * rows->d; /* zero before and after */
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, distribution.first + i);
+        for (int64_t e = 0; e < row.count; e++)
+            dense[row.column[e]] = (double)row.value[e];
+        for (int64_t j = 0; j < m; j++)
+            own[i * m + j] = product(ikt_sparse_row_of(rows, j), dense);
+        for (int64_t e = 0; e < row.count; e++)
+            dense[row.column[e]] = 0;
     }
-    ikt_free(&dense_rows);
-    ikt_free(&own);
-    ikt_free(&counts);
-    return st;
+    for (int r = 0; r < distribution.ranks; r++)
+        counts[r] = ikt_rows_count(&distribution, r);
+    ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
+    return IKT_OK;
 }
 
 /* Products of the rows less their mean, as an upper triangle in place; in a fixed order.

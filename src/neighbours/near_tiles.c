@@ -6,9 +6,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/select.h"
 #include "dist/shuffle.h"
@@ -196,7 +196,7 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
     const ikt_tiles *tiles = s->tiles;
     const ikt_row_part *from = &s->part[part];
     ikt_context *ctx = s->ctx;
-    char *answer = NULL, *at;
+    char *answer IKT_AT_END(ikt_free) = NULL, *at;
     int64_t rows = 0;
     for (int r = 0; r < ikt_size(ctx); r++)
         rows += x->leaving[r];
@@ -210,7 +210,6 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
         at += bytes;
     }
     ikt_exchange(ctx, answer, x->leaving, s->foreign.data[part], x->coming, (size_t)from->bytes);
-    ikt_free(&answer);
     return IKT_OK;
 }
 

@@ -7,9 +7,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "dist/halo.h"
 
 enum {
@@ -145,7 +145,7 @@ static const double one = 0x1p61;
 /* COLLECTIVE. sqrt(d_i / sum over the component) of the own rows, whose d_i `part` holds. An empty
  * row is a component of its own, with the eigenvalue 0 of L by agreement. */
 static ikt_status set_parts(ikt_normalised *n) {
-    int64_t *sum = NULL;
+    int64_t *sum IKT_AT_END(ikt_free) = NULL;
     const int32_t *of = n->components->of;
     IKT_TRY(ikt_alloc_all(n->ctx, &sum, n->components->count, sizeof *sum, purpose));
     for (int64_t i = 0; i < n->rows.count; i++)
@@ -153,7 +153,6 @@ static ikt_status set_parts(ikt_normalised *n) {
     ikt_sum_i64(n->ctx, sum, n->components->count);
     for (int64_t i = 0; i < n->rows.count; i++)
         n->part[i] = sum[of[i]] > 0 ? sqrt(n->part[i] / ((double)sum[of[i]] / one)) : 1;
-    ikt_free(&sum);
     return IKT_OK;
 }
 
@@ -183,30 +182,25 @@ static void find_along(const ikt_normalised *n, const ikt_block *v, const double
 static ikt_status remove_known(void *self, ikt_block *v) {
     const ikt_normalised *n = self;
     const int64_t m = v->m, entries = n->components->count * m;
-    int64_t *sum = NULL;
-    double *unit = NULL;
-    ikt_status st = ikt_alloc(n->ctx, &sum, ikt_threads(n->ctx) * entries, sizeof *sum, purpose);
-    if (st == IKT_OK) st = ikt_alloc(n->ctx, &unit, m, sizeof *unit, purpose);
-    st = ikt_agree(n->ctx, st);
-    if (st == IKT_OK) st = ikt_block_norms(v, unit);
-    if (st == IKT_OK) {
-        for (int64_t k = 0; k < m; k++) {
-            int exponent;
-            frexp(unit[k], &exponent);
-            unit[k] = unit[k] > 0x1p-900 ? ldexp(one, -exponent) : 0;
-        }
-        find_along(n, v, unit, sum);
-        ikt_sum_i64(n->ctx, sum, entries);
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(n->ctx))
-        for (int64_t i = 0; i < n->rows.count; i++) {
-            const int64_t *along = sum + n->components->of[i] * m;
-            for (int64_t k = 0; k < m; k++)
-                if (unit[k] > 0) v->v[i * m + k] -= n->part[i] * ((double)along[k] / unit[k]);
-        }
+    IKT_ARRAYS(held, n->ctx, purpose);
+    int64_t *sum = ikt_claim(&held, ikt_threads(n->ctx) * entries, sizeof *sum);
+    double *unit = ikt_claim(&held, m, sizeof *unit);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_block_norms(v, unit));
+    for (int64_t k = 0; k < m; k++) {
+        int exponent;
+        frexp(unit[k], &exponent);
+        unit[k] = unit[k] > 0x1p-900 ? ldexp(one, -exponent) : 0;
     }
-    ikt_free(&sum);
-    ikt_free(&unit);
-    return st;
+    find_along(n, v, unit, sum);
+    ikt_sum_i64(n->ctx, sum, entries);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(n->ctx))
+    for (int64_t i = 0; i < n->rows.count; i++) {
+        const int64_t *along = sum + n->components->of[i] * m;
+        for (int64_t k = 0; k < m; k++)
+            if (unit[k] > 0) v->v[i * m + k] -= n->part[i] * ((double)along[k] / unit[k]);
+    }
+    return IKT_OK;
 }
 
 ikt_operator ikt_normalised_operator(ikt_normalised *normalised) {
@@ -238,13 +232,12 @@ static ikt_status set_scales(ikt_normalised *n) {
         n->scale[i] = degree > 0 ? 1 / sqrt(degree) : 0;
     }
     if (n->dense) return IKT_OK;
-    ikt_halo *halo = NULL;
+    ikt_halo *halo IKT_AT_END(ikt_halo_destroy) = NULL;
     IKT_TRY(ikt_halo_create(n->ctx, &n->rows, n->graph->ghost_row, n->graph->n_ghost,
                             sizeof(double) / sizeof(float), &halo));
     ikt_halo_begin(halo, (const float *)(const void *)n->scale,
                    (float *)(void *)(n->scale + count));
     ikt_halo_end(halo);
-    ikt_halo_destroy(&halo);
     return IKT_OK;
 }
 
