@@ -10,10 +10,15 @@ void ikt_arrays_take(ikt_arrays *held, void *array) {
     held->last = array;
 }
 
-void *ikt_claim(ikt_arrays *held, int64_t count, size_t size) {
+void *ikt_claim_kept(ikt_arrays *held, int64_t count, size_t size) {
     void *array = NULL;
     if (held->status == IKT_OK)
         held->status = ikt_alloc(held->ctx, &array, count, size, held->purpose);
+    return array;
+}
+
+void *ikt_claim(ikt_arrays *held, int64_t count, size_t size) {
+    void *array = ikt_claim_kept(held, count, size);
     ikt_arrays_take(held, array);
     return array;
 }

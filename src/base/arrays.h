@@ -16,12 +16,18 @@
 #ifndef IKT_BASE_ARRAYS_H
 #define IKT_BASE_ARRAYS_H
 
+#include <string.h>
+
 #include "base/memory.h"
 
 /* Behind the name of a variable: destroy(&variable) is called where the block ends, also by a
- * return. It accepts what is empty, so that a variable that is given away is set to NULL:
+ * return. It accepts what is empty:
  *     ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {.count = 0}; */
 #define IKT_AT_END(destroy) __attribute__((cleanup(destroy)))
+
+/* *out = made, of which nothing is left to be destroyed; IKT_OK. So ends what made it with
+ * IKT_AT_END, that a failure leaves nothing behind:  return ikt_give(out, made); */
+#define ikt_give(out, made) (*(out) = (made), memset(&(made), 0, sizeof(made)), IKT_OK)
 
 /* The arrays are all of one context and counted under one purpose, which is kept, not copied. */
 typedef struct {
@@ -41,6 +47,10 @@ static inline ikt_arrays ikt_arrays_of(ikt_context *ctx, const char *purpose) {
 /* LOCAL. `count` zeroed elements of `size` bytes as ikt_alloc gives them; NULL where this claim or
  * one before it failed. */
 void *ikt_claim(ikt_arrays *held, int64_t count, size_t size);
+
+/* LOCAL. The same, of an array that stays when the others are freed: whoever it is made for frees
+ * it with ikt_free. */
+void *ikt_claim_kept(ikt_arrays *held, int64_t count, size_t size);
 
 /* LOCAL. Takes an array of ikt_alloc, which is then held with the others; NULL is no array. */
 void ikt_arrays_take(ikt_arrays *held, void *array);

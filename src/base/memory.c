@@ -237,6 +237,11 @@ void ikt_free(void *pointer) {
     free(head);
 }
 
+void ikt_free_each(void *const pointers[], size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ikt_free(pointers[i]);
+}
+
 int64_t ikt_memory_now(const ikt_context *ctx) {
     return ctx->memory_now;
 }

@@ -37,10 +37,8 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     uint32_t *order = ikt_claim(&held, count, sizeof *order);
     int64_t *row = ikt_claim(&held, count, sizeof *row);
     float *x = ikt_claim(&held, dense, sizeof *x);
-    if (held.status == IKT_OK)
-        held.status = ikt_alloc(ctx, &cells->centre, dense, sizeof *x, "cells");
-    if (held.status == IKT_OK)
-        held.status = ikt_alloc(ctx, &cells->packed, packed, sizeof *x, "cells");
+    cells->centre = ikt_claim_kept(&held, dense, sizeof *x);
+    cells->packed = ikt_claim_kept(&held, packed, sizeof *x);
     ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK)
         st = cells->is_sparse
@@ -125,16 +123,13 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
         own[i] = number[cell[i]];
     if (st == IKT_OK) st = ikt_cells_number(ctx, rows, own, 1, count, out->first, slot);
-    ikt_free(&number);
-    ikt_free(&own);
+    ikt_free_all(&number, &own);
     if (st != IKT_OK) ikt_cells_destroy(out);
     return st;
 }
 
 void ikt_cells_destroy(ikt_cells *cells) {
-    ikt_free(&cells->first);
-    ikt_free(&cells->centre);
-    ikt_free(&cells->packed);
+    ikt_free_all(&cells->first, &cells->centre, &cells->packed);
     ikt_sparse_destroy(&cells->rows);
     ikt_sparse_pack_destroy(&cells->sparse_pack);
     cells->count = 0;

@@ -406,9 +406,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
     ikt_pca_destroy(&d->fitted);
     ikt_pairwise_close(&d->pairs);
-    ikt_free(&d->native);
-    ikt_free(&d->mapped);
-    ikt_free(&d->work);
+    ikt_free_all(&d->native, &d->mapped, &d->work);
     ikt_sparse_rows_destroy(&d->entries);
     ikt_free(dataset);
 }

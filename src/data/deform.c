@@ -36,9 +36,7 @@ typedef struct {
 
 static void release(void *state) {
     images *im = state;
-    ikt_free(&im->pixels);
-    ikt_free(&im->labels);
-    ikt_free(&im->weight);
+    ikt_free_all(&im->pixels, &im->labels, &im->weight);
 }
 
 static ikt_status prepare(ikt_generation *g) {

@@ -30,10 +30,7 @@ typedef struct {
 
 static void release(void *state) {
     derived *s = state;
-    ikt_free(&s->x);
-    ikt_free(&s->labels);
-    ikt_free(&s->shift);
-    ikt_free(&s->row);
+    ikt_free_all(&s->x, &s->labels, &s->shift, &s->row);
 }
 
 /* COLLECTIVE. Reads the source; what follows is the same on every rank. */

@@ -121,7 +121,7 @@ ikt_status ikt_generation_open(ikt_context *ctx, const char *name,
                                const ikt_generate_settings *settings, uint64_t seed,
                                ikt_generation **out) {
     const ikt_generator *generator = NULL;
-    ikt_generation *g = NULL;
+    ikt_generation *g IKT_AT_END(ikt_generation_close) = NULL;
     *out = NULL;
     ikt_status st = find_generator(ctx, name, &generator);
     if (st == IKT_OK) st = ikt_alloc(ctx, &g, 1, sizeof *g, "generation");
@@ -135,19 +135,16 @@ ikt_status ikt_generation_open(ikt_context *ctx, const char *name,
                               .has_labels = generator->labels};
         st = complete(ctx, generator, &g->settings);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && generator->prepare) st = generator->prepare(g);
-    if (st != IKT_OK) ikt_generation_close(&g);
-    *out = g;
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    if (generator->prepare) IKT_TRY(generator->prepare(g));
+    return ikt_give(out, g);
 }
 
 void ikt_generation_close(ikt_generation **generation) {
     ikt_generation *g = *generation;
     if (!g) return;
     if (g->state && g->generator->release) g->generator->release(g->state);
-    ikt_free(&g->state);
-    ikt_free(generation);
+    ikt_free_all(&g->state, generation);
 }
 
 void ikt_generation_fill(const ikt_generation *g, int64_t first, int64_t count, void *rows,
@@ -275,8 +272,7 @@ ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwr
             ikt_progress(g->ctx, "rows", part.first + part.count - own.first, own.count, NULL);
     }
     st = ikt_table_close(&writer, st);
-    ikt_free(&rows);
-    ikt_free(&labels);
+    ikt_free_all(&rows, &labels);
     IKT_TRY(st);
     ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),

@@ -291,9 +291,7 @@ static ikt_status sparse_statistics(ikt_context *ctx, ikt_source *source, bool w
     }
     if (st == IKT_OK) join_extremes(ctx, &p);
     if (st == IKT_OK && with_variance) st = find_variance(ctx, source, &p);
-    ikt_free(&p.held);
-    ikt_free(&p.exponent);
-    ikt_free(&p.sum);
+    ikt_free_all(&p.held, &p.exponent, &p.sum);
     return st;
 }
 

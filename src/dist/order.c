@@ -58,9 +58,7 @@ ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 void ikt_order_destroy(ikt_order *order) {
     ikt_shuffle_destroy(&order->shuffle);
-    ikt_free(&order->leaving);
-    ikt_free(&order->place);
-    ikt_free(&order->row);
+    ikt_free_all(&order->leaving, &order->place, &order->row);
 }
 
 int64_t ikt_order_memory(int64_t n_local) {
@@ -194,8 +192,7 @@ ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
         is_left = ikt_max_one(ctx, is_left) > 0;
     }
     for (side *s = sides; s < sides + 2; s++) {
-        ikt_free(&s->done);
-        ikt_free(&s->buffer);
+        ikt_free_all(&s->done, &s->buffer);
     }
     return st;
 }

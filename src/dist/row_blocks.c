@@ -13,12 +13,12 @@ static const int64_t default_round_bytes = (int64_t)64 << 20;
 ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks *out) {
     const int64_t ranks = ikt_size(ctx);
     *out = (ikt_row_blocks){.round_bytes = default_round_bytes};
-    ikt_status st = ikt_alloc(ctx, &out->first, ranks + 1, sizeof *out->first, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->request, ranks, sizeof *out->request, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->give_counts, ranks, sizeof *out->give_counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->counts, ranks, sizeof *out->counts, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->first = ikt_claim_kept(&held, ranks + 1, sizeof *out->first);
+    out->request = ikt_claim_kept(&held, ranks, sizeof *out->request);
+    out->give_counts = ikt_claim_kept(&held, ranks, sizeof *out->give_counts);
+    out->counts = ikt_claim_kept(&held, ranks, sizeof *out->counts);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st != IKT_OK) {
         ikt_row_blocks_destroy(out);
         return st;
@@ -31,10 +31,7 @@ ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks
 }
 
 void ikt_row_blocks_destroy(ikt_row_blocks *blocks) {
-    ikt_free(&blocks->first);
-    ikt_free(&blocks->request);
-    ikt_free(&blocks->give_counts);
-    ikt_free(&blocks->counts);
+    ikt_free_all(&blocks->first, &blocks->request, &blocks->give_counts, &blocks->counts);
     blocks->n = 0;
 }
 

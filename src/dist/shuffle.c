@@ -15,9 +15,7 @@ ikt_status ikt_shuffle_create(ikt_context *ctx, const char *purpose, ikt_shuffle
 }
 
 void ikt_shuffle_destroy(ikt_shuffle *shuffle) {
-    ikt_free(&shuffle->send_counts);
-    ikt_free(&shuffle->recv_counts);
-    ikt_free(&shuffle->place);
+    ikt_free_all(&shuffle->send_counts, &shuffle->recv_counts, &shuffle->place);
 }
 
 void ikt_shuffle_clear(ikt_context *ctx, ikt_shuffle *shuffle) {
@@ -59,14 +57,13 @@ void ikt_shuffle_answer(ikt_context *ctx, const ikt_shuffle *shuffle, const void
 ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                            int64_t count, const void *own, size_t bytes, void *value) {
     ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
-    uint32_t *asked IKT_AT_END(ikt_free) = NULL; /* rows that others want, and their values */
-    char *leaving IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, "rows of others", &shuffle)));
     ikt_shuffle_count_rows(&shuffle, rows, row, count);
     ikt_shuffle_meet(ctx, &shuffle);
-    ikt_status st = ikt_alloc(ctx, &asked, shuffle.received, sizeof *asked, "rows of others");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &leaving, shuffle.received, bytes, "rows of others");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "rows of others"); /* rows that others want, and their values */
+    uint32_t *asked = ikt_claim(&held, shuffle.received, sizeof *asked);
+    char *leaving = ikt_claim(&held, shuffle.received, bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
     ikt_shuffle_send(ctx, &shuffle, row, asked, sizeof *asked);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < shuffle.received; e++)

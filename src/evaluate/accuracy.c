@@ -61,10 +61,7 @@ static ikt_status search_space_create(ikt_context *ctx, const ikt_measure_view *
 
 static void search_space_destroy(search_space *space) {
     ikt_tree_destroy(&space->tree);
-    ikt_free(&space->scores);
-    ikt_free(&space->nearest);
-    ikt_free(&space->votes);
-    ikt_free(&space->row);
+    ikt_free_all(&space->scores, &space->nearest, &space->votes, &space->row);
 }
 
 /* LOCAL. Classes are numbered in the order of their labels, so the smallest wins among equal votes.

@@ -240,12 +240,7 @@ ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view
     ikt_exact_sum_reduce(ctx, w.sum, 1);
     *value = ikt_exact_sum_value(w.sum) / (double)*queries;
 done:
-    ikt_free(&w.query);
-    ikt_free(&w.begin);
-    ikt_free(&w.order);
-    ikt_free(&w.at);
-    ikt_free(&w.mean);
-    ikt_free(&w.sum);
+    ikt_free_all(&w.query, &w.begin, &w.order, &w.at, &w.mean, &w.sum);
     return st;
 }
 

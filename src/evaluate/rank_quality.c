@@ -40,8 +40,7 @@ static void end(void *self) {
     counter *c = self;
     for (int t = 0; c->parts && t < c->threads; t++)
         ikt_free(&c->parts[t].together);
-    ikt_free(&c->parts);
-    ikt_free(&c);
+    ikt_free_all(&c->parts, &c);
 }
 
 static ikt_status begin_counting(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,

@@ -176,8 +176,6 @@ ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const
 }
 
 void ikt_directed_destroy(ikt_directed *rows) {
-    ikt_free(&rows->start);
-    ikt_free(&rows->column);
-    ikt_free(&rows->value);
+    ikt_free_all(&rows->start, &rows->column, &rows->value);
     rows->n_local = 0;
 }

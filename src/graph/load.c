@@ -53,8 +53,7 @@ static ikt_status find_starts(loading *l) {
 }
 
 static void loading_free(loading *l) {
-    ikt_free(&l->start);
-    ikt_free(&l->squared);
+    ikt_free_all(&l->start, &l->squared);
     ikt_directed_destroy(&l->rows);
 }
 
@@ -231,12 +230,12 @@ static ikt_status read_rows(loading *l, void (*take)(loading *l, const block *b)
     const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
     ikt_directed *rows = &l->rows;
     rows->n_local = count;
-    ikt_status st = ikt_alloc(ctx, &rows->start, count + 1, sizeof *rows->start, "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->column, entries, sizeof *rows->column, "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->value, entries, sizeof *rows->value, "graph");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &l->squared, ikt_threads(ctx) * l->longest, sizeof(float), "graph");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "graph");
+    rows->start = ikt_claim_kept(&held, count + 1, sizeof *rows->start);
+    rows->column = ikt_claim_kept(&held, entries, sizeof *rows->column);
+    rows->value = ikt_claim_kept(&held, entries, sizeof *rows->value);
+    l->squared = ikt_claim_kept(&held, ikt_threads(ctx) * l->longest, sizeof(float));
+    IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(read_blocks(l, take));
     l->facts.zero_similarity = ikt_sum_one(ctx, l->facts.zero_similarity);
     l->facts.selves = ikt_sum_one(ctx, l->facts.selves);

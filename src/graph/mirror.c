@@ -66,11 +66,7 @@ static ikt_status begin(mirror *m) {
 }
 
 static void end(mirror *m) {
-    ikt_free(&m->next);
-    ikt_free(&m->place);
-    ikt_free(&m->ahead);
-    ikt_free(&m->first);
-    ikt_free(&m->entry);
+    ikt_free_all(&m->next, &m->place, &m->ahead, &m->first, &m->entry);
 }
 
 /* --- a piece, transposed ---------------------------------------------------------------------- */

@@ -191,9 +191,7 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
 void ikt_graph_destroy(ikt_graph *graph) {
     ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
     for (int p = 0; p < 2; p++) {
-        ikt_free(&parts[p]->start);
-        ikt_free(&parts[p]->column);
-        ikt_free(&parts[p]->value);
+        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value);
     }
     ikt_free(&graph->ghost_row);
     graph->n_ghost = 0;

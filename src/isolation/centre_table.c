@@ -160,14 +160,8 @@ ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model, int
 }
 
 void ikt_centre_table_destroy(ikt_centre_table *table) {
-    ikt_free(&table->row);
-    ikt_free(&table->first);
-    ikt_free(&table->uses);
-    ikt_free(&table->member);
-    ikt_free(&table->index);
-    ikt_free(&table->start);
-    ikt_free(&table->part);
-    ikt_free(&table->cell);
+    ikt_free_all(&table->row, &table->first, &table->uses, &table->member, &table->index,
+                 &table->start, &table->part, &table->cell);
     *table = (ikt_centre_table){0};
 }
 

@@ -93,8 +93,7 @@ ikt_status ikt_coding_direct(ikt_coding *c) {
         ikt_row_tile_destroy(&run.tile[i]);
     ikt_free(&run.tile);
     ikt_draws_destroy(&run.draws);
-    ikt_free(&run.centres);
-    ikt_free(&run.slab);
+    ikt_free_all(&run.centres, &run.slab);
     return st;
 }
 

@@ -109,9 +109,7 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
     for (int i = 0; f.space && i < c->threads; i++)
         ikt_tree_workspace_destroy(&f.space[i]);
     ikt_draws_destroy(&f.draws);
-    ikt_free(&f.space);
-    ikt_free(&f.cell);
-    ikt_free(&f.node);
+    ikt_free_all(&f.space, &f.cell, &f.node);
     return st;
 }
 

@@ -207,14 +207,10 @@ ikt_status ikt_coding_near(ikt_coding *c) {
         ikt_list_report(c->ctx, n.lists.length, n.lists.table.count, open, c->distribution->count);
     if (st == IKT_OK) st = check_codes(&n);
     for (int i = 0; n.space && i < c->threads; i++) {
-        ikt_free(&n.space[i].x);
-        ikt_free(&n.space[i].open);
+        ikt_free_all(&n.space[i].x, &n.space[i].open);
         ikt_cell_finder_destroy(&n.space[i].finder);
     }
-    ikt_free(&n.space);
-    ikt_free(&n.cell);
-    ikt_free(&n.order);
-    ikt_free(&n.first);
+    ikt_free_all(&n.space, &n.cell, &n.order, &n.first);
     ikt_near_search_destroy(&n.search);
     ikt_row_lists_destroy(&n.lists);
     return st;

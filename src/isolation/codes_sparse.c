@@ -395,20 +395,10 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     for (int i = 0; k->space && i < c->threads; i++) {
         workspace *s = &k->space[i];
         open += s->open_rows;
-        ikt_free(&s->row);
-        ikt_free(&s->slot);
-        ikt_free(&s->entry);
-        ikt_free(&s->value);
-        ikt_free(&s->all);
-        ikt_free(&s->kept);
-        ikt_free(&s->pair);
-        ikt_free(&s->cell);
-        ikt_free(&s->open);
-        ikt_free(&s->member);
+        ikt_free_all(&s->row, &s->slot, &s->entry, &s->value, &s->all, &s->kept, &s->pair, &s->cell,
+                     &s->open, &s->member);
     }
-    ikt_free(&k->space);
-    ikt_free(&k->tile);
-    ikt_free(&k->place);
+    ikt_free_all(&k->space, &k->tile, &k->place);
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);

@@ -56,9 +56,7 @@ ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_mo
 
 void ikt_model_destroy(ikt_model **model) {
     if (*model) {
-        ikt_free(&(*model)->pool);
-        ikt_free(&(*model)->coarse_row);
-        ikt_free(&(*model)->given);
+        ikt_free_all(&(*model)->pool, &(*model)->coarse_row, &(*model)->given);
     }
     ikt_free(model);
 }
@@ -73,8 +71,7 @@ ikt_status ikt_draws_create(ikt_context *ctx, const ikt_model *model, int thread
 }
 
 void ikt_draws_destroy(ikt_draws *draws) {
-    ikt_free(&draws->slot);
-    ikt_free(&draws->row);
+    ikt_free_all(&draws->slot, &draws->row);
 }
 
 int64_t ikt_draws_bytes(const ikt_model_spec *spec, int threads) {

@@ -64,13 +64,8 @@ ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near
 }
 
 void ikt_cell_finder_destroy(ikt_cell_finder *finder) {
-    ikt_free(&finder->x);
-    ikt_free(&finder->some);
-    ikt_free(&finder->distance);
-    ikt_free(&finder->group);
-    ikt_free(&finder->order);
-    ikt_free(&finder->first);
-    ikt_free(&finder->best);
+    ikt_free_all(&finder->x, &finder->some, &finder->distance, &finder->group, &finder->order,
+                 &finder->first, &finder->best);
 }
 
 int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
@@ -281,14 +276,8 @@ ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, c
 }
 
 void ikt_near_centres_destroy(ikt_near_centres *near) {
-    ikt_free(&near->first);
-    ikt_free(&near->number);
-    ikt_free(&near->place);
-    ikt_free(&near->drawn);
-    ikt_free(&near->packed);
-    ikt_free(&near->group_first);
-    ikt_free(&near->group_drawn);
-    ikt_free(&near->group_packed);
+    ikt_free_all(&near->first, &near->number, &near->place, &near->drawn, &near->packed,
+                 &near->group_first, &near->group_drawn, &near->group_packed);
     near->count = near->cells = near->groups = 0;
 }
 

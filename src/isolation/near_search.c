@@ -102,19 +102,10 @@ ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_near_search *o
 void ikt_near_search_destroy(ikt_near_search *n) {
     for (int i = 0; n->space && i < n->lists->c->threads; i++) {
         ikt_near_space *w = &n->space[i];
-        ikt_free(&w->word);
-        ikt_free(&w->value);
-        ikt_free(&w->near);
-        ikt_free(&w->pair);
-        ikt_free(&w->sets);
-        ikt_free(&w->set);
-        ikt_free(&w->start);
-        ikt_free(&w->size);
-        ikt_free(&w->member);
+        ikt_free_all(&w->word, &w->value, &w->near, &w->pair, &w->sets, &w->set, &w->start,
+                     &w->size, &w->member);
     }
-    ikt_free(&n->space);
-    ikt_free(&n->level[0].slab);
-    ikt_free(&n->level[1].slab);
+    ikt_free_all(&n->space, &n->level[0].slab, &n->level[1].slab);
 }
 
 int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, int64_t candidates,

@@ -107,11 +107,7 @@ ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int6
 }
 
 void ikt_postings_destroy(ikt_postings *p) {
-    ikt_free(&p->slot);
-    ikt_free(&p->first);
-    ikt_free(&p->posting);
-    ikt_free(&p->start);
-    ikt_free(&p->norm);
+    ikt_free_all(&p->slot, &p->first, &p->posting, &p->start, &p->norm);
     *p = (ikt_postings){0};
 }
 

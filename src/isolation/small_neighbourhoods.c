@@ -71,14 +71,8 @@ static ikt_status allocate(ikt_context *ctx, search *s) {
 }
 
 static void destroy(search *s) {
-    ikt_free(&s->row);
-    ikt_free(&s->query);
-    ikt_free(&s->rows);
-    ikt_free(&s->packed);
-    ikt_free(&s->result);
-    ikt_free(&s->pair);
-    ikt_free(&s->nearest);
-    ikt_free(&s->inner);
+    ikt_free_all(&s->row, &s->query, &s->rows, &s->packed, &s->result, &s->pair, &s->nearest,
+                 &s->inner);
 }
 
 /* Offers rows first .. first + count - 1 to all queries. */

@@ -41,23 +41,12 @@ ikt_status ikt_essential_create(ikt_context *ctx, ikt_essential *out) {
 void ikt_essential_destroy(ikt_essential *e) {
     ikt_shuffle_destroy(&e->nodes);
     ikt_shuffle_destroy(&e->points);
-    ikt_free(&e->all_nodes);
-    ikt_free(&e->all_moments);
+    ikt_free_all(&e->all_nodes, &e->all_moments);
     for (int c = 0; c < 3; c++)
         ikt_free(&e->all_at[c]);
-    ikt_free(&e->all_charge);
-    ikt_free(&e->sent_node);
-    ikt_free(&e->sent_point);
-    ikt_free(&e->leaving);
-    ikt_free(&e->arriving);
-    ikt_free(&e->leaving_moments);
-    ikt_free(&e->arriving_moments);
-    ikt_free(&e->leaving_points);
-    ikt_free(&e->arriving_points);
-    ikt_free(&e->root);
-    ikt_free(&e->box);
-    ikt_free(&e->root_counts);
-    ikt_free(&e->box_counts);
+    ikt_free_all(&e->all_charge, &e->sent_node, &e->sent_point, &e->leaving, &e->arriving,
+                 &e->leaving_moments, &e->arriving_moments, &e->leaving_points, &e->arriving_points,
+                 &e->root, &e->box, &e->root_counts, &e->box_counts);
 }
 
 /* LOCAL. Makes an array, at the address `array`, larger where it has room for fewer. */

@@ -101,7 +101,7 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", reader->name,
                         (long long)reader->n, (long long)d);
     IKT_ARRAYS(held, ctx, "column statistics");
-    held.status = ikt_alloc(ctx, &out->least, 4 * d, sizeof(double), "column statistics");
+    out->least = ikt_claim_kept(&held, 4 * d, sizeof(double));
     p.origin = ikt_claim(&held, 3 * d, sizeof(double));
     p.total = ikt_claim(&held, 2 * d, sizeof *p.total);
     ikt_status st = ikt_arrays_agree(&held);
@@ -241,8 +241,6 @@ ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader
         *upper = (double *)(void *)acc.sum;
         acc.sum = NULL;
     }
-    ikt_free(&acc.scale);
-    ikt_free(&acc.packed);
-    ikt_free(&acc.sum);
+    ikt_free_all(&acc.scale, &acc.packed, &acc.sum);
     return st;
 }

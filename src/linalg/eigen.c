@@ -192,12 +192,7 @@ static void share_values(ikt_context *ctx, const ikt_cyclic *l, const double *as
 }
 
 static void storage_destroy(storage *s) {
-    ikt_free(&s->a);
-    ikt_free(&s->b);
-    ikt_free(&s->z);
-    ikt_free(&s->values);
-    ikt_free(&s->work);
-    ikt_free(&s->iwork);
+    ikt_free_all(&s->a, &s->b, &s->z, &s->values, &s->work, &s->iwork);
 }
 
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
@@ -348,8 +343,7 @@ ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const doub
     if (st == IKT_OK) ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
     for (int64_t e = 0; st == IKT_OK && !*is_definite && e < k * rows->n; e++)
         x[e] = 0;
-    ikt_free(&matrix);
-    ikt_free(&sides);
+    ikt_free_all(&matrix, &sides);
     ikt_cyclic_destroy(&l);
     return st;
 }

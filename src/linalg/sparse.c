@@ -19,9 +19,7 @@ ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, 
 }
 
 void ikt_sparse_destroy(ikt_sparse *rows) {
-    ikt_free(&rows->start);
-    ikt_free(&rows->column);
-    ikt_free(&rows->value);
+    ikt_free_all(&rows->start, &rows->column, &rows->value);
     *rows = (ikt_sparse){0};
 }
 

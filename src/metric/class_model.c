@@ -107,10 +107,7 @@ ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64
 }
 
 void ikt_class_support_destroy(ikt_class_support *support) {
-    ikt_free(&support->row);
-    ikt_free(&support->of);
-    ikt_free(&support->lane);
-    ikt_free(&support->first);
+    ikt_free_all(&support->row, &support->of, &support->lane, &support->first);
     support->m = 0;
 }
 

@@ -121,9 +121,7 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
         }
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
     }
-    ikt_free(&here);
-    ikt_free(&next);
-    ikt_free(&s.tile);
+    ikt_free_all(&here, &next, &s.tile);
     return st;
 }
 

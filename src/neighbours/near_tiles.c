@@ -224,9 +224,7 @@ static ikt_status fetch_foreign(ikt_near_tiles *s) {
     for (int p = 0; st == IKT_OK && p < s->parts; p++)
         st = exchange_part(s, &x, p);
     ikt_shuffle_destroy(&x.asks);
-    ikt_free(&x.asked);
-    ikt_free(&x.coming);
-    ikt_free(&x.leaving);
+    ikt_free_all(&x.asked, &x.coming, &x.leaving);
     return st;
 }
 
@@ -262,8 +260,7 @@ ikt_status ikt_near_tiles_fetch(ikt_near_tiles *s, int64_t done, const ikt_list_
 }
 
 void ikt_near_tiles_let_go(ikt_near_tiles *near) {
-    ikt_free(&near->foreign.first);
-    ikt_free(&near->foreign.row);
+    ikt_free_all(&near->foreign.first, &near->foreign.row);
     for (int p = 0; p < near->parts; p++)
         ikt_free(&near->foreign.data[p]);
     near->foreign.count = 0;
@@ -303,15 +300,10 @@ ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const
 
 void ikt_near_tiles_destroy(ikt_near_tiles *near) {
     for (int i = 0; near->space && i < ikt_threads(near->ctx); i++) {
-        ikt_free(&near->space[i].centre);
-        ikt_free(&near->space[i].distance);
-        ikt_free(&near->space[i].near);
-        ikt_free(&near->space[i].piece);
-        ikt_free(&near->space[i].work);
+        ikt_free_all(&near->space[i].centre, &near->space[i].distance, &near->space[i].near,
+                     &near->space[i].piece, &near->space[i].work);
     }
-    ikt_free(&near->space);
-    ikt_free(&near->probes);
-    ikt_free(&near->probe);
+    ikt_free_all(&near->space, &near->probes, &near->probe);
 }
 
 int64_t ikt_near_tiles_batch(int64_t candidates, int64_t row_bytes) {

@@ -204,8 +204,5 @@ ikt_status ikt_colouring_create(ikt_context *ctx, const ikt_plot_points *points,
 }
 
 void ikt_colouring_destroy(ikt_colouring *colouring) {
-    ikt_free(&colouring->index);
-    ikt_free(&colouring->colour);
-    ikt_free(&colouring->linear);
-    ikt_free(&colouring->classes);
+    ikt_free_all(&colouring->index, &colouring->colour, &colouring->linear, &colouring->classes);
 }

@@ -325,15 +325,6 @@ void ikt_figure_free(ikt_figure *f) {
     ikt_colouring_destroy(&f->colouring);
     ikt_stamp_destroy(&f->stamp);
     ikt_stamp_destroy(&f->small);
-    ikt_free(&f->flat);
-    ikt_free(&f->flat_behind);
-    ikt_free(&f->marks);
-    ikt_free(&f->places);
-    ikt_free(&f->sums);
-    ikt_free(&f->back);
-    ikt_free(&f->back_index);
-    ikt_free(&f->back_linear);
-    ikt_free(&f->pixels);
-    ikt_free(&f->picture);
-    ikt_free(&f->table);
+    ikt_free_all(&f->flat, &f->flat_behind, &f->marks, &f->places, &f->sums, &f->back,
+                 &f->back_index, &f->back_linear, &f->pixels, &f->picture, &f->table);
 }

@@ -133,9 +133,7 @@ ikt_status ikt_class_places(ikt_context *ctx, const ikt_rows_points *points, con
     grid g = {.side = 0};
     if (n_classes == 0) return IKT_OK;
     const ikt_status st = find_places(ctx, points, index, n_classes, &g, place);
-    ikt_free(&g.count);
-    ikt_free(&g.best);
-    ikt_free(&g.sum);
+    ikt_free_all(&g.count, &g.best, &g.sum);
     return st;
 }
 

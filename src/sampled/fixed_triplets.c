@@ -102,7 +102,6 @@ static void want(fetched *f, uint32_t row) {
 /* COLLECTIVE. Fetches what the open triplets of some own rows are drawn to. */
 static ikt_status fetch(const drawing *d, int64_t first, int64_t last, int64_t attempt,
                         fetched *f) {
-    uint32_t *row IKT_AT_END(ikt_free) = NULL;
     *f = (fetched){.d = d};
     IKT_TRY(ikt_agree(d->ctx, ikt_row_set_create(d->ctx, d->similarity->rows.n, &f->set)));
     for (int64_t e = first * d->places; e < last * d->places; e++) {
@@ -112,10 +111,10 @@ static ikt_status fetch(const drawing *d, int64_t first, int64_t last, int64_t a
         if (e % d->places >= d->near) want(f, t->j);
     }
     ikt_row_set_number(&f->set);
-    ikt_status st = ikt_alloc(d->ctx, &row, f->set.count, sizeof *row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(d->ctx, &f->payload, f->set.count, d->similarity->bytes, purpose);
-    IKT_TRY(ikt_agree(d->ctx, st));
+    IKT_ARRAYS(held, d->ctx, purpose);
+    uint32_t *row = ikt_claim(&held, f->set.count, sizeof *row);
+    f->payload = ikt_claim_kept(&held, f->set.count, d->similarity->bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
     ikt_row_set_list(&f->set, row);
     return ikt_gather_rows(d->ctx, &d->similarity->rows, row, f->set.count, d->own,
                            d->similarity->bytes, f->payload);
@@ -273,7 +272,7 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
                  .places = near + settings->random};
     *out = (ikt_fixed_triplets){.rows = similarity->rows, .drawn = similarity->rows.n * d.places};
     IKT_ARRAYS(held, ctx, purpose);
-    held.status = ikt_alloc(ctx, &d.own, n_local, similarity->bytes, purpose);
+    d.own = ikt_claim_kept(&held, n_local, similarity->bytes);
     d.triplet = ikt_claim(&held, n_local * d.places, sizeof *d.triplet);
     ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) {
@@ -291,8 +290,7 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
 
 void ikt_fixed_triplets_destroy(ikt_fixed_triplets *triplets) {
     for (int role = 0; role < IKT_TRIPLET_ROLES; role++) {
-        ikt_free(&triplets->as[role].start);
-        ikt_free(&triplets->as[role].entry);
+        ikt_free_all(&triplets->as[role].start, &triplets->as[role].entry);
     }
 }
 

@@ -73,8 +73,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
 #pragma omp critical(ikt_joined_scales)
         ikt_exact_sum_merge(&sum, &mine);
     }
-    ikt_free(&best);
-    ikt_free(&row);
+    ikt_free_all(&best, &row);
     if (st != IKT_OK) return st;
     return ikt_scales_settle(ctx, rows, &sum, "all rows that the graph joins it to", scale);
 }

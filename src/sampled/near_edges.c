@@ -42,7 +42,6 @@ static ikt_status check_places(ikt_context *ctx, const ikt_near_edges *e) {
 static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
                                uint32_t **arrived) {
     const ikt_rows *rows = &e->rows;
-    uint32_t *sent IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, purpose, &e->cut)));
     for (int64_t x = 0; x < rows->count * e->m; x++)
         if (!ikt_is_own(rows, lists->row[x]))
@@ -50,12 +49,12 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
     ikt_shuffle_group(ctx, &e->cut);
     ikt_shuffle_meet(ctx, &e->cut);
     e->own = rows->count * e->m - e->cut.sent;
-    ikt_status st = ikt_alloc(ctx, &sent, e->cut.sent, sizeof *sent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, arrived, e->cut.received, sizeof **arrived, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &e->place, e->tiles * e->m * IKT_TILE, sizeof *e->place, purpose);
-    if (st == IKT_OK) st = check_places(ctx, e);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *sent = ikt_claim(&held, e->cut.sent, sizeof *sent);
+    *arrived = ikt_claim_kept(&held, e->cut.received, sizeof **arrived);
+    e->place = ikt_claim_kept(&held, e->tiles * e->m * IKT_TILE, sizeof *e->place);
+    if (held.status == IKT_OK) held.status = check_places(ctx, e);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE; x++)
         e->place[x] = (int32_t)idle_place(e, x / (e->m * IKT_TILE));
     for (int64_t x = 0; x < rows->count * e->m; x++) {
@@ -184,13 +183,7 @@ ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows, int q,
 }
 
 void ikt_near_edges_destroy(ikt_near_edges *e) {
-    ikt_free(&e->near);
-    ikt_free(&e->place);
-    ikt_free(&e->d);
-    ikt_free(&e->force);
-    ikt_free(&e->start);
-    ikt_free(&e->ends);
-    ikt_free(&e->ghost_row);
+    ikt_free_all(&e->near, &e->place, &e->d, &e->force, &e->start, &e->ends, &e->ghost_row);
     ikt_shuffle_destroy(&e->cut);
 }
 

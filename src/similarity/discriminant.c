@@ -29,11 +29,7 @@ typedef struct {
 } labellings;
 
 static void labellings_destroy(labellings *l) {
-    ikt_free(&l->class_of);
-    ikt_free(&l->size);
-    ikt_free(&l->response);
-    ikt_free(&l->solution);
-    ikt_free(&l->coordinate);
+    ikt_free_all(&l->class_of, &l->size, &l->response, &l->solution, &l->coordinate);
 }
 
 /* Numbers the classes in the order of their labels. */
@@ -256,30 +252,27 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
                                 const int64_t *label, int q, double ridge, uint64_t seed,
                                 int64_t alone_max, ikt_kernel_map *out,
                                 ikt_discriminant_facts *facts) {
-    labellings l = {.m = 0};
-    double *centred = NULL;
-    *out = (ikt_kernel_map){.q = q};
+    labellings l IKT_AT_END(labellings_destroy) = {.m = 0};
+    double *centred IKT_AT_END(ikt_free) = NULL;
+    ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
+    *out = (ikt_kernel_map){0};
     *facts = (ikt_discriminant_facts){.chance = 1};
-    ikt_status st = ikt_alloc(ctx, &out->weight, q * m, sizeof(double), purpose);
+    ikt_status st = ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose);
     if (st == IKT_OK) st = labellings_make(ctx, m, label, seed, &l);
     st = ikt_agree(ctx, st);
     facts->classes = l.classes;
-    for (int64_t c = 0; st == IKT_OK && c < l.classes; c++)
+    IKT_TRY(st);
+    for (int64_t c = 0; c < l.classes; c++)
         facts->chance -= pow((double)l.size[c] / (double)m, 2);
-    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, out, &centred);
-    if (st == IKT_OK) {
-        const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
-        st = !(ridge > 0) && !(mean > 0)
-                 ? ikt_fail(ctx, IKT_ERR_DATA,
-                            "kernel discriminant analysis: the mean eigenvalue of the centred "
-                            "similarities is %g, which gives no unit for kernel.ridge: give it, or "
-                            "take input.spectrum=clip",
-                            mean)
-                 : solve(ctx, &l, centred, ridge, mean, alone_max, facts);
-    }
-    if (st == IKT_OK) st = make_weights(ctx, &l, q, alone_max, out);
-    labellings_destroy(&l);
-    ikt_free(&centred);
-    if (st != IKT_OK) ikt_kernel_map_destroy(out);
-    return st;
+    IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
+    const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
+    IKT_TRY(!(ridge > 0) && !(mean > 0)
+                ? ikt_fail(ctx, IKT_ERR_DATA,
+                           "kernel discriminant analysis: the mean eigenvalue of the centred "
+                           "similarities is %g, which gives no unit for kernel.ridge: give it, or "
+                           "take input.spectrum=clip",
+                           mean)
+                : solve(ctx, &l, centred, ridge, mean, alone_max, facts));
+    IKT_TRY(make_weights(ctx, &l, q, alone_max, &made));
+    return ikt_give(out, made);
 }

@@ -176,11 +176,10 @@ static ikt_status prepare_codes(ikt_similarities *s) {
     int64_t mine = 0;
     s->shape = (ikt_code_shape){codes->t, codes->stride, codes->width};
     IKT_ARRAYS(held, ctx, purpose);
-    held.status = ikt_alloc(ctx, &s->codes, s->m, stride, purpose);
+    s->codes = ikt_claim_kept(&held, s->m, stride);
     char *own = ikt_claim(&held, s->m, stride);
     int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
-    if (held.status == IKT_OK)
-        held.status = ikt_alloc(ctx, &s->equal, s->most * s->m, sizeof *s->equal, purpose);
+    s->equal = ikt_claim_kept(&held, s->most * s->m, sizeof *s->equal);
     IKT_TRY(ikt_arrays_agree(&held));
     if (s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
     for (int64_t l = 0; !s->of.is_apart && l < s->m; l++) {
@@ -382,13 +381,6 @@ void ikt_similarities_destroy(ikt_similarities **similarities) {
     ikt_similarities *s = *similarities;
     if (!s) return;
     ikt_raw_rows_destroy(&s->raw);
-    ikt_free(&s->self);
-    ikt_free(&s->packed);
-    ikt_free(&s->x);
-    ikt_free(&s->wide);
-    ikt_free(&s->whole);
-    ikt_free(&s->square);
-    ikt_free(&s->codes);
-    ikt_free(&s->equal);
-    ikt_free(similarities);
+    ikt_free_all(&s->self, &s->packed, &s->x, &s->wide, &s->whole, &s->square, &s->codes, &s->equal,
+                 similarities);
 }

@@ -38,14 +38,13 @@ ikt_status ikt_summed_rows_create(const ikt_block *block, ikt_summed_rows *out) 
     const int64_t end = rows->first + rows->count;
     const int64_t last = summed_end(rows->n, rows->first, rows->count);
     const int64_t tail = last > end ? last - end : 0;
-    int64_t *counts IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_summed_rows){.block = block};
     out->skipped = ikt_smaller(block_start(rows->first) - rows->first, rows->count);
     out->count = rows->count - out->skipped + tail;
-    ikt_status st = ikt_alloc(block->ctx, &counts, 2 * rows->ranks, sizeof *counts, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(block->ctx, &out->tail, tail * block->m, sizeof *out->tail, purpose);
-    IKT_TRY(ikt_agree(block->ctx, st));
+    IKT_ARRAYS(held, block->ctx, purpose);
+    int64_t *counts = ikt_claim(&held, 2 * rows->ranks, sizeof *counts);
+    out->tail = ikt_claim_kept(&held, tail * block->m, sizeof *out->tail);
+    IKT_TRY(ikt_arrays_agree(&held));
     int64_t *send = counts, *receive = counts + rows->ranks;
     if (out->skipped > 0)
         send[ikt_rows_owner(rows, rows->first - rows->first % IKT_BLOCK_ROWS)] = out->skipped;

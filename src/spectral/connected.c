@@ -89,8 +89,7 @@ static ikt_status number(const sets *s, ikt_components *out) {
     int64_t *mine = ikt_claim(&held, count, sizeof *mine);
     int64_t *all = ikt_claim(&held, out->count, sizeof *all);
     int64_t *counts = ikt_claim(&held, s->rows.ranks, sizeof *counts);
-    if (held.status == IKT_OK)
-        held.status = ikt_alloc(s->ctx, &out->of, s->rows.count, sizeof *out->of, purpose);
+    out->of = ikt_claim_kept(&held, s->rows.count, sizeof *out->of);
     IKT_TRY(ikt_arrays_agree(&held));
     count = 0;
     for (int64_t i = 0; i < s->rows.count; i++)

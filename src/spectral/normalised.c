@@ -256,9 +256,10 @@ static ikt_status allocate(ikt_normalised *n) {
 ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
                                  const ikt_components *components, int64_t columns,
                                  ikt_normalised **out) {
+    ikt_normalised *made IKT_AT_END(ikt_normalised_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, purpose);
-    ikt_normalised *n = *out;
+    ikt_status st = ikt_alloc(ctx, &made, 1, sizeof *made, purpose);
+    ikt_normalised *n = made;
     if (st == IKT_OK) {
         *n = (ikt_normalised){.ctx = ctx,
                               .graph = graph,
@@ -268,23 +269,19 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
                               .m = columns};
         st = allocate(n);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
-                             (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo);
-    if (st == IKT_OK) st = set_scales(n);
-    if (st == IKT_OK) st = set_parts(n);
-    if (st != IKT_OK) ikt_normalised_destroy(out);
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    if (graph)
+        IKT_TRY(ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
+                                (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo));
+    IKT_TRY(set_scales(n));
+    IKT_TRY(set_parts(n));
+    return ikt_give(out, made);
 }
 
 void ikt_normalised_destroy(ikt_normalised **normalised) {
     ikt_normalised *n = *normalised;
     if (!n) return;
-    ikt_free(&n->scale);
-    ikt_free(&n->part);
-    ikt_free(&n->foreign);
-    ikt_free(&n->counts);
+    ikt_free_all(&n->scale, &n->part, &n->foreign, &n->counts);
     ikt_halo_destroy(&n->halo);
     ikt_free(normalised);
 }

@@ -187,14 +187,8 @@ ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE
     for (; w.first * items->per_block < items->n && st == IKT_OK; w.first += w.ranks) {
         st = exchange_items(ctx, &w);
         if (st == IKT_OK) st = write_round(ctx, &w, file, path);
-        ikt_free(&w.head);
-        ikt_free(&w.heads);
-        ikt_free(&w.outgoing);
-        ikt_free(&w.incoming);
-        ikt_free(&w.block);
-        ikt_free(&w.start);
-        ikt_free(&w.text);
-        ikt_free(&w.texts);
+        ikt_free_all(&w.head, &w.heads, &w.outgoing, &w.incoming, &w.block, &w.start, &w.text,
+                     &w.texts);
         w.length = 0;
     }
     for (int c = 0; c < 4; c++)

@@ -154,12 +154,7 @@ ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64
     ikt_status st = exchange_codes(ctx, rows, code, &t, place);
     ikt_free(&t.tile);
     ikt_shuffle_destroy(&t.shuffle);
-    ikt_free(&t.slot);
-    ikt_free(&t.sent);
-    ikt_free(&t.received);
-    ikt_free(&t.item);
-    ikt_free(&t.place);
-    ikt_free(&t.answer);
+    ikt_free_all(&t.slot, &t.sent, &t.received, &t.item, &t.place, &t.answer);
     return st;
 }
 
