@@ -26,6 +26,7 @@ typedef struct {
     const char *purpose;
     size_t bytes; /* of the caller's part */
     uint64_t guard;
+    void *link; /* to another block of a list that frees this one (arrays.h); NULL: no list */
 } header;
 
 static const uint64_t guard_value = 0x69d5b1e7c0ffee42u;
@@ -62,6 +63,22 @@ static void pointer_set(void *pointer, void *value) {
 
 static header *header_of(void *data) {
     return (header *)(void *)((char *)data - HEADER);
+}
+
+void **ikt_memory_link(void *data) {
+    return &header_of(data)->link;
+}
+
+/* What is not ours to free or to move is an error of the program. */
+static void check_free(const header *head) {
+    const char *wrong = NULL;
+    if (head->guard != guard_value)
+        wrong = "freeing memory that ikt_alloc did not give";
+    else if (head->link)
+        wrong = "an array that is freed with others (arrays.h) is freed alone";
+    if (!wrong) return;
+    fprintf(stderr, "iktsne: internal error: %s\n", wrong);
+    abort();
 }
 
 /* What the libraries take of a limited address space after the start, most of it never touched:
@@ -133,7 +150,7 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
     ask_for_huge_pages(block);
     clear(ctx, block, whole);
     header *head = (header *)(void *)block;
-    *head = (header){ctx, purpose, bytes, guard_value};
+    *head = (header){ctx, purpose, bytes, guard_value, NULL};
     count(ctx, purpose, (int64_t)bytes);
     pointer_set(pointer, block + HEADER);
     return IKT_OK;
@@ -178,6 +195,7 @@ static header *remap(const ikt_context *ctx, header *head, size_t bytes) {
 ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
                       const char *purpose) {
     void *old = pointer_get(pointer), *new = NULL;
+    if (old) check_free(header_of(old));
     const bool is_sound =
         elements >= 0 && (size == 0 || (uint64_t)elements <= PTRDIFF_MAX / 2 / size);
     if (old && is_sound) {
@@ -213,13 +231,15 @@ void ikt_free(void *pointer) {
     pointer_set(pointer, NULL);
     if (!data) return;
     header *head = header_of(data);
-    if (head->guard != guard_value) {
-        fprintf(stderr, "iktsne: internal error: freeing memory that ikt_alloc did not give\n");
-        abort();
-    }
+    check_free(head);
     head->guard = 0;
     count(head->ctx, head->purpose, -(int64_t)head->bytes);
     free(head);
+}
+
+void ikt_free_each(void *const pointers[], size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ikt_free(pointers[i]);
 }
 
 int64_t ikt_memory_now(const ikt_context *ctx) {

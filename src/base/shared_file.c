@@ -113,8 +113,7 @@ static ikt_status write_stream(ikt_shared_file *f, const char *bytes, int64_t co
         ikt_send_receive(ctx, NULL, 0, r, theirs, counts[r], r);
         good = good && fwrite(theirs, 1, (size_t)counts[r], f->stream) == (size_t)counts[r];
     }
-    ikt_free(&theirs);
-    ikt_free(&counts);
+    ikt_free_all(&theirs, &counts);
     return st != IKT_OK ? st : ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
 }
 

@@ -43,8 +43,7 @@ void ikt_transfer_destroy(ikt_transfer **transfer) {
     ikt_transfer *t = *transfer;
     if (!t) return;
     if (t->item != MPI_DATATYPE_NULL) check(t, MPI_Type_free(&t->item));
-    ikt_free(&t->request);
-    ikt_free(transfer);
+    ikt_free_all(&t->request, transfer);
 }
 
 void ikt_transfer_begin(ikt_transfer *t, const void *send, const int64_t *send_counts, void *recv,

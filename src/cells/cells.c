@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 
@@ -32,16 +32,14 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     const int64_t count = cells->count, d = cells->d;
     const int64_t dense = cells->is_sparse ? 0 : count * d;
     const int64_t packed = cells->is_sparse ? 0 : ikt_packed_floats(count, d);
-    uint32_t *order = NULL;
-    int64_t *row = NULL;
-    float *x = NULL;
-    ikt_sparse sparse = {0};
-    ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, count, sizeof *row, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &x, dense, sizeof *x, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, dense, sizeof *x, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->packed, packed, sizeof *x, "cells");
-    st = ikt_agree(ctx, st);
+    ikt_sparse sparse IKT_AT_END(ikt_sparse_destroy) = {0};
+    IKT_ARRAYS(held, ctx, "cells");
+    uint32_t *order = ikt_claim(&held, count, sizeof *order);
+    int64_t *row = ikt_claim(&held, count, sizeof *row);
+    float *x = ikt_claim(&held, dense, sizeof *x);
+    cells->centre = ikt_claim_kept(&held, dense, sizeof *x);
+    cells->packed = ikt_claim_kept(&held, packed, sizeof *x);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK)
         st = cells->is_sparse
                  ? ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &sparse)
@@ -62,10 +60,6 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     } else if (st == IKT_OK) {
         ikt_pack_rows(cells->centre, count, d, cells->packed);
     }
-    ikt_free(&order);
-    ikt_free(&row);
-    ikt_free(&x);
-    ikt_sparse_destroy(&sparse);
     return st;
 }
 
@@ -75,8 +69,8 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     const int64_t d = cells->d;
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
-    ikt_pyramid *pyramid = NULL;
-    float *x = NULL;
+    ikt_pyramid *pyramid IKT_AT_END(ikt_pyramid_destroy) = NULL;
+    float *x IKT_AT_END(ikt_free) = NULL;
     ikt_status st =
         ikt_pyramid_create(ctx, cells->metric, cells->packed, cells->count, d, &pyramid);
     if (st == IKT_OK) st = ikt_alloc(ctx, &x, CHUNK * d, sizeof *x, "cells");
@@ -89,14 +83,12 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
         for (int64_t i = 0; i < at.count; i++)
             cell[at.first - own.first + i] = (uint32_t)ikt_pyramid_find(pyramid, x + i * d);
     }
-    ikt_free(&x);
-    ikt_pyramid_destroy(&pyramid);
     return st;
 }
 
 ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32_t *cell,
                             int64_t stride, int64_t count, int64_t *first, uint32_t *slot) {
-    int64_t *next = NULL; /* slot of the next own row of each cell */
+    int64_t *next IKT_AT_END(ikt_free) = NULL; /* slot of the next own row of each cell */
     IKT_TRY(ikt_alloc_all(ctx, &next, count, sizeof *next, "cells"));
     for (int64_t i = 0; i < rows->count; i++)
         next[cell[i * stride]]++;
@@ -112,7 +104,6 @@ ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32
     }
     for (int64_t i = 0; i < rows->count; i++)
         slot[i] = (uint32_t)next[cell[i * stride]]++;
-    ikt_free(&next);
     return IKT_OK;
 }
 
@@ -132,16 +123,13 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
         own[i] = number[cell[i]];
     if (st == IKT_OK) st = ikt_cells_number(ctx, rows, own, 1, count, out->first, slot);
-    ikt_free(&number);
-    ikt_free(&own);
+    ikt_free_all(&number, &own);
     if (st != IKT_OK) ikt_cells_destroy(out);
     return st;
 }
 
 void ikt_cells_destroy(ikt_cells *cells) {
-    ikt_free(&cells->first);
-    ikt_free(&cells->centre);
-    ikt_free(&cells->packed);
+    ikt_free_all(&cells->first, &cells->centre, &cells->packed);
     ikt_sparse_destroy(&cells->rows);
     ikt_sparse_pack_destroy(&cells->sparse_pack);
     cells->count = 0;

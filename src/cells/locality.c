@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sort.h"
 
 enum { LANES = 16 }; /* sums in lanes: the same bits at any vector width */
@@ -135,16 +135,14 @@ static void halve(sorter *s, int64_t first, int64_t last) {
 ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
                               int64_t count, int64_t d, uint32_t *order) {
     sorter s = {.x = x, .rows = rows, .d = d};
-    ikt_status st = ikt_alloc(ctx, &s.direction, d, sizeof *s.direction, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.rank, count, sizeof *s.rank, "cells");
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < count; i++)
-            s.rank[i].point = (uint32_t)i;
-        halve(&s, 0, count);
-        for (int64_t i = 0; i < count; i++)
-            order[i] = s.rank[i].point;
-    }
-    ikt_free(&s.direction);
-    ikt_free(&s.rank);
-    return st;
+    IKT_ARRAYS(held, ctx, "cells");
+    s.direction = ikt_claim(&held, d, sizeof *s.direction);
+    s.rank = ikt_claim(&held, count, sizeof *s.rank);
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < count; i++)
+        s.rank[i].point = (uint32_t)i;
+    halve(&s, 0, count);
+    for (int64_t i = 0; i < count; i++)
+        order[i] = s.rank[i].point;
+    return IKT_OK;
 }

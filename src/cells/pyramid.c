@@ -11,8 +11,8 @@
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "metric/metric.h"
 
@@ -61,7 +61,8 @@ static void find_means(const ikt_pyramid *p, int level, float *means) {
 
 ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const float *centre,
                               int64_t count, int64_t d, ikt_pyramid **out) {
-    ikt_pyramid *p = NULL;
+    ikt_pyramid *p IKT_AT_END(ikt_pyramid_destroy) = NULL;
+    *out = NULL;
     ikt_status st = ikt_alloc(ctx, &p, 1, sizeof *p, "cells");
     if (st == IKT_OK)
         *p = (ikt_pyramid){.metric = metric,
@@ -78,9 +79,8 @@ ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const 
         p->packed[l] = p->means[l];
         if (st == IKT_OK) find_means(p, l - 1, p->means[l]);
     }
-    if (st != IKT_OK) ikt_pyramid_destroy(&p);
-    *out = p;
-    return st;
+    IKT_TRY(st);
+    return ikt_give(out, p);
 }
 
 void ikt_pyramid_destroy(ikt_pyramid **pyramid) {

@@ -5,10 +5,10 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "data/missing.h"
 #include "dist/rows.h"
@@ -406,9 +406,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
     ikt_pca_destroy(&d->fitted);
     ikt_pairwise_close(&d->pairs);
-    ikt_free(&d->native);
-    ikt_free(&d->mapped);
-    ikt_free(&d->work);
+    ikt_free_all(&d->native, &d->mapped, &d->work);
     ikt_sparse_rows_destroy(&d->entries);
     ikt_free(dataset);
 }
@@ -548,27 +546,25 @@ ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count
     ikt_rows share = ikt_rows_make(count, ranks, ikt_rank(ctx));
     size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));
     char *mine = (char *)out + (size_t)share.first * bytes;
-    int64_t *counts = NULL;
+    int64_t *counts IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &counts, ranks, sizeof *counts, "row blocks"));
     for (int rank = 0; rank < ranks; rank++)
         counts[rank] = ikt_rows_count(&share, rank);
     ikt_status status = gather_share(d, rows + share.first, share.count, mine, bytes);
     if (status == IKT_OK) ikt_allgather(ctx, mine, share.count, bytes, out, counts);
-    ikt_free(&counts);
     return status;
 }
 
 ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
                                      float *out) {
     const int64_t entries = count * d->columns;
-    uint8_t *bytes = NULL;
+    uint8_t *bytes IKT_AT_END(ikt_free) = NULL;
     if (!ikt_dataset_is_u8(d)) return ikt_dataset_gather(d, rows, count, out);
-    ikt_status status = ikt_agree(d->ctx, ikt_alloc(d->ctx, &bytes, entries, 1, "row blocks"));
-    if (status == IKT_OK) status = ikt_dataset_gather(d, rows, count, bytes);
-    for (int64_t e = 0; status == IKT_OK && e < entries; e++)
+    IKT_TRY(ikt_agree(d->ctx, ikt_alloc(d->ctx, &bytes, entries, 1, "row blocks")));
+    IKT_TRY(ikt_dataset_gather(d, rows, count, bytes));
+    for (int64_t e = 0; e < entries; e++)
         out[e] = (float)bytes[e];
-    ikt_free(&bytes);
-    return status;
+    return IKT_OK;
 }
 
 /* The wanted ones among the rows just read, behind what `out` holds. */
@@ -599,7 +595,7 @@ ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_
                                      ikt_sparse *out) {
     const ikt_rows share = ikt_rows_make(count, ikt_size(d->ctx), ikt_rank(d->ctx));
     const int64_t *wanted = rows + share.first, steps = steps_of(d, wanted, share.count);
-    ikt_sparse own = {.d = d->d}, read = {0};
+    ikt_sparse own IKT_AT_END(ikt_sparse_destroy) = {.d = d->d}, read = {0};
     *out = (ikt_sparse){0};
     ikt_status st = ikt_agree(d->ctx, ikt_sparse_reserve(d->ctx, share.count, 0, &own));
     for (int64_t step = 0, i = 0; st == IKT_OK && step < steps; step++) {
@@ -612,7 +608,6 @@ ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_
         i += now;
     }
     ikt_sparse_destroy(&read);
-    if (st == IKT_OK) st = ikt_sparse_join(d->ctx, &own, out);
-    ikt_sparse_destroy(&own);
-    return st;
+    IKT_TRY(st);
+    return ikt_sparse_join(d->ctx, &own, out);
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "data/deform_field.h"
 #include "data/generate.h"
 
@@ -36,13 +36,11 @@ typedef struct {
 
 static void release(void *state) {
     images *im = state;
-    ikt_free(&im->pixels);
-    ikt_free(&im->labels);
-    ikt_free(&im->weight);
+    ikt_free_all(&im->pixels, &im->labels, &im->weight);
 }
 
 static ikt_status prepare(ikt_generation *g) {
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     images *im = NULL;
     ikt_status st = IKT_OK;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
@@ -70,7 +68,6 @@ static ikt_status prepare(ikt_generation *g) {
     st = ikt_agree(g->ctx, st);
     if (st == IKT_OK) st = ikt_generate_load(g, source, IKT_TYPE_U8, &im->pixels, &im->labels);
     g->has_labels = st == IKT_OK && im->labels;
-    ikt_source_close(&source);
     return st;
 }
 

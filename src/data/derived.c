@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "data/generate.h"
 
@@ -30,15 +30,12 @@ typedef struct {
 
 static void release(void *state) {
     derived *s = state;
-    ikt_free(&s->x);
-    ikt_free(&s->labels);
-    ikt_free(&s->shift);
-    ikt_free(&s->row);
+    ikt_free_all(&s->x, &s->labels, &s->shift, &s->row);
 }
 
 /* COLLECTIVE. Reads the source; what follows is the same on every rank. */
 static ikt_status open_source(ikt_generation *g, derived **out) {
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     void *x = NULL;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
     g->columns = ikt_source_columns(source);
@@ -50,7 +47,6 @@ static ikt_status open_source(ikt_generation *g, derived **out) {
         s->x = x;
     }
     g->has_labels = st == IKT_OK && s->labels;
-    ikt_source_close(&source);
     return st;
 }
 
@@ -58,7 +54,7 @@ static ikt_status open_source(ikt_generation *g, derived **out) {
  * mean; sums are taken in a fixed order. */
 static ikt_status draw_shift(ikt_generation *g, derived *s) {
     const int64_t d = g->columns;
-    double *work = NULL, length = 0, sum = 0;
+    double *work IKT_AT_END(ikt_free) = NULL, length = 0, sum = 0;
     ikt_status st = ikt_alloc(g->ctx, &s->shift, d, sizeof *s->shift, "source");
     if (st == IKT_OK) st = ikt_alloc(g->ctx, &work, d, sizeof *work, "source");
     if (st == IKT_OK) {
@@ -78,7 +74,6 @@ static ikt_status draw_shift(ikt_generation *g, derived *s) {
         for (int64_t c = 0; c < d; c++)
             s->shift[c] = (float)(work[c] * wanted / sqrt(length));
     }
-    ikt_free(&work);
     return ikt_agree(g->ctx, st);
 }
 
@@ -118,19 +113,16 @@ static ikt_status choose_classes(ikt_generation *g, derived *s, int64_t *count) 
 static ikt_status draw_share(ikt_generation *g, derived *s, int64_t count) {
     const int64_t wanted = llround(g->settings.share * (double)count);
     const int64_t points = wanted < 1 ? 1 : wanted, slots = ikt_draw_slots(points);
-    int64_t *drawn = NULL, *slot = NULL;
     g->settings.points = points;
     if (points == count) return IKT_OK;
-    ikt_status st = ikt_alloc(g->ctx, &drawn, points, sizeof *drawn, "source");
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, &slot, slots, sizeof *slot, "source");
-    if (st == IKT_OK) {
-        ikt_draw_subset(g->seed, IKT_RNG_SHAPE, ROW_OF_SUBSET, count, points, slot, slots, drawn);
-        for (int64_t i = 0; i < points; i++)
-            s->row[i] = s->row[drawn[i]]; /* drawn[i] >= i: not overwritten yet */
-    }
-    ikt_free(&drawn);
-    ikt_free(&slot);
-    return st;
+    IKT_ARRAYS(held, g->ctx, "source");
+    int64_t *drawn = ikt_claim(&held, points, sizeof *drawn);
+    int64_t *slot = ikt_claim(&held, slots, sizeof *slot);
+    IKT_TRY(held.status);
+    ikt_draw_subset(g->seed, IKT_RNG_SHAPE, ROW_OF_SUBSET, count, points, slot, slots, drawn);
+    for (int64_t i = 0; i < points; i++)
+        s->row[i] = s->row[drawn[i]]; /* drawn[i] >= i: not overwritten yet */
+    return IKT_OK;
 }
 
 static ikt_status prepare_subset(ikt_generation *g) {

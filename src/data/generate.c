@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "config/hints.h"
 #include "config/value.h"
@@ -121,7 +121,7 @@ ikt_status ikt_generation_open(ikt_context *ctx, const char *name,
                                const ikt_generate_settings *settings, uint64_t seed,
                                ikt_generation **out) {
     const ikt_generator *generator = NULL;
-    ikt_generation *g = NULL;
+    ikt_generation *g IKT_AT_END(ikt_generation_close) = NULL;
     *out = NULL;
     ikt_status st = find_generator(ctx, name, &generator);
     if (st == IKT_OK) st = ikt_alloc(ctx, &g, 1, sizeof *g, "generation");
@@ -135,19 +135,16 @@ ikt_status ikt_generation_open(ikt_context *ctx, const char *name,
                               .has_labels = generator->labels};
         st = complete(ctx, generator, &g->settings);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && generator->prepare) st = generator->prepare(g);
-    if (st != IKT_OK) ikt_generation_close(&g);
-    *out = g;
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    if (generator->prepare) IKT_TRY(generator->prepare(g));
+    return ikt_give(out, g);
 }
 
 void ikt_generation_close(ikt_generation **generation) {
     ikt_generation *g = *generation;
     if (!g) return;
     if (g->state && g->generator->release) g->generator->release(g->state);
-    ikt_free(&g->state);
-    ikt_free(generation);
+    ikt_free_all(&g->state, generation);
 }
 
 void ikt_generation_fill(const ikt_generation *g, int64_t first, int64_t count, void *rows,
@@ -187,10 +184,10 @@ ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type typ
     const int64_t n = ikt_source_rows(source), d = g->columns;
     const ikt_rows own = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const size_t row_bytes = (size_t)d * ikt_type_size(type);
-    void *native = NULL;
-    float *part = NULL;
-    int64_t *wide = NULL, *counts = NULL;
-    int32_t *label = NULL;
+    void *native IKT_AT_END(ikt_free) = NULL;
+    float *part IKT_AT_END(ikt_free) = NULL;
+    int64_t *wide IKT_AT_END(ikt_free) = NULL, *counts IKT_AT_END(ikt_free) = NULL;
+    int32_t *label IKT_AT_END(ikt_free) = NULL;
     bool present = false;
     const int64_t need = d * (type == IKT_TYPE_U8 ? 1 : 8) + 32; /* bytes a row */
     const int64_t available = ikt_memory_available(ctx);
@@ -228,11 +225,6 @@ ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type typ
         ikt_allgather(ctx, label, own.count, sizeof *label, *labels, counts);
     }
     if (!present) ikt_free(labels);
-    ikt_free(&native);
-    ikt_free(&part);
-    ikt_free(&wide);
-    ikt_free(&label);
-    ikt_free(&counts);
     return st;
 }
 
@@ -280,14 +272,13 @@ ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwr
             ikt_progress(g->ctx, "rows", part.first + part.count - own.first, own.count, NULL);
     }
     st = ikt_table_close(&writer, st);
-    ikt_free(&rows);
-    ikt_free(&labels);
-    if (st == IKT_OK)
-        ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
-                                           IKT_LOG_INT("columns", g->columns),
-                                           {0}},
-                        "%s: %" PRId64 " x %" PRId64 " %s, %s", path, g->settings.points,
-                        g->columns, ikt_type_name(type), g->generator->name);
-    return st;
+    ikt_free_all(&rows, &labels);
+    IKT_TRY(st);
+    ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
+                                       IKT_LOG_INT("columns", g->columns),
+                                       {0}},
+                    "%s: %" PRId64 " x %" PRId64 " %s, %s", path, g->settings.points, g->columns,
+                    ikt_type_name(type), g->generator->name);
+    return IKT_OK;
 }

@@ -1,6 +1,6 @@
 /* Scores along the leading ones of the components that a data set is reduced to. See dataset.h. */
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "data/dataset.h"
 #include "linalg/blocks.h"
 
@@ -15,17 +15,14 @@ ikt_status ikt_dataset_read_components(ikt_context *ctx, ikt_dataset *d, int64_t
                                        int64_t count, double *scores) {
     ikt_data_map map = ikt_dataset_map(d);
     ikt_pca few = *map.pca;
-    ikt_dataset *leading = NULL;
-    float *rows = NULL;
+    ikt_dataset *leading IKT_AT_END(ikt_dataset_destroy) = NULL;
+    float *rows IKT_AT_END(ikt_free) = NULL;
     few.k = q;
     map.pca = &few;
-    ikt_status st = ikt_dataset_create_mapped(ctx, ikt_dataset_source(d), &map, &leading);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &rows, count * q, sizeof *rows, "initial"));
-    if (st == IKT_OK) st = ikt_dataset_read(leading, first, count, rows);
-    for (int64_t e = 0; st == IKT_OK && e < count * q; e++)
+    IKT_TRY(ikt_dataset_create_mapped(ctx, ikt_dataset_source(d), &map, &leading));
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * q, sizeof *rows, "initial")));
+    IKT_TRY(ikt_dataset_read(leading, first, count, rows));
+    for (int64_t e = 0; e < count * q; e++)
         scores[e] = (double)rows[e];
-    ikt_free(&rows);
-    ikt_dataset_destroy(&leading);
-    return st;
+    return IKT_OK;
 }

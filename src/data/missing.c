@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "data/raw_rows.h"
 #include "dist/rows.h"
@@ -144,10 +144,7 @@ static void missing_describe(const ikt_source *source, ikt_source_content *conte
 static void missing_close(ikt_source *source) {
     missing_self *self = source->self;
     if (self->owns) ikt_source_close(&self->from);
-    ikt_free(&self->fill);
-    ikt_free(&self->dropped);
-    ikt_free(&self->block);
-    ikt_free(&self->labels);
+    ikt_free_all(&self->fill, &self->dropped, &self->block, &self->labels);
 }
 
 static const ikt_source_ops missing_ops = {.self_bytes = sizeof(missing_self),
@@ -240,10 +237,7 @@ static ikt_status count_missing(ikt_context *ctx, const ikt_row_reader *reader, 
 }
 
 static void counts_free(counts *c) {
-    ikt_free(&c->sum);
-    ikt_free(&c->total);
-    ikt_free(&c->absent);
-    ikt_free(&c->row);
+    ikt_free_all(&c->sum, &c->total, &c->absent, &c->row);
 }
 
 /* --- medians ---------------------------------------------------------------------------------- */
@@ -328,10 +322,7 @@ static ikt_status find_medians(ikt_context *ctx, const ikt_row_reader *reader,
         st = find_byte(ctx, reader, &s);
     for (int64_t w = 0; st == IKT_OK && w < s.wanted; w++)
         fill[column[w]] = value_of(s.key[2 * w]) / 2 + value_of(s.key[2 * w + 1]) / 2;
-    ikt_free(&column);
-    ikt_free(&s.key);
-    ikt_free(&s.before);
-    ikt_free(&s.histogram);
+    ikt_free_all(&column, &s.key, &s.before, &s.histogram);
     return st;
 }
 
@@ -369,29 +360,29 @@ static ikt_status gather_dropped(ikt_context *ctx, const ikt_source *from, const
     ikt_gather_counts(ctx, c->rows, each);
     self->count = ikt_sum_one(ctx, c->rows);
     self->block_rows = ikt_stream_rows(d, (int64_t)sizeof(double));
-    ikt_status st = ikt_alloc(ctx, &self->dropped, self->count, sizeof *self->dropped, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &self->block, self->block_rows * d,
-                       ikt_type_size(ikt_source_type(from)), purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &self->labels, self->block_rows, sizeof *self->labels, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    self->dropped = ikt_claim_kept(&held, self->count, sizeof *self->dropped);
+    self->block = ikt_claim_kept(&held, self->block_rows * d, ikt_type_size(ikt_source_type(from)));
+    self->labels = ikt_claim_kept(&held, self->block_rows, sizeof *self->labels);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) ikt_allgather(ctx, c->row, c->rows, sizeof *c->row, self->dropped, each);
     ikt_free(&each);
-    if (st == IKT_OK && self->count == ikt_source_rows(from))
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s: every row has a missing value, so that preprocess.missing: drop leaves "
-                      "none; take mean or median, or remove the columns that lack most",
-                      ikt_source_name(from));
-    return st;
+    IKT_TRY(st);
+    if (self->count == ikt_source_rows(from))
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s: every row has a missing value, so that preprocess.missing: drop leaves "
+            "none; take mean or median, or remove the columns that lack most",
+            ikt_source_name(from));
+    return IKT_OK;
 }
 
 /* COLLECTIVE. What the source on top needs, from passes over the other one. */
 static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *self) {
     const int64_t d = ikt_source_columns(self->from), n = ikt_source_rows(self->from);
-    ikt_raw_rows raw;
+    ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_row_reader reader;
-    counts c = {.d = 0};
+    counts c IKT_AT_END(counts_free) = {.d = 0};
     ikt_status st = ikt_raw_rows_create(ctx, self->from, &raw, &reader);
     if (st == IKT_OK) st = count_missing(ctx, &reader, &c);
     if (st == IKT_OK) log_missing(ctx, self->from, &c, how);
@@ -404,8 +395,6 @@ static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *
         if (st == IKT_OK && how == IKT_MISSING_MEDIAN)
             st = find_medians(ctx, &reader, c.absent, self->fill);
     }
-    counts_free(&c);
-    ikt_raw_rows_destroy(&raw);
     return st;
 }
 

@@ -4,9 +4,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "data/missing.h"
 #include "data/raw_rows.h"
@@ -187,15 +187,13 @@ static ikt_status go_through(ikt_context *ctx, ikt_source *source, visitor *visi
     const ikt_row_range own = {distribution.first, distribution.count};
     const int64_t block = ikt_source_block_rows(source);
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
-    ikt_sparse_rows rows = {0};
-    ikt_status st = IKT_OK;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    ikt_sparse_rows rows IKT_AT_END(ikt_sparse_rows_destroy) = {0};
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_source_read_sparse(source, at.first, at.count, &rows);
-        if (st == IKT_OK) visit(p, &rows);
+        IKT_TRY(ikt_source_read_sparse(source, at.first, at.count, &rows));
+        visit(p, &rows);
     }
-    ikt_sparse_rows_destroy(&rows);
-    return st;
+    return IKT_OK;
 }
 
 static void find_extremes(pass *p, const ikt_sparse_rows *rows) {
@@ -293,9 +291,7 @@ static ikt_status sparse_statistics(ikt_context *ctx, ikt_source *source, bool w
     }
     if (st == IKT_OK) join_extremes(ctx, &p);
     if (st == IKT_OK && with_variance) st = find_variance(ctx, source, &p);
-    ikt_free(&p.held);
-    ikt_free(&p.exponent);
-    ikt_free(&p.sum);
+    ikt_free_all(&p.held, &p.exponent, &p.sum);
     return st;
 }
 
@@ -305,12 +301,10 @@ static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_normalise
                              ikt_column_stats *stats) {
     if (ikt_source_is_sparse(source))
         return sparse_statistics(ctx, source, mode == IKT_NORMALISE_ZSCORE, stats);
-    ikt_raw_rows raw;
+    ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_row_reader reader;
-    ikt_status status = ikt_raw_rows_create(ctx, source, &raw, &reader);
-    if (status == IKT_OK) status = ikt_column_stats_compute(ctx, &reader, stats);
-    ikt_raw_rows_destroy(&raw);
-    return status;
+    IKT_TRY(ikt_raw_rows_create(ctx, source, &raw, &reader));
+    return ikt_column_stats_compute(ctx, &reader, stats);
 }
 
 /* The multiple of the power of two at or above the range that lies between 0 and the mean: x -

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/stage.h"
 #include "dist/shuffle.h"
 
@@ -31,11 +31,12 @@ static void check(const ikt_halo *halo, int code) {
 
 ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out) {
+    ikt_halo *made IKT_AT_END(ikt_halo_destroy) = NULL;
     *out = NULL;
-    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "halo"));
-    ikt_halo *halo = *out;
+    IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, "halo"));
+    ikt_halo *halo = made;
     ikt_shuffle *shuffle = &halo->asked;
-    int64_t *asked = NULL, needed = 0;
+    int64_t needed = 0;
     const int64_t ranks = ikt_size(ctx);
     halo->ctx = ctx;
     halo->width = width;
@@ -45,35 +46,28 @@ ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const
     ikt_status st = ikt_shuffle_create(ctx, "halo", shuffle);
     if (st == IKT_OK) st = ikt_alloc(ctx, &halo->request, 2 * ranks, sizeof *halo->request, "halo");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t g = 0; g < n_ghost; g++)
-            ikt_shuffle_count(shuffle, ikt_rows_owner(distribution, ghost_row[g]));
-        ikt_shuffle_group(ctx, shuffle);
-        ikt_shuffle_meet(ctx, shuffle);
-        needed = shuffle->received;
-        st = ikt_alloc(ctx, &asked, needed, sizeof *asked, "halo");
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &halo->send_row, needed, sizeof *halo->send_row, "halo");
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &halo->buffer, needed * width, sizeof *halo->buffer, "halo");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) ikt_shuffle_send(ctx, shuffle, ghost_row, asked, sizeof *asked);
-    for (int64_t s = 0; st == IKT_OK && s < needed; s++)
+    IKT_TRY(st);
+    for (int64_t g = 0; g < n_ghost; g++)
+        ikt_shuffle_count(shuffle, ikt_rows_owner(distribution, ghost_row[g]));
+    ikt_shuffle_group(ctx, shuffle);
+    ikt_shuffle_meet(ctx, shuffle);
+    needed = shuffle->received;
+    IKT_ARRAYS(held, ctx, "halo");
+    int64_t *asked = ikt_claim(&held, needed, sizeof *asked);
+    halo->send_row = ikt_claim_kept(&held, needed, sizeof *halo->send_row);
+    halo->buffer = ikt_claim_kept(&held, needed * width, sizeof *halo->buffer);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_shuffle_send(ctx, shuffle, ghost_row, asked, sizeof *asked);
+    for (int64_t s = 0; s < needed; s++)
         halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
-    ikt_free(&asked);
-    if (st != IKT_OK) ikt_halo_destroy(out);
-    return st;
+    return ikt_give(out, made);
 }
 
 void ikt_halo_destroy(ikt_halo **halo) {
     if (!*halo) return;
     check(*halo, MPI_Type_free(&(*halo)->row_type));
     ikt_shuffle_destroy(&(*halo)->asked);
-    ikt_free(&(*halo)->send_row);
-    ikt_free(&(*halo)->buffer);
-    ikt_free(&(*halo)->request);
-    ikt_free(halo);
+    ikt_free_all(&(*halo)->send_row, &(*halo)->buffer, &(*halo)->request, halo);
 }
 
 void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost) {

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 
 enum {
@@ -58,9 +58,7 @@ ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 void ikt_order_destroy(ikt_order *order) {
     ikt_shuffle_destroy(&order->shuffle);
-    ikt_free(&order->leaving);
-    ikt_free(&order->place);
-    ikt_free(&order->row);
+    ikt_free_all(&order->leaving, &order->place, &order->row);
 }
 
 int64_t ikt_order_memory(int64_t n_local) {
@@ -95,11 +93,11 @@ static ikt_status transfer(ikt_context *ctx, const ikt_order *order, ikt_directi
     const side from = side_of(order, direction == IKT_TO_ROWS);
     const side to = side_of(order, direction == IKT_TO_SLOTS);
     const int64_t count = order->rows.count, packed = count * (bytes < SLICE ? bytes : SLICE);
-    char *sent = NULL, *received = NULL;
-    ikt_status st = ikt_alloc(ctx, &sent, packed, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &received, packed, 1, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t done = 0; st == IKT_OK && done < bytes; done += SLICE) {
+    IKT_ARRAYS(held, ctx, purpose);
+    char *sent = ikt_claim(&held, packed, 1);
+    char *received = ikt_claim(&held, packed, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t done = 0; done < bytes; done += SLICE) {
         const int64_t slice = bytes - done < SLICE ? bytes - done : SLICE;
         const char *source = (const char *)in + done;
         char *target = (char *)out + done;
@@ -111,9 +109,7 @@ static ikt_status transfer(ikt_context *ctx, const ikt_order *order, ikt_directi
         for (int64_t e = 0; e < count; e++)
             memcpy(target + to.index[e] * out_stride, received + e * slice, (size_t)slice);
     }
-    ikt_free(&sent);
-    ikt_free(&received);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_order_apply(ikt_context *ctx, const ikt_order *order, const void *in,
@@ -196,8 +192,7 @@ ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
         is_left = ikt_max_one(ctx, is_left) > 0;
     }
     for (side *s = sides; s < sides + 2; s++) {
-        ikt_free(&s->done);
-        ikt_free(&s->buffer);
+        ikt_free_all(&s->done, &s->buffer);
     }
     return st;
 }
@@ -236,8 +231,9 @@ ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *s
 
 ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const uint32_t *name,
                                  uint32_t *number, int64_t count) {
-    uint32_t *row = NULL, *names = NULL; /* of the others */
-    ikt_row_set others;
+    uint32_t *row IKT_AT_END(ikt_free) = NULL,
+                  *names IKT_AT_END(ikt_free) = NULL; /* of the others */
+    ikt_row_set others IKT_AT_END(ikt_row_set_destroy) = {0};
     ikt_status st = ikt_row_set_create(ctx, rows->n, &others);
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
@@ -247,36 +243,28 @@ ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const u
         st = ikt_alloc(ctx, &row, others.count, sizeof *row, purpose);
     }
     if (st == IKT_OK) st = ikt_alloc(ctx, &names, others.count, sizeof *names, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_row_set_list(&others, row);
-        st = ikt_gather_rows(ctx, rows, row, others.count, name, sizeof *name, names);
-    }
-    if (st == IKT_OK) {
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_row_set_list(&others, row);
+    IKT_TRY(ikt_gather_rows(ctx, rows, row, others.count, name, sizeof *name, names));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t e = 0; e < count; e++)
-            number[e] = ikt_is_own(rows, number[e]) ? name[number[e] - rows->first]
-                                                    : names[ikt_row_set_place(&others, number[e])];
-    }
-    ikt_free(&row);
-    ikt_free(&names);
-    ikt_row_set_destroy(&others);
-    return st;
+    for (int64_t e = 0; e < count; e++)
+        number[e] = ikt_is_own(rows, number[e]) ? name[number[e] - rows->first]
+                                                : names[ikt_row_set_place(&others, number[e])];
+    return IKT_OK;
 }
 
 /* Numbers go to their owners. Where each gets as many as it has rows, and none twice, all come. */
 ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                                  bool *is_one) {
     const int64_t count = rows->count;
-    ikt_shuffle shuffle;
-    uint32_t *sent = NULL, *received = NULL;
-    uint8_t *seen = NULL;
+    ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
     bool is_good = true;
-    ikt_status st = ikt_shuffle_create(ctx, purpose, &shuffle);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sent, count, sizeof *sent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &received, count, sizeof *received, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &seen, count, sizeof *seen, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    held.status = ikt_shuffle_create(ctx, purpose, &shuffle);
+    uint32_t *sent = ikt_claim(&held, count, sizeof *sent);
+    uint32_t *received = ikt_claim(&held, count, sizeof *received);
+    uint8_t *seen = ikt_claim(&held, count, sizeof *seen);
+    ikt_status st = ikt_arrays_agree(&held);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         is_good = is_good && slot[i] < rows->n;
     *is_one = st == IKT_OK && ikt_max_one(ctx, !is_good) == 0;
@@ -294,9 +282,5 @@ ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const u
             is_good = seen[received[i] - rows->first]++ == 0;
         *is_one = ikt_max_one(ctx, !is_good) == 0;
     }
-    ikt_shuffle_destroy(&shuffle);
-    ikt_free(&sent);
-    ikt_free(&received);
-    ikt_free(&seen);
     return st;
 }

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 static const char purpose[] = "rows of the caller";
 static const int64_t default_round_bytes = (int64_t)64 << 20;
@@ -13,12 +13,12 @@ static const int64_t default_round_bytes = (int64_t)64 << 20;
 ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks *out) {
     const int64_t ranks = ikt_size(ctx);
     *out = (ikt_row_blocks){.round_bytes = default_round_bytes};
-    ikt_status st = ikt_alloc(ctx, &out->first, ranks + 1, sizeof *out->first, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->request, ranks, sizeof *out->request, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->give_counts, ranks, sizeof *out->give_counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->counts, ranks, sizeof *out->counts, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->first = ikt_claim_kept(&held, ranks + 1, sizeof *out->first);
+    out->request = ikt_claim_kept(&held, ranks, sizeof *out->request);
+    out->give_counts = ikt_claim_kept(&held, ranks, sizeof *out->give_counts);
+    out->counts = ikt_claim_kept(&held, ranks, sizeof *out->counts);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st != IKT_OK) {
         ikt_row_blocks_destroy(out);
         return st;
@@ -31,10 +31,7 @@ ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks
 }
 
 void ikt_row_blocks_destroy(ikt_row_blocks *blocks) {
-    ikt_free(&blocks->first);
-    ikt_free(&blocks->request);
-    ikt_free(&blocks->give_counts);
-    ikt_free(&blocks->counts);
+    ikt_free_all(&blocks->first, &blocks->request, &blocks->give_counts, &blocks->counts);
     blocks->n = 0;
 }
 
@@ -79,7 +76,7 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
                         char *rows) {
     const int64_t most_rows = b->round_bytes / (int64_t)bytes;
     int64_t longest = 0, step, most;
-    char *leaving = NULL;
+    char *leaving IKT_AT_END(ikt_free) = NULL;
     for (int r = 0; r < ikt_size(ctx); r++)
         longest = b->request[r].count > longest ? b->request[r].count : longest;
     for (step = longest;; step = step / 2) {
@@ -90,14 +87,13 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
         }
         if (step == 1 || ikt_max_one(ctx, most) <= most_rows) break;
     }
-    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose));
-    for (int64_t round = 0; round * step < longest && st == IKT_OK; round++) {
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose)));
+    for (int64_t round = 0; round * step < longest; round++) {
         plan_round(ctx, b, step, round, own, bytes, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
         rows += (size_t)part_of(b->request[ikt_rank(ctx)], step, round).count * bytes;
     }
-    ikt_free(&leaving);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,

@@ -33,8 +33,7 @@ ikt_status ikt_row_set_create(ikt_context *ctx, int64_t n, ikt_row_set *out) {
 }
 
 void ikt_row_set_destroy(ikt_row_set *set) {
-    ikt_free(&set->mark);
-    ikt_free(&set->before);
+    ikt_free_all(&set->mark, &set->before);
     set->words = set->count = 0;
 }
 

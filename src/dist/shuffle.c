@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 ikt_status ikt_shuffle_create(ikt_context *ctx, const char *purpose, ikt_shuffle *out) {
     const int64_t ranks = ikt_size(ctx);
@@ -15,9 +15,7 @@ ikt_status ikt_shuffle_create(ikt_context *ctx, const char *purpose, ikt_shuffle
 }
 
 void ikt_shuffle_destroy(ikt_shuffle *shuffle) {
-    ikt_free(&shuffle->send_counts);
-    ikt_free(&shuffle->recv_counts);
-    ikt_free(&shuffle->place);
+    ikt_free_all(&shuffle->send_counts, &shuffle->recv_counts, &shuffle->place);
 }
 
 void ikt_shuffle_clear(ikt_context *ctx, ikt_shuffle *shuffle) {
@@ -58,29 +56,21 @@ void ikt_shuffle_answer(ikt_context *ctx, const ikt_shuffle *shuffle, const void
 
 ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                            int64_t count, const void *own, size_t bytes, void *value) {
-    ikt_shuffle shuffle;
-    uint32_t *asked = NULL; /* rows that others want, and their values */
-    char *leaving = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_shuffle_create(ctx, "rows of others", &shuffle));
-    if (st == IKT_OK) {
-        ikt_shuffle_count_rows(&shuffle, rows, row, count);
-        ikt_shuffle_meet(ctx, &shuffle);
-        st = ikt_alloc(ctx, &asked, shuffle.received, sizeof *asked, "rows of others");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &leaving, shuffle.received, bytes, "rows of others");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) {
-        ikt_shuffle_send(ctx, &shuffle, row, asked, sizeof *asked);
+    ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
+    IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, "rows of others", &shuffle)));
+    ikt_shuffle_count_rows(&shuffle, rows, row, count);
+    ikt_shuffle_meet(ctx, &shuffle);
+    IKT_ARRAYS(held, ctx, "rows of others"); /* rows that others want, and their values */
+    uint32_t *asked = ikt_claim(&held, shuffle.received, sizeof *asked);
+    char *leaving = ikt_claim(&held, shuffle.received, bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_shuffle_send(ctx, &shuffle, row, asked, sizeof *asked);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t e = 0; e < shuffle.received; e++)
-            memcpy(leaving + (size_t)e * bytes,
-                   (const char *)own + (size_t)(asked[e] - rows->first) * bytes, bytes);
-        ikt_shuffle_answer(ctx, &shuffle, leaving, value, bytes);
-    }
-    ikt_free(&asked);
-    ikt_free(&leaving);
-    ikt_shuffle_destroy(&shuffle);
-    return st;
+    for (int64_t e = 0; e < shuffle.received; e++)
+        memcpy(leaving + (size_t)e * bytes,
+               (const char *)own + (size_t)(asked[e] - rows->first) * bytes, bytes);
+    ikt_shuffle_answer(ctx, &shuffle, leaving, value, bytes);
+    return IKT_OK;
 }
 
 ikt_status ikt_share_rows(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,

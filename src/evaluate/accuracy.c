@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
@@ -61,10 +61,7 @@ static ikt_status search_space_create(ikt_context *ctx, const ikt_measure_view *
 
 static void search_space_destroy(search_space *space) {
     ikt_tree_destroy(&space->tree);
-    ikt_free(&space->scores);
-    ikt_free(&space->nearest);
-    ikt_free(&space->votes);
-    ikt_free(&space->row);
+    ikt_free_all(&space->scores, &space->nearest, &space->votes, &space->row);
 }
 
 /* LOCAL. Classes are numbered in the order of their labels, so the smallest wins among equal votes.
@@ -99,29 +96,25 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     const ikt_rows share = ikt_rows_make(looked_at, ikt_size(ctx), ikt_rank(ctx));
     const int64_t sample = looked_at < view->n ? looked_at : 0;
     const double queries = (double)looked_at;
-    search_space space = {.count = 0};
+    search_space space IKT_AT_END(search_space_destroy) = {.count = 0};
     char name[48];
-    ikt_status st = ikt_agree(ctx, search_space_create(ctx, view, &share, &space));
-    if (st == IKT_OK) {
-        const right_rows right = count_right(ctx, view, &space);
-        const double majority = (double)ikt_sum_one(ctx, right.by_majority);
-        const double wrong = queries - (double)ikt_sum_one(ctx, right.by_nearest);
-        const double self = (double)ikt_sum_one(ctx, right.with_self);
-        snprintf(name, sizeof name, "%lld-NN accuracy", k);
-        st = ikt_measures_add(ctx, out, name, majority / queries, sample,
-                              "share of rows whose label the nearest rows in the map tell");
-        if (st == IKT_OK)
-            st = ikt_measures_add(ctx, out, "1-NN error", wrong / queries, sample,
-                                  "share of rows whose nearest row in the map has another label");
-        snprintf(name, sizeof name, "%lld-NN accuracy, self included", k);
-        if (st == IKT_OK && !view->settings->cheap_only)
-            st = ikt_measures_add(ctx, out, name, self / queries, sample,
-                                  "the same with the row as the first of its nearest, as where a "
-                                  "classifier is tried on the rows that it was made from");
-        st = ikt_agree(ctx, st);
-    }
-    search_space_destroy(&space);
-    return st;
+    IKT_TRY(ikt_agree(ctx, search_space_create(ctx, view, &share, &space)));
+    const right_rows right = count_right(ctx, view, &space);
+    const double majority = (double)ikt_sum_one(ctx, right.by_majority);
+    const double wrong = queries - (double)ikt_sum_one(ctx, right.by_nearest);
+    const double self = (double)ikt_sum_one(ctx, right.with_self);
+    snprintf(name, sizeof name, "%lld-NN accuracy", k);
+    ikt_status st = ikt_measures_add(ctx, out, name, majority / queries, sample,
+                                     "share of rows whose label the nearest rows in the map tell");
+    if (st == IKT_OK)
+        st = ikt_measures_add(ctx, out, "1-NN error", wrong / queries, sample,
+                              "share of rows whose nearest row in the map has another label");
+    snprintf(name, sizeof name, "%lld-NN accuracy, self included", k);
+    if (st == IKT_OK && !view->settings->cheap_only)
+        st = ikt_measures_add(ctx, out, name, self / queries, sample,
+                              "the same with the row as the first of its nearest, as where a "
+                              "classifier is tried on the rows that it was made from");
+    return ikt_agree(ctx, st);
 }
 
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,

@@ -1,34 +1,29 @@
 /* Distinct labels: each rank sorts its own, the short lists are joined and sorted again. */
 #include "evaluate/classes.h"
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 
 ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
                             ikt_classes *out) {
-    int64_t *own = NULL, *counts = NULL, mine = 0, total = 0;
-    *out = (ikt_classes){0, NULL};
-    ikt_status st = ikt_alloc(ctx, &own, n_local, sizeof *own, "labels");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "labels");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < n_local; i++)
-            own[i] = labels[i];
-        mine = ikt_sort_distinct_i64(own, n_local);
-        ikt_gather_counts(ctx, mine, counts);
-        for (int r = 0; r < ikt_size(ctx); r++)
-            total += counts[r];
-        st = ikt_agree(ctx, ikt_alloc(ctx, &out->label, total, sizeof *out->label, "labels"));
-    }
-    if (st == IKT_OK) {
-        ikt_allgather(ctx, own, mine, sizeof *own, out->label, counts);
-        out->count = ikt_sort_distinct_i64(out->label, total);
-    }
-    ikt_free(&own);
-    ikt_free(&counts);
-    if (st != IKT_OK) ikt_classes_destroy(out);
-    return st;
+    int64_t mine = 0, total = 0;
+    ikt_classes made IKT_AT_END(ikt_classes_destroy) = {0, NULL};
+    *out = (ikt_classes){0};
+    IKT_ARRAYS(held, ctx, "labels");
+    int64_t *own = ikt_claim(&held, n_local, sizeof *own);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < n_local; i++)
+        own[i] = labels[i];
+    mine = ikt_sort_distinct_i64(own, n_local);
+    ikt_gather_counts(ctx, mine, counts);
+    for (int r = 0; r < ikt_size(ctx); r++)
+        total += counts[r];
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &made.label, total, sizeof *made.label, "labels")));
+    ikt_allgather(ctx, own, mine, sizeof *own, made.label, counts);
+    made.count = ikt_sort_distinct_i64(made.label, total);
+    return ikt_give(out, made);
 }
 
 void ikt_classes_destroy(ikt_classes *classes) {

@@ -15,9 +15,9 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "evaluate/clusters.h"
 
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
@@ -119,17 +119,14 @@ static double calinski_harabasz(const work *w) {
 ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
                                const ikt_unit_box *box, ikt_cluster_index *out) {
     work w = {.view = view, .box = *box, .count = view->classes.count};
-    ikt_status st = ikt_alloc(ctx, &w.sum, SUMS * w.count, sizeof *w.sum, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, w.count, sizeof *w.cluster, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        find_centres(ctx, &w);
-        find_spreads(ctx, &w);
-        *out = (ikt_cluster_index){davies_bouldin(&w), calinski_harabasz(&w)};
-    }
-    ikt_free(&w.sum);
-    ikt_free(&w.cluster);
-    return st;
+    IKT_ARRAYS(held, ctx, "measures");
+    w.sum = ikt_claim(&held, SUMS * w.count, sizeof *w.sum);
+    w.cluster = ikt_claim(&held, w.count, sizeof *w.cluster);
+    IKT_TRY(ikt_arrays_agree(&held));
+    find_centres(ctx, &w);
+    find_spreads(ctx, &w);
+    *out = (ikt_cluster_index){davies_bouldin(&w), calinski_harabasz(&w)};
+    return IKT_OK;
 }
 
 static ikt_status compute_clusters(ikt_context *ctx, const ikt_measure_view *view,
@@ -243,12 +240,7 @@ ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view
     ikt_exact_sum_reduce(ctx, w.sum, 1);
     *value = ikt_exact_sum_value(w.sum) / (double)*queries;
 done:
-    ikt_free(&w.query);
-    ikt_free(&w.begin);
-    ikt_free(&w.order);
-    ikt_free(&w.at);
-    ikt_free(&w.mean);
-    ikt_free(&w.sum);
+    ikt_free_all(&w.query, &w.begin, &w.order, &w.at, &w.mean, &w.sum);
     return st;
 }
 

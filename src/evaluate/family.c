@@ -7,29 +7,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 
 /* COLLECTIVE. Classes of all rows, and how many rows each has. */
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     const ikt_measured *what = view->what;
-    int32_t *own = NULL;
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
-    ikt_status st = ikt_alloc(ctx, &own, what->rows.count, sizeof *own, "measures");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &view->size, view->classes.count, sizeof *view->size, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < what->rows.count; i++)
-            own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
-        st = ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of);
-    }
-    for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
+    IKT_ARRAYS(held, ctx, "measures");
+    int32_t *own = ikt_claim(&held, what->rows.count, sizeof *own);
+    view->size = ikt_claim_kept(&held, view->classes.count, sizeof *view->size);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < what->rows.count; i++)
+        own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of));
+    for (int64_t i = 0; i < view->n; i++)
         view->size[view->class_of[i]]++;
-    ikt_free(&own);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
@@ -50,9 +46,7 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
 }
 
 void ikt_measure_view_free(ikt_measure_view *view) {
-    ikt_free(&view->y);
-    ikt_free(&view->class_of);
-    ikt_free(&view->size);
+    ikt_free_all(&view->y, &view->class_of, &view->size);
     ikt_classes_destroy(&view->classes);
 }
 
@@ -126,8 +120,7 @@ void ikt_measures_destroy(ikt_measures *measures) {
 }
 
 void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
-    ikt_free(&curve->overlap);
-    ikt_free(&curve->rescaled);
+    ikt_free_all(&curve->overlap, &curve->rescaled);
     curve->count = 0;
 }
 

@@ -163,10 +163,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
                                          "with principal components; 1 is as well"));
 done:
     ikt_pca_destroy(&w.pca);
-    ikt_free(&w.rows);
-    ikt_free(&w.block);
-    ikt_free(&w.total);
-    ikt_free(&w.product);
+    ikt_free_all(&w.rows, &w.block, &w.total, &w.product);
     return st;
 }
 

@@ -26,8 +26,7 @@ static void see(void *self, const ikt_query *query) {
 
 static void end(void *self) {
     counter *c = self;
-    ikt_free(&c->wrong);
-    ikt_free(&c);
+    ikt_free_all(&c->wrong, &c);
 }
 
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,

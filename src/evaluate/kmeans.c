@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/rng.h"
 #include "evaluate/clusters.h"
@@ -248,13 +248,14 @@ ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, con
     work w = {.ctx = ctx, .settings = settings, .rows = rows, .y = y, .q = q};
     const int64_t k = settings->k, n = rows->count, threads = ikt_threads(ctx);
     *inertia = INFINITY;
-    ikt_status st = ikt_alloc(ctx, &w.centre, k * q, sizeof *w.centre, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.near, n, sizeof *w.near, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, n, sizeof *w.cluster, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, (threads + 1) * k * q, sizeof *w.sum, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.size, (threads + 1) * k, sizeof *w.size, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.each, threads, sizeof *w.each, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "measures");
+    w.centre = ikt_claim(&held, k * q, sizeof *w.centre);
+    w.near = ikt_claim(&held, n, sizeof *w.near);
+    w.cluster = ikt_claim(&held, n, sizeof *w.cluster);
+    w.sum = ikt_claim(&held, (threads + 1) * k * q, sizeof *w.sum);
+    w.size = ikt_claim(&held, (threads + 1) * k, sizeof *w.size);
+    w.each = ikt_claim(&held, threads, sizeof *w.each);
+    IKT_TRY(ikt_arrays_agree(&held));
     find_tolerance(&w);
     for (int64_t restart = 0; restart < settings->restarts; restart++) {
         const double found = iterate(&w, restart);
@@ -262,14 +263,7 @@ ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, con
         *inertia = found;
         memcpy(cluster, w.cluster, (size_t)n * sizeof *cluster);
     }
-done:
-    ikt_free(&w.centre);
-    ikt_free(&w.near);
-    ikt_free(&w.cluster);
-    ikt_free(&w.sum);
-    ikt_free(&w.size);
-    ikt_free(&w.each);
-    return st;
+    return IKT_OK;
 }
 
 /* --- mutual information ----------------------------------------------------------------------- */
@@ -303,7 +297,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const 
                           int64_t k, double *value) {
     const ikt_rows *rows = &view->what->rows;
     const int64_t classes = view->classes.count, cells = classes * k;
-    int64_t *table = NULL;
+    int64_t *table IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &table, cells + k, sizeof *table, "measures"));
     int64_t *sizes = table + cells;
     for (int64_t i = 0; i < rows->count; i++) {
@@ -312,7 +306,6 @@ static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const 
     }
     ikt_sum_i64(ctx, table, cells + k);
     *value = normalised(table, view->size, classes, sizes, k, (double)view->n);
-    ikt_free(&table);
     return IKT_OK;
 }
 
@@ -322,8 +315,8 @@ static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const in
                         double *silhouette, int64_t *queries, ikt_cluster_index *index) {
     const int64_t count = view->what->rows.count;
     ikt_measured found = *view->what;
-    ikt_measure_view groups = {.what = NULL};
-    int64_t *labels = NULL;
+    ikt_measure_view groups IKT_AT_END(ikt_measure_view_free) = {.what = NULL};
+    int64_t *labels IKT_AT_END(ikt_free) = NULL;
     *silhouette = index->davies_bouldin = NAN;
     *queries = view->n;
     IKT_TRY(ikt_alloc_all(ctx, &labels, count, sizeof *labels, "measures"));
@@ -331,15 +324,13 @@ static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const in
         labels[i] = cluster[i];
     found.labels = labels;
     found.has_labels = true;
-    ikt_status st = ikt_measure_view_make(ctx, view->settings, &found, &groups);
-    if (st == IKT_OK && groups.classes.count > 1 && groups.classes.count < view->n) {
+    IKT_TRY(ikt_measure_view_make(ctx, view->settings, &found, &groups));
+    if (groups.classes.count > 1 && groups.classes.count < view->n) {
         const ikt_unit_box box = ikt_unit_box_of_map(view->q);
-        st = ikt_cluster_indices(ctx, &groups, &box, index);
-        if (st == IKT_OK) st = ikt_cluster_silhouette(ctx, &groups, &box, silhouette, queries);
+        IKT_TRY(ikt_cluster_indices(ctx, &groups, &box, index));
+        IKT_TRY(ikt_cluster_silhouette(ctx, &groups, &box, silhouette, queries));
     }
-    ikt_measure_view_free(&groups);
-    ikt_free(&labels);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The measures of k clusters, under names that end so. */

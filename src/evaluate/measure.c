@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "config/hints.h"
 #include "evaluate/family.h"
 
@@ -275,7 +275,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     const bool *wanted = asked.family;
     const int64_t before = out->count;
     bool any = false;
-    ikt_measure_view view;
+    ikt_measure_view view IKT_AT_END(ikt_measure_view_free) = {0};
     ikt_status st = IKT_OK;
     if (what->q < 1 || what->q > IKT_AXES_MOST)
         return ikt_fail(
@@ -294,13 +294,13 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    for (size_t f = 0; f < FAMILIES && st == IKT_OK; f++)
-        if (wanted[f] && families[f]->compute) st = families[f]->compute(ctx, &view, out);
-    if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
-    if (st == IKT_OK) st = compute_queries(ctx, &view, true, wanted, out);
-    if (st == IKT_OK) drop_others(&asked, out, before);
-    ikt_measure_view_free(&view);
-    return st;
+    IKT_TRY(st);
+    for (size_t f = 0; f < FAMILIES; f++)
+        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, &view, out));
+    IKT_TRY(compute_queries(ctx, &view, false, wanted, out));
+    IKT_TRY(compute_queries(ctx, &view, true, wanted, out));
+    drop_others(&asked, out, before);
+    return IKT_OK;
 }
 
 int64_t ikt_measures_memory(const ikt_measure_settings *settings,

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -78,7 +78,7 @@ static ikt_status compute_map(ikt_context *ctx, const ikt_measure_view *view, ik
     const ikt_measured *what = view->what;
     const int64_t own = what->rows.count, q = view->q;
     ikt_exact_sum sum[IKT_AXES_MOST] = {{{0}, 0, 0}};
-    double mean[IKT_AXES_MOST], *away = NULL;
+    double mean[IKT_AXES_MOST], *away IKT_AT_END(ikt_free) = NULL;
     if (view->n < 2) return IKT_OK;
     IKT_TRY(ikt_alloc_all(ctx, &away, own, sizeof *away, "measures"));
     for (int64_t e = 0; e < q * own; e++)
@@ -94,7 +94,6 @@ static ikt_status compute_map(ikt_context *ctx, const ikt_measure_view *view, ik
         away[i] = sqrt(square);
     }
     const double ratio = ratio_of(ctx, away, own, view->n);
-    ikt_free(&away);
     return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio", ratio, 0, note));
 }
 
@@ -138,8 +137,8 @@ static void take_rows(ikt_context *ctx, void *self, const double *rows, ikt_row_
 static ikt_status compute_data(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const ikt_row_reader reader = ikt_dataset_reader(view->what->data);
     const ikt_row_range mine = ikt_blocks_of_rank(view->n, ikt_size(ctx), ikt_rank(ctx));
-    ikt_column_stats stats = {0};
-    double *away = NULL;
+    ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
+    double *away IKT_AT_END(ikt_free) = NULL;
     if (view->n < 2) return IKT_OK;
     if (reader.d > COLUMNS_MOST)
         return ikt_measure_refuse(ctx, view->settings,
@@ -150,15 +149,10 @@ static ikt_status compute_data(ikt_context *ctx, const ikt_measure_view *view, i
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_alloc(ctx, &away, mine.count, sizeof *away, "measures"));
     distances to = {stats.mean, reader.d, mine.first, away};
-    if (st == IKT_OK) st = ikt_blocks_read(ctx, &reader, &to, take_rows);
-    if (st == IKT_OK) {
-        const double ratio = ratio_of(ctx, away, mine.count, view->n);
-        st =
-            ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note));
-    }
-    ikt_free(&away);
-    ikt_column_stats_free(&stats);
-    return st;
+    IKT_TRY(st);
+    IKT_TRY(ikt_blocks_read(ctx, &reader, &to, take_rows));
+    const double ratio = ratio_of(ctx, away, mine.count, view->n);
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note));
 }
 
 /* A block of rows beside statistics of the columns, or beside the distances. */

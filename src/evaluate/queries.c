@@ -142,8 +142,7 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
         ikt_radix_destroy(&p.rankers[t].radix);
         ikt_free(&p.rankers[t].distance);
     }
-    ikt_free(&p.rankers);
-    ikt_free(&p.query);
+    ikt_free_all(&p.rankers, &p.query);
     ikt_distances_destroy(&p.distances);
     return st;
 }

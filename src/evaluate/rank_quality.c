@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
 
@@ -40,8 +40,7 @@ static void end(void *self) {
     counter *c = self;
     for (int t = 0; c->parts && t < c->threads; t++)
         ikt_free(&c->parts[t].together);
-    ikt_free(&c->parts);
-    ikt_free(&c);
+    ikt_free_all(&c->parts, &c);
 }
 
 static ikt_status begin_counting(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
@@ -80,7 +79,7 @@ static ikt_status collect(ikt_context *ctx, const counter *c, ikt_rank_counts *o
 ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                    const ikt_measured *what, ikt_rank_counts *out) {
     ikt_query_observer observer = {0};
-    float *y = NULL;
+    float *y IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_rank_counts){0};
     ikt_status st = ikt_agree(ctx, begin_counting(ctx, settings, what->rows.n, &observer));
     if (st == IKT_OK)
@@ -88,7 +87,6 @@ ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings 
     if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
     if (st == IKT_OK) st = collect(ctx, observer.self, out);
     if (observer.end) observer.end(observer.self);
-    ikt_free(&y);
     return st;
 }
 
@@ -186,7 +184,7 @@ static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const c
                          const char *suffix, const char *note, bool keep_curve, ikt_measures *out) {
     const int64_t k = view->settings->trust_k;
     const int64_t sample = counted->queries < counted->n ? counted->queries : 0;
-    ikt_rank_counts counts;
+    ikt_rank_counts counts IKT_AT_END(ikt_rank_counts_destroy) = {0};
     double all, paper;
     char name[48];
     IKT_TRY(collect(ctx, counted, &counts));
@@ -205,7 +203,6 @@ static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const c
         ikt_rank_curve_destroy(&out->curve);
         st = make_curve(ctx, &counts, &out->curve);
     }
-    ikt_rank_counts_destroy(&counts);
     return ikt_agree(ctx, st);
 }
 

@@ -33,8 +33,7 @@ typedef struct {
 
 static void end(void *self) {
     counter *c = self;
-    ikt_free(&c->count);
-    ikt_free(&c);
+    ikt_free_all(&c->count, &c);
 }
 
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,

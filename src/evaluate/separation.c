@@ -63,11 +63,9 @@ static void see(void *self, const ikt_query *query) {
 static void end(void *self) {
     work *k = self;
     for (int t = 0; k->parts && t < k->threads; t++) {
-        ikt_free(&k->parts[t].least);
-        ikt_free(&k->parts[t].own);
+        ikt_free_all(&k->parts[t].least, &k->parts[t].own);
     }
-    ikt_free(&k->parts);
-    ikt_free(&k);
+    ikt_free_all(&k->parts, &k);
 }
 
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
@@ -55,27 +55,24 @@ static void class_centres(const ikt_measure_view *map, int64_t first, int64_t pa
 static ikt_status error_of(ikt_context *ctx, const ikt_measure_view *map, int64_t first,
                            int64_t past, const ikt_measure_view *reference, double *error) {
     const int64_t in_a = reference->classes.count, in_b = map->classes.count, q = map->q;
-    double *a = NULL;
-    int64_t *rows = NULL, both = 0;
+    int64_t both = 0;
     *error = NAN;
-    ikt_status st = ikt_alloc(ctx, &a, (in_a + in_b) * q, sizeof *a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, in_a + in_b, sizeof *rows, "measures");
-    if (st == IKT_OK) {
-        double *b = a + in_a * q;
-        class_centres(reference, 0, reference->n, a, rows);
-        class_centres(map, first, past, b, rows + in_a);
-        for (int64_t c = 0; c < in_a; c++) {
-            const int64_t same = ikt_classes_number(&map->classes, reference->classes.label[c]);
-            if (same < 0 || rows[in_a + same] == 0) continue;
-            memmove(a + both * q, a + c * q, (size_t)q * sizeof *a);
-            memmove(b + both * q, b + same * q, (size_t)q * sizeof *b);
-            both++;
-        }
-        if (both >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, both, q);
+    IKT_ARRAYS(held, ctx, "measures");
+    double *a = ikt_claim(&held, (in_a + in_b) * q, sizeof *a);
+    int64_t *rows = ikt_claim(&held, in_a + in_b, sizeof *rows);
+    IKT_TRY(held.status);
+    double *b = a + in_a * q;
+    class_centres(reference, 0, reference->n, a, rows);
+    class_centres(map, first, past, b, rows + in_a);
+    for (int64_t c = 0; c < in_a; c++) {
+        const int64_t same = ikt_classes_number(&map->classes, reference->classes.label[c]);
+        if (same < 0 || rows[in_a + same] == 0) continue;
+        memmove(a + both * q, a + c * q, (size_t)q * sizeof *a);
+        memmove(b + both * q, b + same * q, (size_t)q * sizeof *b);
+        both++;
     }
-    ikt_free(&a);
-    ikt_free(&rows);
-    return st;
+    if (both >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, both, q);
+    return IKT_OK;
 }
 
 static double squared_distance(const ikt_measure_view *map, int64_t i, int64_t j) {
@@ -110,7 +107,8 @@ ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed,
                                    ikt_measures *out) {
     const ikt_measure_settings settings = ikt_measure_defaults();
-    ikt_measure_view a, b = {.n = 0};
+    ikt_measure_view a IKT_AT_END(ikt_measure_view_free) = {0},
+                       b IKT_AT_END(ikt_measure_view_free) = {.n = 0};
     if (map->q != reference->q)
         return ikt_fail(ctx, IKT_ERR_USAGE, "maps of %lld and %lld dimensions cannot be compared",
                         (long long)map->q, (long long)reference->q);
@@ -132,10 +130,7 @@ ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
         st = ikt_measures_add(ctx, out, "copies apart", halves_apart(&a, seed),
                               a.n > QUERIES_MOST ? QUERIES_MOST : 0,
                               "share of triplets that keep the copies apart; 0.5 mixed, 1 apart");
-    st = ikt_agree(ctx, st);
-    ikt_measure_view_free(&a);
-    ikt_measure_view_free(&b);
-    return st;
+    return ikt_agree(ctx, st);
 }
 
 /* --- marked rows ------------------------------------------------------------------------------ */
@@ -159,8 +154,8 @@ ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const i
     const int64_t step = (n + APART_MOST - 1) / APART_MOST;
     if (n_marked == 0 || n < 2) return IKT_OK;
     const int64_t queries = (n + step - 1) / step;
-    float *y = NULL, *usual = NULL;
-    ikt_tree tree = {0};
+    float *y IKT_AT_END(ikt_free) = NULL, *usual IKT_AT_END(ikt_free) = NULL;
+    ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {0};
     double least = INFINITY, median = 0;
     IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *y, "measures", &y));
     ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
@@ -176,8 +171,5 @@ ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const i
                               "distance from the ten nearest in the map, in medians of all rows; 1 "
                               "like any other, outliers more");
     }
-    ikt_free(&usual);
-    ikt_tree_destroy(&tree);
-    ikt_free(&y);
     return ikt_agree(ctx, st);
 }

@@ -123,8 +123,7 @@ ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, int64_t 
 }
 
 void ikt_tree_destroy(ikt_tree *tree) {
-    ikt_free(&tree->point);
-    ikt_free(&tree->node);
+    ikt_free_all(&tree->point, &tree->node);
     tree->n = 0;
 }
 
@@ -206,9 +205,7 @@ ikt_status ikt_radix_create(ikt_context *ctx, int64_t n, ikt_radix *out) {
 
 void ikt_radix_destroy(ikt_radix *radix) {
     for (int side = 0; side < 2; side++) {
-        ikt_free(&radix->key[side]);
-        ikt_free(&radix->item[side]);
-        ikt_free(&radix->rank[side]);
+        ikt_free_all(&radix->key[side], &radix->item[side], &radix->rank[side]);
     }
 }
 

@@ -195,13 +195,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
         double all = visualisation_epsilon(ctx, &w);
         st = ikt_agree(ctx, report(ctx, &w, all, out));
     }
-    ikt_free(&w.begin);
-    ikt_free(&w.order);
-    ikt_free(&w.centre);
-    ikt_free(&w.square);
-    ikt_free(&w.entered);
-    ikt_free(&w.limit);
-    ikt_free(&w.values);
+    ikt_free_all(&w.begin, &w.order, &w.centre, &w.square, &w.entered, &w.limit, &w.values);
     return st;
 }
 

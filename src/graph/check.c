@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "affinity/dense.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "graph/transpose.h"
@@ -139,11 +139,12 @@ ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distri
                                         const char *name) {
     const int64_t first = distribution->first, count = distribution->count;
     search s = {.rows = rows, .tolerance = tolerance};
-    ikt_transpose t = {0};
-    ikt_status st = ikt_alloc(ctx, &s.wrong, count, sizeof *s.wrong, "symmetrise");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.other, count, sizeof *s.other, "symmetrise");
-    if (st == IKT_OK) st = ikt_transpose_begin(ctx, distribution, rows, &t);
-    st = ikt_agree(ctx, st);
+    ikt_transpose t IKT_AT_END(ikt_transpose_end) = {0};
+    IKT_ARRAYS(held, ctx, "symmetrise");
+    s.wrong = ikt_claim(&held, count, sizeof *s.wrong);
+    s.other = ikt_claim(&held, count, sizeof *s.other);
+    if (held.status == IKT_OK) held.status = ikt_transpose_begin(ctx, distribution, rows, &t);
+    ikt_status st = ikt_arrays_agree(&held);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         s.wrong[i] = UINT32_MAX;
     if (st == IKT_OK) st = ikt_transpose_run(&t, false, compare, &s);
@@ -165,9 +166,5 @@ ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distri
                       "graph.values=similarities, which symmetrises, or store (A + A.T) / 2",
                       name, row, column, here, column, row, scale * (double)s.other[i], tolerance);
     }
-    st = ikt_agree(ctx, st);
-    ikt_transpose_end(&t);
-    ikt_free(&s.wrong);
-    ikt_free(&s.other);
-    return st;
+    return ikt_agree(ctx, st);
 }

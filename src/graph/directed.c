@@ -5,8 +5,8 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/order.h"
 
@@ -119,7 +119,8 @@ static void sort_by_radix(uint32_t *column, float *value, int64_t count, uint64_
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     const int64_t *start = rows->start, threads = ikt_threads(ctx);
     int64_t longest = 0;
-    uint64_t *keys = NULL; /* column and value in one number; columns are distinct */
+    uint64_t *keys IKT_AT_END(ikt_free) =
+        NULL; /* column and value in one number; columns are distinct */
     for (int64_t i = 0; i < rows->n_local; i++)
         if (start[i + 1] - start[i] > longest) longest = start[i + 1] - start[i];
     if (longest > COUNTED_MOST)
@@ -134,7 +135,6 @@ ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
         else
             sort_by_radix(column, value, count, keys + omp_get_thread_num() * 2 * longest);
     }
-    ikt_free(&keys);
     return IKT_OK;
 }
 
@@ -176,8 +176,6 @@ ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const
 }
 
 void ikt_directed_destroy(ikt_directed *rows) {
-    ikt_free(&rows->start);
-    ikt_free(&rows->column);
-    ikt_free(&rows->value);
+    ikt_free_all(&rows->start, &rows->column, &rows->value);
     rows->n_local = 0;
 }

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
 
@@ -53,8 +53,7 @@ static ikt_status find_starts(loading *l) {
 }
 
 static void loading_free(loading *l) {
-    ikt_free(&l->start);
-    ikt_free(&l->squared);
+    ikt_free_all(&l->start, &l->squared);
     ikt_directed_destroy(&l->rows);
 }
 
@@ -164,18 +163,17 @@ static ikt_status read_blocks(loading *l, void (*take)(loading *l, const block *
     const int64_t count = l->distribution->count, *start = l->start;
     int64_t entries = 0, rows = 0, done = 0;
     block b = {0};
-    edge *sorting = NULL;
     for (int64_t at = 0, end; at < count; at = end) {
         end = block_end(start, count, at);
         if (start[end] - start[at] > entries) entries = start[end] - start[at];
         if (end - at > rows) rows = end - at;
     }
-    ikt_status st = ikt_alloc(ctx, &b.column, entries, sizeof *b.column, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.value, entries, sizeof *b.value, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.edges, rows, sizeof *b.edges, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &sorting, ikt_threads(ctx) * l->longest, sizeof *sorting, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    b.column = ikt_claim(&held, entries, sizeof *b.column);
+    b.value = ikt_claim(&held, entries, sizeof *b.value);
+    b.edges = ikt_claim(&held, rows, sizeof *b.edges);
+    edge *sorting = ikt_claim(&held, ikt_threads(ctx) * l->longest, sizeof *sorting);
+    ikt_status st = ikt_arrays_agree(&held);
     while (st == IKT_OK && ikt_max_one(ctx, done < count) > 0) {
         const int64_t end = block_end(start, count, done);
         b.first = l->distribution->first + done;
@@ -188,10 +186,6 @@ static ikt_status read_blocks(loading *l, void (*take)(loading *l, const block *
         st = ikt_agree(ctx, st);
         done = end;
     }
-    ikt_free(&b.column);
-    ikt_free(&b.value);
-    ikt_free(&b.edges);
-    ikt_free(&sorting);
     return st;
 }
 
@@ -236,12 +230,12 @@ static ikt_status read_rows(loading *l, void (*take)(loading *l, const block *b)
     const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
     ikt_directed *rows = &l->rows;
     rows->n_local = count;
-    ikt_status st = ikt_alloc(ctx, &rows->start, count + 1, sizeof *rows->start, "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->column, entries, sizeof *rows->column, "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->value, entries, sizeof *rows->value, "graph");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &l->squared, ikt_threads(ctx) * l->longest, sizeof(float), "graph");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "graph");
+    rows->start = ikt_claim_kept(&held, count + 1, sizeof *rows->start);
+    rows->column = ikt_claim_kept(&held, entries, sizeof *rows->column);
+    rows->value = ikt_claim_kept(&held, entries, sizeof *rows->value);
+    l->squared = ikt_claim_kept(&held, ikt_threads(ctx) * l->longest, sizeof(float));
+    IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(read_blocks(l, take));
     l->facts.zero_similarity = ikt_sum_one(ctx, l->facts.zero_similarity);
     l->facts.selves = ikt_sum_one(ctx, l->facts.selves);
@@ -312,7 +306,7 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              const ikt_rows *distribution, const ikt_edge_rule *rule,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
                              ikt_graph_facts *facts) {
-    loading l = {
+    loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
     const bool is_p = rule->values == IKT_EDGES_PROBABILITIES;
     *out = (ikt_directed){.start = NULL};
@@ -353,12 +347,10 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                       ikt_graph_file_name(file), (long long)facts->zero_similarity,
                       (long long)distribution->n, (long long)first);
     }
-    if (st == IKT_OK) {
-        *out = l.rows;
-        l.rows = (ikt_directed){.start = NULL};
-    }
-    loading_free(&l);
-    return st;
+    IKT_TRY(st);
+    *out = l.rows;
+    l.rows = (ikt_directed){.start = NULL};
+    return IKT_OK;
 }
 
 /* --- the numbers of pairs --------------------------------------------------------------------- */
@@ -398,7 +390,7 @@ ikt_status ikt_pairs_load(ikt_context *ctx, const ikt_graph_file *file,
                           const ikt_rows *distribution, ikt_edges values, ikt_directed *out,
                           ikt_graph_facts *facts) {
     int exponent = 0;
-    loading l = {
+    loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
     *out = (ikt_directed){.start = NULL};
     ikt_status st = find_starts(&l);
@@ -414,12 +406,10 @@ ikt_status ikt_pairs_load(ikt_context *ctx, const ikt_graph_file *file,
         st = ikt_directed_check_symmetric(ctx, distribution, &l.rows, symmetry_tolerance, l.most,
                                           ikt_graph_file_name(file));
     *facts = l.facts;
-    if (st == IKT_OK) {
-        *out = l.rows;
-        l.rows = (ikt_directed){.start = NULL};
-    }
-    loading_free(&l);
-    return st;
+    IKT_TRY(st);
+    *out = l.rows;
+    l.rows = (ikt_directed){.start = NULL};
+    return IKT_OK;
 }
 
 /* --- the checksum ----------------------------------------------------------------------------- */
@@ -442,11 +432,10 @@ static void hash_block(loading *l, const block *b) {
 
 ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_rows *distribution, ikt_edges values, uint64_t *hash) {
-    loading l = {
+    loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
     ikt_status st = find_starts(&l);
     if (st == IKT_OK) st = read_blocks(&l, hash_block);
     *hash = ikt_hash_total(ctx, l.hash);
-    loading_free(&l);
     return st;
 }

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "base/sort.h"
 
@@ -66,11 +66,7 @@ static ikt_status begin(mirror *m) {
 }
 
 static void end(mirror *m) {
-    ikt_free(&m->next);
-    ikt_free(&m->place);
-    ikt_free(&m->ahead);
-    ikt_free(&m->first);
-    ikt_free(&m->entry);
+    ikt_free_all(&m->next, &m->place, &m->ahead, &m->first, &m->entry);
 }
 
 /* --- a piece, transposed ---------------------------------------------------------------------- */
@@ -210,19 +206,16 @@ static ikt_status join_piece(mirror *m, ikt_mirror_meet *meet, const void *self,
 ikt_status ikt_mirror_join(ikt_context *ctx, const ikt_rows *distribution, const ikt_directed *rows,
                            ikt_mirror_meet *meet, const void *self, ikt_directed *single,
                            int64_t *next) {
-    mirror m = {
+    mirror m IKT_AT_END(end) = {
         .ctx = ctx, .distribution = distribution, .rows = rows, .threads = ikt_threads(ctx)};
-    ikt_status st = begin(&m);
-    if (st == IKT_OK) { /* an empty piece before the first one */
-        m.beyond = rows->n_local / m.pieces;
-        st = transpose_piece(&m);
-    }
-    for (int64_t piece = 0; piece < m.pieces && st == IKT_OK; piece++) {
+    IKT_TRY(begin(&m));
+    /* an empty piece before the first one */
+    m.beyond = rows->n_local / m.pieces;
+    IKT_TRY(transpose_piece(&m));
+    for (int64_t piece = 0; piece < m.pieces; piece++) {
         go_on(&m, piece);
-        st = transpose_piece(&m);
-        if (st == IKT_OK) st = join_piece(&m, meet, self, single, next);
+        IKT_TRY(transpose_piece(&m));
+        IKT_TRY(join_piece(&m, meet, self, single, next));
     }
-    if (st == IKT_OK) st = resize_single(&m, single, single->start[rows->n_local]);
-    end(&m);
-    return st;
+    return resize_single(&m, single, single->start[rows->n_local]);
 }

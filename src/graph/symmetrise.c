@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/rows.h"
 #include "graph/mirror.h"
@@ -75,47 +75,40 @@ static void place_single(void *self, const ikt_transposed_entry *from) {
 static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
     const ikt_rows *rows = &graph->rows;
     const ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
-    uint32_t *row = NULL;
-    ikt_row_set ghosts;
+    uint32_t *row IKT_AT_END(ikt_free) = NULL;
+    ikt_row_set ghosts IKT_AT_END(ikt_row_set_destroy) = {0};
     if (rows->count == rows->n && rows->n <= INT32_MAX) /* global numbers are local ones */
         return ikt_alloc(ctx, &graph->ghost_row, 0, sizeof *graph->ghost_row, "graph");
-    ikt_status st = ikt_row_set_create(ctx, rows->n, &ghosts);
-    if (st == IKT_OK) {
-        for (int p = 0; p < 2; p++) {
-            const uint32_t *column = (const uint32_t *)parts[p]->column;
+    IKT_TRY(ikt_row_set_create(ctx, rows->n, &ghosts));
+    for (int p = 0; p < 2; p++) {
+        const uint32_t *column = (const uint32_t *)parts[p]->column;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-            for (int64_t e = 0; e < parts[p]->start[rows->count]; e++)
-                if (!ikt_is_own(rows, column[e])) ikt_row_set_add(&ghosts, column[e]);
-        }
-        ikt_row_set_number(&ghosts);
-        graph->n_ghost = ghosts.count;
-        if (rows->count + ghosts.count > INT32_MAX)
-            st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                          "rank %d would hold %lld rows and boundary rows, more than 2^31: use "
-                          "more ranks",
-                          ikt_rank(ctx), (long long)(rows->count + ghosts.count));
+        for (int64_t e = 0; e < parts[p]->start[rows->count]; e++)
+            if (!ikt_is_own(rows, column[e])) ikt_row_set_add(&ghosts, column[e]);
     }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, ghosts.count, sizeof *row, "ghosts");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &graph->ghost_row, ghosts.count, sizeof *graph->ghost_row, "graph");
-    if (st == IKT_OK) {
-        ikt_row_set_list(&ghosts, row);
-        for (int64_t g = 0; g < ghosts.count; g++)
-            graph->ghost_row[g] = row[g];
-        for (int p = 0; p < 2; p++) {
-            int32_t *column = parts[p]->column;
+    ikt_row_set_number(&ghosts);
+    graph->n_ghost = ghosts.count;
+    if (rows->count + ghosts.count > INT32_MAX)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "rank %d would hold %lld rows and boundary rows, more than 2^31: use "
+                        "more ranks",
+                        ikt_rank(ctx), (long long)(rows->count + ghosts.count));
+    IKT_TRY(ikt_alloc(ctx, &row, ghosts.count, sizeof *row, "ghosts"));
+    IKT_TRY(ikt_alloc(ctx, &graph->ghost_row, ghosts.count, sizeof *graph->ghost_row, "graph"));
+    ikt_row_set_list(&ghosts, row);
+    for (int64_t g = 0; g < ghosts.count; g++)
+        graph->ghost_row[g] = row[g];
+    for (int p = 0; p < 2; p++) {
+        int32_t *column = parts[p]->column;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-            for (int64_t e = 0; e < parts[p]->start[rows->count]; e++) {
-                const uint32_t global = (uint32_t)column[e];
-                column[e] = ikt_is_own(rows, global)
-                                ? (int32_t)(global - rows->first)
-                                : (int32_t)(rows->count + ikt_row_set_place(&ghosts, global));
-            }
+        for (int64_t e = 0; e < parts[p]->start[rows->count]; e++) {
+            const uint32_t global = (uint32_t)column[e];
+            column[e] = ikt_is_own(rows, global)
+                            ? (int32_t)(global - rows->first)
+                            : (int32_t)(rows->count + ikt_row_set_place(&ghosts, global));
         }
     }
-    ikt_free(&row);
-    ikt_row_set_destroy(&ghosts);
-    return st;
+    return IKT_OK;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -198,9 +191,7 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
 void ikt_graph_destroy(ikt_graph *graph) {
     ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
     for (int p = 0; p < 2; p++) {
-        ikt_free(&parts[p]->start);
-        ikt_free(&parts[p]->column);
-        ikt_free(&parts[p]->value);
+        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value);
     }
     ikt_free(&graph->ghost_row);
     graph->n_ghost = 0;

@@ -16,8 +16,7 @@ ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_rows *distribution,
 
 void ikt_transpose_end(ikt_transpose *t) {
     ikt_shuffle_destroy(&t->shuffle);
-    ikt_free(&t->sent);
-    ikt_free(&t->received);
+    ikt_free_all(&t->sent, &t->received);
 }
 
 /* Whether an entry has to travel. */

@@ -5,8 +5,8 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "isolation/coding.h"
 
@@ -119,20 +119,17 @@ static ikt_status allocate(ikt_context *ctx, ikt_centre_table *table) {
 
 static ikt_status fill(ikt_context *ctx, const ikt_model *model, int64_t first,
                        ikt_centre_table *table) {
-    ikt_draws draws;
-    ikt_status st = ikt_draws_create(ctx, model, ikt_threads(ctx), &draws);
-    if (st == IKT_OK) st = allocate(ctx, table);
-    if (st == IKT_OK) {
+    ikt_draws draws IKT_AT_END(ikt_draws_destroy) = {0};
+    IKT_TRY(ikt_draws_create(ctx, model, ikt_threads(ctx), &draws));
+    IKT_TRY(allocate(ctx, table));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
-        for (int64_t p = 0; p < table->parts; p++)
-            add_members(table, p, ikt_model_draw(model, &draws, omp_get_thread_num(), first + p));
-        if (table->index)
-            transpose_lists(table);
-        else
-            transpose_bits(ctx, table);
-    }
-    ikt_draws_destroy(&draws);
-    return st;
+    for (int64_t p = 0; p < table->parts; p++)
+        add_members(table, p, ikt_model_draw(model, &draws, omp_get_thread_num(), first + p));
+    if (table->index)
+        transpose_lists(table);
+    else
+        transpose_bits(ctx, table);
+    return IKT_OK;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b) {
@@ -163,14 +160,8 @@ ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model, int
 }
 
 void ikt_centre_table_destroy(ikt_centre_table *table) {
-    ikt_free(&table->row);
-    ikt_free(&table->first);
-    ikt_free(&table->uses);
-    ikt_free(&table->member);
-    ikt_free(&table->index);
-    ikt_free(&table->start);
-    ikt_free(&table->part);
-    ikt_free(&table->cell);
+    ikt_free_all(&table->row, &table->first, &table->uses, &table->member, &table->index,
+                 &table->start, &table->part, &table->cell);
     *table = (ikt_centre_table){0};
 }
 

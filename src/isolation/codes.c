@@ -25,9 +25,7 @@ void ikt_codes_destroy(ikt_codes *codes) {
 }
 
 void ikt_code_places_destroy(ikt_code_places *places) {
-    ikt_free(&places->coarse);
-    ikt_free(&places->list);
-    ikt_free(&places->first);
+    ikt_free_all(&places->coarse, &places->list, &places->first);
     *places = (ikt_code_places){.coarse = NULL};
 }
 

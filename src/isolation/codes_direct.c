@@ -4,7 +4,7 @@
  * partitionings whose centres fit the budget. */
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "base/sort.h"
 #include "isolation/coding.h"
@@ -35,23 +35,19 @@ static int64_t slab_bytes(const ikt_codes_kernel *kernel, int64_t batch, const i
 static ikt_status load_run(const direct *run) {
     ikt_coding *c = run->c;
     const int64_t psi = run->psi, bytes = ikt_centres_bytes(c->kernel, psi, c->d);
-    int64_t *row = NULL, n_rows = 0;
-    void *gathered = NULL;
-    ikt_status st = ikt_coding_gather(c, run->first, run->count, &row, &n_rows, &gathered);
-    if (st == IKT_OK) {
+    int64_t *row IKT_AT_END(ikt_free) = NULL, n_rows = 0;
+    void *gathered IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_coding_gather(c, run->first, run->count, &row, &n_rows, &gathered));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
-        for (int64_t i = 0; i < run->count; i++) {
-            int64_t *index =
-                ikt_model_draw(c->model, &run->draws, omp_get_thread_num(), run->first + i);
-            for (int64_t j = 0; j < psi; j++) /* a row becomes its number among the gathered */
-                index[j] = ikt_find_i64(row, n_rows, index[j]);
-            ikt_centres_place(c->kernel, psi, c->d, run->slab + i * bytes, &run->centres[i]);
-            ikt_centres_fill(c->kernel, &run->centres[i], gathered, index, NULL);
-        }
+    for (int64_t i = 0; i < run->count; i++) {
+        int64_t *index =
+            ikt_model_draw(c->model, &run->draws, omp_get_thread_num(), run->first + i);
+        for (int64_t j = 0; j < psi; j++) /* a row becomes its number among the gathered */
+            index[j] = ikt_find_i64(row, n_rows, index[j]);
+        ikt_centres_place(c->kernel, psi, c->d, run->slab + i * bytes, &run->centres[i]);
+        ikt_centres_fill(c->kernel, &run->centres[i], gathered, index, NULL);
     }
-    ikt_free(&row);
-    ikt_free(&gathered);
-    return st;
+    return IKT_OK;
 }
 
 static void code_block(void *self, int64_t row, int64_t count) {
@@ -97,8 +93,7 @@ ikt_status ikt_coding_direct(ikt_coding *c) {
         ikt_row_tile_destroy(&run.tile[i]);
     ikt_free(&run.tile);
     ikt_draws_destroy(&run.draws);
-    ikt_free(&run.centres);
-    ikt_free(&run.slab);
+    ikt_free_all(&run.centres, &run.slab);
     return st;
 }
 

@@ -7,7 +7,7 @@
  * all trees. */
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sort.h"
 #include "isolation/coding.h"
 #include "isolation/tree.h"
@@ -49,24 +49,20 @@ static int64_t trees_of(ikt_codes_budget budget, const ikt_model_spec *spec, int
 static ikt_status grow_some(const forest *f, int64_t p, int64_t count) {
     ikt_coding *c = f->c;
     const int64_t psi = c->model->psi;
-    int64_t *row = NULL, n_rows = 0;
-    void *x = NULL;
-    ikt_status st = ikt_coding_gather(c, p, count, &row, &n_rows, &x);
-    if (st == IKT_OK) {
-        const ikt_tree_rows gathered = {x, c->d, c->kernel->is_u8};
+    int64_t *row IKT_AT_END(ikt_free) = NULL, n_rows = 0;
+    void *x IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_coding_gather(c, p, count, &row, &n_rows, &x));
+    const ikt_tree_rows gathered = {x, c->d, c->kernel->is_u8};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
-        for (int64_t q = p; q < p + count; q++) {
-            const ikt_tree_key key = {c->model->spec.seed, q};
-            ikt_tree_workspace *space = &f->space[omp_get_thread_num()];
-            const int64_t *sampled = ikt_model_draw(c->model, &f->draws, omp_get_thread_num(), q);
-            for (int64_t j = 0; j < psi; j++)
-                space->sample[j] = (uint32_t)ikt_find_i64(row, n_rows, sampled[j]);
-            ikt_tree_grow(&key, &gathered, psi, space, f->node + (q - f->first) * f->nodes);
-        }
+    for (int64_t q = p; q < p + count; q++) {
+        const ikt_tree_key key = {c->model->spec.seed, q};
+        ikt_tree_workspace *space = &f->space[omp_get_thread_num()];
+        const int64_t *sampled = ikt_model_draw(c->model, &f->draws, omp_get_thread_num(), q);
+        for (int64_t j = 0; j < psi; j++)
+            space->sample[j] = (uint32_t)ikt_find_i64(row, n_rows, sampled[j]);
+        ikt_tree_grow(&key, &gathered, psi, space, f->node + (q - f->first) * f->nodes);
     }
-    ikt_free(&row);
-    ikt_free(&x);
-    return st;
+    return IKT_OK;
 }
 
 static void code_block(void *self, int64_t row, int64_t count) {
@@ -113,9 +109,7 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
     for (int i = 0; f.space && i < c->threads; i++)
         ikt_tree_workspace_destroy(&f.space[i]);
     ikt_draws_destroy(&f.draws);
-    ikt_free(&f.space);
-    ikt_free(&f.cell);
-    ikt_free(&f.node);
+    ikt_free_all(&f.space, &f.cell, &f.node);
     return st;
 }
 

@@ -151,10 +151,7 @@ static ikt_status create_block(ikt_context *ctx, const ikt_codes_kernel *kernel,
 }
 
 static void destroy_block(ikt_row_block *block) {
-    ikt_free(&block->word);
-    ikt_free(&block->seen);
-    ikt_free(&block->partial);
-    ikt_free(&block->norm);
+    ikt_free_all(&block->word, &block->seen, &block->partial, &block->norm);
 }
 
 ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
@@ -176,8 +173,7 @@ failed:
 void ikt_row_tile_destroy(ikt_row_tile *tile) {
     destroy_block(&tile->all);
     destroy_block(&tile->doubt);
-    ikt_free(&tile->doubtful);
-    ikt_free(&tile->cell);
+    ikt_free_all(&tile->doubtful, &tile->cell);
 }
 
 void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, const void *rows,

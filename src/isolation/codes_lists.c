@@ -11,7 +11,7 @@
  * than centres. */
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "isolation/centre_lists.h"
 #include "isolation/row_lists.h"
 
@@ -43,7 +43,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
 }
 
 ikt_status ikt_coding_lists(ikt_coding *c) {
-    ikt_row_lists l;
+    ikt_row_lists l IKT_AT_END(ikt_row_lists_destroy) = {0};
     int64_t open = 0;
     c->passes = 1;
     ikt_status st = ikt_row_lists_create(c, ikt_row_lists_tile(c->kernel, c->d), &l);
@@ -51,8 +51,7 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     if (st == IKT_OK) st = ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &l);
     for (int i = 0; l.space && i < c->threads; i++)
         open += l.space[i].open_rows;
-    if (st == IKT_OK)
-        ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
-    ikt_row_lists_destroy(&l);
-    return st;
+    IKT_TRY(st);
+    ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
+    return IKT_OK;
 }

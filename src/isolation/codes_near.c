@@ -11,9 +11,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "isolation/centre_lists.h"
 #include "isolation/near_search.h"
@@ -143,7 +143,7 @@ static ikt_status check_codes(const near_coding *n) {
     const ikt_rows *rows = c->distribution;
     const int64_t bytes = c->d * c->element, entries = c->codes->t;
     int64_t row[CHECKED], differing = 0, mine = 0;
-    char *x = NULL;
+    char *x IKT_AT_END(ikt_free) = NULL;
     for (int64_t s = 0; s < CHECKED; s++)
         row[s] = ikt_rng_below(c->model->spec.seed, IKT_RNG_SAMPLE, s, 1, rows->n);
     const int64_t count = ikt_sort_distinct_i64(row, CHECKED);
@@ -155,25 +155,23 @@ static ikt_status check_codes(const near_coding *n) {
             row[mine++] = row[s] - rows->first;
         }
     const int64_t tile = ikt_row_lists_tile(c->kernel, c->d);
-    if (st == IKT_OK) {
+    IKT_TRY(st);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) reduction(+ : differing)
-        for (int64_t from = 0; from < mine; from += tile) {
-            const int64_t some = mine - from < tile ? mine - from : tile;
-            differing += count_differing(l, &l->space[omp_get_thread_num()], x + from * bytes,
-                                         row + from, some);
-        }
-        const double share =
-            (double)ikt_sum_one(c->ctx, differing) / (double)(count * (entries > 0 ? entries : 1));
-        c->codes->check = (ikt_code_check){.sample = count, .differing = share};
-        ikt_log_numbers(
-            c->ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_REAL("differing", share), IKT_LOG_INT("sample", count), {0}},
-            "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
-            "with all centres)",
-            100 * share, (long long)count);
+    for (int64_t from = 0; from < mine; from += tile) {
+        const int64_t some = mine - from < tile ? mine - from : tile;
+        differing +=
+            count_differing(l, &l->space[omp_get_thread_num()], x + from * bytes, row + from, some);
     }
-    ikt_free(&x);
-    return st;
+    const double share =
+        (double)ikt_sum_one(c->ctx, differing) / (double)(count * (entries > 0 ? entries : 1));
+    c->codes->check = (ikt_code_check){.sample = count, .differing = share};
+    ikt_log_numbers(
+        c->ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_REAL("differing", share), IKT_LOG_INT("sample", count), {0}},
+        "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
+        "with all centres)",
+        100 * share, (long long)count);
+    return IKT_OK;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -209,14 +207,10 @@ ikt_status ikt_coding_near(ikt_coding *c) {
         ikt_list_report(c->ctx, n.lists.length, n.lists.table.count, open, c->distribution->count);
     if (st == IKT_OK) st = check_codes(&n);
     for (int i = 0; n.space && i < c->threads; i++) {
-        ikt_free(&n.space[i].x);
-        ikt_free(&n.space[i].open);
+        ikt_free_all(&n.space[i].x, &n.space[i].open);
         ikt_cell_finder_destroy(&n.space[i].finder);
     }
-    ikt_free(&n.space);
-    ikt_free(&n.cell);
-    ikt_free(&n.order);
-    ikt_free(&n.first);
+    ikt_free_all(&n.space, &n.cell, &n.order, &n.first);
     ikt_near_search_destroy(&n.search);
     ikt_row_lists_destroy(&n.lists);
     return st;

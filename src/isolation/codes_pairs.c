@@ -95,11 +95,7 @@ ikt_status ikt_coding_pairs(ikt_coding *c) {
     for (int i = 0; k.space && i < c->threads; i++) {
         workspace *s = &k.space[i];
         open += s->open_rows;
-        ikt_free(&s->square);
-        ikt_free(&s->pair);
-        ikt_free(&s->open);
-        ikt_free(&s->cell);
-        ikt_free(&s->member);
+        ikt_free_all(&s->square, &s->pair, &s->open, &s->cell, &s->member);
     }
     if (st == IKT_OK)
         ikt_list_report(c->ctx, k.length, k.table.count, open, c->distribution->count);

@@ -14,7 +14,7 @@
 
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "isolation/centre_table.h"
@@ -358,7 +358,7 @@ static ikt_status place_centres(coder *k) {
     ikt_context *ctx = k->c->ctx;
     ikt_code_places *places = k->c->places;
     const int64_t count = k->table.count, cells = ikt_near_centres_cells(count);
-    uint32_t *order = NULL;
+    uint32_t *order IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &k->place, count, sizeof *k->place, purpose);
     if (st == IKT_OK)
@@ -370,7 +370,6 @@ static ikt_status place_centres(coder *k) {
         places->first[c] = c * count / cells;
     places->centres = count;
     places->cells = cells;
-    ikt_free(&order);
     return ikt_agree(ctx, st);
 }
 
@@ -396,26 +395,16 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     for (int i = 0; k->space && i < c->threads; i++) {
         workspace *s = &k->space[i];
         open += s->open_rows;
-        ikt_free(&s->row);
-        ikt_free(&s->slot);
-        ikt_free(&s->entry);
-        ikt_free(&s->value);
-        ikt_free(&s->all);
-        ikt_free(&s->kept);
-        ikt_free(&s->pair);
-        ikt_free(&s->cell);
-        ikt_free(&s->open);
-        ikt_free(&s->member);
+        ikt_free_all(&s->row, &s->slot, &s->entry, &s->value, &s->all, &s->kept, &s->pair, &s->cell,
+                     &s->open, &s->member);
     }
-    ikt_free(&k->space);
-    ikt_free(&k->tile);
-    ikt_free(&k->place);
+    ikt_free_all(&k->space, &k->tile, &k->place);
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);
-    if (st == IKT_OK && with_lists)
-        ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
-    return st;
+    IKT_TRY(st);
+    if (with_lists) ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
+    return IKT_OK;
 }
 
 ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool with_lists) {
@@ -423,13 +412,12 @@ ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool wit
     const int64_t t = spec->t, parts = ikt_model_parts(spec);
     const int64_t batch = batch_of(c->budget, spec, rows);
     coder k = {.c = c, .isa = ikt_cpu_isa()};
-    ikt_status st = IKT_OK;
     c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (parts > t);
     if (with_lists) return code_parts(&k, parts, true);
-    for (int64_t count; st == IKT_OK && k.first < parts; k.first += count) {
+    for (int64_t count; k.first < parts; k.first += count) {
         const int64_t left = t - k.first; /* the coarse one by itself, the last */
         count = left > batch ? batch : left > 0 ? left : 1;
-        st = code_parts(&k, count, false);
+        IKT_TRY(code_parts(&k, count, false));
     }
-    return st;
+    return IKT_OK;
 }

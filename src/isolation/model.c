@@ -5,7 +5,7 @@
 
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/rng.h"
 #include "base/sort.h"
 
@@ -56,9 +56,7 @@ ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_mo
 
 void ikt_model_destroy(ikt_model **model) {
     if (*model) {
-        ikt_free(&(*model)->pool);
-        ikt_free(&(*model)->coarse_row);
-        ikt_free(&(*model)->given);
+        ikt_free_all(&(*model)->pool, &(*model)->coarse_row, &(*model)->given);
     }
     ikt_free(model);
 }
@@ -73,8 +71,7 @@ ikt_status ikt_draws_create(ikt_context *ctx, const ikt_model *model, int thread
 }
 
 void ikt_draws_destroy(ikt_draws *draws) {
-    ikt_free(&draws->slot);
-    ikt_free(&draws->row);
+    ikt_free_all(&draws->slot, &draws->row);
 }
 
 int64_t ikt_draws_bytes(const ikt_model_spec *spec, int threads) {
@@ -111,7 +108,7 @@ static ikt_status distinct_by_marks(ikt_context *ctx, const ikt_model *model,
                                     const ikt_draws *draws, int64_t first, int64_t count,
                                     int64_t **rows, int64_t *n_rows) {
     const int64_t words = drawn_from(&model->spec) / 64 + 1;
-    uint64_t *mark = NULL;
+    uint64_t *mark IKT_AT_END(ikt_free) = NULL;
     int64_t found = 0;
     IKT_TRY(ikt_alloc(ctx, &mark, words, sizeof *mark, purpose));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
@@ -125,14 +122,13 @@ static ikt_status distinct_by_marks(ikt_context *ctx, const ikt_model *model,
     }
     for (int64_t w = 0; w < words; w++)
         found += __builtin_popcountll(mark[w]);
-    const ikt_status st = ikt_alloc(ctx, rows, found, sizeof **rows, purpose);
-    for (int64_t w = 0, at = 0; st == IKT_OK && w < words; w++)
+    IKT_TRY(ikt_alloc(ctx, rows, found, sizeof **rows, purpose));
+    for (int64_t w = 0, at = 0; w < words; w++)
         for (uint64_t left = mark[w]; left; left &= left - 1)
             (*rows)[at++] = w * 64 + __builtin_ctzll(left);
-    if (st == IKT_OK) look_up(model->pool, found, *rows);
-    *n_rows = st == IKT_OK ? found : 0;
-    ikt_free(&mark);
-    return st;
+    look_up(model->pool, found, *rows);
+    *n_rows = found;
+    return IKT_OK;
 }
 
 /* By sorting all of them. */
@@ -154,15 +150,12 @@ ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t 
                               int64_t count, int64_t **rows, int64_t *n_rows) {
     const bool with_coarse = count > 0 && first + count > model->t;
     const int64_t all = (count - with_coarse) * model->psi + (with_coarse ? model->spec.coarse : 0);
-    ikt_draws draws;
+    ikt_draws draws IKT_AT_END(ikt_draws_destroy) = {0};
     *n_rows = 0;
-    ikt_status st = ikt_draws_create(ctx, model, ikt_threads(ctx), &draws);
-    if (st == IKT_OK)
-        st = drawn_from(&model->spec) / 64 <= all
-                 ? distinct_by_marks(ctx, model, &draws, first, count, rows, n_rows)
-                 : distinct_by_order(ctx, model, &draws, first, count, all, rows, n_rows);
-    ikt_draws_destroy(&draws);
-    return st;
+    IKT_TRY(ikt_draws_create(ctx, model, ikt_threads(ctx), &draws));
+    return drawn_from(&model->spec) / 64 <= all
+               ? distinct_by_marks(ctx, model, &draws, first, count, rows, n_rows)
+               : distinct_by_order(ctx, model, &draws, first, count, all, rows, n_rows);
 }
 
 int64_t ikt_model_distinct_bytes(const ikt_model_spec *spec, int64_t centres, int threads) {

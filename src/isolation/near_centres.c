@@ -5,8 +5,8 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/select.h"
 #include "dist/rows.h"
@@ -64,13 +64,8 @@ ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near
 }
 
 void ikt_cell_finder_destroy(ikt_cell_finder *finder) {
-    ikt_free(&finder->x);
-    ikt_free(&finder->some);
-    ikt_free(&finder->distance);
-    ikt_free(&finder->group);
-    ikt_free(&finder->order);
-    ikt_free(&finder->first);
-    ikt_free(&finder->best);
+    ikt_free_all(&finder->x, &finder->some, &finder->distance, &finder->group, &finder->order,
+                 &finder->first, &finder->best);
 }
 
 int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
@@ -165,34 +160,27 @@ void ikt_cell_finder_find(const ikt_near_centres *near, ikt_cell_finder *f, cons
 static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *sorted,
                               uint32_t *order, ikt_near_centres *near) {
     const int64_t cells = near->cells, groups = near->groups, d = near->d;
-    const float **row = NULL;
-    float *distance = NULL;
-    uint32_t *group = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, groups, sizeof *row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &distance, ikt_packed_rows(groups), sizeof *distance, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &group, cells, sizeof *group, purpose);
-    if (st == IKT_OK) {
-        for (int64_t g = 0; g < groups; g++) {
-            near->group_drawn[g] = sorted[g * cells / groups];
-            row[g] = x + near->group_drawn[g] * d;
-        }
-        ikt_pack_rows_from(row, groups, d, near->group_packed);
-        for (int64_t i = 0; i < cells; i++) {
-            ikt_pair nearest[IKT_SELECT_CAPACITY * NEAR_GROUPS];
-            near->metric->block(near->isa, x + sorted[i] * d, 1, near->group_packed, groups, d,
-                                distance);
-            nearest_groups(near, distance, nearest);
-            group[i] = ikt_pair_number(nearest[0]);
-        }
-        ikt_order_by_group(group, cells, groups, near->group_first, order);
-        for (int64_t i = 0; i < cells; i++)
-            order[i] = sorted[order[i]];
+    IKT_ARRAYS(held, ctx, purpose);
+    const float **row = ikt_claim(&held, groups, sizeof *row);
+    float *distance = ikt_claim(&held, ikt_packed_rows(groups), sizeof *distance);
+    uint32_t *group = ikt_claim(&held, cells, sizeof *group);
+    IKT_TRY(held.status);
+    for (int64_t g = 0; g < groups; g++) {
+        near->group_drawn[g] = sorted[g * cells / groups];
+        row[g] = x + near->group_drawn[g] * d;
     }
-    ikt_free(&row);
-    ikt_free(&distance);
-    ikt_free(&group);
-    return st;
+    ikt_pack_rows_from(row, groups, d, near->group_packed);
+    for (int64_t i = 0; i < cells; i++) {
+        ikt_pair nearest[IKT_SELECT_CAPACITY * NEAR_GROUPS];
+        near->metric->block(near->isa, x + sorted[i] * d, 1, near->group_packed, groups, d,
+                            distance);
+        nearest_groups(near, distance, nearest);
+        group[i] = ikt_pair_number(nearest[0]);
+    }
+    ikt_order_by_group(group, cells, groups, near->group_first, order);
+    for (int64_t i = 0; i < cells; i++)
+        order[i] = sorted[order[i]];
+    return IKT_OK;
 }
 
 static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
@@ -213,39 +201,27 @@ static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
 static ikt_status draw_cells(ikt_context *ctx, const void *x, bool is_u8, uint64_t seed,
                              ikt_near_centres *near) {
     const int64_t cells = near->cells, d = near->d, slots = ikt_draw_slots(cells);
-    int64_t *slot = NULL, *drawn = NULL;
-    uint32_t *sorted = NULL, *order = NULL;
-    const float **row = NULL;
-    float *dense = NULL;
-    ikt_status st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &drawn, cells, sizeof *drawn, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sorted, cells, sizeof *sorted, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &order, cells, sizeof *order, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, cells, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &dense, cells * d, sizeof *dense, purpose);
-    if (st == IKT_OK) {
-        ikt_draw_subset(seed, IKT_RNG_CELLS, 0, near->count, cells, slot, slots, drawn);
-        for (int64_t c = 0; c < cells; c++)
-            copy_as_floats(x, is_u8, drawn[c] * d, d, dense + c * d);
-        st = ikt_locality_order(ctx, dense, NULL, cells, d, sorted);
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *slot = ikt_claim(&held, slots, sizeof *slot);
+    int64_t *drawn = ikt_claim(&held, cells, sizeof *drawn);
+    uint32_t *sorted = ikt_claim(&held, cells, sizeof *sorted);
+    uint32_t *order = ikt_claim(&held, cells, sizeof *order);
+    const float **row = ikt_claim(&held, cells, sizeof *row);
+    float *dense = ikt_claim(&held, cells * d, sizeof *dense);
+    IKT_TRY(held.status);
+    ikt_draw_subset(seed, IKT_RNG_CELLS, 0, near->count, cells, slot, slots, drawn);
+    for (int64_t c = 0; c < cells; c++)
+        copy_as_floats(x, is_u8, drawn[c] * d, d, dense + c * d);
+    IKT_TRY(ikt_locality_order(ctx, dense, NULL, cells, d, sorted));
+    IKT_TRY(group_cells(ctx, dense, sorted, order, near));
+    for (int64_t g = 0; g < near->groups; g++)
+        near->group_drawn[g] = (uint32_t)drawn[near->group_drawn[g]];
+    for (int64_t c = 0; c < cells; c++) {
+        near->drawn[c] = (uint32_t)drawn[order[c]];
+        row[c] = dense + order[c] * d;
     }
-    if (st == IKT_OK) st = group_cells(ctx, dense, sorted, order, near);
-    if (st == IKT_OK) {
-        for (int64_t g = 0; g < near->groups; g++)
-            near->group_drawn[g] = (uint32_t)drawn[near->group_drawn[g]];
-        for (int64_t c = 0; c < cells; c++) {
-            near->drawn[c] = (uint32_t)drawn[order[c]];
-            row[c] = dense + order[c] * d;
-        }
-        ikt_pack_rows_from(row, cells, d, near->packed);
-    }
-    ikt_free(&slot);
-    ikt_free(&drawn);
-    ikt_free(&sorted);
-    ikt_free(&order);
-    ikt_free(&row);
-    ikt_free(&dense);
-    return st;
+    ikt_pack_rows_from(row, cells, d, near->packed);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Gives every centre its cell, each rank a share of them, and its place. */
@@ -254,10 +230,11 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     const ikt_rows share = ikt_rows_make(near->count, ikt_size(ctx), ikt_rank(ctx));
     const int64_t bytes = near->d * (is_u8 ? 1 : (int64_t)sizeof(float));
     const int threads = ikt_threads(ctx);
-    uint32_t *own = NULL, *cell = NULL;
-    ikt_cell_finder *finder = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, share.count, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &finder, threads, sizeof *finder, purpose);
+    uint32_t *cell IKT_AT_END(ikt_free) = NULL;
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *own = ikt_claim(&held, share.count, sizeof *own);
+    ikt_cell_finder *finder = ikt_claim(&held, threads, sizeof *finder);
+    ikt_status st = held.status;
     for (int i = 0; st == IKT_OK && i < threads; i++)
         st = ikt_cell_finder_create(ctx, near, &finder[i]);
     st = ikt_agree(ctx, st);
@@ -277,9 +254,6 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     }
     for (int i = 0; finder && i < threads; i++)
         ikt_cell_finder_destroy(&finder[i]);
-    ikt_free(&finder);
-    ikt_free(&own);
-    ikt_free(&cell);
     return st;
 }
 
@@ -302,14 +276,8 @@ ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, c
 }
 
 void ikt_near_centres_destroy(ikt_near_centres *near) {
-    ikt_free(&near->first);
-    ikt_free(&near->number);
-    ikt_free(&near->place);
-    ikt_free(&near->drawn);
-    ikt_free(&near->packed);
-    ikt_free(&near->group_first);
-    ikt_free(&near->group_drawn);
-    ikt_free(&near->group_packed);
+    ikt_free_all(&near->first, &near->number, &near->place, &near->drawn, &near->packed,
+                 &near->group_first, &near->group_drawn, &near->group_packed);
     near->count = near->cells = near->groups = 0;
 }
 

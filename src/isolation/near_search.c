@@ -1,7 +1,7 @@
 /* The centres near to the rows of a tile. See near_search.h. */
 #include "isolation/near_search.h"
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 
 enum {
@@ -46,14 +46,13 @@ static ikt_status pack_level(const ikt_row_lists *l, const uint32_t *drawn, int6
                              ikt_near_level *level) {
     const ikt_coding *c = l->c;
     const int64_t bytes = ikt_centres_bytes(c->kernel, count, c->d);
-    int64_t *index = NULL;
+    int64_t *index IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(c->ctx, &level->slab, bytes, 1, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
     for (int64_t i = 0; i < count; i++)
         index[i] = l->near.place[drawn[i]];
     ikt_centres_place(c->kernel, count, c->d, level->slab, &level->points);
     ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
-    ikt_free(&index);
     return IKT_OK;
 }
 
@@ -103,19 +102,10 @@ ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_near_search *o
 void ikt_near_search_destroy(ikt_near_search *n) {
     for (int i = 0; n->space && i < n->lists->c->threads; i++) {
         ikt_near_space *w = &n->space[i];
-        ikt_free(&w->word);
-        ikt_free(&w->value);
-        ikt_free(&w->near);
-        ikt_free(&w->pair);
-        ikt_free(&w->sets);
-        ikt_free(&w->set);
-        ikt_free(&w->start);
-        ikt_free(&w->size);
-        ikt_free(&w->member);
+        ikt_free_all(&w->word, &w->value, &w->near, &w->pair, &w->sets, &w->set, &w->start,
+                     &w->size, &w->member);
     }
-    ikt_free(&n->space);
-    ikt_free(&n->level[0].slab);
-    ikt_free(&n->level[1].slab);
+    ikt_free_all(&n->space, &n->level[0].slab, &n->level[1].slab);
 }
 
 int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, int64_t candidates,

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 
 enum { CHUNK = IKT_POSTINGS_CHUNK, FILLED_SHARE = 4 };
 
@@ -68,7 +68,7 @@ static double start_bound(int64_t longest) {
 
 static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t stride,
                          ikt_postings *p) {
-    int64_t *next = NULL;
+    int64_t *next IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(ctx, &p->slot, p->d, sizeof *p->slot, purpose));
     IKT_TRY(ikt_alloc(ctx, &p->start, p->count, sizeof *p->start, purpose));
     IKT_TRY(ikt_alloc(ctx, &p->norm, p->count, sizeof *p->norm, purpose));
@@ -92,7 +92,6 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
         p->start[q] = norm / (p->is_manhattan ? 1 : 2) - start_bound(p->longest) * norm;
         p->largest_norm = fmax(p->largest_norm, norm);
     }
-    ikt_free(&next);
     return IKT_OK;
 }
 
@@ -108,11 +107,7 @@ ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int6
 }
 
 void ikt_postings_destroy(ikt_postings *p) {
-    ikt_free(&p->slot);
-    ikt_free(&p->first);
-    ikt_free(&p->posting);
-    ikt_free(&p->start);
-    ikt_free(&p->norm);
+    ikt_free_all(&p->slot, &p->first, &p->posting, &p->start, &p->norm);
     *p = (ikt_postings){0};
 }
 

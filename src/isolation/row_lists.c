@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "isolation/centre_lists.h"
 #include "metric/metric.h"
@@ -80,29 +80,26 @@ static ikt_status load_centres(ikt_row_lists *l) {
     const ikt_coding *c = l->c;
     const ikt_model_spec *spec = &c->model->spec;
     const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
-    int64_t *index = NULL;
-    ikt_status st = ikt_alloc(c->ctx, &l->rows, count * c->d, (size_t)c->element, "centres");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &l->slab, bytes, 1, "centres");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
-    st = ikt_agree(c->ctx, st);
+    IKT_ARRAYS(held, c->ctx, "centres");
+    l->rows = ikt_claim_kept(&held, count * c->d, (size_t)c->element);
+    l->slab = ikt_claim_kept(&held, bytes, 1);
+    int64_t *index = ikt_claim(&held, count, sizeof *index);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK)
         st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, l->rows);
     if (st == IKT_OK && (c->places->near > 0 || spec->candidates > 0))
         st = ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
                                      count, c->d, spec->seed, spec->candidates, &l->near);
-    if (st == IKT_OK) {
-        for (int64_t q = 0; q < count; q++)
-            index[q] = number_of(l, q);
-        ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
-        ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
-        if (!keeps_rows(c->kernel->is_u8, spec))
-            ikt_free(&l->rows);
-        else if (l->near.count > 0)
-            st = reorder_rows(l);
-        st = ikt_agree(c->ctx, st);
-    }
-    ikt_free(&index);
-    return st;
+    IKT_TRY(st);
+    for (int64_t q = 0; q < count; q++)
+        index[q] = number_of(l, q);
+    ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
+    ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
+    if (!keeps_rows(c->kernel->is_u8, spec))
+        ikt_free(&l->rows);
+    else if (l->near.count > 0)
+        st = reorder_rows(l);
+    return ikt_agree(c->ctx, st);
 }
 
 static ikt_status create_spaces(ikt_row_lists *l) {
@@ -144,19 +141,12 @@ void ikt_row_lists_destroy(ikt_row_lists *l) {
         ikt_list_tile *s = &l->space[i];
         ikt_row_tile_destroy(&s->tile);
         ikt_row_tile_destroy(&s->alone);
-        ikt_free(&s->value);
-        ikt_free(&s->kept);
-        ikt_free(&s->pair);
-        ikt_free(&s->open);
-        ikt_free(&s->cell);
-        ikt_free(&s->member);
-        ikt_free(&s->all);
-        ikt_free(&s->longer);
+        ikt_free_all(&s->value, &s->kept, &s->pair, &s->open, &s->cell, &s->member, &s->all,
+                     &s->longer);
     }
     ikt_free(&l->space);
     ikt_near_centres_destroy(&l->near);
-    ikt_free(&l->slab);
-    ikt_free(&l->rows);
+    ikt_free_all(&l->slab, &l->rows);
     ikt_centre_table_destroy(&l->table);
 }
 

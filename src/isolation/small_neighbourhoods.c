@@ -16,8 +16,8 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/select.h"
 #include "dist/rows.h"
 #include "metric/metric.h"
@@ -71,14 +71,8 @@ static ikt_status allocate(ikt_context *ctx, search *s) {
 }
 
 static void destroy(search *s) {
-    ikt_free(&s->row);
-    ikt_free(&s->query);
-    ikt_free(&s->rows);
-    ikt_free(&s->packed);
-    ikt_free(&s->result);
-    ikt_free(&s->pair);
-    ikt_free(&s->nearest);
-    ikt_free(&s->inner);
+    ikt_free_all(&s->row, &s->query, &s->rows, &s->packed, &s->result, &s->pair, &s->nearest,
+                 &s->inner);
 }
 
 /* Offers rows first .. first + count - 1 to all queries. */
@@ -145,43 +139,35 @@ static ikt_status look_up(ikt_context *ctx, search *s) {
 static ikt_status merge(ikt_context *ctx, search *s) {
     const int ranks = ikt_size(ctx);
     const ikt_rows share = ikt_rows_make(s->queries, ranks, ikt_rank(ctx));
-    int64_t *leave = NULL, *come = NULL, left = 0, coming = 0;
-    ikt_pair *out = NULL, *in = NULL, *list = NULL;
-    ikt_status st = ikt_alloc(ctx, &leave, 2 * ranks, sizeof *leave, "neighbourhoods");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out, s->queries * NEAREST, sizeof *out, "neighbourhoods");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &in, ranks * share.count * NEAREST, sizeof *in, "neighbourhoods");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &list, ranks * NEAREST, sizeof *list, "neighbourhoods");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        /* Lists shorter than that are filled up with what is farther than any row. */
-        for (int64_t q = 0; q < s->queries; q++) {
-            ikt_select *own = &s->nearest[q];
-            ikt_select_end(own);
-            for (int64_t e = 0; e < NEAREST; e++)
-                out[left++] = e < own->count ? own->pair[e] : UINT64_MAX;
-        }
-        come = leave + ranks;
-        for (int r = 0; r < ranks; r++) {
-            leave[r] = ikt_rows_count(&share, r) * NEAREST;
-            come[r] = share.count * NEAREST;
-            coming += come[r];
-        }
-        ikt_exchange(ctx, out, leave, in, come, sizeof *in);
-        for (int64_t q = 0; coming > 0 && q < share.count; q++) {
-            for (int r = 0; r < ranks; r++)
-                for (int64_t e = 0; e < NEAREST; e++)
-                    list[r * NEAREST + e] = in[(r * share.count + q) * NEAREST + e];
-            take_ratios(s, share.first + q, list, ranks * NEAREST);
-        }
-        ikt_max_f64(ctx, s->inner, 2 * s->queries);
+    int64_t *come = NULL, left = 0, coming = 0;
+    IKT_ARRAYS(held, ctx, "neighbourhoods");
+    int64_t *leave = ikt_claim(&held, 2 * ranks, sizeof *leave);
+    ikt_pair *out = ikt_claim(&held, s->queries * NEAREST, sizeof *out);
+    ikt_pair *in = ikt_claim(&held, ranks * share.count * NEAREST, sizeof *in);
+    ikt_pair *list = ikt_claim(&held, ranks * NEAREST, sizeof *list);
+    IKT_TRY(ikt_arrays_agree(&held));
+    /* Lists shorter than that are filled up with what is farther than any row. */
+    for (int64_t q = 0; q < s->queries; q++) {
+        ikt_select *own = &s->nearest[q];
+        ikt_select_end(own);
+        for (int64_t e = 0; e < NEAREST; e++)
+            out[left++] = e < own->count ? own->pair[e] : UINT64_MAX;
     }
-    ikt_free(&leave);
-    ikt_free(&out);
-    ikt_free(&in);
-    ikt_free(&list);
-    return st;
+    come = leave + ranks;
+    for (int r = 0; r < ranks; r++) {
+        leave[r] = ikt_rows_count(&share, r) * NEAREST;
+        come[r] = share.count * NEAREST;
+        coming += come[r];
+    }
+    ikt_exchange(ctx, out, leave, in, come, sizeof *in);
+    for (int64_t q = 0; coming > 0 && q < share.count; q++) {
+        for (int r = 0; r < ranks; r++)
+            for (int64_t e = 0; e < NEAREST; e++)
+                list[r * NEAREST + e] = in[(r * share.count + q) * NEAREST + e];
+        take_ratios(s, share.first + q, list, ranks * NEAREST);
+    }
+    ikt_max_f64(ctx, s->inner, 2 * s->queries);
+    return IKT_OK;
 }
 
 /* The median of those ratios that are there, the lower one of an even number; sorts them. 0: fewer
@@ -196,7 +182,8 @@ static double median(double *ratio, int64_t count) {
 
 ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
                                          double *growth) {
-    search s = {.data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
+    search s IKT_AT_END(destroy) = {
+        .data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
     s.queries = s.n < QUERIES ? s.n : QUERIES;
     *cell_rows = 0;
     *growth = 1;
@@ -209,12 +196,10 @@ ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, in
         if (st == IKT_OK) st = find_among_own(ctx, &s);
         if (st == IKT_OK) st = merge(ctx, &s);
     }
-    if (st == IKT_OK) {
-        const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
-        /* Where most rows have copies, or many rows are equally far, there is no dimension. */
-        if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);
-        *cell_rows = *growth >= growth_of_tiny ? 2 : *growth >= growth_of_small ? 4 : 0;
-    }
-    destroy(&s);
-    return st;
+    IKT_TRY(st);
+    const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
+    /* Where most rows have copies, or many rows are equally far, there is no dimension. */
+    if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);
+    *cell_rows = *growth >= growth_of_tiny ? 2 : *growth >= growth_of_small ? 4 : 0;
+    return IKT_OK;
 }

@@ -36,12 +36,8 @@ ikt_status ikt_tree_workspace_create(ikt_context *ctx, int64_t psi, int64_t d,
 }
 
 void ikt_tree_workspace_destroy(ikt_tree_workspace *space) {
-    ikt_free(&space->sample);
-    ikt_free(&space->first);
-    ikt_free(&space->count);
-    ikt_free(&space->key);
-    ikt_free(&space->attribute);
-    ikt_free(&space->drawn);
+    ikt_free_all(&space->sample, &space->first, &space->count, &space->key, &space->attribute,
+                 &space->drawn);
 }
 
 int64_t ikt_tree_workspace_bytes(int64_t psi, int64_t d) {

@@ -290,8 +290,7 @@ static ikt_status claim(ikt_context *ctx, barnes_hut *m, bool charged, int64_t r
     const int64_t n = m->tree.n > rows ? m->tree.n : rows, more = n + n / 16;
     if (n > m->room) {
         m->room = 0;
-        ikt_free(&m->found);
-        ikt_free(&m->back);
+        ikt_free_all(&m->found, &m->back);
         IKT_TRY(ikt_alloc(ctx, &m->found, more, sizeof *m->found, "repulsion"));
         if (ikt_size(ctx) > 1)
             IKT_TRY(ikt_alloc(ctx, &m->back, more, sizeof *m->back, "repulsion"));
@@ -299,8 +298,7 @@ static ikt_status claim(ikt_context *ctx, barnes_hut *m, bool charged, int64_t r
     }
     if (charged && n > m->charge_room) {
         m->charge_room = 0;
-        ikt_free(&m->charge);
-        ikt_free(&m->moved);
+        ikt_free_all(&m->charge, &m->moved);
         IKT_TRY(ikt_alloc(ctx, &m->charge, more, sizeof *m->charge, "repulsion"));
         IKT_TRY(ikt_alloc(ctx, &m->moved, 2 * more, sizeof *m->moved, "repulsion"));
         m->charge_room = more;
@@ -350,11 +348,7 @@ static void destroy(ikt_kernelsum *sums) {
     ikt_stretches_destroy(&m->stretches);
     ikt_octree_destroy(&m->tree);
     ikt_essential_destroy(&m->essential);
-    ikt_free(&m->found);
-    ikt_free(&m->back);
-    ikt_free(&m->own);
-    ikt_free(&m->charge);
-    ikt_free(&m->moved);
+    ikt_free_all(&m->found, &m->back, &m->own, &m->charge, &m->moved);
 }
 
 static void describe(const ikt_kernelsum *sums, char *text, size_t size) {

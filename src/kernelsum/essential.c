@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 
 enum { BOXES = 64 /* of a rank, at least, where it has so many leaves */ };
@@ -41,23 +41,12 @@ ikt_status ikt_essential_create(ikt_context *ctx, ikt_essential *out) {
 void ikt_essential_destroy(ikt_essential *e) {
     ikt_shuffle_destroy(&e->nodes);
     ikt_shuffle_destroy(&e->points);
-    ikt_free(&e->all_nodes);
-    ikt_free(&e->all_moments);
+    ikt_free_all(&e->all_nodes, &e->all_moments);
     for (int c = 0; c < 3; c++)
         ikt_free(&e->all_at[c]);
-    ikt_free(&e->all_charge);
-    ikt_free(&e->sent_node);
-    ikt_free(&e->sent_point);
-    ikt_free(&e->leaving);
-    ikt_free(&e->arriving);
-    ikt_free(&e->leaving_moments);
-    ikt_free(&e->arriving_moments);
-    ikt_free(&e->leaving_points);
-    ikt_free(&e->arriving_points);
-    ikt_free(&e->root);
-    ikt_free(&e->box);
-    ikt_free(&e->root_counts);
-    ikt_free(&e->box_counts);
+    ikt_free_all(&e->all_charge, &e->sent_node, &e->sent_point, &e->leaving, &e->arriving,
+                 &e->leaving_moments, &e->arriving_moments, &e->leaving_points, &e->arriving_points,
+                 &e->root, &e->box, &e->root_counts, &e->box_counts);
 }
 
 /* LOCAL. Makes an array, at the address `array`, larger where it has room for fewer. */
@@ -118,36 +107,32 @@ static int64_t total_of(ikt_context *ctx, const int64_t *counts) {
 static ikt_status show(ikt_context *ctx, const ikt_octree *tree, int q, const float *target,
                        int64_t targets, ikt_essential *e) {
     const int64_t boxes = target ? targets > 0 : list_boxes(tree, NULL);
-    ikt_box *own = NULL;
-    ikt_essential_root *roots = NULL;
     ikt_gather_counts(ctx, boxes, e->box_counts);
     ikt_gather_counts(ctx, tree->roots, e->root_counts);
     e->roots = total_of(ctx, e->root_counts);
-    ikt_status st = ikt_alloc(ctx, &own, boxes, sizeof *own, "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &roots, tree->roots, sizeof *roots, "repulsion");
-    if (st == IKT_OK)
-        st = grow(ctx, &e->box, &e->boxes_room, total_of(ctx, e->box_counts), sizeof *e->box);
-    if (st == IKT_OK) st = grow(ctx, &e->root, &e->roots_room, e->roots, sizeof *e->root);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        if (target && targets > 0)
-            own[0] = box_of_targets(q, target, targets);
-        else if (!target)
-            list_boxes(tree, own);
-        for (int r = 0; r < tree->roots; r++) {
-            const ikt_octree_node *node = &tree->node[tree->root[r]];
-            roots[r] = (ikt_essential_root){.key = tree->key[node->first],
-                                            .raw = tree->raw[r],
-                                            .points = node->end - node->first};
-            memcpy(roots[r].low, node->low, sizeof node->low);
-            memcpy(roots[r].high, node->high, sizeof node->high);
-        }
-        ikt_allgather(ctx, own, boxes, sizeof *own, e->box, e->box_counts);
-        ikt_allgather(ctx, roots, tree->roots, sizeof *roots, e->root, e->root_counts);
+    IKT_ARRAYS(held, ctx, "repulsion");
+    ikt_box *own = ikt_claim(&held, boxes, sizeof *own);
+    ikt_essential_root *roots = ikt_claim(&held, tree->roots, sizeof *roots);
+    if (held.status == IKT_OK)
+        held.status =
+            grow(ctx, &e->box, &e->boxes_room, total_of(ctx, e->box_counts), sizeof *e->box);
+    if (held.status == IKT_OK)
+        held.status = grow(ctx, &e->root, &e->roots_room, e->roots, sizeof *e->root);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (target && targets > 0)
+        own[0] = box_of_targets(q, target, targets);
+    else if (!target)
+        list_boxes(tree, own);
+    for (int r = 0; r < tree->roots; r++) {
+        const ikt_octree_node *node = &tree->node[tree->root[r]];
+        roots[r] = (ikt_essential_root){
+            .key = tree->key[node->first], .raw = tree->raw[r], .points = node->end - node->first};
+        memcpy(roots[r].low, node->low, sizeof node->low);
+        memcpy(roots[r].high, node->high, sizeof node->high);
     }
-    ikt_free(&own);
-    ikt_free(&roots);
-    return st;
+    ikt_allgather(ctx, own, boxes, sizeof *own, e->box, e->box_counts);
+    ikt_allgather(ctx, roots, tree->roots, sizeof *roots, e->root, e->root_counts);
+    return IKT_OK;
 }
 
 /* --- what goes to whom ------------------------------------------------------------------------ */
@@ -423,13 +408,11 @@ ikt_status ikt_essential_charge(ikt_context *ctx, const ikt_octree *tree, const 
         first += e->root_counts[r];
     for (int r = 0; r < tree->roots; r++)
         e->root[first + r].raw = tree->raw[r];
-    ikt_essential_root *own = NULL;
-    st = ikt_agree(ctx, ikt_alloc(ctx, &own, tree->roots, sizeof *own, "repulsion"));
-    if (st == IKT_OK) {
-        if (tree->roots > 0) memcpy(own, e->root + first, (size_t)tree->roots * sizeof *own);
-        ikt_allgather(ctx, own, tree->roots, sizeof *own, e->root, e->root_counts);
-        merge_all(ctx, tree, e, true);
-    }
-    ikt_free(&own);
-    return st;
+    ikt_essential_root *own IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(st);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, tree->roots, sizeof *own, "repulsion")));
+    if (tree->roots > 0) memcpy(own, e->root + first, (size_t)tree->roots * sizeof *own);
+    ikt_allgather(ctx, own, tree->roots, sizeof *own, e->root, e->root_counts);
+    merge_all(ctx, tree, e, true);
+    return IKT_OK;
 }

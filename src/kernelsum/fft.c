@@ -129,9 +129,7 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
     const needs more = {grown(need.charges, has.charges), grown(need.field, has.field),
                         grown(need.buffer, has.buffer), grown(need.rows, has.rows)};
     const int64_t buffers = m->space.threads * more.buffer;
-    ikt_free(&m->charges.charge);
-    ikt_free(&m->space.field);
-    ikt_free(&m->space.buffers);
+    ikt_free_all(&m->charges.charge, &m->space.field, &m->space.buffers);
     ikt_status st = ikt_alloc(ctx, &m->charges.charge, more.charges, sizeof(int64_t), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.field, more.field, m->ops->size, "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.buffers, buffers, m->ops->size, "repulsion");
@@ -263,8 +261,7 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
     const int64_t n_local = sums->rows.count;
     if (r->charge && !m->amount) { /* ranks of few rows do not sort, but all claim together */
         const int64_t sorted = m->spread.threads > 1 ? n_local : 0;
-        ikt_free(&m->spread.sorted_amounts);
-        ikt_free(&m->spread.place);
+        ikt_free_all(&m->spread.sorted_amounts, &m->spread.place);
         IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.place, sorted, sizeof(int64_t)));
         IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.sorted_amounts, sorted, sizeof(double)));
         IKT_TRY(ikt_kernelsum_claim(sums, &m->amount, n_local, sizeof *m->amount));
@@ -282,10 +279,7 @@ static void destroy(ikt_kernelsum *sums) {
         release(m, &m->cached[c]);
     ikt_spread_release(&m->spread);
     ikt_slabs_release(&m->slabs);
-    ikt_free(&m->charges.charge);
-    ikt_free(&m->space.field);
-    ikt_free(&m->space.buffers);
-    ikt_free(&m->amount);
+    ikt_free_all(&m->charges.charge, &m->space.field, &m->space.buffers, &m->amount);
 }
 
 static void describe(const ikt_kernelsum *sums, char *text, size_t size) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "kernelsum/mesh.h"
 #include "kernelsum/pairs.h"
 
@@ -147,8 +147,7 @@ static ikt_status fill_grid(ikt_field *f, const float *y, const ikt_charges *cha
         ops->columns(mesh, &f->grid, &f->space, 0, shape.batches);
         ops->inverse(mesh, &f->grid, &f->space, 0, shape.groups);
     }
-    ikt_free(&f->space.field);
-    ikt_free(&f->space.buffers);
+    ikt_free_all(&f->space.field, &f->space.buffers);
     ops->destroy(&mesh);
     return st;
 }
@@ -241,25 +240,22 @@ bool ikt_field_has_mesh(const ikt_field *field) {
 
 ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, ikt_kernel kernel,
                             bool exact, ikt_field **out) {
-    ikt_field *f = NULL;
-    ikt_status st = ikt_alloc(ctx, &f, 1, sizeof *f, "field");
-    if (st == IKT_OK) {
-        f->ctx = ctx;
-        f->isa = ikt_cpu_isa();
-        f->n = n;
-        f->q = q;
-        f->kernel = kernel;
-        f->padded = (n + LANES - 1) / LANES * LANES;
-    }
-    for (int a = 0; a < q && st == IKT_OK; a++) {
-        st = ikt_alloc(ctx, &f->at[a], f->padded, sizeof(float), "field");
-        for (int64_t j = 0; j < f->padded && st == IKT_OK; j++)
+    ikt_field *f IKT_AT_END(ikt_field_destroy) = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_alloc(ctx, &f, 1, sizeof *f, "field"));
+    f->ctx = ctx;
+    f->isa = ikt_cpu_isa();
+    f->n = n;
+    f->q = q;
+    f->kernel = kernel;
+    f->padded = (n + LANES - 1) / LANES * LANES;
+    for (int a = 0; a < q; a++) {
+        IKT_TRY(ikt_alloc(ctx, &f->at[a], f->padded, sizeof(float), "field"));
+        for (int64_t j = 0; j < f->padded; j++)
             f->at[a][j] = j < n ? y[j * q + a] : far_away;
     }
-    if (st == IKT_OK && !exact && q == 2 && n > IKT_FIELD_EXACT_SOURCES) st = make_mesh(f, y);
-    if (st != IKT_OK) ikt_field_destroy(&f);
-    *out = f;
-    return st;
+    if (!exact && q == 2 && n > IKT_FIELD_EXACT_SOURCES) IKT_TRY(make_mesh(f, y));
+    return ikt_give(out, f);
 }
 
 void ikt_field_destroy(ikt_field **field) {
@@ -268,8 +264,7 @@ void ikt_field_destroy(ikt_field **field) {
     for (int a = 0; a < IKT_FIELD_DIMENSIONS_MOST; a++)
         ikt_free(&f->at[a]);
     ikt_influence_release(&f->influence);
-    ikt_free(&f->charge);
-    ikt_free(field);
+    ikt_free_all(&f->charge, field);
 }
 
 int64_t ikt_field_memory(int64_t n, int q, ikt_kernel kernel, int threads, double span) {

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/context.h"
-#include "base/memory.h"
 
 enum {
     MOST = IKT_WINDOW_LANES,
@@ -147,39 +147,36 @@ ikt_status ikt_influence_make(ikt_context *ctx, ikt_kernel kernel, const ikt_gri
     const int64_t places = IKT_SELF_PLACES * IKT_SELF_PLACES;
     const double h2 = grid->spacing * grid->spacing;
     const double size = (double)grid->padded[0] * (double)grid->padded[1];
-    double *along = NULL, lag[MOST][MOST];
-    *out = (ikt_influence){0, NULL, NULL};
+    double *along IKT_AT_END(ikt_free) = NULL, lag[MOST][MOST];
+    ikt_influence made IKT_AT_END(ikt_influence_release) = {0, NULL, NULL};
+    *out = (ikt_influence){0};
     ikt_status st = ikt_alloc(ctx, &along, columns, sizeof(double), "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->table, rows * columns, sizeof(double), "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->self, 4 * places, sizeof(float), "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &made.table, rows * columns, sizeof(double), "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &made.self, 4 * places, sizeof(float), "repulsion");
     /* The transform of the kernel less its value at 0. */
     const int64_t samples = st == IKT_OK ? rows * columns : 0;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (samples >= FEW_SAMPLES)
     for (int64_t e = 0; e < samples; e++) {
         const int64_t r = e / columns, c = e % columns;
-        out->table[e] = less_at_zero(kernel, h2 * (double)(r * r + c * c));
+        made.table[e] = less_at_zero(kernel, h2 * (double)(r * r + c * c));
     }
-    if (st == IKT_OK) st = transform(ctx, rows, columns, out->table);
-    if (st == IKT_OK) {
-        /* Divided by the windows at source and target and by the size; the mean is taken out. */
+    IKT_TRY(st);
+    IKT_TRY(transform(ctx, rows, columns, made.table));
+    /* Divided by the windows at source and target and by the size; the mean is taken out. */
+    for (int64_t c = 0; c < columns; c++)
+        along[c] = 1 / window_squared(window, c, grid->padded[0]);
+    for (int64_t r = 0; r < rows; r++) {
+        const double scale = 1 / (size * window_squared(window, r, grid->padded[1]));
         for (int64_t c = 0; c < columns; c++)
-            along[c] = 1 / window_squared(window, c, grid->padded[0]);
-        for (int64_t r = 0; r < rows; r++) {
-            const double scale = 1 / (size * window_squared(window, r, grid->padded[1]));
-            for (int64_t c = 0; c < columns; c++)
-                out->table[r * columns + c] *= scale * along[c];
-        }
-        out->mean = value_at_zero(kernel) + out->table[0]; /* the windows' transforms are 1 there */
-        out->table[0] = 0;
-        find_lags(grid, window->order, out->table, along, lag);
-        fill_self(kernel, grid, window, lag, out);
+            made.table[r * columns + c] *= scale * along[c];
     }
-    ikt_free(&along);
-    if (st != IKT_OK) ikt_influence_release(out);
-    return st;
+    made.mean = value_at_zero(kernel) + made.table[0]; /* the windows' transforms are 1 there */
+    made.table[0] = 0;
+    find_lags(grid, window->order, made.table, along, lag);
+    fill_self(kernel, grid, window, lag, &made);
+    return ikt_give(out, made);
 }
 
 void ikt_influence_release(ikt_influence *influence) {
-    ikt_free(&influence->table);
-    ikt_free(&influence->self);
+    ikt_free_all(&influence->table, &influence->self);
 }

@@ -74,9 +74,7 @@ ikt_status ikt_kernelsum_create(ikt_context *ctx, const ikt_rows *rows, int q, i
 void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
     if (!*sums) return;
     if ((*sums)->self) (*sums)->ops->destroy(*sums);
-    ikt_free(&(*sums)->self);
-    ikt_free(&(*sums)->scale);
-    ikt_free(sums);
+    ikt_free_all(&(*sums)->self, &(*sums)->scale, sums);
 }
 
 void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) {

@@ -12,10 +12,7 @@ enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void free_points(ikt_octree *tree) {
-    ikt_free(&tree->key);
-    ikt_free(&tree->spare_key);
-    ikt_free(&tree->row);
-    ikt_free(&tree->spare_row);
+    ikt_free_all(&tree->key, &tree->spare_key, &tree->row, &tree->spare_row);
     for (int c = 0; c < 3; c++)
         ikt_free(&tree->at[c]);
     tree->room = 0;
@@ -37,8 +34,7 @@ ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t p
 
 ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
     if (nodes <= tree->capacity) return IKT_OK;
-    ikt_free(&tree->node);
-    ikt_free(&tree->moments);
+    ikt_free_all(&tree->node, &tree->moments);
     tree->capacity = 0;
     nodes += nodes / 4;
     IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
@@ -49,8 +45,7 @@ ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t no
 
 void ikt_octree_destroy(ikt_octree *tree) {
     free_points(tree);
-    ikt_free(&tree->node);
-    ikt_free(&tree->moments);
+    ikt_free_all(&tree->node, &tree->moments);
 }
 
 /* --- the order -------------------------------------------------------------------------------- */

@@ -48,8 +48,7 @@ void ikt_replica_charges(ikt_context *ctx, const ikt_rows *rows, const double *c
 }
 
 void ikt_replica_destroy(ikt_replica *replica) {
-    ikt_free(&replica->counts);
-    ikt_free(&replica->all);
+    ikt_free_all(&replica->counts, &replica->all);
     for (int c = 0; c < IKT_DIMENSIONS_MOST; c++)
         ikt_free(&replica->at[c]);
 }

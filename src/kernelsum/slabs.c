@@ -131,9 +131,7 @@ int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, in
 
 static void release_transpose(ikt_slab_space *space) {
     ikt_transpose_destroy(&space->transpose);
-    ikt_free(&space->by_rows);
-    ikt_free(&space->by_batches);
-    ikt_free(&space->counts);
+    ikt_free_all(&space->by_rows, &space->by_batches, &space->counts);
     space->numbers = 0;
 }
 
@@ -175,13 +173,8 @@ static ikt_status prepare(const job *j) {
 }
 
 static void release_pieces(ikt_slab_space *space) {
-    ikt_free(&space->bits);
-    ikt_free(&space->asked);
-    ikt_free(&space->marks);
-    ikt_free(&space->leaving);
-    ikt_free(&space->coming);
-    ikt_free(&space->sent);
-    ikt_free(&space->received);
+    ikt_free_all(&space->bits, &space->asked, &space->marks, &space->leaving, &space->coming,
+                 &space->sent, &space->received);
     space->bits_most = space->asked_most = space->message_most = 0;
 }
 

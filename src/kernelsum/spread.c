@@ -178,11 +178,8 @@ ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t
 }
 
 void ikt_spread_release(ikt_spread_space *space) {
-    ikt_free(&space->sorted);
-    ikt_free(&space->place);
-    ikt_free(&space->sorted_amounts);
-    ikt_free(&space->offset);
-    ikt_free(&space->own);
+    ikt_free_all(&space->sorted, &space->place, &space->sorted_amounts, &space->offset,
+                 &space->own);
     space->offsets = space->own_charges = 0;
 }
 

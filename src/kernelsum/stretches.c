@@ -30,13 +30,8 @@ ikt_status ikt_stretches_create(ikt_context *ctx, const ikt_rows *rows, ikt_stre
 
 void ikt_stretches_destroy(ikt_stretches *stretches) {
     ikt_shuffle_destroy(&stretches->shuffle);
-    ikt_free(&stretches->order);
-    ikt_free(&stretches->begin);
-    ikt_free(&stretches->leaving);
-    ikt_free(&stretches->arriving);
-    ikt_free(&stretches->sample);
-    ikt_free(&stretches->samples);
-    ikt_free(&stretches->around);
+    ikt_free_all(&stretches->order, &stretches->begin, &stretches->leaving, &stretches->arriving,
+                 &stretches->sample, &stretches->samples, &stretches->around);
 }
 
 /* COLLECTIVE. The cube around all points: the tree's origin; its side, or -1 where a coordinate is

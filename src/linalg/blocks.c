@@ -1,8 +1,8 @@
 /* Rows in blocks. See blocks.h. */
 #include "linalg/blocks.h"
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "dist/rows.h"
 
@@ -43,14 +43,14 @@ ikt_status ikt_blocks_read(ikt_context *ctx, const ikt_row_reader *reader, void 
                                         ikt_row_range part, bool is_end)) {
     const int64_t rows_most = ikt_stream_rows(reader->d, (int64_t)sizeof(double));
     const ikt_row_range mine = ikt_blocks_of_rank(reader->n, ikt_size(ctx), ikt_rank(ctx));
-    double *rows = NULL;
+    double *rows IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &rows, rows_most * reader->d, sizeof *rows, "row blocks");
-    st = ikt_agree(ctx, st);
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, mine.count, rows_most) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_TRY(ikt_agree(ctx, st));
+    const int64_t steps = ikt_stream_steps(ctx, mine.count, rows_most);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(mine, rows_most, step);
-        st = reader->read(reader->self, at.first, at.count, rows);
-        for (int64_t done = 0; st == IKT_OK && done < at.count;) {
+        IKT_TRY(reader->read(reader->self, at.first, at.count, rows));
+        for (int64_t done = 0; done < at.count;) {
             const ikt_row_range part = ikt_block_part(at, done);
             const int64_t end = part.first + part.count;
             take(ctx, self, rows + done * reader->d, part,
@@ -58,8 +58,7 @@ ikt_status ikt_blocks_read(ikt_context *ctx, const ikt_row_reader *reader, void 
             done += part.count;
         }
     }
-    ikt_free(&rows);
-    return st;
+    return IKT_OK;
 }
 
 /* Block b of the view is block b * whole / blocks of all. */

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "linalg/dot_tile.h"
 
 enum {
@@ -100,10 +100,11 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
     if (reader->n < 1 || d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", reader->name,
                         (long long)reader->n, (long long)d);
-    ikt_status st = ikt_alloc(ctx, &out->least, 4 * d, sizeof(double), "column statistics");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p.origin, 3 * d, sizeof(double), "column statistics");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p.total, 2 * d, sizeof *p.total, "column statistics");
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, "column statistics");
+    out->least = ikt_claim_kept(&held, 4 * d, sizeof(double));
+    p.origin = ikt_claim(&held, 3 * d, sizeof(double));
+    p.total = ikt_claim(&held, 2 * d, sizeof *p.total);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) {
         p.sum = p.origin + d;
         p.square = p.origin + 2 * d;
@@ -118,22 +119,19 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
         st = reader->read(reader->self, 0, 1, p.origin);
     }
     if (st == IKT_OK) st = ikt_blocks_read(ctx, reader, &p, add_rows);
-    if (st == IKT_OK) { /* the value of the lowest row over all ranks that is not finite */
-        int64_t lowest = p.bad_row;
-        ikt_min_i64(ctx, &lowest, 1);
-        if (lowest != INT64_MAX && p.bad_row == lowest)
-            st =
-                ikt_fail(ctx, IKT_ERR_DATA,
-                         "%s, row %lld, column %lld (counted from 0): value is %s; remove the row, "
-                         "impute the value, or let preprocess.missing do one of the two",
-                         reader->name, (long long)lowest, (long long)p.bad_column,
-                         isnan(p.bad_value) ? "NaN (not a number)" : "infinite");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) finish(ctx, &p, out);
-    ikt_free(&p.origin);
-    ikt_free(&p.total);
-    return st;
+    IKT_TRY(st);
+    /* the value of the lowest row over all ranks that is not finite */
+    int64_t lowest = p.bad_row;
+    ikt_min_i64(ctx, &lowest, 1);
+    if (lowest != INT64_MAX && p.bad_row == lowest)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s, row %lld, column %lld (counted from 0): value is %s; remove the row, "
+                      "impute the value, or let preprocess.missing do one of the two",
+                      reader->name, (long long)lowest, (long long)p.bad_column,
+                      isnan(p.bad_value) ? "NaN (not a number)" : "infinite");
+    IKT_TRY(ikt_agree(ctx, st));
+    finish(ctx, &p, out);
+    return IKT_OK;
 }
 
 void ikt_column_stats_free(ikt_column_stats *stats) {
@@ -243,8 +241,6 @@ ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader
         *upper = (double *)(void *)acc.sum;
         acc.sum = NULL;
     }
-    ikt_free(&acc.scale);
-    ikt_free(&acc.packed);
-    ikt_free(&acc.sum);
+    ikt_free_all(&acc.scale, &acc.packed, &acc.sum);
     return st;
 }

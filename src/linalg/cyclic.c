@@ -5,8 +5,8 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 /* --- prototypes of BLACS and ScaLAPACK, which ship none for C -----------------------------------
  *
@@ -133,24 +133,21 @@ static ikt_status copy_rows(ikt_context *ctx, const ikt_cyclic *l, const ikt_row
     const int ranks = ikt_size(ctx), larger = (int)(rows->n % ranks);
     const int64_t each = rows->n / ranks;
     char order[] = "Row";
-    int everywhere = l->system, *list = NULL;
+    int everywhere = l->system, *list IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &list, ranks, sizeof *list, purpose);
     if (st == IKT_OK && rows->count * rows->n > INT_MAX / 2)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "a matrix of %lld rows exceeds ScaLAPACK's 32-bit sizes on %d ranks; use "
                       "more ranks",
                       (long long)rows->n, ranks);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        /* The first ranks have a row more than the others (rows.h). */
-        Cblacs_gridinit(&everywhere, order, 1, ranks);
-        copy_ranks(l, everywhere, 0, larger, each + 1, 0, is_back, own, part, list);
-        copy_ranks(l, everywhere, larger, ranks - larger, each, larger * (each + 1), is_back, own,
-                   part, list);
-        Cblacs_gridexit(everywhere);
-    }
-    ikt_free(&list);
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    /* The first ranks have a row more than the others (rows.h). */
+    Cblacs_gridinit(&everywhere, order, 1, ranks);
+    copy_ranks(l, everywhere, 0, larger, each + 1, 0, is_back, own, part, list);
+    copy_ranks(l, everywhere, larger, ranks - larger, each, larger * (each + 1), is_back, own, part,
+               list);
+    Cblacs_gridexit(everywhere);
+    return IKT_OK;
 }
 
 ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,

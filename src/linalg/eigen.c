@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "linalg/column_stats.h"
 #include "linalg/cyclic.h"
 
@@ -192,12 +192,7 @@ static void share_values(ikt_context *ctx, const ikt_cyclic *l, const double *as
 }
 
 static void storage_destroy(storage *s) {
-    ikt_free(&s->a);
-    ikt_free(&s->b);
-    ikt_free(&s->z);
-    ikt_free(&s->values);
-    ikt_free(&s->work);
-    ikt_free(&s->iwork);
+    ikt_free_all(&s->a, &s->b, &s->z, &s->values, &s->work, &s->iwork);
 }
 
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
@@ -234,7 +229,7 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
 ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, int64_t k,
                              int64_t alone_max, double *values, double *vectors) {
     const ikt_rows rows = ikt_rows_make(d, ikt_size(ctx), ikt_rank(ctx));
-    double *own = NULL;
+    double *own IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_cyclic_check(ctx, d)); /* before anything of that size is allocated */
     IKT_TRY(ikt_alloc_all(ctx, &own, rows.count * d, sizeof *own, purpose));
     for (int64_t i = 0; i < rows.count; i++)
@@ -242,10 +237,8 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
             const int64_t row = rows.first + i, low = row < j ? row : j, high = row < j ? j : row;
             own[i * d + j] = upper[ikt_upper_index(d, low, high)];
         }
-    const ikt_status st =
-        ikt_eigen_selected(ctx, &rows, own, NULL, k, IKT_EIGEN_LARGEST, alone_max, values, vectors);
-    ikt_free(&own);
-    return st;
+    return ikt_eigen_selected(ctx, &rows, own, NULL, k, IKT_EIGEN_LARGEST, alone_max, values,
+                              vectors);
 }
 
 /* --- functions of a matrix ---------------------------------------------------------------------
@@ -350,8 +343,7 @@ ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const doub
     if (st == IKT_OK) ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
     for (int64_t e = 0; st == IKT_OK && !*is_definite && e < k * rows->n; e++)
         x[e] = 0;
-    ikt_free(&matrix);
-    ikt_free(&sides);
+    ikt_free_all(&matrix, &sides);
     ikt_cyclic_destroy(&l);
     return st;
 }

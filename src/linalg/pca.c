@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "linalg/column_stats.h"
 #include "linalg/dot_tile.h"
@@ -34,12 +34,8 @@ static ikt_status create(ikt_context *ctx, int64_t d, int64_t k, ikt_pca **out) 
 
 void ikt_pca_destroy(ikt_pca **pca) {
     if (!*pca) return;
-    ikt_free(&(*pca)->mean);
-    ikt_free(&(*pca)->variance);
-    ikt_free(&(*pca)->components);
-    ikt_free(&(*pca)->packed);
-    ikt_free(&(*pca)->offset);
-    ikt_free(pca);
+    ikt_free_all(&(*pca)->mean, &(*pca)->variance, &(*pca)->components, &(*pca)->packed,
+                 &(*pca)->offset, pca);
 }
 
 static void pack(ikt_pca *pca) {
@@ -54,8 +50,9 @@ static void pack(ikt_pca *pca) {
 }
 
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out) {
-    ikt_column_stats stats = {0};
-    double *upper = NULL;
+    ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
+    double *upper IKT_AT_END(ikt_free) = NULL;
+    ikt_pca *made IKT_AT_END(ikt_pca_destroy) = NULL;
     *out = NULL;
     /* Covariance and solver hold about this much on the rank with most to do. */
     const double d = (double)reader->d, available = (double)ikt_memory_available(ctx);
@@ -68,32 +65,29 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
                       "are free; use fewer ranks on a node or more nodes, or set preprocess.pca "
                       "to 0 and layout.init to random",
                       reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
-    if (st == IKT_OK) st = create(ctx, reader->d, k, out);
+    if (st == IKT_OK) st = create(ctx, reader->d, k, &made);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_column_stats_compute(ctx, reader, &stats);
     if (st == IKT_OK) st = ikt_covariance_compute(ctx, reader, &stats, &upper);
-    ikt_pca *pca = *out;
-    for (int64_t c = 0; st == IKT_OK && c < reader->d; c++) {
+    ikt_pca *pca = made;
+    IKT_TRY(st);
+    for (int64_t c = 0; c < reader->d; c++) {
         pca->mean[c] = stats.mean[c];
         pca->total_variance += upper[ikt_upper_index(reader->d, c, c)];
     }
-    if (st == IKT_OK && pca->total_variance > 0)
-        st = ikt_eigen_leading(ctx, upper, reader->d, k < reader->d ? k : reader->d,
-                               IKT_EIGEN_ALONE_MAX, pca->variance, pca->components);
-    if (st == IKT_OK) { /* components whose variance is rounding error of the largest become zero */
-        const double noise = pca->variance[0] * d * DBL_EPSILON;
-        for (int64_t m = 0; m < k; m++) {
-            pca->rank += pca->variance[m] > noise;
-            if (pca->variance[m] > noise) continue;
-            pca->variance[m] = 0;
-            memset(pca->components + m * reader->d, 0, (size_t)reader->d * sizeof(double));
-        }
-        pack(pca);
+    if (pca->total_variance > 0)
+        IKT_TRY(ikt_eigen_leading(ctx, upper, reader->d, k < reader->d ? k : reader->d,
+                                  IKT_EIGEN_ALONE_MAX, pca->variance, pca->components));
+    /* components whose variance is rounding error of the largest become zero */
+    const double noise = pca->variance[0] * d * DBL_EPSILON;
+    for (int64_t m = 0; m < k; m++) {
+        pca->rank += pca->variance[m] > noise;
+        if (pca->variance[m] > noise) continue;
+        pca->variance[m] = 0;
+        memset(pca->components + m * reader->d, 0, (size_t)reader->d * sizeof(double));
     }
-    ikt_column_stats_free(&stats);
-    ikt_free(&upper);
-    if (st != IKT_OK) ikt_pca_destroy(out);
-    return st;
+    pack(pca);
+    return ikt_give(out, made);
 }
 
 ikt_status ikt_pca_restore(ikt_context *ctx, int64_t d, int64_t k, const double *mean,
@@ -128,7 +122,7 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
     int64_t d = pca->d, rows_max = ikt_stream_rows(d, (int64_t)sizeof(double));
     if (rows_max < IKT_TILE_ROWS) rows_max = IKT_TILE_ROWS;
     const ikt_isa isa = ikt_cpu_isa();
-    double *rows = NULL;
+    double *rows IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &rows, rows_max * d, sizeof(double), "row blocks"));
     ikt_status st = IKT_OK;
     const int64_t steps = ikt_stream_steps(ctx, count, rows_max);
@@ -142,7 +136,6 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
             ikt_pca_project(pca, isa, rows + i * d, now, scores + (at.first - first + i) * pca->k);
         }
     }
-    ikt_free(&rows);
     return st;
 }
 
@@ -161,32 +154,26 @@ static ikt_status multiply(ikt_context *ctx, const ikt_sparse *rows, double *gra
     const int64_t m = rows->count;
     const int threads = ikt_threads(ctx);
     const ikt_rows distribution = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *dense_rows = NULL, *own = NULL;
-    int64_t *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &dense_rows, threads * rows->d, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count * m, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    double *dense_rows = ikt_claim(&held, threads * rows->d, sizeof(double));
+    double *own = ikt_claim(&held, distribution.count * m, sizeof *own);
+    int64_t *counts = ikt_claim(&held, distribution.ranks, sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < distribution.count; i++) {
-            double *dense = dense_rows + omp_get_thread_num() * rows->d; /* zero before and after */
-            const ikt_sparse_row row = ikt_sparse_row_of(rows, distribution.first + i);
-            for (int64_t e = 0; e < row.count; e++)
-                dense[row.column[e]] = (double)row.value[e];
-            for (int64_t j = 0; j < m; j++)
-                own[i * m + j] = product(ikt_sparse_row_of(rows, j), dense);
-            for (int64_t e = 0; e < row.count; e++)
-                dense[row.column[e]] = 0;
-        }
-        for (int r = 0; r < distribution.ranks; r++)
-            counts[r] = ikt_rows_count(&distribution, r);
-        ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
+    for (int64_t i = 0; i < distribution.count; i++) {
+        double *dense = dense_rows + omp_get_thread_num() * rows->d; /* zero before and after */
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, distribution.first + i);
+        for (int64_t e = 0; e < row.count; e++)
+            dense[row.column[e]] = (double)row.value[e];
+        for (int64_t j = 0; j < m; j++)
+            own[i * m + j] = product(ikt_sparse_row_of(rows, j), dense);
+        for (int64_t e = 0; e < row.count; e++)
+            dense[row.column[e]] = 0;
     }
-    ikt_free(&dense_rows);
-    ikt_free(&own);
-    ikt_free(&counts);
-    return st;
+    for (int r = 0; r < distribution.ranks; r++)
+        counts[r] = ikt_rows_count(&distribution, r);
+    ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
+    return IKT_OK;
 }
 
 /* Products of the rows less their mean, as an upper triangle in place; in a fixed order.
@@ -234,42 +221,35 @@ static void make_axis(const ikt_sparse *rows, const double *weight, const double
 ikt_status ikt_sparse_axes_fit(ikt_context *ctx, const ikt_sparse *rows, int64_t q,
                                ikt_sparse_axes *out) {
     const int64_t m = rows->count, d = rows->d, found = q < m ? q : m;
-    double *gram = NULL, *vectors = NULL, *mean = NULL, *values = NULL;
-    *out = (ikt_sparse_axes){.d = d, .q = q};
-    ikt_status st = ikt_alloc(ctx, &gram, m * m, sizeof *gram, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &vectors, m * found, sizeof *vectors, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &values, found, sizeof *values, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &mean, d + m, sizeof *mean, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->axis, q * d, sizeof *out->axis, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->offset, q, sizeof *out->offset, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = multiply(ctx, rows, gram);
-    if (st == IKT_OK) {
-        centre(m, gram, mean + d);
-        st = ikt_eigen_leading(ctx, gram, m, found, IKT_EIGEN_ALONE_MAX, values, vectors);
-    }
-    for (int64_t e = 0; st == IKT_OK && e < rows->start[m]; e++)
+    ikt_sparse_axes made IKT_AT_END(ikt_sparse_axes_destroy) = {.d = d, .q = q};
+    *out = (ikt_sparse_axes){0};
+    IKT_ARRAYS(held, ctx, purpose);
+    double *gram = ikt_claim(&held, m * m, sizeof *gram);
+    double *vectors = ikt_claim(&held, m * found, sizeof *vectors);
+    double *values = ikt_claim(&held, found, sizeof *values);
+    double *mean = ikt_claim(&held, d + m, sizeof *mean);
+    made.axis = ikt_claim_kept(&held, q * d, sizeof *made.axis);
+    made.offset = ikt_claim_kept(&held, q, sizeof *made.offset);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(multiply(ctx, rows, gram));
+    centre(m, gram, mean + d);
+    IKT_TRY(ikt_eigen_leading(ctx, gram, m, found, IKT_EIGEN_ALONE_MAX, values, vectors));
+    for (int64_t e = 0; e < rows->start[m]; e++)
         mean[rows->column[e]] += (double)rows->value[e];
-    for (int64_t k = 0; st == IKT_OK && k < d; k++)
+    for (int64_t k = 0; k < d; k++)
         mean[k] /= (double)m;
-    for (int64_t c = 0; st == IKT_OK && c < found; c++) {
-        double *axis = out->axis + c * d;
+    for (int64_t c = 0; c < found; c++) {
+        double *axis = made.axis + c * d;
         if (!(values[c] > (double)m * DBL_EPSILON * values[0])) continue; /* it stays zero */
         make_axis(rows, vectors + c * m, mean, axis);
         for (int64_t k = 0; k < d; k++)
-            out->offset[c] += mean[k] * axis[k];
+            made.offset[c] += mean[k] * axis[k];
     }
-    ikt_free(&gram);
-    ikt_free(&vectors);
-    ikt_free(&values);
-    ikt_free(&mean);
-    if (st != IKT_OK) ikt_sparse_axes_destroy(out);
-    return st;
+    return ikt_give(out, made);
 }
 
 void ikt_sparse_axes_destroy(ikt_sparse_axes *axes) {
-    ikt_free(&axes->axis);
-    ikt_free(&axes->offset);
+    ikt_free_all(&axes->axis, &axes->offset);
 }
 
 void ikt_sparse_axes_scores(ikt_context *ctx, const ikt_sparse_axes *axes, const ikt_sparse *rows,

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 
 static const char purpose[] = "sparse rows";
 
@@ -19,21 +19,19 @@ ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, 
 }
 
 void ikt_sparse_destroy(ikt_sparse *rows) {
-    ikt_free(&rows->start);
-    ikt_free(&rows->column);
-    ikt_free(&rows->value);
+    ikt_free_all(&rows->start, &rows->column, &rows->value);
     *rows = (ikt_sparse){0};
 }
 
 ikt_status ikt_sparse_join(ikt_context *ctx, const ikt_sparse *own, ikt_sparse *all) {
     const int64_t mine = own->start[own->count];
-    int64_t *counts = NULL, *length = NULL;
     *all = (ikt_sparse){.d = own->d, .count = ikt_sum_one(ctx, own->count)};
     const int64_t entries = ikt_sum_one(ctx, mine);
-    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &length, own->count, sizeof *length, purpose);
-    if (st == IKT_OK) st = ikt_sparse_reserve(ctx, all->count, entries, all);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    int64_t *length = ikt_claim(&held, own->count, sizeof *length);
+    if (held.status == IKT_OK) held.status = ikt_sparse_reserve(ctx, all->count, entries, all);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) {
         for (int64_t i = 0; i < own->count; i++)
             length[i] = own->start[i + 1] - own->start[i];
@@ -48,8 +46,6 @@ ikt_status ikt_sparse_join(ikt_context *ctx, const ikt_sparse *own, ikt_sparse *
     } else {
         ikt_sparse_destroy(all);
     }
-    ikt_free(&counts);
-    ikt_free(&length);
     return st;
 }
 

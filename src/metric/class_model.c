@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
 
@@ -80,48 +80,34 @@ ikt_status ikt_class_support_make(ikt_context *ctx, const int64_t *row, const in
 
 ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64_t n, int classes,
                                   int64_t m, uint64_t seed, ikt_class_support *out) {
-    int64_t *rows = NULL, *most = NULL, *row = NULL, count = 0;
-    int32_t *of = NULL;
-    uint64_t *draw = NULL;
-    least_draws *drawn = NULL;
+    int64_t *row IKT_AT_END(ikt_free) = NULL, count = 0;
+    int32_t *of IKT_AT_END(ikt_free) = NULL;
+    uint64_t *draw IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_class_support){.m = 0};
-    ikt_status st = ikt_alloc(ctx, &rows, classes, sizeof *rows, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &most, classes, sizeof *most, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &drawn, classes, sizeof *drawn, purpose);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < n; i++)
-            if (of_row[i] >= 0) rows[of_row[i]]++;
-        count = divide(rows, classes, m, most);
-        st = ikt_alloc(ctx, &row, count, sizeof *row, purpose);
-    }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &draw, count, sizeof *draw, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &of, count, sizeof *of, purpose);
-    if (st == IKT_OK) {
-        for (int64_t c = 0, at = 0; c < classes; at += most[c], c++)
-            drawn[c] = (least_draws){.draw = draw + at, .row = row + at, .most = most[c]};
-        for (int64_t i = 0; i < n; i++)
-            if (of_row[i] >= 0)
-                offer(&drawn[of_row[i]], ikt_rng_u64(seed, IKT_RNG_SUPPORT, i, 0), i);
-        /* The drawn rows of all classes stand one behind the other. */
-        ikt_sort_i64(row, count);
-        for (int64_t l = 0; l < count; l++)
-            of[l] = of_row[row[l]];
-        st = ikt_class_support_make(ctx, row, of, count, classes, out);
-    }
-    ikt_free(&rows);
-    ikt_free(&most);
-    ikt_free(&drawn);
-    ikt_free(&row);
-    ikt_free(&draw);
-    ikt_free(&of);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *rows = ikt_claim(&held, classes, sizeof *rows);
+    int64_t *most = ikt_claim(&held, classes, sizeof *most);
+    least_draws *drawn = ikt_claim(&held, classes, sizeof *drawn);
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < n; i++)
+        if (of_row[i] >= 0) rows[of_row[i]]++;
+    count = divide(rows, classes, m, most);
+    IKT_TRY(ikt_alloc(ctx, &row, count, sizeof *row, purpose));
+    IKT_TRY(ikt_alloc(ctx, &draw, count, sizeof *draw, purpose));
+    IKT_TRY(ikt_alloc(ctx, &of, count, sizeof *of, purpose));
+    for (int64_t c = 0, at = 0; c < classes; at += most[c], c++)
+        drawn[c] = (least_draws){.draw = draw + at, .row = row + at, .most = most[c]};
+    for (int64_t i = 0; i < n; i++)
+        if (of_row[i] >= 0) offer(&drawn[of_row[i]], ikt_rng_u64(seed, IKT_RNG_SUPPORT, i, 0), i);
+    /* The drawn rows of all classes stand one behind the other. */
+    ikt_sort_i64(row, count);
+    for (int64_t l = 0; l < count; l++)
+        of[l] = of_row[row[l]];
+    return ikt_class_support_make(ctx, row, of, count, classes, out);
 }
 
 void ikt_class_support_destroy(ikt_class_support *support) {
-    ikt_free(&support->row);
-    ikt_free(&support->of);
-    ikt_free(&support->lane);
-    ikt_free(&support->first);
+    ikt_free_all(&support->row, &support->of, &support->lane, &support->first);
     support->m = 0;
 }
 
@@ -227,22 +213,21 @@ ikt_status ikt_class_sigma_find(ikt_context *ctx, const ikt_class_support *suppo
                                 ikt_sigma_rule rule, double given, const double *k,
                                 const double *self, ikt_class_sigma *out) {
     enum { FIRST = -4, LAST = 6 };
-    double *each = NULL, *squared = NULL;
+    double *each IKT_AT_END(ikt_free) = NULL, *squared IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_class_sigma){.sigma = given};
-    ikt_status st = ikt_alloc(ctx, &each, support->m, sizeof *each, purpose);
-    if (st == IKT_OK && rule != IKT_SIGMA_GIVEN)
-        st = ikt_alloc(ctx, &squared, support->m * support->m, sizeof *squared, purpose);
-    if (st == IKT_OK && rule != IKT_SIGMA_GIVEN) {
+    IKT_TRY(ikt_alloc(ctx, &each, support->m, sizeof *each, purpose));
+    if (rule != IKT_SIGMA_GIVEN)
+        IKT_TRY(ikt_alloc(ctx, &squared, support->m * support->m, sizeof *squared, purpose));
+    if (rule != IKT_SIGMA_GIVEN) {
         out->perplexity_sigma = mean_bandwidth(ctx, support, k, self, each, squared);
         out->sigma = out->perplexity_sigma;
         if (!(out->sigma > 0))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "no bandwidth suits the support of affinity.kind=fisher: its rows are "
-                          "equal, or most of them; give fisher.sigma as a number, or other rows");
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "no bandwidth suits the support of affinity.kind=fisher: its rows are "
+                            "equal, or most of them; give fisher.sigma as a number, or other rows");
     }
-    if (st == IKT_OK)
-        out->log_likelihood = mean_likelihood(ctx, support, k, self, out->sigma, each);
-    if (st == IKT_OK && rule == IKT_SIGMA_LIKELIHOOD) {
+    out->log_likelihood = mean_likelihood(ctx, support, k, self, out->sigma, each);
+    if (rule == IKT_SIGMA_LIKELIHOOD) {
         out->log_likelihood = -INFINITY;
         for (int q = FIRST; q <= LAST; q++) { /* ascending, so that a tie goes to the larger */
             const double sigma = out->perplexity_sigma * pow(2, q / 2.0);
@@ -252,9 +237,7 @@ ikt_status ikt_class_sigma_find(ikt_context *ctx, const ikt_class_support *suppo
             out->sigma = sigma;
         }
     }
-    ikt_free(&each);
-    ikt_free(&squared);
-    return st;
+    return IKT_OK;
 }
 
 /* --- log-weights ------------------------------------------------------------------------------ */

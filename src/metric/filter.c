@@ -41,9 +41,7 @@ ikt_status ikt_filter_create(ikt_context *ctx, const ikt_quantiser *quantiser, i
 }
 
 void ikt_filter_destroy(ikt_filter *filter) {
-    ikt_free(&filter->own);
-    ikt_free(&filter->score);
-    ikt_free(&filter->number);
+    ikt_free_all(&filter->own, &filter->score, &filter->number);
 }
 
 int64_t ikt_filter_memory(int64_t d, int64_t k) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sort.h"
 
 enum { LANES = IKT_PACK_ROWS };
@@ -89,28 +89,26 @@ static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack 
 ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out) {
     const int64_t groups = ikt_packed_rows(rows->count) / LANES;
     const int64_t entries = rows->start[rows->count];
-    *out = (ikt_sparse_pack){.count = rows->count, .groups = groups};
-    ikt_status st = ikt_alloc(ctx, &out->first, groups + 1, sizeof *out->first, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->column, entries, sizeof *out->column, purpose);
-    for (int64_t g = 0; st == IKT_OK && g < groups; g++) { /* the columns of a group, each once */
+    ikt_sparse_pack made IKT_AT_END(ikt_sparse_pack_destroy) = {.count = rows->count,
+                                                                .groups = groups};
+    *out = (ikt_sparse_pack){0};
+    IKT_TRY(ikt_alloc(ctx, &made.first, groups + 1, sizeof *made.first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &made.column, entries, sizeof *made.column, purpose));
+    for (int64_t g = 0; g < groups; g++) { /* the columns of a group, each once */
         const int64_t end = (g + 1) * LANES < rows->count ? (g + 1) * LANES : rows->count;
         const int64_t begin = rows->start[g * LANES], joined = rows->start[end] - begin;
-        int32_t *column = out->column + out->first[g];
+        int32_t *column = made.column + made.first[g];
         if (joined > 0) memcpy(column, rows->column + begin, (size_t)joined * sizeof *column);
-        out->first[g + 1] = out->first[g] + ikt_sort_distinct_i32(column, joined);
+        made.first[g + 1] = made.first[g] + ikt_sort_distinct_i32(column, joined);
     }
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->value, out->first[groups] * LANES, sizeof *out->value, purpose);
-    for (int64_t g = 0; st == IKT_OK && g < groups; g++)
-        place_values(rows, g, out);
-    if (st != IKT_OK) ikt_sparse_pack_destroy(out);
-    return st;
+    IKT_TRY(ikt_alloc(ctx, &made.value, made.first[groups] * LANES, sizeof *made.value, purpose));
+    for (int64_t g = 0; g < groups; g++)
+        place_values(rows, g, &made);
+    return ikt_give(out, made);
 }
 
 void ikt_sparse_pack_destroy(ikt_sparse_pack *pack) {
-    ikt_free(&pack->first);
-    ikt_free(&pack->column);
-    ikt_free(&pack->value);
+    ikt_free_all(&pack->first, &pack->column, &pack->value);
     pack->count = pack->groups = 0;
 }
 

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/sort.h"
 
@@ -110,24 +110,18 @@ static void choose(ikt_context *ctx, const ikt_rows *rows, const float *x, float
 
 ikt_status ikt_quantiser_create(ikt_context *ctx, const ikt_rows *rows, const float *x, int64_t d,
                                 ikt_quantiser *out) {
-    float *sample = NULL;
-    double *length = NULL, *all = NULL;
-    int64_t *counts = NULL;
     const int64_t size = ikt_size(ctx);
-    *out = (ikt_quantiser){.d = d, .words = (d + 1) / 2};
-    ikt_status st = ikt_alloc(ctx, &out->centre, d, sizeof *out->centre, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sample, 2 * SAMPLE * d, sizeof *sample, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &length, rows->count, sizeof *length, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, size, sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &all, size * (OUTSIDE + 1), sizeof *all, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) choose(ctx, rows, x, sample, length, counts, all, out);
-    ikt_free(&sample);
-    ikt_free(&length);
-    ikt_free(&counts);
-    ikt_free(&all);
-    if (st != IKT_OK) ikt_quantiser_destroy(out);
-    return st;
+    ikt_quantiser made IKT_AT_END(ikt_quantiser_destroy) = {.d = d, .words = (d + 1) / 2};
+    *out = (ikt_quantiser){0};
+    IKT_ARRAYS(held, ctx, purpose);
+    made.centre = ikt_claim_kept(&held, d, sizeof *made.centre);
+    float *sample = ikt_claim(&held, 2 * SAMPLE * d, sizeof *sample);
+    double *length = ikt_claim(&held, rows->count, sizeof *length);
+    int64_t *counts = ikt_claim(&held, size, sizeof *counts);
+    double *all = ikt_claim(&held, size * (OUTSIDE + 1), sizeof *all);
+    IKT_TRY(ikt_arrays_agree(&held));
+    choose(ctx, rows, x, sample, length, counts, all, &made);
+    return ikt_give(out, made);
 }
 
 void ikt_quantiser_destroy(ikt_quantiser *quantiser) {

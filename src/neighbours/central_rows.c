@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "metric/metric.h"
@@ -52,14 +52,9 @@ static ikt_status work_create(ikt_context *ctx, ikt_dataset *data, int64_t k, wo
 }
 
 static void work_destroy(work *w) {
-    ikt_free(&w->centre);
-    ikt_free(&w->packed);
-    ikt_free(&w->x);
+    ikt_free_all(&w->centre, &w->packed, &w->x);
     ikt_neighbours_destroy(&w->lists);
-    ikt_free(&w->cluster);
-    ikt_free(&w->near);
-    ikt_free(&w->sum);
-    ikt_free(&w->size);
+    ikt_free_all(&w->cluster, &w->near, &w->sum, &w->size);
 }
 
 /* COLLECTIVE. Reads chunk `step` of the own rows into w->x; all ranks take as many steps as the one
@@ -90,17 +85,12 @@ static ikt_status find_unit(work *w) {
 /* COLLECTIVE. The first centres: distinct rows, drawn at random. */
 static ikt_status draw_centres(work *w, uint64_t seed) {
     const int64_t slots = ikt_draw_slots(w->k);
-    int64_t *row = NULL, *slot = NULL;
-    ikt_status st = ikt_alloc(w->ctx, &row, w->k, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(w->ctx, &slot, slots, sizeof *slot, purpose);
-    st = ikt_agree(w->ctx, st);
-    if (st == IKT_OK) {
-        ikt_draw_subset(seed, IKT_RNG_CENTRES, 0, w->rows.n, w->k, slot, slots, row);
-        st = ikt_dataset_gather_floats(w->data, row, w->k, w->centre);
-    }
-    ikt_free(&row);
-    ikt_free(&slot);
-    return st;
+    IKT_ARRAYS(held, w->ctx, purpose);
+    int64_t *row = ikt_claim(&held, w->k, sizeof *row);
+    int64_t *slot = ikt_claim(&held, slots, sizeof *slot);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_draw_subset(seed, IKT_RNG_CENTRES, 0, w->rows.n, w->k, slot, slots, row);
+    return ikt_dataset_gather_floats(w->data, row, w->k, w->centre);
 }
 
 /* Adds the rows of a chunk, whose first own row is `first`, to the sums of their clusters. */
@@ -165,50 +155,46 @@ static void move_centres(work *w) {
 
 /* COLLECTIVE. The row of each cluster that is nearest to its centre. */
 static ikt_status choose(work *w, ikt_central_rows *out) {
-    double *least = NULL; /* [k] squared distances */
-    ikt_status st = ikt_alloc(w->ctx, &least, w->k, sizeof *least, purpose);
-    if (st == IKT_OK) st = ikt_alloc(w->ctx, &out->row, w->k, sizeof *out->row, purpose);
-    st = ikt_agree(w->ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t c = 0; c < w->k; c++)
-            least[c] = INFINITY;
-        for (int64_t i = 0; i < w->rows.count; i++)
-            least[w->cluster[i]] = fmin(least[w->cluster[i]], (double)w->near[i]);
-        ikt_min_f64(w->ctx, least, w->k);
-        for (int64_t c = 0; c < w->k; c++)
-            out->row[c] = INT64_MAX;
-        for (int64_t i = w->rows.count - 1; i >= 0; i--)
-            if ((double)w->near[i] == least[w->cluster[i]])
-                out->row[w->cluster[i]] = w->rows.first + i;
-        ikt_min_i64(w->ctx, out->row, w->k);
-        ikt_sort_i64(out->row, w->k);
-        IKT_FIND_FIRST(out->count, 0, w->k, out->row[out->count] == INT64_MAX);
-    }
-    ikt_free(&least);
-    return st;
+    IKT_ARRAYS(held, w->ctx, purpose);
+    double *least = ikt_claim(&held, w->k, sizeof *least); /* squared distances */
+    out->row = ikt_claim_kept(&held, w->k, sizeof *out->row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t c = 0; c < w->k; c++)
+        least[c] = INFINITY;
+    for (int64_t i = 0; i < w->rows.count; i++)
+        least[w->cluster[i]] = fmin(least[w->cluster[i]], (double)w->near[i]);
+    ikt_min_f64(w->ctx, least, w->k);
+    for (int64_t c = 0; c < w->k; c++)
+        out->row[c] = INT64_MAX;
+    for (int64_t i = w->rows.count - 1; i >= 0; i--)
+        if ((double)w->near[i] == least[w->cluster[i]]) out->row[w->cluster[i]] = w->rows.first + i;
+    ikt_min_i64(w->ctx, out->row, w->k);
+    ikt_sort_i64(out->row, w->k);
+    IKT_FIND_FIRST(out->count, 0, w->k, out->row[out->count] == INT64_MAX);
+    return IKT_OK;
 }
 
 ikt_status ikt_central_rows_find(ikt_context *ctx, ikt_dataset *data,
                                  const ikt_central_settings *settings, ikt_central_rows *out) {
     int64_t changed = 0;
-    work w;
-    *out = (ikt_central_rows){.row = NULL};
+    work w IKT_AT_END(work_destroy) = {0};
+    ikt_central_rows made IKT_AT_END(ikt_central_rows_destroy) = {.row = NULL};
+    *out = (ikt_central_rows){0};
     ikt_status st = work_create(ctx, data, settings->count, &w);
     if (st == IKT_OK) st = find_unit(&w);
     if (st == IKT_OK) st = draw_centres(&w, settings->seed);
-    if (st == IKT_OK) st = assign(&w, &changed, &out->drawn);
-    out->spread = out->drawn;
-    while (st == IKT_OK && out->steps < settings->steps && !out->is_settled) {
+    if (st == IKT_OK) st = assign(&w, &changed, &made.drawn);
+    made.spread = made.drawn;
+    while (st == IKT_OK && made.steps < settings->steps && !made.is_settled) {
         move_centres(&w);
-        st = assign(&w, &changed, &out->spread);
-        out->is_settled = changed == 0;
-        out->steps++;
-        ikt_progress(ctx, "steps of k-means", out->steps, settings->steps, NULL);
+        st = assign(&w, &changed, &made.spread);
+        made.is_settled = changed == 0;
+        made.steps++;
+        ikt_progress(ctx, "steps of k-means", made.steps, settings->steps, NULL);
     }
-    if (st == IKT_OK) st = choose(&w, out);
-    work_destroy(&w);
-    if (st != IKT_OK) ikt_central_rows_destroy(out);
-    return st;
+    IKT_TRY(st);
+    IKT_TRY(choose(&w, &made));
+    return ikt_give(out, made);
 }
 
 void ikt_central_rows_destroy(ikt_central_rows *found) {

@@ -5,9 +5,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/select.h"
 
@@ -121,9 +121,7 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
         }
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
     }
-    ikt_free(&here);
-    ikt_free(&next);
-    ikt_free(&s.tile);
+    ikt_free_all(&here, &next, &s.tile);
     return st;
 }
 
@@ -185,21 +183,19 @@ ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
     const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
     const int64_t k = course->lists->k, rows = rows_together(&scorer->rows, k);
     kept_rows some = {.first_row = scorer->rows.first};
-    ikt_status st = ikt_alloc(ctx, &some.kept, rows, sizeof *some.kept, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &some.pair, rows * IKT_SELECT_CAPACITY * k, sizeof *some.pair, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t done = 0; st == IKT_OK && done < most; done += rows) {
+    IKT_ARRAYS(held, ctx, purpose);
+    some.kept = ikt_claim(&held, rows, sizeof *some.kept);
+    some.pair = ikt_claim(&held, rows * IKT_SELECT_CAPACITY * k, sizeof *some.pair);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t done = 0; done < most; done += rows) {
         const int64_t first = ikt_smaller(done, own), end = ikt_smaller(done + rows, own);
         some.first = first;
         some.end = ikt_list_done(course, first, end) ? first : end; /* by a run that was stopped */
-        st = make_lists(ctx, scorer, &some, course->lists);
-        if (st == IKT_OK) ikt_list_note(course, first, end);
-        if (st == IKT_OK && done + rows < most) st = ikt_list_pause(ctx, course);
+        IKT_TRY(make_lists(ctx, scorer, &some, course->lists));
+        ikt_list_note(course, first, end);
+        if (done + rows < most) IKT_TRY(ikt_list_pause(ctx, course));
     }
-    ikt_free(&some.kept);
-    ikt_free(&some.pair);
-    return st;
+    return IKT_OK;
 }
 
 /* --- rows of another set ---------------------------------------------------------------------- */
@@ -228,11 +224,13 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
     const int64_t bytes = (int64_t)rows->row_bytes;
     int64_t step = bytes < STREAM_BYTES ? STREAM_BYTES / bytes : 1;
     if (step > rows->n) step = rows->n;
-    char *share = NULL, *block = NULL, *packed = NULL;
-    int64_t *counts = NULL; /* [ranks] rows of each rank's share */
+    char *packed IKT_AT_END(ikt_free) = NULL;
+    int64_t *counts IKT_AT_END(ikt_free) = NULL; /* [ranks] rows of each rank's share */
     const int64_t most = ikt_rows_make(step, ikt_size(ctx), 0).count;
-    ikt_status st = ikt_alloc(ctx, &share, most, rows->row_bytes, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &block, step, rows->row_bytes, purpose);
+    IKT_ARRAYS(held, ctx, purpose);
+    char *share = ikt_claim(&held, most, rows->row_bytes);
+    char *block = ikt_claim(&held, step, rows->row_bytes);
+    ikt_status st = held.status;
     if (st == IKT_OK && scorer->pack)
         st = ikt_alloc(ctx, &packed, scorer->packed_bytes(scorer, step), 1, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
@@ -252,10 +250,7 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
         }
         ikt_progress(ctx, "old rows compared", first + count, rows->n, NULL);
     }
-    if (st == IKT_OK) ikt_neighbours_sort(ctx, lists);
-    ikt_free(&share);
-    ikt_free(&block);
-    ikt_free(&packed);
-    ikt_free(&counts);
-    return st;
+    IKT_TRY(st);
+    ikt_neighbours_sort(ctx, lists);
+    return IKT_OK;
 }

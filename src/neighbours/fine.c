@@ -11,9 +11,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "neighbours/foreign.h"
 
 static const char purpose[] = "fine cells";
@@ -26,11 +26,11 @@ ikt_status ikt_fine_cells_create(ikt_context *ctx, const ikt_rows *rows, ikt_cod
     uint32_t *slot = NULL;
     *out = (ikt_fine_cells){.cells = places->centres, .near = near, .list = places->list};
     *cells = (ikt_cells){.count = places->cells};
-    ikt_status st = ikt_alloc(ctx, &out->first, out->cells + 1, sizeof *out->first, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, rows->count, sizeof *slot, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &cells->first, cells->count + 1, sizeof *cells->first, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->first = ikt_claim_kept(&held, out->cells + 1, sizeof *out->first);
+    slot = ikt_claim_kept(&held, rows->count, sizeof *slot);
+    cells->first = ikt_claim_kept(&held, cells->count + 1, sizeof *cells->first);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK)
         st = ikt_cells_number(ctx, rows, places->list, near, out->cells, out->first, slot);
     for (int64_t c = 0; st == IKT_OK && c <= cells->count; c++)
@@ -204,10 +204,7 @@ ikt_status ikt_neighbours_fine(ikt_context *ctx, const ikt_fine_cells *fine, con
         ikt_number_set_destroy(&s.seen[t]);
     ikt_free(&s.seen);
     ikt_number_set_destroy(&s.wanted);
-    ikt_free(&s.candidate);
-    ikt_free(&s.plain);
-    ikt_free(&s.score);
-    ikt_free(&s.scratch);
+    ikt_free_all(&s.candidate, &s.plain, &s.score, &s.scratch);
     return st;
 }
 

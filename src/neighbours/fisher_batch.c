@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/number.h"
 #include "base/select.h"
 
@@ -18,38 +18,19 @@ enum {
 static const char purpose[] = "fisher blocks";
 
 static void destroy_block(ikt_fisher_block *block) {
-    ikt_free(&block->number);
-    ikt_free(&block->weight);
-    ikt_free(&block->root);
-    ikt_free(&block->x);
-    ikt_free(&block->lane);
-    ikt_free(&block->support);
-    ikt_free(&block->packed_root);
-    ikt_free(&block->packed_x);
-    ikt_free(&block->half);
-    ikt_free(&block->has_half);
+    ikt_free_all(&block->number, &block->weight, &block->root, &block->x, &block->lane,
+                 &block->support, &block->packed_root, &block->packed_x, &block->half,
+                 &block->has_half);
 }
 
 void ikt_fisher_batch_destroy(ikt_fisher_batch *b) {
     for (int t = 0; b->scratch && t < b->threads; t++) {
         ikt_fisher_scratch *s = &b->scratch[t];
-        ikt_free(&s->chord);
-        ikt_free(&s->plain);
-        ikt_free(&s->space);
-        ikt_free(&s->low);
-        ikt_free(&s->line);
-        ikt_free(&s->pair);
+        ikt_free_all(&s->chord, &s->plain, &s->space, &s->low, &s->line, &s->pair);
     }
     destroy_block(&b->block);
-    ikt_free(&b->scratch);
-    ikt_free(&b->chord_row);
-    ikt_free(&b->reach);
-    ikt_free(&b->ball);
-    ikt_free(&b->buffer);
-    ikt_free(&b->select);
-    ikt_free(&b->near);
-    ikt_free(&b->last);
-    ikt_free(&b->half);
+    ikt_free_all(&b->scratch, &b->chord_row, &b->reach, &b->ball, &b->buffer, &b->select, &b->near,
+                 &b->last, &b->half);
 }
 
 static ikt_status create_scratch(const ikt_fisher_batch *b, int64_t block_rows,
@@ -225,11 +206,11 @@ ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const 
     IKT_FIND_FIRST(from, 0, count, row[from] >= rows->rows.first);
     IKT_FIND_FIRST(end, from, count, row[end] >= rows->rows.first + rows->rows.count);
     *out = (ikt_fisher_own){.count = end - from};
-    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->weight, out->count * lanes, sizeof *out->weight, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->root, out->count * wide, sizeof *out->root, purpose);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->row = ikt_claim_kept(&held, out->count, sizeof *out->row);
+    out->weight = ikt_claim_kept(&held, out->count * lanes, sizeof *out->weight);
+    out->root = ikt_claim_kept(&held, out->count * wide, sizeof *out->root);
+    ikt_status st = held.status;
     if (st == IKT_OK && d > 0)
         st = ikt_alloc(ctx, &out->x, out->count * d, sizeof *out->x, purpose);
     if (st != IKT_OK) {
@@ -247,9 +228,6 @@ ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const 
 }
 
 void ikt_fisher_own_destroy(ikt_fisher_own *own) {
-    ikt_free(&own->row);
-    ikt_free(&own->weight);
-    ikt_free(&own->root);
-    ikt_free(&own->x);
+    ikt_free_all(&own->row, &own->weight, &own->root, &own->x);
     own->count = 0;
 }

@@ -7,9 +7,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "cells/cells.h"
 #include "dist/order.h"
@@ -55,26 +55,18 @@ static ikt_status make_cells(ikt_context *ctx, const ikt_fisher_rows *rows, uint
     const ikt_preprocess_settings as_they_are = {.normalise = IKT_NORMALISE_NONE};
     const ikt_model_spec spec = {
         .seed = seed, .n = rows->rows.n, .psi = 1, .coarse = ikt_cells_choose(rows->rows.n, 0)};
-    ikt_model *centres = NULL;
-    ikt_source *source = NULL;
-    ikt_dataset *points = NULL;
-    float *y = NULL;
+    ikt_model *centres IKT_AT_END(ikt_model_destroy) = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *points IKT_AT_END(ikt_dataset_destroy) = NULL;
+    float *y IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &y, rows->rows.count * columns, sizeof *y, purpose);
     if (st == IKT_OK) st = ikt_model_create(ctx, &spec, &centres);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        place(rows, columns, y);
-        st = ikt_source_from_rows(ctx, y, NULL, rows->rows.count, columns, IKT_TYPE_F32, &source);
-    }
-    if (st == IKT_OK) st = ikt_dataset_create(ctx, source, &as_they_are, &points);
-    if (st == IKT_OK)
-        st = ikt_rows_order(ctx, points, &rows->rows, centres->coarse_row, spec.coarse, NULL, cells,
-                            order);
-    ikt_dataset_destroy(&points);
-    ikt_source_close(&source);
-    ikt_model_destroy(&centres);
-    ikt_free(&y);
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    place(rows, columns, y);
+    IKT_TRY(ikt_source_from_rows(ctx, y, NULL, rows->rows.count, columns, IKT_TYPE_F32, &source));
+    IKT_TRY(ikt_dataset_create(ctx, source, &as_they_are, &points));
+    return ikt_rows_order(ctx, points, &rows->rows, centres->coarse_row, spec.coarse, NULL, cells,
+                          order);
 }
 
 /* COLLECTIVE. One array to the slots of its rows, or back, in its place. */
@@ -212,7 +204,7 @@ static ikt_status search_batch(search *s, int64_t done) {
 /* COLLECTIVE. All lists, in slots. */
 static ikt_status search_slots(search *s, const ikt_cells *cells, int64_t *lengths) {
     ikt_context *ctx = s->ctx;
-    ikt_tiles tiles = {.count = 0};
+    ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {.count = 0};
     ikt_status st = ikt_tiles_bare(ctx, cells, &s->rows.rows, &tiles);
     if (st == IKT_OK) st = create(s, cells, &tiles);
     st = ikt_agree(ctx, st);
@@ -223,7 +215,6 @@ static ikt_status search_slots(search *s, const ikt_cells *cells, int64_t *lengt
         if (st == IKT_OK) st = ikt_list_pause(ctx, s->course);
     }
     destroy(s, lengths);
-    ikt_tiles_destroy(&tiles);
     return st;
 }
 
@@ -247,7 +238,7 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
     ikt_neighbours *lists = course->lists;
     const int64_t bytes = lists->k * (int64_t)sizeof(float);
     ikt_cells cells = {0};
-    ikt_order order = {0};
+    ikt_order order IKT_AT_END(ikt_order_destroy) = {0};
     search s = {.ctx = ctx, .rows = *rows, .course = course};
     s.rows.candidates = IKT_CANDIDATES_ALL; /* all that are near */
     *proof = (ikt_fisher_proof){.rows = rows->rows.n};
@@ -256,12 +247,11 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
     if (st == IKT_OK) st = move_held(ctx, &order, IKT_TO_SLOTS, rows, held);
     if (st == IKT_OK) st = make_lists(&s, &cells, &order, how->rounds, &proof->lengths);
     ikt_cells_destroy(&cells);
-    if (st == IKT_OK) ikt_sum_i64(ctx, &proof->lengths, 1);
-    if (st == IKT_OK) st = move(ctx, &order, IKT_TO_ROWS, lists->row, bytes);
-    if (st == IKT_OK) st = move(ctx, &order, IKT_TO_ROWS, lists->score, bytes);
-    if (st == IKT_OK) st = move_held(ctx, &order, IKT_TO_ROWS, rows, held);
-    ikt_order_destroy(&order);
-    return st;
+    IKT_TRY(st);
+    ikt_sum_i64(ctx, &proof->lengths, 1);
+    IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->row, bytes));
+    IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->score, bytes));
+    return move_held(ctx, &order, IKT_TO_ROWS, rows, held);
 }
 
 int64_t ikt_fisher_near_memory(int64_t n, int64_t n_local, int64_t among, int64_t k, int64_t lanes,

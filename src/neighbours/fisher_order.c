@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "cells/cells.h"
 
 static const char purpose[] = "fisher order";
@@ -16,23 +16,21 @@ static ikt_status make_order(ikt_context *ctx, const ikt_fisher_rows *of, uint32
     const ikt_class_support *support = of->leaves_out ? of->support : NULL;
     const int64_t count = rows->count, classes = shape->classes;
     int64_t supports = 0;
-    float *x = NULL;
-    uint32_t *order = NULL;
-    ikt_status st = ikt_alloc(ctx, &x, count * classes, sizeof *x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &order, count, sizeof *order, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    IKT_ARRAYS(held, ctx, purpose);
+    float *x = ikt_claim(&held, count * classes, sizeof *x);
+    uint32_t *order = ikt_claim(&held, count, sizeof *order);
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < count; i++)
         memcpy(x + i * classes, of->root + i * shape->wide, (size_t)classes * sizeof *x);
-    if (st == IKT_OK && count > 0) st = ikt_locality_order(ctx, x, NULL, count, classes, order);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    if (count > 0) IKT_TRY(ikt_locality_order(ctx, x, NULL, count, classes, order));
+    for (int64_t i = 0; i < count; i++)
         supports += support && ikt_class_lane_of(support, rows->first + i) >= 0;
-    for (int64_t i = 0, first = 0, next = supports; st == IKT_OK && i < count; i++) {
+    for (int64_t i = 0, first = 0, next = supports; i < count; i++) {
         const int64_t row = rows->first + order[i];
         const bool is_support = support && ikt_class_lane_of(support, row) >= 0;
         number[is_support ? first++ : next++] = (uint32_t)row;
     }
-    ikt_free(&x);
-    ikt_free(&order);
-    return st;
+    return IKT_OK;
 }
 
 /* LOCAL, in place. The row that stands in place i afterwards is the one that stands in number[i] -
@@ -42,11 +40,12 @@ static ikt_status permute(ikt_context *ctx, const ikt_rows *rows, const uint32_t
     const int64_t count = rows->count;
     const size_t bytes = (size_t)floats * sizeof *array;
     float *held = NULL, *other = NULL;
-    uint8_t *moved = NULL;
-    ikt_status st = ikt_alloc(ctx, &held, 2 * floats, sizeof *held, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &moved, count, sizeof *moved, purpose);
-    if (st == IKT_OK) other = held + floats;
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+    IKT_ARRAYS(arrays, ctx, purpose);
+    held = ikt_claim(&arrays, 2 * floats, sizeof *held);
+    uint8_t *moved = ikt_claim(&arrays, count, sizeof *moved);
+    IKT_TRY(arrays.status);
+    other = held + floats;
+    for (int64_t i = 0; i < count; i++) {
         if (moved[i]) continue;
         memcpy(held, array + i * floats, bytes);
         int64_t at = i;
@@ -63,9 +62,7 @@ static ikt_status permute(ikt_context *ctx, const ikt_rows *rows, const uint32_t
             at = from;
         } while (at != i);
     }
-    ikt_free(&held);
-    ikt_free(&moved);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status permute_all(ikt_context *ctx, const ikt_fisher_rows *rows,
@@ -80,15 +77,14 @@ ikt_status ikt_fisher_search_ordered(ikt_context *ctx, const ikt_fisher_rows *ro
                                      const ikt_fisher_held *held, ikt_list_course *course,
                                      ikt_fisher_proof *proof) {
     ikt_fisher_rows ordered = *rows;
-    uint32_t *number = NULL;
+    uint32_t *number IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_alloc(ctx, &number, rows->rows.count, sizeof *number, purpose);
     if (st == IKT_OK) st = make_order(ctx, rows, number);
     if (st == IKT_OK) st = permute_all(ctx, rows, held, number, false);
     st = ikt_agree(ctx, st);
     ordered.is_ordered = true;
     ordered.number = number;
-    if (st == IKT_OK) st = ikt_fisher_search(ctx, &ordered, NULL, NULL, course, proof);
-    if (st == IKT_OK) st = ikt_agree(ctx, permute_all(ctx, rows, held, number, true));
-    ikt_free(&number);
-    return st;
+    IKT_TRY(st);
+    IKT_TRY(ikt_fisher_search(ctx, &ordered, NULL, NULL, course, proof));
+    return ikt_agree(ctx, permute_all(ctx, rows, held, number, true));
 }

@@ -5,8 +5,8 @@
  * of. */
 #include "neighbours/fisher_refine.h"
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "neighbours/fisher_batch.h"
 #include "neighbours/second_neighbours.h"
 
@@ -112,14 +112,11 @@ static void destroy(ikt_context *ctx, refinement *r, int64_t *lengths) {
 /* COLLECTIVE. What was set aside are numbers of rows, and becomes slots. */
 static ikt_status make_slots(ikt_context *ctx, const refinement *r, const ikt_order *order) {
     const int64_t n_local = r->lists->n_local;
-    uint32_t *slot = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &slot, n_local, sizeof *slot, purpose));
-    if (st == IKT_OK) st = ikt_order_slots(ctx, order, slot);
-    if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &r->rows->rows, slot, r->round.nearest,
-                                   n_local * r->round.near);
-    ikt_free(&slot);
-    return st;
+    uint32_t *slot IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &slot, n_local, sizeof *slot, purpose)));
+    IKT_TRY(ikt_order_slots(ctx, order, slot));
+    return ikt_translate_indices(ctx, &r->rows->rows, slot, r->round.nearest,
+                                 n_local * r->round.near);
 }
 
 ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *rows, const ikt_order *order,

@@ -323,11 +323,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     for (int t = 0; b.scratch && t < ikt_threads(ctx); t++)
         found.lengths += b.scratch[t].lengths;
     ikt_fisher_batch_destroy(&b);
-    ikt_free(&here);
-    ikt_free(&next);
-    ikt_free(&number);
-    ikt_free(&at);
-    ikt_free(&own_done);
+    ikt_free_all(&here, &next, &number, &at, &own_done);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.rows, 1);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.complete, 1);
     if (st == IKT_OK) ikt_sum_i64(ctx, &found.lengths, 1);

@@ -34,8 +34,7 @@ ikt_status ikt_number_set_create(ikt_context *ctx, int64_t members, ikt_number_s
 }
 
 void ikt_number_set_destroy(ikt_number_set *set) {
-    ikt_free(&set->number);
-    ikt_free(&set->stamp);
+    ikt_free_all(&set->number, &set->stamp);
 }
 
 void ikt_number_set_empty(ikt_number_set *set) {
@@ -86,7 +85,6 @@ int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candi
 }
 
 void ikt_foreign_destroy(ikt_foreign *foreign) {
-    ikt_free(&foreign->row);
-    ikt_free(&foreign->value);
+    ikt_free_all(&foreign->row, &foreign->value);
     foreign->count = 0;
 }

@@ -117,8 +117,7 @@ void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists) {
 }
 
 void ikt_neighbours_destroy(ikt_neighbours *neighbours) {
-    ikt_free(&neighbours->row);
-    ikt_free(&neighbours->score);
+    ikt_free_all(&neighbours->row, &neighbours->score);
     neighbours->n_local = 0;
 }
 
@@ -142,8 +141,7 @@ ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *hooks,
 }
 
 void ikt_list_course_end(ikt_list_course *course) {
-    ikt_free(&course->progress.done);
-    ikt_free(&course->progress.nearest);
+    ikt_free_all(&course->progress.done, &course->progress.nearest);
 }
 
 void ikt_list_course_next(ikt_list_course *course) {

@@ -6,9 +6,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/select.h"
 #include "dist/shuffle.h"
@@ -196,7 +196,7 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
     const ikt_tiles *tiles = s->tiles;
     const ikt_row_part *from = &s->part[part];
     ikt_context *ctx = s->ctx;
-    char *answer = NULL, *at;
+    char *answer IKT_AT_END(ikt_free) = NULL, *at;
     int64_t rows = 0;
     for (int r = 0; r < ikt_size(ctx); r++)
         rows += x->leaving[r];
@@ -210,7 +210,6 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
         at += bytes;
     }
     ikt_exchange(ctx, answer, x->leaving, s->foreign.data[part], x->coming, (size_t)from->bytes);
-    ikt_free(&answer);
     return IKT_OK;
 }
 
@@ -225,9 +224,7 @@ static ikt_status fetch_foreign(ikt_near_tiles *s) {
     for (int p = 0; st == IKT_OK && p < s->parts; p++)
         st = exchange_part(s, &x, p);
     ikt_shuffle_destroy(&x.asks);
-    ikt_free(&x.asked);
-    ikt_free(&x.coming);
-    ikt_free(&x.leaving);
+    ikt_free_all(&x.asked, &x.coming, &x.leaving);
     return st;
 }
 
@@ -263,8 +260,7 @@ ikt_status ikt_near_tiles_fetch(ikt_near_tiles *s, int64_t done, const ikt_list_
 }
 
 void ikt_near_tiles_let_go(ikt_near_tiles *near) {
-    ikt_free(&near->foreign.first);
-    ikt_free(&near->foreign.row);
+    ikt_free_all(&near->foreign.first, &near->foreign.row);
     for (int p = 0; p < near->parts; p++)
         ikt_free(&near->foreign.data[p]);
     near->foreign.count = 0;
@@ -304,15 +300,10 @@ ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const
 
 void ikt_near_tiles_destroy(ikt_near_tiles *near) {
     for (int i = 0; near->space && i < ikt_threads(near->ctx); i++) {
-        ikt_free(&near->space[i].centre);
-        ikt_free(&near->space[i].distance);
-        ikt_free(&near->space[i].near);
-        ikt_free(&near->space[i].piece);
-        ikt_free(&near->space[i].work);
+        ikt_free_all(&near->space[i].centre, &near->space[i].distance, &near->space[i].near,
+                     &near->space[i].piece, &near->space[i].work);
     }
-    ikt_free(&near->space);
-    ikt_free(&near->probes);
-    ikt_free(&near->probe);
+    ikt_free_all(&near->space, &near->probes, &near->probe);
 }
 
 int64_t ikt_near_tiles_batch(int64_t candidates, int64_t row_bytes) {

@@ -30,12 +30,8 @@ ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
 
 void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest) {
     ikt_filter_destroy(&nearest->filter);
-    ikt_free(&nearest->others);
-    ikt_free(&nearest->scratch);
-    ikt_free(&nearest->packed);
-    ikt_free(&nearest->rows);
-    ikt_free(&nearest->scores);
-    ikt_free(&nearest->pairs);
+    ikt_free_all(&nearest->others, &nearest->scratch, &nearest->packed, &nearest->rows,
+                 &nearest->scores, &nearest->pairs);
 }
 
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k) {

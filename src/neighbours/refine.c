@@ -63,8 +63,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
     if (st == IKT_OK) st = ikt_second_neighbours_run(&r.round, refine_row, &r);
     for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++)
         ikt_number_set_destroy(&r.seen[t]);
-    ikt_free(&r.seen);
-    ikt_free(&r.scratch);
+    ikt_free_all(&r.seen, &r.scratch);
     ikt_second_neighbours_end(&r.round);
     return st;
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t slot) {
     const int64_t begin = cells->first[ikt_cells_find(cells, slot)];
@@ -69,23 +69,24 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
     const ikt_rows *rows = &order->rows;
     float *x = NULL;
-    *out = (ikt_tiles){.scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
+    ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
+        .scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
+    *out = (ikt_tiles){0};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
-    out->owned = x;
-    out->data = out->owned;
-    if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
-    if (st == IKT_OK) st = ikt_order_apply(ctx, order, x, row, x, row, row);
-    if (st == IKT_OK) st = ikt_agree(ctx, create(ctx, cells, out));
-    if (st == IKT_OK && out->scorer.metric == &ikt_metric_euclidean)
-        st = ikt_quantiser_create(ctx, rows, x, d, &out->quantiser);
-    if (st == IKT_OK && out->quantiser.unit > 0) st = ikt_agree(ctx, quantise(ctx, x, out));
-    if (st != IKT_OK) ikt_tiles_destroy(out);
-    return st;
+    made.owned = x;
+    made.data = made.owned;
+    IKT_TRY(st);
+    IKT_TRY(ikt_scorer_read(ctx, data, rows, x));
+    IKT_TRY(ikt_order_apply(ctx, order, x, row, x, row, row));
+    IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
+    if (made.scorer.metric == &ikt_metric_euclidean)
+        IKT_TRY(ikt_quantiser_create(ctx, rows, x, d, &made.quantiser));
+    if (made.quantiser.unit > 0) IKT_TRY(ikt_agree(ctx, quantise(ctx, x, &made)));
+    return ikt_give(out, made);
 }
 
 void ikt_tiles_destroy(ikt_tiles *tiles) {
-    ikt_free(&tiles->first);
-    ikt_free(&tiles->owned);
+    ikt_free_all(&tiles->first, &tiles->owned);
     ikt_quantiser_destroy(&tiles->quantiser);
     ikt_free(&tiles->quantised);
     tiles->data = NULL;

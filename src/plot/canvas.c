@@ -432,8 +432,7 @@ void ikt_canvas_close(ikt_canvas *c) {
     if (d) {
         cairo_destroy(d->cairo);
         cairo_surface_destroy(d->surface);
-        ikt_free(&d->pixels.pixel);
-        ikt_free(&d);
+        ikt_free_all(&d->pixels.pixel, &d);
     }
     if (c->file) fclose(c->file);
     ikt_free(&c->texts);

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "evaluate/classes.h"
 
@@ -115,7 +115,7 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
                            ikt_colouring *out) {
     const int64_t n_local = points->rows->count;
     int64_t label[IKT_CLASSES_MAX], count[IKT_CLASSES_MAX] = {0}, own = 0, at;
-    ikt_classes all = {0, NULL};
+    ikt_classes all IKT_AT_END(ikt_classes_destroy) = {0, NULL};
     ikt_status st = IKT_OK;
     for (int64_t i = 0; i < n_local && st == IKT_OK; i++) {
         IKT_FIND_FIRST(at, 0, own, label[at] >= points->labels[i]);
@@ -133,7 +133,7 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
     st = all.count > IKT_CLASSES_MAX
              ? too_many(ctx, points)
              : allocate(ctx, out, n_local, all.count > 0 ? all.count : 1, all.count);
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    IKT_TRY(ikt_agree(ctx, st));
     for (int64_t i = 0; i < n_local; i++) {
         at = ikt_classes_number(&all, points->labels[i]);
         out->index[i] = (uint16_t)at;
@@ -147,9 +147,7 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
         out->colour[c] = is_given ? rgb_of((uint32_t)points->colours[at])
                                   : ikt_palette_class(c, all.count, black);
     }
-done:
-    ikt_classes_destroy(&all);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, ikt_rgb missing,
@@ -206,8 +204,5 @@ ikt_status ikt_colouring_create(ikt_context *ctx, const ikt_plot_points *points,
 }
 
 void ikt_colouring_destroy(ikt_colouring *colouring) {
-    ikt_free(&colouring->index);
-    ikt_free(&colouring->colour);
-    ikt_free(&colouring->linear);
-    ikt_free(&colouring->classes);
+    ikt_free_all(&colouring->index, &colouring->colour, &colouring->linear, &colouring->classes);
 }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "io/formats/class_labels.h"
 #include "plot/figure.h"
@@ -152,7 +152,7 @@ static void draw_square(ikt_context *ctx, ikt_figure *f, int64_t left) {
 static ikt_status draw_bars(ikt_context *ctx, ikt_figure *f) {
     const int64_t most = f->side / BAR_PIXELS, colours = f->colouring.n_colours;
     const int64_t wanted = (int64_t)(4 * sqrt((double)f->points->rows->n));
-    int64_t bars = wanted < most ? wanted : most, *count = NULL;
+    int64_t bars = wanted < most ? wanted : most, *count IKT_AT_END(ikt_free) = NULL;
     if (bars < BARS_LEAST) bars = BARS_LEAST;
     IKT_TRY(ikt_alloc_all(ctx, &count, bars * colours, sizeof *count, "picture"));
     for (int64_t i = 0; i < f->points->rows->count; i++) {
@@ -181,7 +181,6 @@ static ikt_status draw_bars(ikt_context *ctx, ikt_figure *f) {
             low = high;
         }
     }
-    ikt_free(&count);
     return IKT_OK;
 }
 
@@ -224,7 +223,7 @@ static int64_t next_class(const ikt_colouring *c, int64_t last) {
 static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
     const ikt_colouring *c = &f->colouring;
     const double size = NAME * f->unit;
-    name_place *placed = NULL;
+    name_place *placed IKT_AT_END(ikt_free) = NULL;
     int64_t count = 0;
     if (!f->settings.names || f->q == 1 || c->n_classes < 2 || c->n_classes > NAMES_MOST)
         return IKT_OK;
@@ -247,7 +246,6 @@ static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
             is_free = !overlap(name, &placed[other], 1.8 * size);
         if (is_free) draw_name(f, &placed[count++], size);
     }
-    ikt_free(&placed);
     return ikt_agree(ctx, st);
 }
 
@@ -327,15 +325,6 @@ void ikt_figure_free(ikt_figure *f) {
     ikt_colouring_destroy(&f->colouring);
     ikt_stamp_destroy(&f->stamp);
     ikt_stamp_destroy(&f->small);
-    ikt_free(&f->flat);
-    ikt_free(&f->flat_behind);
-    ikt_free(&f->marks);
-    ikt_free(&f->places);
-    ikt_free(&f->sums);
-    ikt_free(&f->back);
-    ikt_free(&f->back_index);
-    ikt_free(&f->back_linear);
-    ikt_free(&f->pixels);
-    ikt_free(&f->picture);
-    ikt_free(&f->table);
+    ikt_free_all(&f->flat, &f->flat_behind, &f->marks, &f->places, &f->sums, &f->back,
+                 &f->back_index, &f->back_linear, &f->pixels, &f->picture, &f->table);
 }

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "plot/colouring.h"
 
 enum { BITS_LEAST = 3, BITS_MOST = 6, BITS_MANY = 5, CLASSES_MANY = 256, STEPS_BITS = 24 };
@@ -133,9 +133,7 @@ ikt_status ikt_class_places(ikt_context *ctx, const ikt_rows_points *points, con
     grid g = {.side = 0};
     if (n_classes == 0) return IKT_OK;
     const ikt_status st = find_places(ctx, points, index, n_classes, &g, place);
-    ikt_free(&g.count);
-    ikt_free(&g.best);
-    ikt_free(&g.sum);
+    ikt_free_all(&g.count, &g.best, &g.sum);
     return st;
 }
 
@@ -193,12 +191,13 @@ static double growth(const double *likeness, const double *near, const int64_t *
 ikt_status ikt_palette_spread(ikt_context *ctx, const double *place, int64_t n_classes,
                               int64_t *colour) {
     const int64_t n = n_classes;
-    double *likeness = NULL, *near = NULL;
     for (int64_t c = 0; c < n; c++)
         colour[c] = c;
     if (n < SPREAD_LEAST || n > SPREAD_MOST) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &likeness, n * n, sizeof *likeness, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &near, n * n, sizeof *near, purpose);
+    IKT_ARRAYS(held, ctx, purpose);
+    double *likeness = ikt_claim(&held, n * n, sizeof *likeness);
+    double *near = ikt_claim(&held, n * n, sizeof *near);
+    ikt_status st = held.status;
     if (st == IKT_OK) fill_tables(place, n, likeness, near);
     bool changed = st == IKT_OK;
     for (int round = 0; round < ROUNDS_MOST && changed; round++) {
@@ -212,7 +211,5 @@ ikt_status ikt_palette_spread(ikt_context *ctx, const double *place, int64_t n_c
                 changed = true;
             }
     }
-    ikt_free(&likeness);
-    ikt_free(&near);
     return st;
 }

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "config/key.h"
 #include "plot/figure.h"
 
@@ -194,13 +194,13 @@ static ikt_status too_small(ikt_context *ctx, const page *p) {
 static ikt_status draw_figure(ikt_context *ctx, page *p, int64_t k) {
     const ikt_plot_settings *s = p->settings;
     const double above = head_height(p), below = foot_height(p);
-    ikt_figure f = {.settings = *s,
-                    .points = &p->points[k],
-                    .theme = p->theme,
-                    .canvas = &p->canvas,
-                    .width = (double)s->width,
-                    .height = (double)s->height,
-                    .unit = p->unit};
+    ikt_figure f IKT_AT_END(ikt_figure_free) = {.settings = *s,
+                                                .points = &p->points[k],
+                                                .theme = p->theme,
+                                                .canvas = &p->canvas,
+                                                .width = (double)s->width,
+                                                .height = (double)s->height,
+                                                .unit = p->unit};
     IKT_TRY(ikt_colouring_create(ctx, f.points, &f.theme, s->black, &f.colouring));
     if (p->count == 1) {
         lay_out(&f, above, below);
@@ -213,9 +213,9 @@ static ikt_status draw_figure(ikt_context *ctx, page *p, int64_t k) {
         const double between = 0.5 * PANEL_GAP * p->unit;
         lay_out(&f, k < columns ? 0 : between, k / columns == rows - 1 ? 0 : between);
     }
-    ikt_status st = ikt_agree(ctx, f.side >= PANEL_LEAST ? IKT_OK : too_small(ctx, p));
-    if (st == IKT_OK) st = ikt_figure_panels(ctx, &f);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
+    IKT_TRY(ikt_agree(ctx, f.side >= PANEL_LEAST ? IKT_OK : too_small(ctx, p)));
+    IKT_TRY(ikt_figure_panels(ctx, &f));
+    if (ikt_rank(ctx) == 0) {
         const double bottom =
             p->count == 1 ? (double)(f.top + f.panel_height) : (double)s->height - below;
         if (k == 0) draw_texts(p, &f, bottom);
@@ -223,8 +223,7 @@ static ikt_status draw_figure(ikt_context *ctx, page *p, int64_t k) {
             ikt_legend_draw(&p->canvas, &f.legend,
                             (double)f.left + panels_width(&f) + LEGEND_GAP * f.unit, (double)f.top);
     }
-    ikt_figure_free(&f);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status draw_file(ikt_context *ctx, page *p, const char *path, const char *temporary) {

@@ -69,8 +69,7 @@ ikt_status ikt_similarity_of_graph(ikt_context *ctx, const ikt_rows *rows, ikt_j
 
 void ikt_similarity_destroy(ikt_similarity *s) {
     ikt_joined_destroy(&s->joined);
-    ikt_free(&s->scale);
-    ikt_free(&s->of_score);
+    ikt_free_all(&s->scale, &s->of_score);
 }
 
 /* --- payloads --------------------------------------------------------------------------------- */
@@ -200,8 +199,7 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
         take_least(lists->row + i * k, d, k, m, out->row + i * m, out->score + i * m);
         near += !s->codes || out->score[i * m] < s->of_score[s->codes->t];
     }
-    ikt_free(&d);
-    ikt_free(&scale);
+    ikt_free_all(&d, &scale);
     ikt_row_set_destroy(&set);
     if (st == IKT_OK && ikt_sum_one(ctx, near) == 0)
         st = ikt_fail(ctx, IKT_ERR_DATA,

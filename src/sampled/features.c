@@ -4,7 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "sampled/pool.h"
 
 static int64_t tiles_of(const ikt_rows *rows) {
@@ -33,7 +33,7 @@ float *ikt_features_rows(const ikt_features *features) {
 ikt_status ikt_features_turn(ikt_context *ctx, const ikt_features *features) {
     const int64_t d = features->d, numbers = d * IKT_TILE, tiles = tiles_of(&features->rows);
     const int threads = ikt_threads(ctx);
-    float *space = NULL;
+    float *space IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(ctx, &space, threads * numbers, sizeof *space, "rows"));
 #pragma omp parallel num_threads(threads)
     {
@@ -47,7 +47,6 @@ ikt_status ikt_features_turn(ikt_context *ctx, const ikt_features *features) {
                     to[c * IKT_TILE + l] = rows[l * d + c];
         }
     }
-    ikt_free(&space);
     return IKT_OK;
 }
 

@@ -5,8 +5,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
 
@@ -102,7 +102,6 @@ static void want(fetched *f, uint32_t row) {
 /* COLLECTIVE. Fetches what the open triplets of some own rows are drawn to. */
 static ikt_status fetch(const drawing *d, int64_t first, int64_t last, int64_t attempt,
                         fetched *f) {
-    uint32_t *row = NULL;
     *f = (fetched){.d = d};
     IKT_TRY(ikt_agree(d->ctx, ikt_row_set_create(d->ctx, d->similarity->rows.n, &f->set)));
     for (int64_t e = first * d->places; e < last * d->places; e++) {
@@ -112,17 +111,13 @@ static ikt_status fetch(const drawing *d, int64_t first, int64_t last, int64_t a
         if (e % d->places >= d->near) want(f, t->j);
     }
     ikt_row_set_number(&f->set);
-    ikt_status st = ikt_alloc(d->ctx, &row, f->set.count, sizeof *row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(d->ctx, &f->payload, f->set.count, d->similarity->bytes, purpose);
-    st = ikt_agree(d->ctx, st);
-    if (st == IKT_OK) {
-        ikt_row_set_list(&f->set, row);
-        st = ikt_gather_rows(d->ctx, &d->similarity->rows, row, f->set.count, d->own,
-                             d->similarity->bytes, f->payload);
-    }
-    ikt_free(&row);
-    return st;
+    IKT_ARRAYS(held, d->ctx, purpose);
+    uint32_t *row = ikt_claim(&held, f->set.count, sizeof *row);
+    f->payload = ikt_claim_kept(&held, f->set.count, d->similarity->bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_row_set_list(&f->set, row);
+    return ikt_gather_rows(d->ctx, &d->similarity->rows, row, f->set.count, d->own,
+                           d->similarity->bytes, f->payload);
 }
 
 /* L of the open triplets of own row i; of random ones the nearer row becomes j. */
@@ -156,21 +151,17 @@ static ikt_status compare(const fetched *f, int64_t first, int64_t last, int64_t
     const drawing *d = f->d;
     const int threads = ikt_threads(d->ctx);
     const int64_t most = 2 * d->places, scratch = ikt_similarity_scratch(d->similarity);
-    const char **other = NULL;
-    float *found = NULL;
-    char *space = NULL;
-    ikt_status st = ikt_alloc(d->ctx, &other, threads * most, sizeof *other, purpose);
-    if (st == IKT_OK) st = ikt_alloc(d->ctx, &found, threads * most, sizeof *found, purpose);
-    if (st == IKT_OK) st = ikt_alloc(d->ctx, &space, threads * scratch, 1, purpose);
+    IKT_ARRAYS(held, d->ctx, purpose);
+    const char **other = ikt_claim(&held, threads * most, sizeof *other);
+    float *found = ikt_claim(&held, threads * most, sizeof *found);
+    char *space = ikt_claim(&held, threads * scratch, 1);
+    ikt_status st = held.status;
 #pragma omp parallel for schedule(static) num_threads(threads) if (st == IKT_OK)
     for (int64_t i = first; i < (st == IKT_OK ? last : first); i++) {
         const int64_t thread = omp_get_thread_num();
         compare_row(f, i, attempt, space + thread * scratch, other + thread * most,
                     found + thread * most);
     }
-    ikt_free(&other);
-    ikt_free(&found);
-    ikt_free(&space);
     return st;
 }
 
@@ -220,9 +211,9 @@ static ikt_status weigh(const drawing *d) {
 static ikt_status list_role(const drawing *d, ikt_triplet_role role, ikt_triplet_list *list) {
     const ikt_rows *rows = &d->similarity->rows;
     const int64_t count = rows->count * d->places;
-    ikt_shuffle shuffle;
-    drawn_triplet *sent = NULL, *come = NULL;
-    int64_t *next = NULL;
+    ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
+    drawn_triplet *sent IKT_AT_END(ikt_free) = NULL, *come IKT_AT_END(ikt_free) = NULL;
+    int64_t *next IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_agree(d->ctx, ikt_shuffle_create(d->ctx, purpose, &shuffle));
     for (int pass = 0; pass < 2 && st == IKT_OK; pass++) { /* counts, then copies */
         for (int64_t e = 0; e < count; e++) {
@@ -247,29 +238,24 @@ static ikt_status list_role(const drawing *d, ikt_triplet_role role, ikt_triplet
         if (st == IKT_OK) st = ikt_alloc(d->ctx, &next, rows->count + 1, sizeof *next, purpose);
         st = ikt_agree(d->ctx, st);
     }
-    if (st == IKT_OK) {
-        ikt_shuffle_send(d->ctx, &shuffle, sent, come, sizeof *sent);
-        for (int pass = 0; pass < 2; pass++) {
-            for (int64_t e = 0; e < shuffle.received; e++) {
-                const uint32_t of[] = {come[e].i, come[e].j, come[e].k};
-                const int64_t own = (int64_t)of[role] - rows->first;
-                if (pass == 0)
-                    list->start[own + 1]++;
-                else
-                    list->entry[next[own]++] = (ikt_triplet_entry){
-                        of[role == IKT_AS_ANCHOR], of[role == IKT_AS_FAR ? 1 : 2], come[e].l};
-            }
-            for (int64_t i = 0; i < rows->count && pass == 0; i++) {
-                list->start[i + 1] += list->start[i];
-                next[i + 1] = list->start[i + 1];
-            }
+    IKT_TRY(st);
+    ikt_shuffle_send(d->ctx, &shuffle, sent, come, sizeof *sent);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t e = 0; e < shuffle.received; e++) {
+            const uint32_t of[] = {come[e].i, come[e].j, come[e].k};
+            const int64_t own = (int64_t)of[role] - rows->first;
+            if (pass == 0)
+                list->start[own + 1]++;
+            else
+                list->entry[next[own]++] = (ikt_triplet_entry){
+                    of[role == IKT_AS_ANCHOR], of[role == IKT_AS_FAR ? 1 : 2], come[e].l};
+        }
+        for (int64_t i = 0; i < rows->count && pass == 0; i++) {
+            list->start[i + 1] += list->start[i];
+            next[i + 1] = list->start[i + 1];
         }
     }
-    ikt_shuffle_destroy(&shuffle);
-    ikt_free(&sent);
-    ikt_free(&come);
-    ikt_free(&next);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *similarity,
@@ -285,27 +271,26 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
                  .near = near,
                  .places = near + settings->random};
     *out = (ikt_fixed_triplets){.rows = similarity->rows, .drawn = similarity->rows.n * d.places};
-    ikt_status st = ikt_alloc(ctx, &d.own, n_local, similarity->bytes, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &d.triplet, n_local * d.places, sizeof *d.triplet, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    d.own = ikt_claim_kept(&held, n_local, similarity->bytes);
+    d.triplet = ikt_claim(&held, n_local * d.places, sizeof *d.triplet);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) {
         for (int64_t i = 0; i < n_local; i++)
             ikt_similarity_payload(similarity, i, d.own + (size_t)i * similarity->bytes);
         st = draw_all(&d);
     }
     ikt_free(&d.own);
-    if (st == IKT_OK) st = weigh(&d);
-    for (int role = 0; role < IKT_TRIPLET_ROLES && st == IKT_OK; role++)
-        st = list_role(&d, (ikt_triplet_role)role, &out->as[role]);
-    ikt_free(&d.triplet);
-    return st;
+    IKT_TRY(st);
+    IKT_TRY(weigh(&d));
+    for (int role = 0; role < IKT_TRIPLET_ROLES; role++)
+        IKT_TRY(list_role(&d, (ikt_triplet_role)role, &out->as[role]));
+    return IKT_OK;
 }
 
 void ikt_fixed_triplets_destroy(ikt_fixed_triplets *triplets) {
     for (int role = 0; role < IKT_TRIPLET_ROLES; role++) {
-        ikt_free(&triplets->as[role].start);
-        ikt_free(&triplets->as[role].entry);
+        ikt_free_all(&triplets->as[role].start, &triplets->as[role].entry);
     }
 }
 

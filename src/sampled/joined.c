@@ -4,8 +4,8 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 #include "neighbours/neighbours.h"
 #include "sampled/scales.h"
@@ -73,8 +73,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
 #pragma omp critical(ikt_joined_scales)
         ikt_exact_sum_merge(&sum, &mine);
     }
-    ikt_free(&best);
-    ikt_free(&row);
+    ikt_free_all(&best, &row);
     if (st != IKT_OK) return st;
     return ikt_scales_settle(ctx, rows, &sum, "all rows that the graph joins it to", scale);
 }
@@ -82,8 +81,8 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
 /* COLLECTIVE. */
 static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64_t from, int64_t to,
                                    const ikt_directed *pairs) {
-    float *scale = NULL, *others = NULL;
-    ikt_row_set set = {0};
+    float *scale IKT_AT_END(ikt_free) = NULL, *others IKT_AT_END(ikt_free) = NULL;
+    ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
     IKT_TRY(ikt_alloc_all(ctx, &scale, rows->count, sizeof *scale, purpose));
     ikt_status st = find_scales(ctx, rows, pairs, from, to, scale);
     if (st == IKT_OK)
@@ -98,9 +97,6 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
                 is_own ? scale[own] : others[ikt_row_set_place(&set, pairs->column[e])];
             pairs->value[e] /= scale[i] * other;
         }
-    ikt_free(&scale);
-    ikt_free(&others);
-    ikt_row_set_destroy(&set);
     return st;
 }
 

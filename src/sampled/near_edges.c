@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "sampled/pool.h"
 
@@ -42,7 +42,6 @@ static ikt_status check_places(ikt_context *ctx, const ikt_near_edges *e) {
 static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
                                uint32_t **arrived) {
     const ikt_rows *rows = &e->rows;
-    uint32_t *sent = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_shuffle_create(ctx, purpose, &e->cut)));
     for (int64_t x = 0; x < rows->count * e->m; x++)
         if (!ikt_is_own(rows, lists->row[x]))
@@ -50,44 +49,40 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
     ikt_shuffle_group(ctx, &e->cut);
     ikt_shuffle_meet(ctx, &e->cut);
     e->own = rows->count * e->m - e->cut.sent;
-    ikt_status st = ikt_alloc(ctx, &sent, e->cut.sent, sizeof *sent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, arrived, e->cut.received, sizeof **arrived, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &e->place, e->tiles * e->m * IKT_TILE, sizeof *e->place, purpose);
-    if (st == IKT_OK) st = check_places(ctx, e);
-    st = ikt_agree(ctx, st);
-    for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE && st == IKT_OK; x++)
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *sent = ikt_claim(&held, e->cut.sent, sizeof *sent);
+    *arrived = ikt_claim_kept(&held, e->cut.received, sizeof **arrived);
+    e->place = ikt_claim_kept(&held, e->tiles * e->m * IKT_TILE, sizeof *e->place);
+    if (held.status == IKT_OK) held.status = check_places(ctx, e);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t x = 0; x < e->tiles * e->m * IKT_TILE; x++)
         e->place[x] = (int32_t)idle_place(e, x / (e->m * IKT_TILE));
-    for (int64_t x = 0; x < rows->count * e->m && st == IKT_OK; x++) {
+    for (int64_t x = 0; x < rows->count * e->m; x++) {
         if (ikt_is_own(rows, lists->row[x])) continue;
         const int64_t at = ikt_shuffle_next(&e->cut, ikt_rows_owner(rows, lists->row[x]));
         sent[at] = lists->row[x];
         e->place[ikt_near_edges_place(e, x / e->m, x % e->m)] = (int32_t)(leaving_place(e) + at);
     }
-    if (st == IKT_OK) ikt_shuffle_send(ctx, &e->cut, sent, *arrived, sizeof *sent);
-    ikt_free(&sent);
-    return st;
+    ikt_shuffle_send(ctx, &e->cut, sent, *arrived, sizeof *sent);
+    return IKT_OK;
 }
 
 /* LOCAL. Numbers the rows of other ranks where own edges end.
  *   set   receives them */
 static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
                               ikt_row_set *set) {
-    uint32_t *row = NULL;
+    uint32_t *row IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_row_set_create(ctx, e->rows.n, set));
     for (int64_t x = 0; x < e->rows.count * e->m; x++)
         if (!ikt_is_own(&e->rows, lists->row[x])) ikt_row_set_add(set, lists->row[x]);
     ikt_row_set_number(set);
     e->n_ghost = set->count;
     IKT_TRY(ikt_alloc(ctx, &row, set->count, sizeof *row, purpose));
-    ikt_status st = ikt_alloc(ctx, &e->ghost_row, set->count, sizeof *e->ghost_row, purpose);
-    if (st == IKT_OK) {
-        ikt_row_set_list(set, row);
-        for (int64_t g = 0; g < set->count; g++)
-            e->ghost_row[g] = row[g];
-    }
-    ikt_free(&row);
-    return st;
+    IKT_TRY(ikt_alloc(ctx, &e->ghost_row, set->count, sizeof *e->ghost_row, purpose));
+    ikt_row_set_list(set, row);
+    for (int64_t g = 0; g < set->count; g++)
+        e->ghost_row[g] = row[g];
+    return IKT_OK;
 }
 
 static int32_t local_number(const ikt_rows *rows, const ikt_row_set *set, uint32_t row) {
@@ -137,27 +132,25 @@ static void list_own(const ikt_neighbours *lists, ikt_near_edges *e, int64_t *ne
 static ikt_status list_ends(ikt_context *ctx, const ikt_neighbours *lists, const uint32_t *arrived,
                             ikt_near_edges *e) {
     const ikt_rows *rows = &e->rows;
-    int64_t *next = NULL, *in_block = NULL, taken = 0;
+    int64_t taken = 0;
     IKT_TRY(ikt_alloc(ctx, &e->start, rows->count + 1, sizeof *e->start, purpose));
     divide_ends(lists, arrived, e);
     const int64_t places = e->start[rows->count] + IKT_ENDS_AHEAD;
     IKT_TRY(ikt_alloc(ctx, &e->ends, places, sizeof *e->ends, purpose));
     for (int64_t x = 0; x < places; x++)
         e->ends[x] = (int32_t)zero_place(e);
-    IKT_TRY(ikt_alloc(ctx, &next, rows->count, sizeof *next, purpose));
-    ikt_status st = ikt_alloc(ctx, &in_block, rows->count / BLOCK + 2, sizeof *in_block, purpose);
-    if (st == IKT_OK) {
-        memcpy(next, e->start, (size_t)rows->count * sizeof *next);
-        divide_blocks(e, lists, in_block);
-    }
-    for (int64_t r = 0; r < rows->ranks && st == IKT_OK; r++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *next = ikt_claim(&held, rows->count, sizeof *next);
+    int64_t *in_block = ikt_claim(&held, rows->count / BLOCK + 2, sizeof *in_block);
+    IKT_TRY(held.status);
+    memcpy(next, e->start, (size_t)rows->count * sizeof *next);
+    divide_blocks(e, lists, in_block);
+    for (int64_t r = 0; r < rows->ranks; r++) {
         if (r == ikt_rank(ctx)) list_own(lists, e, next, in_block);
         for (int64_t end = taken + e->cut.recv_counts[r]; taken < end; taken++)
             e->ends[next[arrived[taken] - rows->first]++] = (int32_t)(e->own + taken);
     }
-    ikt_free(&next);
-    ikt_free(&in_block);
-    return st;
+    return IKT_OK;
 }
 
 /* LOCAL. What tiles read: near rows by lanes, and D. */
@@ -178,30 +171,19 @@ static ikt_status fill_tiles(ikt_context *ctx, const ikt_neighbours *lists, cons
 ikt_status ikt_near_edges_create(ikt_context *ctx, const ikt_rows *rows, int q,
                                  const ikt_neighbours *lists, ikt_near_edges *out) {
     const ikt_tiles_span tiles = ikt_pool_tiles(rows);
-    ikt_row_set set = {0};
-    uint32_t *arrived = NULL;
+    ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
+    uint32_t *arrived IKT_AT_END(ikt_free) = NULL;
     *out =
         (ikt_near_edges){.rows = *rows, .q = q, .m = lists->k, .tiles = tiles.last - tiles.first};
-    ikt_status st = exchange_cut(ctx, lists, out, &arrived);
-    if (st == IKT_OK) {
-        st = find_ghosts(ctx, lists, out, &set);
-        if (st == IKT_OK) st = list_ends(ctx, lists, arrived, out);
-        if (st == IKT_OK) st = fill_tiles(ctx, lists, &set, out);
-        st = ikt_agree(ctx, st);
-    }
-    ikt_row_set_destroy(&set);
-    ikt_free(&arrived);
-    return st;
+    IKT_TRY(exchange_cut(ctx, lists, out, &arrived));
+    ikt_status st = find_ghosts(ctx, lists, out, &set);
+    if (st == IKT_OK) st = list_ends(ctx, lists, arrived, out);
+    if (st == IKT_OK) st = fill_tiles(ctx, lists, &set, out);
+    return ikt_agree(ctx, st);
 }
 
 void ikt_near_edges_destroy(ikt_near_edges *e) {
-    ikt_free(&e->near);
-    ikt_free(&e->place);
-    ikt_free(&e->d);
-    ikt_free(&e->force);
-    ikt_free(&e->start);
-    ikt_free(&e->ends);
-    ikt_free(&e->ghost_row);
+    ikt_free_all(&e->near, &e->place, &e->d, &e->force, &e->start, &e->ends, &e->ghost_row);
     ikt_shuffle_destroy(&e->cut);
 }
 

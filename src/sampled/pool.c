@@ -22,9 +22,7 @@ ikt_status ikt_pool_create(ikt_context *ctx, const ikt_rows *rows, int64_t size,
 }
 
 void ikt_pool_destroy(ikt_pool *pool) {
-    ikt_free(&pool->row);
-    ikt_free(&pool->counts);
-    ikt_free(&pool->slot);
+    ikt_free_all(&pool->row, &pool->counts, &pool->slot);
 }
 
 int64_t ikt_pool_memory(int64_t size, int ranks) {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 
 static const char purpose[] = "triplets";
@@ -40,18 +40,14 @@ ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_s
 ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                             int64_t count, const float *scale, ikt_row_set *set, float **others) {
     const int64_t first = rows->first, end = first + rows->count;
-    uint32_t *ghost = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_row_set_create(ctx, rows->n, set)));
     for (int64_t e = 0; e < count; e++)
         if (row[e] < first || row[e] >= end) ikt_row_set_add(set, row[e]);
     ikt_row_set_number(set);
-    ikt_status st = ikt_alloc(ctx, others, set->count, sizeof **others, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &ghost, set->count, sizeof *ghost, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_row_set_list(set, ghost);
-        st = ikt_gather_rows(ctx, rows, ghost, set->count, scale, sizeof *scale, *others);
-    }
-    ikt_free(&ghost);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    *others = ikt_claim_kept(&held, set->count, sizeof **others);
+    uint32_t *ghost = ikt_claim(&held, set->count, sizeof *ghost);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_row_set_list(set, ghost);
+    return ikt_gather_rows(ctx, rows, ghost, set->count, scale, sizeof *scale, *others);
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "linalg/column_stats.h"
@@ -29,40 +29,35 @@ typedef struct {
 } labellings;
 
 static void labellings_destroy(labellings *l) {
-    ikt_free(&l->class_of);
-    ikt_free(&l->size);
-    ikt_free(&l->response);
-    ikt_free(&l->solution);
-    ikt_free(&l->coordinate);
+    ikt_free_all(&l->class_of, &l->size, &l->response, &l->solution, &l->coordinate);
 }
 
 /* Numbers the classes in the order of their labels. */
 static ikt_status number_classes(ikt_context *ctx, const int64_t *label, labellings *l) {
-    int64_t *sorted = NULL;
+    int64_t *sorted IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(ctx, &sorted, l->m, sizeof *sorted, purpose));
     memcpy(sorted, label, (size_t)l->m * sizeof *sorted);
     const int64_t count = ikt_sort_distinct_i64(sorted, l->m);
     l->classes = count;
     l->responses = count - 1;
-    ikt_status st = ikt_alloc(ctx, &l->size, count, sizeof *l->size, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < l->m; i++) {
+    IKT_TRY(ikt_alloc(ctx, &l->size, count, sizeof *l->size, purpose));
+    for (int64_t i = 0; i < l->m; i++) {
         l->class_of[i] = (int32_t)ikt_find_i64(sorted, count, label[i]);
         l->size[l->class_of[i]]++;
     }
-    if (st == IKT_OK && count < 2)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "kernel discriminant analysis needs two classes, and all rows that the map "
-                      "is made of have the label %lld",
-                      (long long)label[0]);
-    for (int64_t c = 0; st == IKT_OK && c < count; c++)
+    if (count < 2)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "kernel discriminant analysis needs two classes, and all rows that the map "
+                        "is made of have the label %lld",
+                        (long long)label[0]);
+    for (int64_t c = 0; c < count; c++)
         if (l->size[c] < 2)
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "kernel discriminant analysis needs two rows of each class among those "
-                          "that the map is made of, and there is one of label %lld; leave the "
-                          "class out, or take more kernel.landmarks",
-                          (long long)sorted[c]);
-    ikt_free(&sorted);
-    return st;
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "kernel discriminant analysis needs two rows of each class among those "
+                            "that the map is made of, and there is one of label %lld; leave the "
+                            "class out, or take more kernel.landmarks",
+                            (long long)sorted[c]);
+    return IKT_OK;
 }
 
 /* What Gram and Schmidt make of 1 and the indicators of the classes in their order: with N rows in
@@ -188,42 +183,42 @@ static ikt_status choose(ikt_context *ctx, const labellings *l, const double *ce
 static ikt_status solve(ikt_context *ctx, const labellings *l, const double *centred, double ridge,
                         double mean_eigenvalue, int64_t alone_max, ikt_discriminant_facts *facts) {
     const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
-    double *shifted = NULL;
+    double *shifted IKT_AT_END(ikt_free) = NULL;
     bool is_definite = false;
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose));
-    if (st == IKT_OK && ridge > 0)
-        st = try_ridge(ctx, l, centred, ridge, alone_max, shifted, &is_definite, facts);
-    if (st == IKT_OK && !(ridge > 0))
-        st = choose(ctx, l, centred, mean_eigenvalue, alone_max, shifted, &is_definite, facts);
-    if (st == IKT_OK && !is_definite)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "kernel discriminant analysis: the similarities have an eigenvalue of "
-                      "-kernel.ridge or below: take input.spectrum=clip, or a larger kernel.ridge");
-    ikt_free(&shifted);
-    return st;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose)));
+    if (ridge > 0)
+        IKT_TRY(try_ridge(ctx, l, centred, ridge, alone_max, shifted, &is_definite, facts));
+    if (!(ridge > 0))
+        IKT_TRY(choose(ctx, l, centred, mean_eigenvalue, alone_max, shifted, &is_definite, facts));
+    if (!is_definite)
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "kernel discriminant analysis: the similarities have an eigenvalue of "
+            "-kernel.ridge or below: take input.spectrum=clip, or a larger kernel.ridge");
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The discriminants as they are, or the leading principal axes of them. */
 static ikt_status make_weights(ikt_context *ctx, const labellings *l, int q, int64_t alone_max,
                                ikt_kernel_map *out) {
     const int64_t m = l->m, r = l->responses;
-    double *upper = NULL, *vectors = NULL, values[3];
+    double values[3];
     for (int64_t e = 0; r <= q && e < r * m; e++)
         out->weight[e] = l->solution[e];
     if (r <= q) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &upper, r * (r + 1) / 2, sizeof *upper, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &vectors, q * r, sizeof *vectors, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t a = 0; st == IKT_OK && a < r; a++)
+    IKT_ARRAYS(held, ctx, purpose);
+    double *upper = ikt_claim(&held, r * (r + 1) / 2, sizeof *upper);
+    double *vectors = ikt_claim(&held, q * r, sizeof *vectors);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t a = 0; a < r; a++)
         for (int64_t b = a; b < r; b++) {
             double sum = 0;
             for (int64_t i = 0; i < m; i++)
                 sum += l->coordinate[a * m + i] * l->coordinate[b * m + i];
             upper[ikt_upper_index(r, a, b)] = sum;
         }
-    if (st == IKT_OK) st = ikt_eigen_leading(ctx, upper, r, q, alone_max, values, vectors);
-    for (int64_t c = 0; st == IKT_OK && c < q; c++) {
+    IKT_TRY(ikt_eigen_leading(ctx, upper, r, q, alone_max, values, vectors));
+    for (int64_t c = 0; c < q; c++) {
         double largest = 0;
         for (int64_t i = 0; i < m; i++) {
             double y = 0;
@@ -236,9 +231,7 @@ static ikt_status make_weights(ikt_context *ctx, const labellings *l, int q, int
         for (int64_t i = 0; largest < 0 && i < m; i++)
             out->weight[c * m + i] = -out->weight[c * m + i];
     }
-    ikt_free(&upper);
-    ikt_free(&vectors);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The mean of the diagonal, in the order of the rows. */
@@ -259,30 +252,27 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
                                 const int64_t *label, int q, double ridge, uint64_t seed,
                                 int64_t alone_max, ikt_kernel_map *out,
                                 ikt_discriminant_facts *facts) {
-    labellings l = {.m = 0};
-    double *centred = NULL;
-    *out = (ikt_kernel_map){.q = q};
+    labellings l IKT_AT_END(labellings_destroy) = {.m = 0};
+    double *centred IKT_AT_END(ikt_free) = NULL;
+    ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
+    *out = (ikt_kernel_map){0};
     *facts = (ikt_discriminant_facts){.chance = 1};
-    ikt_status st = ikt_alloc(ctx, &out->weight, q * m, sizeof(double), purpose);
+    ikt_status st = ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose);
     if (st == IKT_OK) st = labellings_make(ctx, m, label, seed, &l);
     st = ikt_agree(ctx, st);
     facts->classes = l.classes;
-    for (int64_t c = 0; st == IKT_OK && c < l.classes; c++)
+    IKT_TRY(st);
+    for (int64_t c = 0; c < l.classes; c++)
         facts->chance -= pow((double)l.size[c] / (double)m, 2);
-    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, out, &centred);
-    if (st == IKT_OK) {
-        const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
-        st = !(ridge > 0) && !(mean > 0)
-                 ? ikt_fail(ctx, IKT_ERR_DATA,
-                            "kernel discriminant analysis: the mean eigenvalue of the centred "
-                            "similarities is %g, which gives no unit for kernel.ridge: give it, or "
-                            "take input.spectrum=clip",
-                            mean)
-                 : solve(ctx, &l, centred, ridge, mean, alone_max, facts);
-    }
-    if (st == IKT_OK) st = make_weights(ctx, &l, q, alone_max, out);
-    labellings_destroy(&l);
-    ikt_free(&centred);
-    if (st != IKT_OK) ikt_kernel_map_destroy(out);
-    return st;
+    IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
+    const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
+    IKT_TRY(!(ridge > 0) && !(mean > 0)
+                ? ikt_fail(ctx, IKT_ERR_DATA,
+                           "kernel discriminant analysis: the mean eigenvalue of the centred "
+                           "similarities is %g, which gives no unit for kernel.ridge: give it, or "
+                           "take input.spectrum=clip",
+                           mean)
+                : solve(ctx, &l, centred, ridge, mean, alone_max, facts));
+    IKT_TRY(make_weights(ctx, &l, q, alone_max, &made));
+    return ikt_give(out, made);
 }

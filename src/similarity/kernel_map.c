@@ -4,8 +4,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 #include "linalg/blocks.h"
 #include "linalg/eigen.h"
@@ -13,8 +13,7 @@
 static const char purpose[] = "kernel map";
 
 void ikt_kernel_map_destroy(ikt_kernel_map *map) {
-    ikt_free(&map->weight);
-    ikt_free(&map->mean);
+    ikt_free_all(&map->weight, &map->mean);
     *map = (ikt_kernel_map){.m = 0};
 }
 
@@ -51,7 +50,7 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
                                 const ikt_rows *rows, double *y, const ikt_most_similar *most) {
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t block = ikt_similarities_rows_most(s);
-    double *k = NULL;
+    double *k IKT_AT_END(ikt_free) = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &k, block * map->m, sizeof *k, purpose));
     const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
@@ -66,7 +65,6 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
             place(map, k + i * map->m, y + row * map->q);
         }
     }
-    ikt_free(&k);
     return st;
 }
 
@@ -75,46 +73,38 @@ ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t 
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     const ikt_row_range own = {share.first, share.count};
     const int64_t block = ikt_similarities_rows_most(s);
-    double *k = NULL, *mean = NULL;
+    double *k IKT_AT_END(ikt_free) = NULL;
     *centred = NULL;
-    ikt_status st = ikt_alloc(ctx, &k, own.count * m, sizeof *k, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &mean, own.count, sizeof *mean, purpose);
-    st = ikt_agree(ctx, st);
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    k = ikt_claim_kept(&held, own.count * m, sizeof *k);
+    double *mean = ikt_claim(&held, own.count, sizeof *mean);
+    IKT_TRY(ikt_arrays_agree(&held));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_similarities_of_chosen(s, at.first, at.count, k + (at.first - own.first) * m);
+        IKT_TRY(ikt_similarities_of_chosen(s, at.first, at.count, k + (at.first - own.first) * m));
     }
-    for (int64_t i = 0; st == IKT_OK && i < own.count; i++)
+    for (int64_t i = 0; i < own.count; i++)
         mean[i] = mean_of(k + i * m, m);
-    if (st == IKT_OK) st = ikt_share_rows(ctx, &share, mean, sizeof *mean, purpose, &map->mean);
-    if (st == IKT_OK) {
-        map->m = m;
-        map->total = mean_of(map->mean, m);
-        for (int64_t i = 0; i < own.count; i++) /* symmetric bit for bit where K is */
-            for (int64_t l = 0; l < m; l++)
-                k[i * m + l] =
-                    k[i * m + l] - (map->mean[own.first + i] + map->mean[l]) + map->total;
-        *centred = k;
-        k = NULL;
-    }
-    ikt_free(&k);
-    ikt_free(&mean);
-    return st;
+    IKT_TRY(ikt_share_rows(ctx, &share, mean, sizeof *mean, purpose, &map->mean));
+    map->m = m;
+    map->total = mean_of(map->mean, m);
+    for (int64_t i = 0; i < own.count; i++) /* symmetric bit for bit where K is */
+        for (int64_t l = 0; l < m; l++)
+            k[i * m + l] = k[i * m + l] - (map->mean[own.first + i] + map->mean[l]) + map->total;
+    return ikt_give(centred, k);
 }
 
 /* COLLECTIVE. The sum of the diagonal, in the order of the rows. */
 static ikt_status trace_of(ikt_context *ctx, int64_t m, const double *centred, double *trace) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *own = NULL, *all = NULL;
+    double *own IKT_AT_END(ikt_free) = NULL, *all IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &own, share.count, sizeof *own, purpose));
     for (int64_t i = 0; i < share.count; i++)
         own[i] = centred[i * m + share.first + i];
-    const ikt_status st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &all);
-    if (st == IKT_OK) *trace = (double)m * mean_of(all, m);
-    ikt_free(&own);
-    ikt_free(&all);
-    return st;
+    IKT_TRY(ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &all));
+    *trace = (double)m * mean_of(all, m);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The largest sum of magnitudes of a row, which no eigenvalue is beyond. */
@@ -134,28 +124,28 @@ static double bound_of(ikt_context *ctx, int64_t m, const double *centred) {
 ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, int q,
                               int64_t alone_max, ikt_kernel_map *out, ikt_kernel_pca_facts *facts) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *centred = NULL, rounding = 0;
+    double *centred IKT_AT_END(ikt_free) = NULL, rounding = 0;
     int positive = 0;
-    *out = (ikt_kernel_map){.q = q};
+    ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
+    *out = (ikt_kernel_map){0};
     *facts = (ikt_kernel_pca_facts){.trace = 0};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &out->weight, q * m, sizeof(double), purpose));
-    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, out, &centred);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose));
+    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, &made, &centred);
     if (st == IKT_OK) st = trace_of(ctx, m, centred, &facts->trace);
     if (st == IKT_OK)
         st = ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
-                                facts->value, out->weight);
+                                facts->value, made.weight);
     if (st == IKT_OK) rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);
     while (st == IKT_OK && positive < q && facts->value[positive] > rounding)
         positive++;
-    if (st == IKT_OK && positive < q)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "kernel PCA: %d of the centred similarities' eigenvalues are positive, and "
-                      "layout.dimensions = %d: take fewer dimensions",
-                      positive, q);
-    for (int64_t c = 0; st == IKT_OK && c < q; c++)
+    IKT_TRY(st);
+    if (positive < q)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "kernel PCA: %d of the centred similarities' eigenvalues are positive, and "
+                        "layout.dimensions = %d: take fewer dimensions",
+                        positive, q);
+    for (int64_t c = 0; c < q; c++)
         for (int64_t l = 0; l < m; l++)
-            out->weight[c * m + l] /= sqrt(facts->value[c]);
-    ikt_free(&centred);
-    if (st != IKT_OK) ikt_kernel_map_destroy(out);
-    return st;
+            made.weight[c * m + l] /= sqrt(facts->value[c]);
+    return ikt_give(out, made);
 }

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/sort.h"
 #include "data/raw_rows.h"
@@ -116,7 +116,7 @@ static ikt_status prepare_vectors(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const int64_t d = s->d, groups = (s->m + LANES - 1) / LANES;
     const double needed = (double)s->m * (double)d * (sizeof(float) + sizeof(double));
-    float *x = NULL;
+    float *x IKT_AT_END(ikt_free) = NULL;
     ikt_status st = IKT_OK;
     if (ikt_dataset_metric(s->of.data) == IKT_METRIC_MANHATTAN)
         st = ikt_fail(ctx, IKT_ERR_USAGE,
@@ -136,17 +136,17 @@ static ikt_status prepare_vectors(ikt_similarities *s) {
         memcpy(x, s->of.chosen_rows, (size_t)(s->m * d) * sizeof *x);
     else if (st == IKT_OK)
         st = ikt_dataset_gather_floats(s->of.data, s->chosen, s->m, x);
-    for (int64_t l = 0; st == IKT_OK && l < s->m; l++) {
+    IKT_TRY(st);
+    for (int64_t l = 0; l < s->m; l++) {
         double *lane = s->packed + l / LANES * LANES * d + l % LANES;
         for (int64_t c = 0; c < d; c++)
             lane[c * LANES] = (double)x[l * d + c];
     }
-    for (int64_t l = 0; st == IKT_OK && l < s->m; l++) {
+    for (int64_t l = 0; l < s->m; l++) {
         unpack(s, l, 1);
         s->self[l] = length_of(s->wide, d);
     }
-    ikt_free(&x);
-    return st;
+    return IKT_OK;
 }
 
 /* --- codes ------------------------------------------------------------------------------------ */
@@ -173,16 +173,16 @@ static ikt_status prepare_codes(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const ikt_codes *codes = s->of.codes;
     const size_t stride = (size_t)codes->stride;
-    int64_t *counts = NULL, mine = 0;
-    char *own = NULL;
+    int64_t mine = 0;
     s->shape = (ikt_code_shape){codes->t, codes->stride, codes->width};
-    ikt_status st = ikt_alloc(ctx, &s->codes, s->m, stride, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, s->m, stride, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->equal, s->most * s->m, sizeof *s->equal, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
-    for (int64_t l = 0; st == IKT_OK && !s->of.is_apart && l < s->m; l++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    s->codes = ikt_claim_kept(&held, s->m, stride);
+    char *own = ikt_claim(&held, s->m, stride);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    s->equal = ikt_claim_kept(&held, s->most * s->m, sizeof *s->equal);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
+    for (int64_t l = 0; !s->of.is_apart && l < s->m; l++) {
         const int64_t i = s->chosen[l] - s->rows.first;
         counts[ikt_rows_owner(&s->rows, s->chosen[l])]++;
         if (i >= 0 && i < s->rows.count)
@@ -190,10 +190,8 @@ static ikt_status prepare_codes(ikt_similarities *s) {
                    stride);
         s->self[l] = 1;
     }
-    if (st == IKT_OK && !s->of.is_apart) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
-    ikt_free(&own);
-    ikt_free(&counts);
-    return st;
+    if (!s->of.is_apart) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
+    return IKT_OK;
 }
 
 /* --- a matrix --------------------------------------------------------------------------------- */
@@ -281,10 +279,10 @@ static ikt_status prepare_matrix(ikt_similarities *s) {
             pairs->is_kernel ? ", or leave it out for the similarities themselves" : "");
     IKT_TRY(ikt_raw_rows_create(ctx, ikt_dataset_source(s->of.data), &s->raw, &s->reader));
     st = ikt_alloc(ctx, &s->whole, s->most * s->n, sizeof *s->whole, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t l = 0; st == IKT_OK && !s->of.is_apart && l < s->m; l++)
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t l = 0; !s->of.is_apart && l < s->m; l++)
         s->self[l] = pairs->diagonal[s->chosen[l]];
-    return st;
+    return IKT_OK;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -325,10 +323,11 @@ static ikt_status choose_bandwidth(ikt_similarities *s) {
     const int64_t step = (s->m + BANDWIDTH_ROWS - 1) / BANDWIDTH_ROWS;
     const int64_t some = (s->m + step - 1) / step, pairs = some * (some - 1) / 2;
     int64_t count = 0;
-    double *square = NULL, *k = NULL, median = 0;
-    ikt_status st = ikt_alloc(ctx, &square, pairs, sizeof *square, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &k, s->m, sizeof *k, purpose);
-    st = ikt_agree(ctx, st);
+    double median = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    double *square = ikt_claim(&held, pairs, sizeof *square);
+    double *k = ikt_claim(&held, s->m, sizeof *k);
+    ikt_status st = ikt_arrays_agree(&held);
     for (int64_t l = 0; st == IKT_OK && l < s->m; l += step) {
         st = ikt_similarities_of_chosen(s, l, 1, k);
         for (int64_t j = l + step; st == IKT_OK && j < s->m; j += step)
@@ -339,14 +338,13 @@ static ikt_status choose_bandwidth(ikt_similarities *s) {
         median = square[count / 2];
     }
     s->of.bandwidth = sqrt(median) / 2;
-    if (st == IKT_OK && !(s->of.bandwidth > 0))
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s: most landmarks are equal, so that kernel.bandwidth cannot be chosen: "
-                      "give it",
-                      ikt_dataset_name(s->of.data));
-    ikt_free(&square);
-    ikt_free(&k);
-    return st;
+    IKT_TRY(st);
+    if (!(s->of.bandwidth > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s: most landmarks are equal, so that kernel.bandwidth cannot be chosen: "
+                        "give it",
+                        ikt_dataset_name(s->of.data));
+    return IKT_OK;
 }
 
 ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of,
@@ -383,13 +381,6 @@ void ikt_similarities_destroy(ikt_similarities **similarities) {
     ikt_similarities *s = *similarities;
     if (!s) return;
     ikt_raw_rows_destroy(&s->raw);
-    ikt_free(&s->self);
-    ikt_free(&s->packed);
-    ikt_free(&s->x);
-    ikt_free(&s->wide);
-    ikt_free(&s->whole);
-    ikt_free(&s->square);
-    ikt_free(&s->codes);
-    ikt_free(&s->equal);
-    ikt_free(similarities);
+    ikt_free_all(&s->self, &s->packed, &s->x, &s->wide, &s->whole, &s->square, &s->codes, &s->equal,
+                 similarities);
 }

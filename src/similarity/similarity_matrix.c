@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "dist/row_blocks.h"
 #include "io/sources/pairwise.h"
 #include "io/sources/source_ops.h"
@@ -152,7 +152,7 @@ static ikt_status check_shape(ikt_context *ctx, const ikt_source *source) {
 
 ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char *dataset,
                                   bool symmetrise, ikt_spectrum_use spectrum, ikt_source **out) {
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     ikt_pairwise_numbers numbers;
     *out = NULL;
     IKT_TRY(ikt_source_open(ctx, file, dataset, 0, &source));
@@ -173,7 +173,6 @@ ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char
         ikt_source_close(&source);
         return st;
     }
-    if (st != IKT_OK) ikt_source_close(&source);
-    *out = source;
-    return st;
+    IKT_TRY(st);
+    return ikt_give(out, source);
 }

@@ -6,10 +6,10 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/rng.h"
 #include "linalg/column_stats.h"
@@ -67,35 +67,29 @@ void ikt_block_random(ikt_block *block, int64_t first, uint64_t seed, uint64_t r
 
 ikt_status ikt_block_gram(const ikt_block *v, const ikt_block *w, double *gram) {
     const bool is_same = v == w;
-    ikt_summed_rows left = {.tail = NULL}, right = {.tail = NULL};
-    double *square = NULL;
-    ikt_status st =
-        ikt_agree(v->ctx, ikt_alloc(v->ctx, &square, v->m + w->m, sizeof *square, purpose));
-    if (st == IKT_OK) st = ikt_summed_rows_create(v, &left);
-    if (st == IKT_OK) st = ikt_sum_squares(&left, NULL, NULL, square);
-    if (st == IKT_OK && !is_same) st = ikt_summed_rows_create(w, &right);
-    if (st == IKT_OK && !is_same) st = ikt_sum_squares(&right, NULL, NULL, square + v->m);
-    if (st == IKT_OK)
-        st = ikt_sum_products(&left, is_same ? &left : &right, square,
-                              is_same ? square : square + v->m, gram);
-    ikt_summed_rows_destroy(&left);
-    ikt_summed_rows_destroy(&right);
-    ikt_free(&square);
-    return st;
+    ikt_summed_rows left IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL},
+                         right IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL};
+    double *square IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_agree(v->ctx, ikt_alloc(v->ctx, &square, v->m + w->m, sizeof *square, purpose)));
+    IKT_TRY(ikt_summed_rows_create(v, &left));
+    IKT_TRY(ikt_sum_squares(&left, NULL, NULL, square));
+    if (!is_same) IKT_TRY(ikt_summed_rows_create(w, &right));
+    if (!is_same) IKT_TRY(ikt_sum_squares(&right, NULL, NULL, square + v->m));
+    return ikt_sum_products(&left, is_same ? &left : &right, square,
+                            is_same ? square : square + v->m, gram);
 }
 
 /* COLLECTIVE. The roots of ikt_sum_squares. */
 static ikt_status lengths(const ikt_block *v, const ikt_block *b, const double *theta,
                           double *length) {
-    ikt_summed_rows left = {.tail = NULL}, right = {.tail = NULL};
-    ikt_status st = ikt_summed_rows_create(v, &left);
-    if (st == IKT_OK && b) st = ikt_summed_rows_create(b, &right);
-    if (st == IKT_OK) st = ikt_sum_squares(&left, b ? &right : NULL, theta, length);
-    for (int64_t k = 0; st == IKT_OK && k < v->m; k++)
+    ikt_summed_rows left IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL},
+                         right IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL};
+    IKT_TRY(ikt_summed_rows_create(v, &left));
+    if (b) IKT_TRY(ikt_summed_rows_create(b, &right));
+    IKT_TRY(ikt_sum_squares(&left, b ? &right : NULL, theta, length));
+    for (int64_t k = 0; k < v->m; k++)
         length[k] = sqrt(length[k]);
-    ikt_summed_rows_destroy(&left);
-    ikt_summed_rows_destroy(&right);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_block_norms(const ikt_block *v, double *norm) {
@@ -133,23 +127,18 @@ ikt_status ikt_block_rotate(ikt_block *v, const double *x) {
     ikt_context *ctx = v->ctx;
     const int64_t m = v->m, count = v->rows.count, wide = (m + PANEL - 1) / PANEL * PANEL;
     const ikt_isa isa = ikt_cpu_isa();
-    double *packed = NULL, *lines = NULL;
-    ikt_status st = ikt_alloc(ctx, &packed, wide * m, sizeof *packed, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &lines, ikt_threads(ctx) * ROWS * m, sizeof *lines, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        pack(x, m, packed);
+    IKT_ARRAYS(held, ctx, purpose);
+    double *packed = ikt_claim(&held, wide * m, sizeof *packed);
+    double *lines = ikt_claim(&held, ikt_threads(ctx) * ROWS * m, sizeof *lines);
+    IKT_TRY(ikt_arrays_agree(&held));
+    pack(x, m, packed);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) if (count > IKT_BLOCK_ROWS)
-        for (int64_t i = 0; i < count; i += ROWS) {
-            double *line = lines + omp_get_thread_num() * ROWS * m;
-            multiply_rows(isa, v, i, packed, line);
-            memcpy(v->v + i * m, line, (size_t)(ikt_smaller(ROWS, count - i) * m) * sizeof *line);
-        }
+    for (int64_t i = 0; i < count; i += ROWS) {
+        double *line = lines + omp_get_thread_num() * ROWS * m;
+        multiply_rows(isa, v, i, packed, line);
+        memcpy(v->v + i * m, line, (size_t)(ikt_smaller(ROWS, count - i) * m) * sizeof *line);
     }
-    ikt_free(&packed);
-    ikt_free(&lines);
-    return st;
+    return IKT_OK;
 }
 
 /* --- orthonormal columns ---------------------------------------------------------------------- */
@@ -233,21 +222,21 @@ static ikt_status pass(ikt_block *v, const ikt_deflation *known, uint64_t seed, 
 
 ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, uint64_t seed,
                                     int64_t *replaced) {
-    double *work = NULL;
+    double *work IKT_AT_END(ikt_free) = NULL;
     bool is_done = false;
     *replaced = 0;
-    ikt_status st = ikt_agree(
-        v->ctx, ikt_alloc(v->ctx, &work, 3 * v->m * v->m + 2 * v->m, sizeof *work, purpose));
-    for (uint64_t round = 1; st == IKT_OK && !is_done; round++) {
-        st = pass(v, known, seed, round, work, replaced, &is_done);
-        if (st == IKT_OK && !is_done && round >= PASSES_MOST)
-            st = ikt_fail(v->ctx, IKT_ERR_INTERNAL,
-                          "%lld orthonormal vectors were not found among %lld rows; are more asked "
-                          "for than there are?",
-                          (long long)v->m, (long long)v->rows.n);
+    IKT_TRY(ikt_agree(v->ctx,
+                      ikt_alloc(v->ctx, &work, 3 * v->m * v->m + 2 * v->m, sizeof *work, purpose)));
+    for (uint64_t round = 1; !is_done; round++) {
+        IKT_TRY(pass(v, known, seed, round, work, replaced, &is_done));
+        if (!is_done && round >= PASSES_MOST)
+            return ikt_fail(
+                v->ctx, IKT_ERR_INTERNAL,
+                "%lld orthonormal vectors were not found among %lld rows; are more asked "
+                "for than there are?",
+                (long long)v->m, (long long)v->rows.n);
     }
-    ikt_free(&work);
-    return st;
+    return IKT_OK;
 }
 
 /* --- Rayleigh-Ritz ---------------------------------------------------------------------------- */
@@ -255,26 +244,23 @@ ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, ui
 ikt_status ikt_block_ritz(const ikt_block *v, const ikt_block *b, int64_t first, double *theta,
                           double *x) {
     const int64_t m = v->m, solved = m - first;
-    double *upper = NULL, *vectors = NULL;
-    ikt_status st = ikt_alloc(v->ctx, &upper, ikt_upper_entries(solved), sizeof *upper, purpose);
-    if (st == IKT_OK) st = ikt_alloc(v->ctx, &vectors, solved * solved, sizeof *vectors, purpose);
-    st = ikt_agree(v->ctx, st);
-    if (st == IKT_OK) st = ikt_block_gram(v, b, x);
-    for (int64_t i = first; st == IKT_OK && i < m; i++)
+    IKT_ARRAYS(held, v->ctx, purpose);
+    double *upper = ikt_claim(&held, ikt_upper_entries(solved), sizeof *upper);
+    double *vectors = ikt_claim(&held, solved * solved, sizeof *vectors);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_block_gram(v, b, x));
+    for (int64_t i = first; i < m; i++)
         for (int64_t j = i; j < m; j++)
             upper[ikt_upper_index(solved, i - first, j - first)] =
                 (x[i * m + j] + x[j * m + i]) / 2;
-    for (int64_t k = 0; st == IKT_OK && k < first; k++)
+    for (int64_t k = 0; k < first; k++)
         theta[k] = x[k * m + k];
-    if (st == IKT_OK)
-        st = ikt_eigen_leading(v->ctx, upper, solved, solved, IKT_EIGEN_ALONE_MAX, theta + first,
-                               vectors);
-    for (int64_t c = 0; st == IKT_OK && c < m; c++)
+    IKT_TRY(ikt_eigen_leading(v->ctx, upper, solved, solved, IKT_EIGEN_ALONE_MAX, theta + first,
+                              vectors));
+    for (int64_t c = 0; c < m; c++)
         for (int64_t j = 0; j < m; j++) {
             const bool is_solved = c >= first && j >= first;
             x[j * m + c] = is_solved ? vectors[(c - first) * solved + j - first] : c == j;
         }
-    ikt_free(&upper);
-    ikt_free(&vectors);
-    return st;
+    return IKT_OK;
 }

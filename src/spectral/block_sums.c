@@ -6,10 +6,10 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "linalg/dot_tile.h"
 
@@ -38,28 +38,24 @@ ikt_status ikt_summed_rows_create(const ikt_block *block, ikt_summed_rows *out) 
     const int64_t end = rows->first + rows->count;
     const int64_t last = summed_end(rows->n, rows->first, rows->count);
     const int64_t tail = last > end ? last - end : 0;
-    int64_t *counts = NULL;
     *out = (ikt_summed_rows){.block = block};
     out->skipped = ikt_smaller(block_start(rows->first) - rows->first, rows->count);
     out->count = rows->count - out->skipped + tail;
-    ikt_status st = ikt_alloc(block->ctx, &counts, 2 * rows->ranks, sizeof *counts, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(block->ctx, &out->tail, tail * block->m, sizeof *out->tail, purpose);
-    st = ikt_agree(block->ctx, st);
-    if (st == IKT_OK) {
-        int64_t *send = counts, *receive = counts + rows->ranks;
-        if (out->skipped > 0)
-            send[ikt_rows_owner(rows, rows->first - rows->first % IKT_BLOCK_ROWS)] = out->skipped;
-        for (int r = 0; tail > 0 && r < rows->ranks; r++) {
-            const int64_t first = ikt_rows_first(rows, r);
-            if (first >= end && first < last)
-                receive[r] = ikt_smaller(last - first, ikt_rows_count(rows, r));
-        }
-        ikt_exchange(block->ctx, block->v, send, out->tail, receive,
-                     (size_t)block->m * sizeof *block->v);
+    IKT_ARRAYS(held, block->ctx, purpose);
+    int64_t *counts = ikt_claim(&held, 2 * rows->ranks, sizeof *counts);
+    out->tail = ikt_claim_kept(&held, tail * block->m, sizeof *out->tail);
+    IKT_TRY(ikt_arrays_agree(&held));
+    int64_t *send = counts, *receive = counts + rows->ranks;
+    if (out->skipped > 0)
+        send[ikt_rows_owner(rows, rows->first - rows->first % IKT_BLOCK_ROWS)] = out->skipped;
+    for (int r = 0; tail > 0 && r < rows->ranks; r++) {
+        const int64_t first = ikt_rows_first(rows, r);
+        if (first >= end && first < last)
+            receive[r] = ikt_smaller(last - first, ikt_rows_count(rows, r));
     }
-    ikt_free(&counts);
-    return st;
+    ikt_exchange(block->ctx, block->v, send, out->tail, receive,
+                 (size_t)block->m * sizeof *block->v);
+    return IKT_OK;
 }
 
 void ikt_summed_rows_destroy(ikt_summed_rows *rows) {
@@ -90,33 +86,28 @@ ikt_status ikt_sum_squares(const ikt_summed_rows *a, const ikt_summed_rows *b, c
                            double *square) {
     ikt_context *ctx = a->block->ctx;
     const int64_t m = a->block->m, threads = ikt_threads(ctx);
-    double *plain = NULL;
-    ikt_exact_sum *exact = NULL;
-    ikt_status st = ikt_alloc(ctx, &plain, threads * m, sizeof *plain, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &exact, m, sizeof *exact, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    double *plain = ikt_claim(&held, threads * m, sizeof *plain);
+    ikt_exact_sum *exact = ikt_claim(&held, m, sizeof *exact);
+    IKT_TRY(ikt_arrays_agree(&held));
 #pragma omp parallel for schedule(static) num_threads((int)threads) if (a->count > IKT_BLOCK_ROWS)
-        for (int64_t first = 0; first < a->count; first += IKT_BLOCK_ROWS) {
-            double *sum = plain + omp_get_thread_num() * m;
-            add_squares(a, b, theta, first, ikt_smaller(first + IKT_BLOCK_ROWS, a->count), sum);
+    for (int64_t first = 0; first < a->count; first += IKT_BLOCK_ROWS) {
+        double *sum = plain + omp_get_thread_num() * m;
+        add_squares(a, b, theta, first, ikt_smaller(first + IKT_BLOCK_ROWS, a->count), sum);
 #pragma omp critical(ikt_sum_squares)
-            for (int64_t k = 0; k < m; k++)
-                ikt_exact_sum_add(&exact[k], sum[k]);
-        }
-        ikt_exact_sum_reduce(ctx, exact, m);
-        bool is_finite = true;
-        for (int64_t k = 0; k < m; k++) {
-            square[k] = ikt_exact_sum_value(&exact[k]);
-            is_finite = is_finite && isfinite(square[k]);
-        }
-        if (!is_finite)
-            st = ikt_fail(ctx, IKT_ERR_INTERNAL,
-                          "vectors that approximate eigenvectors hold values that are not finite");
+        for (int64_t k = 0; k < m; k++)
+            ikt_exact_sum_add(&exact[k], sum[k]);
     }
-    ikt_free(&plain);
-    ikt_free(&exact);
-    return st;
+    ikt_exact_sum_reduce(ctx, exact, m);
+    bool is_finite = true;
+    for (int64_t k = 0; k < m; k++) {
+        square[k] = ikt_exact_sum_value(&exact[k]);
+        is_finite = is_finite && isfinite(square[k]);
+    }
+    if (!is_finite)
+        return ikt_fail(ctx, IKT_ERR_INTERNAL,
+                        "vectors that approximate eigenvectors hold values that are not finite");
+    return IKT_OK;
 }
 
 /* --- products --------------------------------------------------------------------------------- */
@@ -212,30 +203,23 @@ ikt_status ikt_sum_products(const ikt_summed_rows *a, const ikt_summed_rows *b,
     const int64_t threads = ikt_threads(ctx);
     const int64_t left = panels_of(size[0]) * IKT_BLOCK_ROWS * PANEL;
     const int64_t right = panels_of(size[1]) * IKT_BLOCK_ROWS * PANEL;
-    double *scale = NULL, *packed = NULL;
-    int64_t *sum = NULL;
-    ikt_status st = ikt_alloc(ctx, &scale, size[0] + size[1], sizeof *scale, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &packed, threads * (left + right), sizeof *packed, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sum, threads * entries, sizeof *sum, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        set_scales(a_square, size[0], scale);
-        set_scales(b_square, size[1], scale + size[0]);
+    IKT_ARRAYS(held, ctx, purpose);
+    double *scale = ikt_claim(&held, size[0] + size[1], sizeof *scale);
+    double *packed = ikt_claim(&held, threads * (left + right), sizeof *packed);
+    int64_t *sum = ikt_claim(&held, threads * entries, sizeof *sum);
+    IKT_TRY(ikt_arrays_agree(&held));
+    set_scales(a_square, size[0], scale);
+    set_scales(b_square, size[1], scale + size[0]);
 #pragma omp parallel for schedule(static) num_threads((int)threads) if (a->count > IKT_BLOCK_ROWS)
-        for (int64_t first = 0; first < a->count; first += IKT_BLOCK_ROWS) {
-            const int64_t thread = omp_get_thread_num();
-            const share mine = {packed + thread * (left + right),
-                                packed + thread * (left + right) + left, sum + thread * entries};
-            add_products(a, b, scale, first, &mine);
-        }
-        for (int64_t t = 1; t < threads; t++)
-            for (int64_t e = 0; e < entries; e++)
-                sum[e] += sum[t * entries + e];
-        finish(ctx, size, a->block == b->block, a_square, b_square, sum, gram);
+    for (int64_t first = 0; first < a->count; first += IKT_BLOCK_ROWS) {
+        const int64_t thread = omp_get_thread_num();
+        const share mine = {packed + thread * (left + right),
+                            packed + thread * (left + right) + left, sum + thread * entries};
+        add_products(a, b, scale, first, &mine);
     }
-    ikt_free(&scale);
-    ikt_free(&packed);
-    ikt_free(&sum);
-    return st;
+    for (int64_t t = 1; t < threads; t++)
+        for (int64_t e = 0; e < entries; e++)
+            sum[e] += sum[t * entries + e];
+    finish(ctx, size, a->block == b->block, a_square, b_square, sum, gram);
+    return IKT_OK;
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/halo.h"
 
@@ -81,31 +81,27 @@ static void share_labels(const sets *s) {
 /* COLLECTIVE. Components by the order of their lowest rows, of which every rank gets the list. */
 static ikt_status number(const sets *s, ikt_components *out) {
     const int64_t *label = s->label + s->own;
-    int64_t *mine = NULL, *all = NULL, *counts = NULL, count = 0;
+    int64_t count = 0;
     for (int64_t i = 0; i < s->rows.count; i++)
         count += label[i] == s->rows.first + i;
     out->count = ikt_sum_one(s->ctx, count);
-    ikt_status st = ikt_alloc(s->ctx, &mine, count, sizeof *mine, purpose);
-    if (st == IKT_OK) st = ikt_alloc(s->ctx, &all, out->count, sizeof *all, purpose);
-    if (st == IKT_OK) st = ikt_alloc(s->ctx, &counts, s->rows.ranks, sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(s->ctx, &out->of, s->rows.count, sizeof *out->of, purpose);
-    st = ikt_agree(s->ctx, st);
-    if (st == IKT_OK) {
-        count = 0;
-        for (int64_t i = 0; i < s->rows.count; i++)
-            if (label[i] == s->rows.first + i) mine[count++] = label[i];
-        ikt_gather_counts(s->ctx, count, counts);
-        ikt_allgather(s->ctx, mine, count, sizeof *mine, all, counts);
-        for (int64_t i = 0; i < s->rows.count; i++) {
-            int64_t k;
-            IKT_FIND_FIRST(k, 0, out->count, all[k] >= label[i]);
-            out->of[i] = (int32_t)k;
-        }
+    IKT_ARRAYS(held, s->ctx, purpose);
+    int64_t *mine = ikt_claim(&held, count, sizeof *mine);
+    int64_t *all = ikt_claim(&held, out->count, sizeof *all);
+    int64_t *counts = ikt_claim(&held, s->rows.ranks, sizeof *counts);
+    out->of = ikt_claim_kept(&held, s->rows.count, sizeof *out->of);
+    IKT_TRY(ikt_arrays_agree(&held));
+    count = 0;
+    for (int64_t i = 0; i < s->rows.count; i++)
+        if (label[i] == s->rows.first + i) mine[count++] = label[i];
+    ikt_gather_counts(s->ctx, count, counts);
+    ikt_allgather(s->ctx, mine, count, sizeof *mine, all, counts);
+    for (int64_t i = 0; i < s->rows.count; i++) {
+        int64_t k;
+        IKT_FIND_FIRST(k, 0, out->count, all[k] >= label[i]);
+        out->of[i] = (int32_t)k;
     }
-    ikt_free(&mine);
-    ikt_free(&all);
-    ikt_free(&counts);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
@@ -114,9 +110,10 @@ ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const i
     sets s = {.ctx = ctx, .rows = graph ? graph->rows : dense->rows};
     s.nodes = graph ? s.rows.count + graph->n_ghost : s.rows.n;
     s.own = graph ? 0 : s.rows.first;
-    ikt_status st = ikt_alloc(ctx, &s.joined, s.nodes, sizeof *s.joined, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.label, s.nodes, sizeof *s.label, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    s.joined = ikt_claim(&held, s.nodes, sizeof *s.joined);
+    s.label = ikt_claim(&held, s.nodes, sizeof *s.label);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK && graph)
         st = ikt_halo_create(ctx, &s.rows, graph->ghost_row, graph->n_ghost,
                              sizeof *s.label / sizeof(float), &s.halo);
@@ -134,8 +131,6 @@ ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const i
         st = number(&s, out);
     }
     ikt_halo_destroy(&s.halo);
-    ikt_free(&s.joined);
-    ikt_free(&s.label);
     return st;
 }
 

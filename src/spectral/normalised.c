@@ -7,9 +7,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "dist/halo.h"
 
 enum {
@@ -145,7 +145,7 @@ static const double one = 0x1p61;
 /* COLLECTIVE. sqrt(d_i / sum over the component) of the own rows, whose d_i `part` holds. An empty
  * row is a component of its own, with the eigenvalue 0 of L by agreement. */
 static ikt_status set_parts(ikt_normalised *n) {
-    int64_t *sum = NULL;
+    int64_t *sum IKT_AT_END(ikt_free) = NULL;
     const int32_t *of = n->components->of;
     IKT_TRY(ikt_alloc_all(n->ctx, &sum, n->components->count, sizeof *sum, purpose));
     for (int64_t i = 0; i < n->rows.count; i++)
@@ -153,7 +153,6 @@ static ikt_status set_parts(ikt_normalised *n) {
     ikt_sum_i64(n->ctx, sum, n->components->count);
     for (int64_t i = 0; i < n->rows.count; i++)
         n->part[i] = sum[of[i]] > 0 ? sqrt(n->part[i] / ((double)sum[of[i]] / one)) : 1;
-    ikt_free(&sum);
     return IKT_OK;
 }
 
@@ -183,30 +182,25 @@ static void find_along(const ikt_normalised *n, const ikt_block *v, const double
 static ikt_status remove_known(void *self, ikt_block *v) {
     const ikt_normalised *n = self;
     const int64_t m = v->m, entries = n->components->count * m;
-    int64_t *sum = NULL;
-    double *unit = NULL;
-    ikt_status st = ikt_alloc(n->ctx, &sum, ikt_threads(n->ctx) * entries, sizeof *sum, purpose);
-    if (st == IKT_OK) st = ikt_alloc(n->ctx, &unit, m, sizeof *unit, purpose);
-    st = ikt_agree(n->ctx, st);
-    if (st == IKT_OK) st = ikt_block_norms(v, unit);
-    if (st == IKT_OK) {
-        for (int64_t k = 0; k < m; k++) {
-            int exponent;
-            frexp(unit[k], &exponent);
-            unit[k] = unit[k] > 0x1p-900 ? ldexp(one, -exponent) : 0;
-        }
-        find_along(n, v, unit, sum);
-        ikt_sum_i64(n->ctx, sum, entries);
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(n->ctx))
-        for (int64_t i = 0; i < n->rows.count; i++) {
-            const int64_t *along = sum + n->components->of[i] * m;
-            for (int64_t k = 0; k < m; k++)
-                if (unit[k] > 0) v->v[i * m + k] -= n->part[i] * ((double)along[k] / unit[k]);
-        }
+    IKT_ARRAYS(held, n->ctx, purpose);
+    int64_t *sum = ikt_claim(&held, ikt_threads(n->ctx) * entries, sizeof *sum);
+    double *unit = ikt_claim(&held, m, sizeof *unit);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_block_norms(v, unit));
+    for (int64_t k = 0; k < m; k++) {
+        int exponent;
+        frexp(unit[k], &exponent);
+        unit[k] = unit[k] > 0x1p-900 ? ldexp(one, -exponent) : 0;
     }
-    ikt_free(&sum);
-    ikt_free(&unit);
-    return st;
+    find_along(n, v, unit, sum);
+    ikt_sum_i64(n->ctx, sum, entries);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(n->ctx))
+    for (int64_t i = 0; i < n->rows.count; i++) {
+        const int64_t *along = sum + n->components->of[i] * m;
+        for (int64_t k = 0; k < m; k++)
+            if (unit[k] > 0) v->v[i * m + k] -= n->part[i] * ((double)along[k] / unit[k]);
+    }
+    return IKT_OK;
 }
 
 ikt_operator ikt_normalised_operator(ikt_normalised *normalised) {
@@ -238,13 +232,12 @@ static ikt_status set_scales(ikt_normalised *n) {
         n->scale[i] = degree > 0 ? 1 / sqrt(degree) : 0;
     }
     if (n->dense) return IKT_OK;
-    ikt_halo *halo = NULL;
+    ikt_halo *halo IKT_AT_END(ikt_halo_destroy) = NULL;
     IKT_TRY(ikt_halo_create(n->ctx, &n->rows, n->graph->ghost_row, n->graph->n_ghost,
                             sizeof(double) / sizeof(float), &halo));
     ikt_halo_begin(halo, (const float *)(const void *)n->scale,
                    (float *)(void *)(n->scale + count));
     ikt_halo_end(halo);
-    ikt_halo_destroy(&halo);
     return IKT_OK;
 }
 
@@ -263,9 +256,10 @@ static ikt_status allocate(ikt_normalised *n) {
 ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
                                  const ikt_components *components, int64_t columns,
                                  ikt_normalised **out) {
+    ikt_normalised *made IKT_AT_END(ikt_normalised_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, purpose);
-    ikt_normalised *n = *out;
+    ikt_status st = ikt_alloc(ctx, &made, 1, sizeof *made, purpose);
+    ikt_normalised *n = made;
     if (st == IKT_OK) {
         *n = (ikt_normalised){.ctx = ctx,
                               .graph = graph,
@@ -275,23 +269,19 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
                               .m = columns};
         st = allocate(n);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
-                             (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo);
-    if (st == IKT_OK) st = set_scales(n);
-    if (st == IKT_OK) st = set_parts(n);
-    if (st != IKT_OK) ikt_normalised_destroy(out);
-    return st;
+    IKT_TRY(ikt_agree(ctx, st));
+    if (graph)
+        IKT_TRY(ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
+                                (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo));
+    IKT_TRY(set_scales(n));
+    IKT_TRY(set_parts(n));
+    return ikt_give(out, made);
 }
 
 void ikt_normalised_destroy(ikt_normalised **normalised) {
     ikt_normalised *n = *normalised;
     if (!n) return;
-    ikt_free(&n->scale);
-    ikt_free(&n->part);
-    ikt_free(&n->foreign);
-    ikt_free(&n->counts);
+    ikt_free_all(&n->scale, &n->part, &n->foreign, &n->counts);
     ikt_halo_destroy(&n->halo);
     ikt_free(normalised);
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/watch.h"
 
 static const char purpose[] = "eigenvectors";
@@ -95,30 +95,30 @@ static ikt_status extract(iteration *it, ikt_eigenpairs *out) {
 ikt_status ikt_eigenpairs_find(ikt_context *ctx, const ikt_rows *rows, const ikt_operator *a,
                                const ikt_solver_options *options, ikt_eigenpairs *out) {
     const int64_t m = options->columns;
-    *out = (ikt_eigenpairs){.products = 0};
-    iteration it = {.a = a, .options = options, .v = &out->v};
-    ikt_status st = ikt_block_create(ctx, rows, m, &out->v);
-    if (st == IKT_OK) st = ikt_block_create(ctx, rows, m, &it.b);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &it.x, m * m, sizeof *it.x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->theta, m, sizeof *out->theta, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->residual, m, sizeof *out->residual, purpose);
-    st = ikt_agree(ctx, st);
-    it.theta = out->theta;
-    for (int64_t s = 0; st == IKT_OK && s <= options->steps_most && !out->has_converged; s++) {
+    ikt_eigenpairs made IKT_AT_END(ikt_eigenpairs_destroy) = {.products = 0};
+    *out = (ikt_eigenpairs){0};
+    iteration it = {.a = a, .options = options, .v = &made.v};
+    IKT_ARRAYS(held, ctx, purpose);
+    held.status = ikt_block_create(ctx, rows, m, &made.v);
+    if (held.status == IKT_OK) held.status = ikt_block_create(ctx, rows, m, &it.b);
+    it.x = ikt_claim(&held, m * m, sizeof *it.x);
+    made.theta = ikt_claim_kept(&held, m, sizeof *made.theta);
+    made.residual = ikt_claim_kept(&held, m, sizeof *made.residual);
+    ikt_status st = ikt_arrays_agree(&held);
+    it.theta = made.theta;
+    for (int64_t s = 0; st == IKT_OK && s <= options->steps_most && !made.has_converged; s++) {
         st = ikt_watcher_poll(ctx);
-        if (st == IKT_OK) st = improve(&it, out);
-        if (st == IKT_OK) st = extract(&it, out);
+        if (st == IKT_OK) st = improve(&it, &made);
+        if (st == IKT_OK) st = extract(&it, &made);
     }
     ikt_block_destroy(&it.b);
-    ikt_free(&it.x);
-    if (st != IKT_OK) ikt_eigenpairs_destroy(out);
-    return st;
+    IKT_TRY(st);
+    return ikt_give(out, made);
 }
 
 void ikt_eigenpairs_destroy(ikt_eigenpairs *pairs) {
     ikt_block_destroy(&pairs->v);
-    ikt_free(&pairs->theta);
-    ikt_free(&pairs->residual);
+    ikt_free_all(&pairs->theta, &pairs->residual);
 }
 
 int64_t ikt_solver_bytes(int64_t n_local, int64_t columns, int threads) {

@@ -148,8 +148,9 @@ ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eig
     ikt_eigenpairs_destroy(&pairs);
     ikt_components_destroy(&components);
     out->report.seconds = ikt_now() - begun;
-    if (st == IKT_OK) ikt_eigengap_order(kind, out);
-    return st;
+    IKT_TRY(st);
+    ikt_eigengap_order(kind, out);
+    return IKT_OK;
 }
 
 ikt_status ikt_eigengap_clusters(ikt_context *ctx, const ikt_eigengap *gap, int64_t *clusters) {

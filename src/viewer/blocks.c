@@ -10,9 +10,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "viewer/parts.h"
 
 enum { AT_ONCE = 16 };
@@ -41,7 +41,7 @@ typedef struct {
 static ikt_status pack(ikt_context *ctx, work *w, int64_t count, int64_t bytes) {
     const int64_t capacity = (int64_t)compressBound((uLong)bytes);
     const uint8_t *from = w->block;
-    uint8_t *packed = NULL;
+    uint8_t *packed IKT_AT_END(ikt_free) = NULL;
     z_stream z;
     if (count == 0) return IKT_OK;
     if (w->items->arrange) {
@@ -60,14 +60,12 @@ static ikt_status pack(ikt_context *ctx, work *w, int64_t count, int64_t bytes) 
         deflateEnd(&z);
     }
     w->length = ikt_base64_length((int64_t)z.total_out);
-    ikt_status st = IKT_OK;
     if (end != Z_STREAM_END)
-        st = ikt_fail(ctx, IKT_ERR_RESOURCE, "zlib cannot compress a block of %" PRId64 " bytes",
-                      bytes);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->text, w->length, 1, purpose);
-    if (st == IKT_OK) ikt_base64(packed, (int64_t)z.total_out, w->text);
-    ikt_free(&packed);
-    return st;
+        return ikt_fail(ctx, IKT_ERR_RESOURCE, "zlib cannot compress a block of %" PRId64 " bytes",
+                        bytes);
+    IKT_TRY(ikt_alloc(ctx, &w->text, w->length, 1, purpose));
+    ikt_base64(packed, (int64_t)z.total_out, w->text);
+    return IKT_OK;
 }
 
 static int64_t length_of(const ikt_block_items *items, int64_t i) {
@@ -189,14 +187,8 @@ ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE
     for (; w.first * items->per_block < items->n && st == IKT_OK; w.first += w.ranks) {
         st = exchange_items(ctx, &w);
         if (st == IKT_OK) st = write_round(ctx, &w, file, path);
-        ikt_free(&w.head);
-        ikt_free(&w.heads);
-        ikt_free(&w.outgoing);
-        ikt_free(&w.incoming);
-        ikt_free(&w.block);
-        ikt_free(&w.start);
-        ikt_free(&w.text);
-        ikt_free(&w.texts);
+        ikt_free_all(&w.head, &w.heads, &w.outgoing, &w.incoming, &w.block, &w.start, &w.text,
+                     &w.texts);
         w.length = 0;
     }
     for (int c = 0; c < 4; c++)

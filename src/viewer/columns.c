@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "viewer/parts.h"
 
 /* A block of texts holds about TEXT_BYTES of them, so that one text is soon there. */
@@ -62,11 +62,10 @@ static ikt_status learn_classes(ikt_context *ctx, const ikt_rows *rows, const ik
     out->bytes = classes->n_classes <= 256 ? 1 : 2;
     out->per_block = IKT_POINTS_PER_BLOCK;
     const ikt_rows_points where = {.rows = rows, .q = map->q, .y = map->y};
-    ikt_status st =
-        ikt_alloc(ctx, &out->colour, classes->n_classes, sizeof *out->colour, "colours");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->place, 2 * classes->n_classes, sizeof *out->place, "colours");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "colours");
+    out->colour = ikt_claim_kept(&held, classes->n_classes, sizeof *out->colour);
+    out->place = ikt_claim_kept(&held, 2 * classes->n_classes, sizeof *out->place);
+    IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(ikt_class_places(ctx, &where, classes->index, classes->n_classes, out->place));
     return ikt_agree(ctx, ikt_palette_spread(ctx, out->place, classes->n_classes, out->colour));
 }
@@ -86,8 +85,7 @@ ikt_status ikt_viewer_legend_learn(ikt_context *ctx, const ikt_rows *rows,
 
 void ikt_viewer_legend_free(ikt_viewer_legend *legend) {
     ikt_colouring_destroy(&legend->colouring);
-    ikt_free(&legend->colour);
-    ikt_free(&legend->place);
+    ikt_free_all(&legend->colour, &legend->place);
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */

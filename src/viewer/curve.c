@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 #include "viewer/parts.h"
 
@@ -154,31 +154,23 @@ ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64
     ikt_status st = exchange_codes(ctx, rows, code, &t, place);
     ikt_free(&t.tile);
     ikt_shuffle_destroy(&t.shuffle);
-    ikt_free(&t.slot);
-    ikt_free(&t.sent);
-    ikt_free(&t.received);
-    ikt_free(&t.item);
-    ikt_free(&t.place);
-    ikt_free(&t.answer);
+    ikt_free_all(&t.slot, &t.sent, &t.received, &t.item, &t.place, &t.answer);
     return st;
 }
 
 ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                            uint32_t *own, uint32_t *ordered) {
-    uint32_t *place = NULL;
-    uint64_t *key = NULL;
-    ikt_status st = ikt_alloc(ctx, &place, rows->count, sizeof *place, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &key, rows->count, sizeof *key, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_curve_places(ctx, rows, code, place);
-    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *place = ikt_claim(&held, rows->count, sizeof *place);
+    uint64_t *key = ikt_claim(&held, rows->count, sizeof *key);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_curve_places(ctx, rows, code, place));
+    for (int64_t i = 0; i < rows->count; i++) {
         own[i] = (uint32_t)i;
         key[i] = place[i];
     }
-    if (st == IKT_OK) sort_by_key(key, rows->count, (int)sizeof *place, own, ordered);
-    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
+    sort_by_key(key, rows->count, (int)sizeof *place, own, ordered);
+    for (int64_t i = 0; i < rows->count; i++)
         ordered[i] = place[own[i]];
-    ikt_free(&place);
-    ikt_free(&key);
-    return st;
+    return IKT_OK;
 }

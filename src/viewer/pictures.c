@@ -147,16 +147,13 @@ ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *setti
     if (st == IKT_OK) st = read_all(ctx, &r, out);
     if (st == IKT_OK && out->is_scaled) scale(ctx, &r, out);
     ikt_source_close(&r.source);
-    ikt_free(&r.slot);
-    ikt_free(&r.real);
-    ikt_free(&r.rows);
+    ikt_free_all(&r.slot, &r.real, &r.rows);
     if (st != IKT_OK) ikt_pictures_destroy(out);
     return st;
 }
 
 void ikt_pictures_destroy(ikt_pictures *pictures) {
-    ikt_free(&pictures->place);
-    ikt_free(&pictures->pixel);
+    ikt_free_all(&pictures->place, &pictures->pixel);
 }
 
 static void fill_picture(const void *self, int64_t i, uint8_t *item) {

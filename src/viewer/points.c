@@ -42,9 +42,7 @@ ikt_status ikt_viewer_points_create(ikt_context *ctx, const ikt_rows *rows,
 }
 
 void ikt_viewer_points_destroy(ikt_viewer_points *points) {
-    ikt_free(&points->code);
-    ikt_free(&points->row);
-    ikt_free(&points->place);
+    ikt_free_all(&points->code, &points->row, &points->place);
 }
 
 static void fill(const void *self, int64_t k, uint8_t *out) {

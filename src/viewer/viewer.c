@@ -47,8 +47,7 @@ static ikt_status put_head(ikt_context *ctx, page *p, const char *temporary) {
                             about.data) > 0;
         if (!good) st = failed(ctx, p);
     }
-    ikt_free(&title.data);
-    ikt_free(&about.data);
+    ikt_free_all(&title.data, &about.data);
     return st;
 }
 

@@ -1,14 +1,14 @@
 /* The lowest floor: agreement, collectives in small pieces, exact sums, partition-free hashes. */
-#include "support/ikt_test.h"
+#include "support/expect.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "base/status.h"
@@ -291,6 +291,38 @@ static void memory_is_accounted_and_bounded(void **state) {
     assert_true(ikt_memory_available(ctx) > 0);
 }
 
+/* COLLECTIVE. Claims 3 arrays; the second one is too large on the rank `failing`. */
+static ikt_status claim_three(ikt_context *ctx, int failing, int64_t *bytes) {
+    IKT_ARRAYS(held, ctx, "doubles");
+    double *given = NULL;
+    double *a = ikt_claim(&held, 100, sizeof *a);
+    double *b = ikt_claim(&held, ikt_rank(ctx) == failing ? INT64_MAX / 2 : 50, sizeof *b);
+    double *c = ikt_claim(&held, 25, sizeof *c);
+    if (ikt_alloc(ctx, &given, 10, sizeof *given, "doubles") == IKT_OK)
+        ikt_arrays_take(&held, given);
+    *bytes = ikt_memory_now(ctx);
+    assert_true(a && (b != NULL) == (c != NULL));
+    if (c) c[24] = a[99] + b[49];
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_arrays_free(&held);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    assert_non_null(ikt_claim(&held, 1, 1));
+    return held.status;
+}
+
+static void arrays_that_are_claimed_together_are_freed_together(void **state) {
+    ikt_context *ctx = *state;
+    int64_t bytes = 0;
+    assert_int_equal(claim_three(ctx, -1, &bytes), IKT_OK);
+    assert_int_equal(bytes, 1400 + 80);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    for (int failing = 0; failing < ikt_size(ctx); failing++) {
+        refuse(ctx, claim_three(ctx, failing, &bytes), IKT_ERR_RESOURCE, "cannot allocate");
+        if (ikt_rank(ctx) == failing) assert_true(bytes < 1400);
+        assert_int_equal(ikt_memory_now(ctx), 0);
+    }
+}
+
 /* Memory that has been written before comes back zeroed, to the last byte, by any number of
  * threads; also a block that is no multiple of what the threads divide. */
 static void memory_is_cleared_by_any_number_of_threads(void **state) {
@@ -334,4 +366,5 @@ IKT_MPI_TESTS(
     ikt_test(hash_does_not_depend_on_the_partition), ikt_test(row_map_covers_every_row_once),
     ikt_test(a_failed_write_leaves_the_previous_file), ikt_test(draws_have_the_right_moments),
     ikt_test(memory_is_accounted_and_bounded), ikt_test(large_memory_moves_and_keeps_what_it_holds),
-    ikt_test(memory_is_cleared_by_any_number_of_threads), ikt_test(stages_are_collected_over_ranks))
+    ikt_test(memory_is_cleared_by_any_number_of_threads),
+    ikt_test(arrays_that_are_claimed_together_are_freed_together), ikt_test(stages_are_collected_over_ranks))
