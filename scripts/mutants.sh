@@ -82,8 +82,8 @@ class Build:
             sys.exit(77)
         self.compile = {}
         for entry in json.load(open(commands)):  # the library's own, not the tests' copies
-            if "/iktsne.dir/" in entry["command"] or "/iktsne_program.dir/" in entry["command"]:
-                self.compile[os.path.realpath(entry["file"])] = entry
+            if re.search(r"/(iktsne|iktsne_program|ikt_kernels_\w+)\.dir/", entry["command"]):
+                self.compile.setdefault(os.path.realpath(entry["file"]), []).append(entry)
         listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.folder, check=True,
                                 capture_output=True, text=True).stdout
         self.tests = {t["name"]: t for t in json.loads(listed)["tests"]}
@@ -112,6 +112,13 @@ class Build:
                     headers.add(os.path.relpath(p, os.path.join(ROOT, "src")))
         return sorted(p for p in users if p.endswith(".c") and p in self.compile)
 
+    def commands_of(self, path):
+        """How these are compiled, kernels once for each instruction set."""
+        sources = [os.path.realpath(s) for s in self.sources_of(path)]
+        if not any(s in self.compile for s in sources):
+            raise Misfit(f"{path} is not compiled in this build")
+        return [(s, entry) for s in sources for entry in self.compile.get(s, [])]
+
 
 def run(command, where, seconds=600, env=None, shell=False):
     """Exit code and output; None where it takes too long. Its whole group of processes is ended."""
@@ -139,10 +146,7 @@ class Scratch:
         copy = os.path.join(folder, "src", inner)
         os.makedirs(os.path.dirname(copy))
         open(copy, "w").write(text)
-        for source in build.sources_of(path):
-            entry = build.compile.get(os.path.realpath(source))
-            if not entry:
-                raise Misfit(f"{source} is not compiled in this build")
+        for source, entry in build.commands_of(path):
             # Optimising less gives the same bits and takes a fraction of the time.
             words = ["-O1" if w == "-O3" else w for w in shlex.split(entry["command"])]
             at = words.index("-o")

@@ -67,6 +67,26 @@ static inline void ikt_ask_to_write(const void *address) {
     }
 #endif
 
+/* Declares name_portable, name_avx2, ... of a type, which a file NAME.kernel.c defines as
+ * IKT_KERNEL(name) and the build compiles once for each instruction set (base/lanes.h); and defines
+ * name_for(isa), which gives the address of that for an instruction set. */
+#if defined(__x86_64__)
+#define IKT_KERNELS(type, name)                                                                    \
+    extern type name##_portable, name##_avx2, name##_avx512, name##_avx512_vnni;                   \
+    static inline type *name##_for(ikt_isa isa) {                                                  \
+        static type *const each[] = {&name##_portable, &name##_avx2, &name##_avx512,               \
+                                     &name##_avx512_vnni};                                         \
+        return each[isa];                                                                          \
+    }
+#else
+#define IKT_KERNELS(type, name)                                                                    \
+    extern type name##_portable;                                                                   \
+    static inline type *name##_for(ikt_isa isa) {                                                  \
+        (void)isa;                                                                                 \
+        return &name##_portable;                                                                   \
+    }
+#endif
+
 /* LOCAL. The best instruction set of this processor that the program has kernels for, or what the
  * environment variable IKTSNE_ISA (portable, avx2, avx512, avx512_vnni) restricts it to. */
 ikt_isa ikt_cpu_isa(void);

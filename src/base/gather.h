@@ -32,8 +32,7 @@ LANES_INLINE void store_pairs(vector x, vector y, float *to) {
 
 /* The pairs of rows a, b, c, d, each by a load of eight bytes: the instruction that gathers takes
  * twice as long. Broadcasts load, and blends do without the one port that shuffles. */
-LANES_INLINE __attribute__((target("avx2"))) __m256d gather_four(const double *pair, int32_t a,
-                                                                 int32_t b, int32_t c, int32_t d) {
+LANES_INLINE __m256d gather_four(const double *pair, int32_t a, int32_t b, int32_t c, int32_t d) {
     const __m256d low =
         _mm256_blend_pd(_mm256_broadcast_sd(pair + a), _mm256_broadcast_sd(pair + b), 2);
     const __m256d high =
@@ -44,8 +43,7 @@ LANES_INLINE __attribute__((target("avx2"))) __m256d gather_four(const double *p
 #if LANE_WIDTH == 8
 
 /* Shuffles work within 128 bits: entries 0, 1, 4, 5 and 2, 3, 6, 7 fall into place. */
-LANES_INLINE TARGET void gather_pairs(const int32_t *r, const float *y, vector *x_out,
-                                      vector *y_out) {
+LANES_INLINE void gather_pairs(const int32_t *r, const float *y, vector *x_out, vector *y_out) {
     const double *pair = (const void *)y;
     const __m256 a = _mm256_castpd_ps(gather_four(pair, r[0], r[1], r[4], r[5]));
     const __m256 b = _mm256_castpd_ps(gather_four(pair, r[2], r[3], r[6], r[7]));
@@ -53,12 +51,12 @@ LANES_INLINE TARGET void gather_pairs(const int32_t *r, const float *y, vector *
     *y_out = _mm256_shuffle_ps(a, b, 0xDD);
 }
 
-LANES_INLINE TARGET void gather_one(const int32_t *row, const float *y, int q, vector *out) {
+LANES_INLINE void gather_one(const int32_t *row, const float *y, int q, vector *out) {
     const __m256i at = _mm256_loadu_si256((const void *)row);
     *out = _mm256_i32gather_ps(y, _mm256_mullo_epi32(at, _mm256_set1_epi32(q)), 4);
 }
 
-LANES_INLINE TARGET void store_pairs(vector x, vector y, float *to) {
+LANES_INLINE void store_pairs(vector x, vector y, float *to) {
     const __m256 even = _mm256_unpacklo_ps(x, y), odd = _mm256_unpackhi_ps(x, y);
     _mm256_storeu_ps(to, _mm256_permute2f128_ps(even, odd, 0x20));
     _mm256_storeu_ps(to + LANE_WIDTH, _mm256_permute2f128_ps(even, odd, 0x31));
@@ -67,15 +65,14 @@ LANES_INLINE TARGET void store_pairs(vector x, vector y, float *to) {
 #else
 
 /* Positions of rows 0, 1, 4, 5, 8, 9, 12 and 13. Without masks, which each row would set anew. */
-LANES_INLINE TARGET __m512 gather_eight(const double *pair, const int32_t *r) {
+LANES_INLINE __m512 gather_eight(const double *pair, const int32_t *r) {
     const __m256d low = gather_four(pair, r[0], r[1], r[4], r[5]);
     const __m256d high = gather_four(pair, r[8], r[9], r[12], r[13]);
     return _mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1));
 }
 
 /* Shuffles work within 128 bits: entries 0, 1, 4, 5, ... and 2, 3, 6, 7, ... fall into place. */
-LANES_INLINE TARGET void gather_pairs(const int32_t *row, const float *y, vector *x_out,
-                                      vector *y_out) {
+LANES_INLINE void gather_pairs(const int32_t *row, const float *y, vector *x_out, vector *y_out) {
     const double *pair = (const void *)y;
     const __m512 a = gather_eight(pair, row), b = gather_eight(pair, row + 2);
     *x_out = _mm512_shuffle_ps(a, b, 0x88);
@@ -86,12 +83,12 @@ LANES_INLINE TARGET void gather_pairs(const int32_t *row, const float *y, vector
  * in a way that it warns of itself. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-LANES_INLINE TARGET void gather_one(const int32_t *row, const float *y, int q, vector *out) {
+LANES_INLINE void gather_one(const int32_t *row, const float *y, int q, vector *out) {
     const __m512i at = _mm512_loadu_si512(row);
     *out = _mm512_i32gather_ps(_mm512_mullo_epi32(at, _mm512_set1_epi32(q)), y, 4);
 }
 
-LANES_INLINE TARGET void store_pairs(vector x, vector y, float *to) {
+LANES_INLINE void store_pairs(vector x, vector y, float *to) {
     const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     const __m512i high =
         _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);

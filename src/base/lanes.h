@@ -1,11 +1,12 @@
 /* Vectors of lanes, the same names on every instruction set, so that the text of a kernel is
  * written once and compiled for each of them.
  *
- * Included by the files that compile loops over lanes, after LANE_WIDTH, the lanes of a register:
- * 16 (AVX-512), 8 (AVX2 with FMA) or 4 (plain C). A file that is compiled for several instruction
- * sets at once defines LANES_GENERIC, too, and gets what needs no instruction of its own: vectors
- * and their elementary functions. With LANES_VNNI the products of integers are those of AVX-512
- * VNNI.
+ * Included by the files NAME.kernel.c, which the build compiles once for each instruction set
+ * (cmake/IktKernels.cmake): IKT_ISA is its name, LANE_WIDTH the lanes of a register: 16 (AVX-512),
+ * 8 (AVX2 with FMA) or 4 (plain C). With LANES_VNNI the products of integers are those of AVX-512
+ * VNNI. What such a file defines for others is named IKT_KERNEL(name) there, and declared with
+ * IKT_KERNELS (base/cpu.h). Another file defines LANE_WIDTH and LANES_GENERIC, and gets what needs
+ * no instruction of its own: vectors and their elementary functions.
  *
  * Sums along a row are kept in sixteen lanes: term e goes to lane e % 16 and the lanes are added
  * pairwise in the end, so that the bits do not depend on the width of a register. The elementary
@@ -25,11 +26,33 @@ typedef int32_t vector_bits __attribute__((vector_size(LANE_WIDTH * sizeof(int32
 
 #define LANES_INLINE static inline __attribute__((always_inline))
 
+#define IKT_KERNEL(name)           IKT_KERNEL_ON(name, IKT_ISA)
+#define IKT_KERNEL_ON(name, isa)   IKT_KERNEL_JOIN(name, isa)
+#define IKT_KERNEL_JOIN(name, isa) name##_##isa
+
 /* Unrolls the loop that follows, in either compiler's words. */
 #if defined(__clang__)
 #define LANES_UNROLL _Pragma("unroll")
 #else
 #define LANES_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#if LANE_WIDTH == 16 && !defined(LANES_GENERIC)
+#include <immintrin.h>
+
+#define vector_fused         _mm512_fmadd_ps
+#define vector_minus_product _mm512_fnmadd_ps
+#define vector_min           _mm512_min_ps
+#define vector_max           _mm512_max_ps
+#define vector_root          _mm512_sqrt_ps
+#elif LANE_WIDTH == 8 && !defined(LANES_GENERIC)
+#include <immintrin.h>
+
+#define vector_fused         _mm256_fmadd_ps
+#define vector_minus_product _mm256_fnmadd_ps
+#define vector_min           _mm256_min_ps
+#define vector_max           _mm256_max_ps
+#define vector_root          _mm256_sqrt_ps
 #endif
 
 /* LOCAL. Adds the lanes pairwise: l and l + 8, then l and l + 4, ... */
@@ -88,15 +111,23 @@ LANES_INLINE void vector_select(const vector_bits *mask, const vector *yes, cons
 /* LOCAL. Cuts each lane to at most `most`. */
 LANES_INLINE void vector_cap(vector *value, float most) {
     const vector limit = (vector){0} + most;
+#if defined(vector_min)
+    *value = vector_min(*value, limit);
+#else
     const vector_bits is_below = *value < limit;
     vector_select(&is_below, value, &limit, value);
+#endif
 }
 
 /* LOCAL. Raises each lane to at least `least`. */
 LANES_INLINE void vector_floor(vector *value, float least) {
     const vector limit = (vector){0} + least;
+#if defined(vector_max)
+    *value = vector_max(*value, limit);
+#else
     const vector_bits is_above = *value > limit;
     vector_select(&is_above, value, &limit, value);
+#endif
 }
 
 /* LOCAL. Replaces each lane x, 0 <= x < 1e37, by log(1 + x), to 1e-7 of itself. Method: what is
@@ -144,63 +175,49 @@ LANES_INLINE void vector_exp(vector *value) {
  * of the four bytes of each lane.
  */
 #if LANE_WIDTH == 16
-#include <immintrin.h>
 
-#if defined(LANES_VNNI)
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
-#else
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#endif
-#define LANES_KERNEL LANES_INLINE TARGET
-
-#define vector_fused         _mm512_fmadd_ps
-#define vector_minus_product _mm512_fnmadd_ps
-#define vector_min           _mm512_min_ps
-#define vector_max           _mm512_max_ps
-#define vector_root          _mm512_sqrt_ps
-
-LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
+LANES_INLINE vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
     const __mmask16 less = _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
     return (vector_bits)_mm512_mask_mov_epi32((__m512i)no, less, (__m512i)yes);
 }
-LANES_KERNEL uint32_t vector_at_most(vector a, float b) {
+LANES_INLINE uint32_t vector_at_most(vector a, float b) {
     return _mm512_cmp_ps_mask(a, _mm512_set1_ps(b), _CMP_LE_OQ);
 }
-LANES_KERNEL float vector_least(vector a) {
+LANES_INLINE float vector_least(vector a) {
     return _mm512_reduce_min_ps(a);
 }
-LANES_KERNEL vector_bits bits_min(vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_min(vector_bits a, vector_bits b) {
     return (vector_bits)_mm512_min_epi32((__m512i)a, (__m512i)b);
 }
-LANES_KERNEL vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
+LANES_INLINE vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
                                           vector_bits no) {
     const __mmask16 less = _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b);
     return (vector_bits)_mm512_mask_mov_epi32((__m512i)no, less, (__m512i)yes);
 }
-LANES_KERNEL uint32_t bits_at_most(vector_bits a, int32_t b) {
+LANES_INLINE uint32_t bits_at_most(vector_bits a, int32_t b) {
     return _mm512_cmple_epi32_mask((__m512i)a, _mm512_set1_epi32(b));
 }
-LANES_KERNEL int32_t bits_least(vector_bits a) {
+LANES_INLINE int32_t bits_least(vector_bits a) {
     return _mm512_reduce_min_epi32((__m512i)a);
 }
 #if defined(LANES_VNNI)
 /* Written as assembly because GCC 12 takes the intrinsics for calls that could look at memory, and
  * stores all sums at every step: half the rate. Products: four of unsigned by signed bytes. */
-LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
 }
-LANES_KERNEL vector_bits bits_add_halves(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_halves(vector_bits sum, vector_bits a, vector_bits b) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
 }
 #else
-LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     return sum + (vector_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 #define bits_add_halves bits_add_products
 #endif
-LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     const __m512i above = _mm512_subs_epu8((__m512i)a, (__m512i)b);
     const __m512i gap = _mm512_or_si512(above, _mm512_subs_epu8((__m512i)b, (__m512i)a));
     const __m512i one = _mm512_set1_epi8(1);
@@ -213,52 +230,42 @@ LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bi
 }
 
 #elif LANE_WIDTH == 8
-#include <immintrin.h>
 
-#define TARGET       __attribute__((target("avx2,fma")))
-#define LANES_KERNEL LANES_INLINE TARGET
-
-#define vector_fused         _mm256_fmadd_ps
-#define vector_minus_product _mm256_fnmadd_ps
-#define vector_min           _mm256_min_ps
-#define vector_max           _mm256_max_ps
-#define vector_root          _mm256_sqrt_ps
-
-LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
+LANES_INLINE vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
     const __m256i less = _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
     return (vector_bits)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, less);
 }
-LANES_KERNEL uint32_t vector_at_most(vector a, float b) {
+LANES_INLINE uint32_t vector_at_most(vector a, float b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, _mm256_set1_ps(b), _CMP_LE_OQ));
 }
-LANES_KERNEL float vector_least(vector a) {
+LANES_INLINE float vector_least(vector a) {
     const __m128 four = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     const __m128 two = _mm_min_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_min_ss(two, _mm_movehdup_ps(two)));
 }
-LANES_KERNEL vector_bits bits_min(vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_min(vector_bits a, vector_bits b) {
     return (vector_bits)_mm256_min_epi32((__m256i)a, (__m256i)b);
 }
-LANES_KERNEL vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
+LANES_INLINE vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
                                           vector_bits no) {
     const __m256i less = _mm256_cmpgt_epi32((__m256i)b, (__m256i)a);
     return (vector_bits)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, less);
 }
-LANES_KERNEL uint32_t bits_at_most(vector_bits a, int32_t b) {
+LANES_INLINE uint32_t bits_at_most(vector_bits a, int32_t b) {
     const __m256i above = _mm256_cmpgt_epi32((__m256i)a, _mm256_set1_epi32(b));
     return ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above)) & 0xFFu;
 }
-LANES_KERNEL int32_t bits_least(vector_bits a) {
+LANES_INLINE int32_t bits_least(vector_bits a) {
     const __m128i four =
         _mm_min_epi32(_mm256_castsi256_si128((__m256i)a), _mm256_extracti128_si256((__m256i)a, 1));
     const __m128i two = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0x4E));
     return _mm_cvtsi128_si32(_mm_min_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
 }
-LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     return sum + (vector_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
-#define bits_add_halves      bits_add_products
-LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+#define bits_add_halves bits_add_products
+LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     const __m256i above = _mm256_subs_epu8((__m256i)a, (__m256i)b);
     const __m256i gap = _mm256_or_si256(above, _mm256_subs_epu8((__m256i)b, (__m256i)a));
     const __m256i pairs = _mm256_maddubs_epi16(gap, _mm256_set1_epi8(1));
@@ -267,67 +274,65 @@ LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bi
 
 #else
 
-#define TARGET
-#define LANES_KERNEL    LANES_INLINE
 #define EACH_LANE       for (int l = 0; l < LANE_WIDTH; l++)
 
-LANES_KERNEL vector vector_fused(vector a, vector b, vector c) {
+LANES_INLINE vector vector_fused(vector a, vector b, vector c) {
     EACH_LANE c[l] = fmaf(a[l], b[l], c[l]);
     return c;
 }
-LANES_KERNEL vector vector_minus_product(vector a, vector b, vector c) {
+LANES_INLINE vector vector_minus_product(vector a, vector b, vector c) {
     return c - a * b;
 }
-LANES_KERNEL vector vector_min(vector a, vector b) {
+LANES_INLINE vector vector_min(vector a, vector b) {
     EACH_LANE a[l] = a[l] < b[l] ? a[l] : b[l];
     return a;
 }
-LANES_KERNEL vector vector_max(vector a, vector b) {
+LANES_INLINE vector vector_max(vector a, vector b) {
     EACH_LANE a[l] = a[l] > b[l] ? a[l] : b[l];
     return a;
 }
-LANES_KERNEL vector vector_root(vector a) {
+LANES_INLINE vector vector_root(vector a) {
     EACH_LANE a[l] = sqrtf(a[l]);
     return a;
 }
-LANES_KERNEL vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
+LANES_INLINE vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
     const vector_bits less = a < b;
     return (yes & less) | (no & ~less);
 }
-LANES_KERNEL uint32_t vector_at_most(vector a, float b) {
+LANES_INLINE uint32_t vector_at_most(vector a, float b) {
     uint32_t mask = 0;
     EACH_LANE mask |= (uint32_t)(a[l] <= b) << l;
     return mask;
 }
-LANES_KERNEL float vector_least(vector a) {
+LANES_INLINE float vector_least(vector a) {
     float least = a[0];
     EACH_LANE least = a[l] < least ? a[l] : least;
     return least;
 }
-LANES_KERNEL vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
+LANES_INLINE vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
                                           vector_bits no) {
     const vector_bits less = a < b;
     return (yes & less) | (no & ~less);
 }
-LANES_KERNEL vector_bits bits_min(vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_min(vector_bits a, vector_bits b) {
     return bits_select_less(a, b, a, b);
 }
-LANES_KERNEL uint32_t bits_at_most(vector_bits a, int32_t b) {
+LANES_INLINE uint32_t bits_at_most(vector_bits a, int32_t b) {
     uint32_t mask = 0;
     EACH_LANE mask |= (uint32_t)(a[l] <= b) << l;
     return mask;
 }
-LANES_KERNEL int32_t bits_least(vector_bits a) {
+LANES_INLINE int32_t bits_least(vector_bits a) {
     int32_t least = a[0];
     EACH_LANE least = a[l] < least ? a[l] : least;
     return least;
 }
-LANES_KERNEL vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
     EACH_LANE sum[l] += (int16_t)a[l] * (int16_t)b[l] + (a[l] >> 16) * (b[l] >> 16);
     return sum;
 }
 #define bits_add_halves bits_add_products
-LANES_KERNEL vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
     for (int byte = 0; byte < 32; byte += 8) {
         const vector_bits gap = (a >> byte & 255) - (b >> byte & 255), sign = gap >> 31;
         sum += (gap ^ sign) - sign;
@@ -348,65 +353,65 @@ typedef struct {
 
 #define EACH_PART LANES_UNROLL for (int p = 0; p < VECTORS; p++)
 
-LANES_KERNEL floats floats_load(const float *from) {
+LANES_INLINE floats floats_load(const float *from) {
     floats a;
     EACH_PART memcpy(&a.part[p], from + p * LANE_WIDTH, sizeof a.part[p]);
     return a;
 }
-LANES_KERNEL void floats_store(float *to, floats a) {
+LANES_INLINE void floats_store(float *to, floats a) {
     EACH_PART memcpy(to + p * LANE_WIDTH, &a.part[p], sizeof a.part[p]);
 }
-LANES_KERNEL floats floats_set(float value) {
+LANES_INLINE floats floats_set(float value) {
     floats a;
     EACH_PART a.part[p] = value - (vector){0};
     return a;
 }
-LANES_KERNEL floats floats_add(floats a, floats b) {
+LANES_INLINE floats floats_add(floats a, floats b) {
     EACH_PART a.part[p] += b.part[p];
     return a;
 }
-LANES_KERNEL floats floats_sub(floats a, floats b) {
+LANES_INLINE floats floats_sub(floats a, floats b) {
     EACH_PART a.part[p] -= b.part[p];
     return a;
 }
-LANES_KERNEL floats floats_mul(floats a, floats b) {
+LANES_INLINE floats floats_mul(floats a, floats b) {
     EACH_PART a.part[p] *= b.part[p];
     return a;
 }
-LANES_KERNEL floats floats_div(floats a, floats b) {
+LANES_INLINE floats floats_div(floats a, floats b) {
     EACH_PART a.part[p] /= b.part[p];
     return a;
 }
-LANES_KERNEL floats floats_root(floats a) {
+LANES_INLINE floats floats_root(floats a) {
     EACH_PART a.part[p] = vector_root(a.part[p]);
     return a;
 }
-LANES_KERNEL floats floats_min(floats a, floats b) {
+LANES_INLINE floats floats_min(floats a, floats b) {
     EACH_PART a.part[p] = vector_min(a.part[p], b.part[p]);
     return a;
 }
-LANES_KERNEL floats floats_max(floats a, floats b) {
+LANES_INLINE floats floats_max(floats a, floats b) {
     EACH_PART a.part[p] = vector_max(a.part[p], b.part[p]);
     return a;
 }
-LANES_KERNEL floats floats_fused(floats a, floats b, floats c) {
+LANES_INLINE floats floats_fused(floats a, floats b, floats c) {
     EACH_PART c.part[p] = vector_fused(a.part[p], b.part[p], c.part[p]);
     return c;
 }
-LANES_KERNEL floats floats_minus_product(floats a, floats b, floats c) {
+LANES_INLINE floats floats_minus_product(floats a, floats b, floats c) {
     EACH_PART c.part[p] = vector_minus_product(a.part[p], b.part[p], c.part[p]);
     return c;
 }
-LANES_KERNEL ints floats_select_less(floats a, floats b, ints yes, ints no) {
+LANES_INLINE ints floats_select_less(floats a, floats b, ints yes, ints no) {
     EACH_PART no.part[p] = vector_select_less(a.part[p], b.part[p], yes.part[p], no.part[p]);
     return no;
 }
-LANES_KERNEL uint32_t floats_at_most(floats a, float b) {
+LANES_INLINE uint32_t floats_at_most(floats a, float b) {
     uint32_t mask = 0;
     EACH_PART mask |= vector_at_most(a.part[p], b) << (p * LANE_WIDTH);
     return mask;
 }
-LANES_KERNEL float floats_least(floats a) {
+LANES_INLINE float floats_least(floats a) {
     EACH_PART a.part[0] = vector_min(a.part[0], a.part[p]);
     return vector_least(a.part[0]);
 }
@@ -415,7 +420,7 @@ LANES_KERNEL float floats_least(floats a) {
  * from a constant is a first guess y of 1 / sqrt(a); a y is then a root but for a factor whose
  * square is 1 - e, |e| < 0.069, and of which a parabola in e is the inverse. In place of the square
  * root of the hardware, which takes as long as some twenty multiplications. */
-LANES_KERNEL floats floats_quick_root(floats a) {
+LANES_INLINE floats floats_quick_root(floats a) {
     EACH_PART {
         const vector one = (vector){0} + 1.0f, first = (vector){0} + 0.50109494f;
         const vector second = (vector){0} + 0.3756769f;
@@ -433,7 +438,7 @@ LANES_KERNEL floats floats_quick_root(floats a) {
 /* LOCAL. 1 / a of numbers above 0 whose inverse is normal, to 3.5e-6 of itself. Method: the bits
  * from a constant are a first guess y, and a y = 1 - e, |e| < 0.051, whose inverse is (1 + e) (1 +
  * e^2) but for a term that the constant halves. In place of a division. */
-LANES_KERNEL floats floats_quick_inverse(floats a) {
+LANES_INLINE floats floats_quick_inverse(floats a) {
     EACH_PART {
         const vector one = (vector){0} + 1.0f, rest = (vector){0} + 3.2656267e-6f;
         vector_bits bits;
@@ -447,56 +452,56 @@ LANES_KERNEL floats floats_quick_inverse(floats a) {
     return a;
 }
 
-LANES_KERNEL ints ints_load(const int32_t *from) {
+LANES_INLINE ints ints_load(const int32_t *from) {
     ints a;
     EACH_PART memcpy(&a.part[p], from + p * LANE_WIDTH, sizeof a.part[p]);
     return a;
 }
-LANES_KERNEL void ints_store(int32_t *to, ints a) {
+LANES_INLINE void ints_store(int32_t *to, ints a) {
     EACH_PART memcpy(to + p * LANE_WIDTH, &a.part[p], sizeof a.part[p]);
 }
-LANES_KERNEL ints ints_set(int32_t value) {
+LANES_INLINE ints ints_set(int32_t value) {
     ints a;
     EACH_PART a.part[p] = value + (vector_bits){0};
     return a;
 }
-LANES_KERNEL ints ints_min(ints a, ints b) {
+LANES_INLINE ints ints_min(ints a, ints b) {
     EACH_PART a.part[p] = bits_min(a.part[p], b.part[p]);
     return a;
 }
 /* a - 2 b */
-LANES_KERNEL ints ints_minus_twice(ints a, ints b) {
+LANES_INLINE ints ints_minus_twice(ints a, ints b) {
     EACH_PART a.part[p] -= b.part[p] << 1;
     return a;
 }
-LANES_KERNEL ints ints_select_less(ints a, ints b, ints yes, ints no) {
+LANES_INLINE ints ints_select_less(ints a, ints b, ints yes, ints no) {
     EACH_PART no.part[p] = bits_select_less(a.part[p], b.part[p], yes.part[p], no.part[p]);
     return no;
 }
-LANES_KERNEL uint32_t ints_at_most(ints a, int32_t b) {
+LANES_INLINE uint32_t ints_at_most(ints a, int32_t b) {
     uint32_t mask = 0;
     EACH_PART mask |= bits_at_most(a.part[p], b) << (p * LANE_WIDTH);
     return mask;
 }
-LANES_KERNEL int32_t ints_least(ints a) {
+LANES_INLINE int32_t ints_least(ints a) {
     EACH_PART a.part[0] = bits_min(a.part[0], a.part[p]);
     return bits_least(a.part[0]);
 }
-LANES_KERNEL ints ints_add_products(ints sum, ints a, ints b) {
+LANES_INLINE ints ints_add_products(ints sum, ints a, ints b) {
     EACH_PART sum.part[p] = bits_add_products(sum.part[p], a.part[p], b.part[p]);
     return sum;
 }
 /* The products of two 16-bit halves a lane, on every instruction set. */
-LANES_KERNEL ints ints_add_halves(ints sum, ints a, ints b) {
+LANES_INLINE ints ints_add_halves(ints sum, ints a, ints b) {
     EACH_PART sum.part[p] = bits_add_halves(sum.part[p], a.part[p], b.part[p]);
     return sum;
 }
-LANES_KERNEL ints ints_add_gaps(ints sum, ints a, ints b) {
+LANES_INLINE ints ints_add_gaps(ints sum, ints a, ints b) {
     EACH_PART sum.part[p] = bits_add_gaps(sum.part[p], a.part[p], b.part[p]);
     return sum;
 }
 /* c + |a - b|, rounded once to the difference and once to the sum */
-LANES_KERNEL floats floats_add_gap(floats a, floats b, floats c) {
+LANES_INLINE floats floats_add_gap(floats a, floats b, floats c) {
     EACH_PART {
         const vector gap = a.part[p] - b.part[p];
         vector_bits bits;

@@ -13,25 +13,9 @@ enum {
     PANEL_VECTORS = 3        /* most vectors of a register block */
 };
 
-static const ikt_codes_kernel *choose_manhattan(bool is_u8, ikt_isa isa) {
-#if defined(__x86_64__)
-    if (is_u8 && isa >= IKT_ISA_AVX512_VNNI) return &ikt_kernel_u8_l1_vnni;
-    if (isa >= IKT_ISA_AVX512) return is_u8 ? &ikt_kernel_u8_l1_avx512 : &ikt_kernel_f32_l1_avx512;
-    if (isa >= IKT_ISA_AVX2) return is_u8 ? &ikt_kernel_u8_l1_avx2 : &ikt_kernel_f32_l1_avx2;
-#endif
-    (void)isa;
-    return is_u8 ? &ikt_kernel_u8_l1_portable : &ikt_kernel_f32_l1_portable;
-}
-
 const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, bool is_manhattan, ikt_isa isa) {
-    if (is_manhattan) return choose_manhattan(is_u8, isa);
-#if defined(__x86_64__)
-    if (is_u8 && isa >= IKT_ISA_AVX512_VNNI) return &ikt_kernel_u8_vnni;
-    if (isa >= IKT_ISA_AVX512) return is_u8 ? &ikt_kernel_u8_avx512 : &ikt_kernel_f32_avx512;
-    if (isa >= IKT_ISA_AVX2) return is_u8 ? &ikt_kernel_u8_avx2 : &ikt_kernel_f32_avx2;
-#endif
-    (void)isa;
-    return is_u8 ? &ikt_kernel_u8_portable : &ikt_kernel_f32_portable;
+    if (is_manhattan) return is_u8 ? ikt_codes_u8_l1_for(isa) : ikt_codes_f32_l1_for(isa);
+    return is_u8 ? ikt_codes_u8_for(isa) : ikt_codes_f32_for(isa);
 }
 
 static int64_t round_up(int64_t value, int64_t multiple) {

@@ -14,7 +14,7 @@
  *   D = fma(x_k - c_jk, x_k - c_jk, D) from D = 0.
  *
  * The float32 kernels mostly compute |c|^2/2 - x.c, half the work, and fall back to the definition
- * where the rounding of that could matter (kernel_body.h).
+ * where the rounding of that could matter (codes_f32.kernel.c).
  *
  * By Manhattan distances it is
  * - uint8: argmin_j sum_k |x_k - c_jk| in exact integers;
@@ -72,13 +72,13 @@ typedef struct {
     ikt_row_block doubt; /* float32: rows of `all` to be decided by the definition */
     int32_t *doubtful;   /* [capacity] their numbers in `all` */
     uint32_t *cell;      /* [capacity] scratch for the cells of the doubtful rows */
-    int direct_left; /* float32: partitionings to go straight to the definition (see the body) */
+    int direct_left;     /* float32: partitionings to go straight to the definition (see
+                            codes_f32.kernel.c) */
 } ikt_row_tile;
 
 /* One instruction set's kernel for one type of data. */
 typedef struct {
     const char *name;
-    ikt_isa isa;
     bool is_u8;
     bool is_manhattan;
     int rows;     /* rows of a register block */
@@ -102,7 +102,7 @@ typedef struct {
                          int64_t stride);
 } ikt_codes_kernel;
 
-/* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */
+/* LOCAL. The kernel for `isa`. */
 const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, bool is_manhattan, ikt_isa isa);
 
 /* LOCAL, pure. Whether the values that `score` gives are in the order of the distance that defines
@@ -150,15 +150,9 @@ void ikt_row_words_write(const ikt_codes_kernel *kernel, const void *rows, int64
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
                          const ikt_centres *centres, uint32_t *cell);
 
-/* The kernels themselves, a file for each instruction set. */
-extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;
-extern const ikt_codes_kernel ikt_kernel_f32_l1_portable, ikt_kernel_u8_l1_portable;
-#if defined(__x86_64__)
-extern const ikt_codes_kernel ikt_kernel_f32_avx2, ikt_kernel_f32_avx512;
-extern const ikt_codes_kernel ikt_kernel_u8_avx2, ikt_kernel_u8_avx512, ikt_kernel_u8_vnni;
-extern const ikt_codes_kernel ikt_kernel_f32_l1_avx2, ikt_kernel_f32_l1_avx512;
-extern const ikt_codes_kernel ikt_kernel_u8_l1_avx2, ikt_kernel_u8_l1_avx512;
-extern const ikt_codes_kernel ikt_kernel_u8_l1_vnni;
-#endif
+IKT_KERNELS(const ikt_codes_kernel, ikt_codes_f32)
+IKT_KERNELS(const ikt_codes_kernel, ikt_codes_f32_l1)
+IKT_KERNELS(const ikt_codes_kernel, ikt_codes_u8)
+IKT_KERNELS(const ikt_codes_kernel, ikt_codes_u8_l1)
 
 #endif

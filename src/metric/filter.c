@@ -9,16 +9,6 @@ enum { BUFFER = 4, LANE_COUNT = 16, GROUP = IKT_FILTER_GROUP };
 
 static const char purpose[] = "candidates";
 
-static const ikt_filter_kernel *kernel_of(ikt_isa isa) {
-#if defined(__x86_64__)
-    if (isa == IKT_ISA_AVX512_VNNI) return &ikt_filter_vnni;
-    if (isa == IKT_ISA_AVX512) return &ikt_filter_avx512;
-    if (isa == IKT_ISA_AVX2) return &ikt_filter_avx2;
-#endif
-    (void)isa;
-    return &ikt_filter_portable;
-}
-
 /* Candidates that are kept beyond the k: the row itself, and as many rows as are outside the ball,
  * whose scores say nothing from above. */
 static int64_t kept(int64_t k, int64_t outside) {
@@ -66,12 +56,13 @@ void ikt_filter_begin(ikt_filter *filter, const float *x, int64_t count) {
 
 void ikt_filter_block(ikt_filter *filter, const int32_t *packed, uint32_t first, int64_t from,
                       int64_t end) {
-    kernel_of(filter->isa)->block(filter, packed, first, from, end);
+    ikt_filter_kernel_for(filter->isa)->block(filter, packed, first, from, end);
 }
 
 int64_t ikt_filter_end(ikt_filter *filter, int64_t row) {
     ikt_filter_row *r = &filter->row[row];
-    if (!r->undecided && r->count > filter->keep) kernel_of(filter->isa)->thin(filter, r, 0);
+    if (!r->undecided && r->count > filter->keep)
+        ikt_filter_kernel_for(filter->isa)->thin(filter, r, 0);
     return r->undecided ? -1 : r->count;
 }
 

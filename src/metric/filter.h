@@ -81,9 +81,6 @@ typedef struct {
     void (*thin)(const ikt_filter *filter, ikt_filter_row *row, int64_t spare);
 } ikt_filter_kernel;
 
-extern const ikt_filter_kernel ikt_filter_portable;
-#if defined(__x86_64__)
-extern const ikt_filter_kernel ikt_filter_avx2, ikt_filter_avx512, ikt_filter_vnni;
-#endif
+IKT_KERNELS(const ikt_filter_kernel, ikt_filter_kernel)
 
 #endif

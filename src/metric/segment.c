@@ -3,20 +3,6 @@
 
 #include <math.h>
 
-extern const ikt_segment_kernel ikt_segment_portable;
-#if defined(__x86_64__)
-extern const ikt_segment_kernel ikt_segment_avx2, ikt_segment_avx512;
-#endif
-
-const ikt_segment_kernel *ikt_segment_kernel_for(ikt_isa isa) {
-#if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512) return &ikt_segment_avx512;
-    if (isa == IKT_ISA_AVX2) return &ikt_segment_avx2;
-#endif
-    (void)isa;
-    return &ikt_segment_portable;
-}
-
 double ikt_segment_chord_of(double length) {
     const double pi = 3.14159265358979323846;
     if (!(length < pi)) return INFINITY;

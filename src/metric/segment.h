@@ -85,8 +85,8 @@ typedef struct {
     ikt_segment_arcs *arcs;
 } ikt_segment_kernel;
 
-/* LOCAL, pure. For an instruction set; all give the same bits. */
-const ikt_segment_kernel *ikt_segment_kernel_for(ikt_isa isa);
+/* All give the same bits. */
+IKT_KERNELS(const ikt_segment_kernel, ikt_segment_kernel)
 
 /* LOCAL, pure. The Fisher length 4 asin(h / 2) of the arc over a chord, from its square h^2, which
  * is cut to 2. asin(x) = x f(x^2), f through the Chebyshev nodes of 0 <= x^2 <= 1/2: to 1e-9 of

@@ -1,5 +1,5 @@
 /* Attraction along P: the share of each thread. See attraction.h; the loops are in
- * attraction_body.h.
+ * attraction.kernel.c.
  *
  * Rows differ in length (a hub has hundreds of times the average), so that threads take some
  * hundred rows at a time, as they become free. */
@@ -9,15 +9,6 @@ enum { ROWS = 256 /* of which a kernel is asked at a time */ };
 
 /* Entries from which on a second thread is worth waking. */
 static const int64_t parallel_entries = 1 << 16;
-
-const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa) {
-#if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512) return &ikt_attraction_avx512;
-    if (isa == IKT_ISA_AVX2) return &ikt_attraction_avx2;
-#endif
-    (void)isa;
-    return &ikt_attraction_portable;
-}
 
 static bool has_balance(const ikt_pair_weight *pair) {
     return pair->kind == IKT_PAIR_NERV || pair->kind == IKT_PAIR_JSE;

@@ -85,12 +85,6 @@ typedef struct {
     void (*dense)(const ikt_dense *dense, const ikt_attraction_job *job);
 } ikt_attraction_kernel;
 
-extern const ikt_attraction_kernel ikt_attraction_portable;
-#if defined(__x86_64__)
-extern const ikt_attraction_kernel ikt_attraction_avx2, ikt_attraction_avx512;
-#endif
-
-/* LOCAL. The kernel for an instruction set. */
-const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa);
+IKT_KERNELS(const ikt_attraction_kernel, ikt_attraction_kernel)
 
 #endif

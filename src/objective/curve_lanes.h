@@ -12,7 +12,7 @@ typedef struct {
     vector_bits is_far;
 } curve_lanes;
 
-LANES_INLINE TARGET void curve_look(const vector *square, float log_a, float b, curve_lanes *at) {
+LANES_INLINE void curve_look(const vector *square, float log_a, float b, curve_lanes *at) {
     vector s = *square;
     vector_floor(&s, curve_least);
     vector_log(&s);
@@ -24,14 +24,14 @@ LANES_INLINE TARGET void curve_look(const vector *square, float log_a, float b, 
 }
 
 /* w, and 1 - w. */
-LANES_INLINE TARGET void curve_similarity(const curve_lanes *at, vector *w, vector *rest) {
+LANES_INLINE void curve_similarity(const curve_lanes *at, vector *w, vector *rest) {
     const vector one = (vector){0} + 1.0f, below = one / (1.0f + at->e), above = at->e * below;
     vector_select(&at->is_far, &above, &below, w);
     vector_select(&at->is_far, &below, &above, rest);
 }
 
 /* Cuts each lane to -most .. most. */
-LANES_INLINE TARGET void curve_clip(vector *value, float most) {
+LANES_INLINE void curve_clip(vector *value, float most) {
     vector_cap(value, most);
     vector_floor(value, -most);
 }

@@ -32,15 +32,9 @@ typedef struct {
     float *sum[IKT_DIMENSIONS_MOST]; /* [IKT_TILE] receives the forces */
 } ikt_negatives_job;
 
-/* LOCAL. */
+/* LOCAL. All give the same bits. */
 typedef void ikt_negatives_kernel(const ikt_negatives_job *job);
 
-extern ikt_negatives_kernel ikt_negatives_portable;
-#if defined(__x86_64__)
-extern ikt_negatives_kernel ikt_negatives_avx2, ikt_negatives_avx512;
-#endif
-
-/* LOCAL. The kernel for an instruction set; all give the same bits. */
-ikt_negatives_kernel *ikt_negatives_kernel_for(ikt_isa isa);
+IKT_KERNELS(ikt_negatives_kernel, ikt_negatives_kernel)
 
 #endif

@@ -50,12 +50,6 @@ typedef struct {
 /* LOCAL, from several threads. */
 typedef void ikt_tile_forces(const ikt_tile_job *job);
 
-extern ikt_tile_forces ikt_tile_forces_portable;
-#if defined(__x86_64__)
-extern ikt_tile_forces ikt_tile_forces_avx2, ikt_tile_forces_avx512;
-#endif
-
-/* LOCAL. The function for an instruction set. */
-ikt_tile_forces *ikt_tile_forces_for(ikt_isa isa);
+IKT_KERNELS(ikt_tile_forces, ikt_tile_forces)
 
 #endif

@@ -1,12 +1,11 @@
-/* Scores of quantised rows, and what is kept of them: the text of the kernels, compiled once for
- * each instruction set (LANE_WIDTH, see base/lanes.h).
+/* Scores of quantised rows, and what is kept of them. See filter.h.
  *
  * Method: the scores of eight own rows (AVX-512) and three vectors of candidates are summed in
  * registers, from half the candidates' squared lengths on, and compared with the limits of the rows
  * without being stored. Advantage: the multipliers are the limit, and a comparison for every
  * sixteen scores is all that selecting costs a score that is out. */
-#include "base/lanes.h"
 #include "metric/filter.h"
+#include "base/lanes.h"
 
 enum {
     BLOCK_ROWS = LANE_WIDTH == 16  ? 8
@@ -21,13 +20,13 @@ enum {
 /* --- the buffer of a row ---------------------------------------------------------------------- */
 
 /* A mask of the first lanes, none or all where the count is beyond them. */
-LANES_KERNEL uint32_t first_lanes(int64_t count) {
+LANES_INLINE uint32_t first_lanes(int64_t count) {
     return count <= 0 ? 0 : count >= LANES ? 0xFFFFu : (UINT32_C(1) << count) - 1;
 }
 
 /* Writes the lanes of a mask one behind the other; sixteen places are written in any case where
  * there is an instruction for it. `to` may be `from`, or stand before it. */
-LANES_KERNEL void pack_lanes(int32_t *to, const int32_t *from, uint32_t mask) {
+LANES_INLINE void pack_lanes(int32_t *to, const int32_t *from, uint32_t mask) {
 #if LANE_WIDTH == 16
     const __m512i lanes = _mm512_loadu_si512(from);
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, lanes));
@@ -38,14 +37,14 @@ LANES_KERNEL void pack_lanes(int32_t *to, const int32_t *from, uint32_t mask) {
 }
 
 /* Appends the lanes of a mask with their numbers. */
-LANES_KERNEL void append(ikt_filter_row *row, uint32_t mask, const int32_t *score,
+LANES_INLINE void append(ikt_filter_row *row, uint32_t mask, const int32_t *score,
                          const int32_t *number) {
     pack_lanes(row->score + row->count, score, mask);
     pack_lanes((int32_t *)row->number + row->count, number, mask);
     row->count += __builtin_popcount(mask);
 }
 
-LANES_KERNEL int64_t count_at_most(const ikt_filter_row *row, int32_t limit) {
+LANES_INLINE int64_t count_at_most(const ikt_filter_row *row, int32_t limit) {
     int64_t count = 0;
     for (int64_t e = 0; e < row->count; e += LANES)
         count += __builtin_popcount(ints_at_most(ints_load(row->score + e), limit));
@@ -54,7 +53,7 @@ LANES_KERNEL int64_t count_at_most(const ikt_filter_row *row, int32_t limit) {
 
 /* The keep-th least score, or one with up to `spare` more candidates up to it, by halving. No score
  * is above the limit. */
-LANES_KERNEL int32_t find_score(const ikt_filter *f, const ikt_filter_row *row, int64_t spare) {
+LANES_INLINE int32_t find_score(const ikt_filter *f, const ikt_filter_row *row, int64_t spare) {
     ints least = ints_set(INT32_MAX);
     for (int64_t e = 0; e < row->count; e += LANES)
         least = ints_min(least, ints_load(row->score + e));
@@ -72,7 +71,7 @@ LANES_KERNEL int32_t find_score(const ikt_filter *f, const ikt_filter_row *row, 
 }
 
 /* Lanes behind the last candidate hold the largest integer, so that they count for nothing. */
-static TARGET void thin(const ikt_filter *f, ikt_filter_row *row, int64_t spare) {
+static void thin(const ikt_filter *f, ikt_filter_row *row, int64_t spare) {
     const int32_t count = row->count;
     ints_store(row->score + count, ints_set(INT32_MAX));
     const int32_t limit = ikt_filter_limit(f, row, find_score(f, row, spare));
@@ -99,13 +98,13 @@ typedef struct {
 } panel;
 
 /* Bits of the lanes that count in vector v of the panel. */
-LANES_KERNEL uint32_t counting(const panel *p, int v) {
+LANES_INLINE uint32_t counting(const panel *p, int v) {
     return first_lanes(p->end - v * LANES) & ~first_lanes(p->from - v * LANES);
 }
 
 typedef ints scores[BLOCK_ROWS][BLOCK_VECTORS];
 
-LANES_KERNEL void keep_scores(ikt_filter *f, int64_t first_row, const panel *p, scores sum,
+LANES_INLINE void keep_scores(ikt_filter *f, int64_t first_row, const panel *p, scores sum,
                               const int vectors) {
     EACH_ROW(r) {
         ikt_filter_row *row = &f->row[first_row + r];
@@ -127,7 +126,7 @@ LANES_KERNEL void keep_scores(ikt_filter *f, int64_t first_row, const panel *p, 
 }
 
 /* Own rows first .. first + BLOCK_ROWS - 1 against a panel. */
-LANES_KERNEL void score_panel(ikt_filter *f, int64_t first_row, const panel *p, const int vectors) {
+LANES_INLINE void score_panel(ikt_filter *f, int64_t first_row, const panel *p, const int vectors) {
     const int64_t words = f->quantiser->words, stride = (1 + words) * LANES;
     const int32_t *x = f->own + first_row / IKT_FILTER_GROUP * IKT_FILTER_GROUP * words +
                        first_row % IKT_FILTER_GROUP;
@@ -151,13 +150,12 @@ LANES_KERNEL void score_panel(ikt_filter *f, int64_t first_row, const panel *p, 
     keep_scores(f, first_row, p, sum, vectors);
 }
 
-LANES_KERNEL void all_rows(ikt_filter *f, const panel *p, const int vectors) {
+LANES_INLINE void all_rows(ikt_filter *f, const panel *p, const int vectors) {
     for (int64_t r = 0; r < f->rows; r += BLOCK_ROWS)
         score_panel(f, r, p, vectors);
 }
 
-static TARGET void block(ikt_filter *f, const int32_t *packed, uint32_t first, int64_t from,
-                         int64_t end) {
+static void block(ikt_filter *f, const int32_t *packed, uint32_t first, int64_t from, int64_t end) {
     const int64_t stride = (1 + f->quantiser->words) * LANES, groups = (end + LANES - 1) / LANES;
     for (int64_t g = from / LANES, left = groups - g, vectors; left > 0; left = groups - g) {
         const panel p = {packed + g * stride, first + (uint32_t)(g * LANES), from - g * LANES,
@@ -173,3 +171,5 @@ static TARGET void block(ikt_filter *f, const int32_t *packed, uint32_t first, i
         g += vectors;
     }
 }
+
+const ikt_filter_kernel IKT_KERNEL(ikt_filter_kernel) = {block, thin};

@@ -1,13 +1,12 @@
-/* Body of tile_forces_portable.c, tile_forces_avx2.c and tile_forces_avx512.c, which define
- * LANE_WIDTH. See tile_forces.h.
- *
- * Dimensions, and whether the rule is the usual one, are constants of each instance. */
+/* The forces on a tile. See tile_forces.h. Dimensions, and whether the rule is the usual one, are
+ * constants of each instance. */
+#include "sampled/tile_forces.h"
+
 #include <float.h>
 #include <stddef.h>
 
 #include "base/gather.h"
 #include "sampled/pool.h"
-#include "sampled/tile_forces.h"
 
 enum { MOST_DIMENSIONS = 3 };
 
@@ -27,13 +26,13 @@ typedef struct {
     floats a, log_of;
 } side;
 
-LANES_KERNEL floats log_floats(floats x) {
+LANES_INLINE floats log_floats(floats x) {
     EACH_PART vector_log(&x.part[p]);
     return x;
 }
 
 /* exp(x) for any x; infinite where floats end. */
-LANES_KERNEL floats exp_floats(floats x) {
+LANES_INLINE floats exp_floats(floats x) {
     EACH_PART {
         vector low = x.part[p], high = -x.part[p];
         const vector one = (vector){0} + 1.0f;
@@ -47,7 +46,7 @@ LANES_KERNEL floats exp_floats(floats x) {
     return x;
 }
 
-LANES_KERNEL side side_of(variant is, const ikt_triplet_rule *rule, floats square) {
+LANES_INLINE side side_of(variant is, const ikt_triplet_rule *rule, floats square) {
     const float bend = (float)(rule->t_prime - 1);
     side s = {floats_add(floats_set(1), square), square};
     if (is.is_usual) return s;
@@ -57,7 +56,7 @@ LANES_KERNEL side side_of(variant is, const ikt_triplet_rule *rule, floats squar
 }
 
 /* The weight of L over 2 for the usual rule, whole otherwise. */
-LANES_KERNEL floats weigh(variant is, const ikt_tile_job *job, floats l) {
+LANES_INLINE floats weigh(variant is, const ikt_tile_job *job, floats l) {
     const floats zero = floats_set(0), one = floats_set(1), above = floats_max(l, zero);
     if (is.is_usual || job->weighing == IKT_TRIPLET_LOG) {
         const floats w = floats_sub(floats_root(floats_add(one, above)), one);
@@ -76,7 +75,7 @@ LANES_KERNEL floats weigh(variant is, const ikt_tile_job *job, floats l) {
 }
 
 /* h = r (1 + r)^-t of l = log r. */
-LANES_KERNEL floats ratio_term(float t, floats l) {
+LANES_INLINE floats ratio_term(float t, floats l) {
     const floats below = floats_min(l, floats_set(0)), above = floats_max(l, floats_set(0));
     floats rest = exp_floats(floats_sub(below, above)), power; /* log(1 + r) = above + rest */
     EACH_PART vector_log1p(&rest.part[p]);
@@ -86,7 +85,7 @@ LANES_KERNEL floats ratio_term(float t, floats l) {
 
 /* Adds what w c_j and w c_k are but for a factor, 4 for the usual rule and 2 otherwise, to *c_j,
  * where that is wanted, and *c_k. */
-LANES_KERNEL void add_triplet(variant is, const ikt_tile_job *job, floats w, side j, side k,
+LANES_INLINE void add_triplet(variant is, const ikt_tile_job *job, floats w, side j, side k,
                               floats *c_j, floats *c_k) {
     if (is.is_usual) { /* h / A = B / (A + B)^2 */
         const floats both = floats_add(j.a, k.a), each = floats_div(w, floats_mul(both, both));
@@ -103,7 +102,7 @@ LANES_KERNEL void add_triplet(variant is, const ikt_tile_job *job, floats w, sid
 /* --- a tile ----------------------------------------------------------------------------------- */
 
 /* Positions of 16 rows, given by local numbers. */
-LANES_KERNEL void load_rows(const ikt_tile_job *job, variant is, const int32_t *row,
+LANES_INLINE void load_rows(const ikt_tile_job *job, variant is, const int32_t *row,
                             floats at[MOST_DIMENSIONS]) {
     EACH_PART {
         const int32_t *some = row + p * LANE_WIDTH;
@@ -116,7 +115,7 @@ LANES_KERNEL void load_rows(const ikt_tile_job *job, variant is, const int32_t *
 }
 
 /* 16 rows of q numbers each. */
-LANES_KERNEL void store_rows(variant is, const floats row[MOST_DIMENSIONS], float *to) {
+LANES_INLINE void store_rows(variant is, const floats row[MOST_DIMENSIONS], float *to) {
     EACH_PART {
         float *some = to + p * LANE_WIDTH * is.q;
         if (is.q == 2)
@@ -129,7 +128,7 @@ LANES_KERNEL void store_rows(variant is, const floats row[MOST_DIMENSIONS], floa
 }
 
 /* Lanes without own rows are at the place of the first. */
-LANES_KERNEL void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
+LANES_INLINE void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
     int32_t row[IKT_TILE];
     for (int l = 0; l < IKT_TILE; l++) {
         const int64_t i = l - job->lane;
@@ -144,13 +143,13 @@ typedef struct {
     float *u, *a, *log_of, *c;
 } near_row;
 
-LANES_KERNEL near_row near_row_of(const ikt_tile_job *job, int q, int64_t b) {
+LANES_INLINE near_row near_row_of(const ikt_tile_job *job, int q, int64_t b) {
     float *space = job->space + b * IKT_TILE * (q + 3), *after = space + q * IKT_TILE;
     return (near_row){space, after, after + IKT_TILE, after + 2 * IKT_TILE};
 }
 
 /* Differences to near rows and their sides. */
-LANES_KERNEL void meet_near(const ikt_tile_job *job, variant is,
+LANES_INLINE void meet_near(const ikt_tile_job *job, variant is,
                             const floats own[MOST_DIMENSIONS]) {
     for (int64_t b = 0; b < job->m; b++) {
         const int32_t *near = job->near + b * IKT_TILE;
@@ -177,7 +176,7 @@ typedef struct {
     side side;
 } far_row;
 
-LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
+LANES_INLINE far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
                               const floats own[MOST_DIMENSIONS]) {
     const float *pool = job->pool + job->far[e] * (is.q + job->m);
     far_row r = {.d = floats_load(job->far_d + e * IKT_TILE)};
@@ -200,7 +199,7 @@ LANES_KERNEL far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
 /* w / (2 s^2) by the usual rule, s = A + B. With q = sqrt(1 + L), L no less than 0, it is
  * (q - 1) / s^2 = L (1 + q) / (s (1 + q))^2, which has no difference of nearly equal numbers, and
  * one inverse. */
-LANES_KERNEL floats weigh_usual(floats l, floats s) {
+LANES_INLINE floats weigh_usual(floats l, floats s) {
     const floats length = floats_max(l, floats_set(0)), most = floats_set(FLT_MAX / 8);
     const floats root = floats_quick_root(floats_add(floats_set(1), length));
     const floats inverse = floats_quick_inverse(floats_min(floats_fused(root, s, s), most));
@@ -208,7 +207,7 @@ LANES_KERNEL floats weigh_usual(floats l, floats s) {
 }
 
 /* The same as below by the usual rule. */
-LANES_KERNEL floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, const far_row *r) {
+LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (q + job->m) + q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
     const floats far = r->side.a;
@@ -228,7 +227,7 @@ LANES_KERNEL floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
 }
 
 /* All triplets of a far row with near rows of the tile's and its own; returns the sum of c_k. */
-LANES_KERNEL floats pass_far(const ikt_tile_job *job, variant is, int64_t e, const far_row *r) {
+LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (is.q + job->m) + is.q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
     floats c_k = floats_set(0);
@@ -248,7 +247,7 @@ LANES_KERNEL floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
 }
 
 /* The triplet of two far rows, of which the nearer is j: its force on the tile's rows. */
-LANES_KERNEL void pass_random(const ikt_tile_job *job, variant is, const far_row *a,
+LANES_INLINE void pass_random(const ikt_tile_job *job, variant is, const far_row *a,
                               const far_row *b, floats scale, floats force[MOST_DIMENSIONS]) {
     const bool is_log = is.is_usual || job->weighing == IKT_TRIPLET_LOG;
     const floats l = floats_sub(b->d, a->d), minus = floats_sub(a->d, b->d);
@@ -278,7 +277,7 @@ LANES_KERNEL void pass_random(const ikt_tile_job *job, variant is, const far_row
     }
 }
 
-LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
+LANES_INLINE void tile_forces(const ikt_tile_job *job, variant is) {
     const float factor = is.is_usual ? 4 : 2; /* that the terms above lack */
     const floats share = floats_set(factor * job->share);
     const floats random = floats_set(factor * job->random_share);
@@ -316,7 +315,7 @@ LANES_KERNEL void tile_forces(const ikt_tile_job *job, variant is) {
 
 /* --- instances -------------------------------------------------------------------------------- */
 
-LANES_KERNEL void tile_forces_chosen(const ikt_tile_job *job) {
+void IKT_KERNEL(ikt_tile_forces)(const ikt_tile_job *job) {
     const bool is_usual =
         job->rule.t == 2 && job->rule.t_prime == 2 && job->weighing == IKT_TRIPLET_LOG;
     if (job->q == 2 && is_usual)

@@ -1,15 +1,14 @@
-/* Body of attraction_portable.c, attraction_avx2.c and attraction_avx512.c, which define
- * LANE_WIDTH and TARGET.
+/* The loops over the entries of P. See attraction.h.
  *
  * A part of a row whose length is not a multiple of the lanes ends in a block whose surplus values
  * are masked to zero: such lanes add +0 or -0, which changes no sum that began as +0. Its surplus
  * columns are those of the rows that follow, which are wanted next anyway.
  * Dimensions, kind of pair and whether the value is wanted are constants of each instance. */
+#include "objective/attraction.h"
+
 #include "base/gather.h"
 #include "kernelsum/replica.h"
 #include "objective/curve_lanes.h"
-
-#define BODY LANES_INLINE TARGET
 
 /* Beyond this a squared distance counts as this, so that 0 times it is 0: the padding of a dense P
  * lies infinitely far. */
@@ -27,8 +26,8 @@ typedef struct {
 } row_sums;
 
 /* The same for pairs of UMAP's curve, whose force is cut along each axis. */
-BODY void add_curve(const ikt_pair_weight *pair, variant is, row_sums *sums, int v, const vector *p,
-                    const vector *other, const float *own) {
+LANES_INLINE void add_curve(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
+                            const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], square = (vector){0}, w, rest;
     curve_lanes curve;
     for (int c = 0; c < is.q; c++) {
@@ -53,8 +52,8 @@ BODY void add_curve(const ikt_pair_weight *pair, variant is, row_sums *sums, int
 
 /* Adds the entries of one vector of a block to its sums: own - other along each axis, weight and
  * other terms of the pair. */
-BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
-                      const vector *p, const vector *other, const float *own) {
+LANES_INLINE void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
+                              const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], weight, ratio;
     if (is.kind == IKT_PAIR_CURVE) {
         add_curve(pair, is, sums, v, p, other, own);
@@ -105,7 +104,8 @@ BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, i
     sums->value[v] += *p * ratio;
 }
 
-BODY void finish_row(variant is, const row_sums *sums, const ikt_attraction_job *job, int64_t i) {
+LANES_INLINE void finish_row(variant is, const row_sums *sums, const ikt_attraction_job *job,
+                             int64_t i) {
     for (int c = 0; c < is.q; c++)
         job->force[is.q * i + c] = lanes_total(sums->along[c]);
     if (is.want_value && job->value) job->value[i - job->first] = lanes_total(sums->value);
@@ -115,8 +115,9 @@ BODY void finish_row(variant is, const row_sums *sums, const ikt_attraction_job 
 /* --- sparse ----------------------------------------------------------------------------------- */
 
 /* Adds a block of LANES entries, or the first `count` of them: the others are masked. */
-BODY void add_block(const ikt_attraction_job *job, variant is, row_sums *sums,
-                    const int32_t *column, const float *value, int64_t count, const float *own) {
+LANES_INLINE void add_block(const ikt_attraction_job *job, variant is, row_sums *sums,
+                            const int32_t *column, const float *value, int64_t count,
+                            const float *own) {
     for (int v = 0; v < VECTORS && v * LANE_WIDTH < count; v++) {
         const int64_t left = count - v * LANE_WIDTH;
         vector entries, other[IKT_DIMENSIONS_MOST];
@@ -132,9 +133,9 @@ BODY void add_block(const ikt_attraction_job *job, variant is, row_sums *sums,
 }
 
 /* At the end of the arrays there are no entries to be masked: zeros stand in. */
-BODY void add_last_block(const ikt_attraction_job *job, variant is, row_sums *sums,
-                         const int32_t *column, const float *value, int64_t count,
-                         const float *own) {
+LANES_INLINE void add_last_block(const ikt_attraction_job *job, variant is, row_sums *sums,
+                                 const int32_t *column, const float *value, int64_t count,
+                                 const float *own) {
     int32_t columns[LANES] = {0};
     float values[LANES] = {0};
     memcpy(columns, column, (size_t)count * sizeof *column);
@@ -147,14 +148,14 @@ BODY void add_last_block(const ikt_attraction_job *job, variant is, row_sums *su
 enum { AHEAD = 256 };
 
 /* The address may lie beyond the arrays, where asking does nothing. */
-BODY void ask_ahead(const int32_t *column, const float *value) {
+LANES_INLINE void ask_ahead(const int32_t *column, const float *value) {
     __builtin_prefetch((const void *)((uintptr_t)column + AHEAD * sizeof *column));
     __builtin_prefetch((const void *)((uintptr_t)value + AHEAD * sizeof *value));
 }
 
 /* The entries of row i in one part of P; `entries`: of all rows. */
-BODY void add_part(const ikt_attraction_job *job, variant is, row_sums *sums, const ikt_csr *part,
-                   int64_t i, int64_t entries) {
+LANES_INLINE void add_part(const ikt_attraction_job *job, variant is, row_sums *sums,
+                           const ikt_csr *part, int64_t i, int64_t entries) {
     const int64_t end = part->start[i + 1];
     const float *own = job->y + is.q * i;
     int64_t e = part->start[i];
@@ -169,7 +170,7 @@ BODY void add_part(const ikt_attraction_job *job, variant is, row_sums *sums, co
         add_last_block(job, is, sums, part->column + e, part->value + e, end - e, own);
 }
 
-BODY void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, variant is) {
+LANES_INLINE void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, variant is) {
     const int64_t n = graph->rows.count;
     const int64_t forward = graph->forward.start[n], reverse = graph->reverse.start[n];
     for (int64_t i = job->first; i < job->last; i++) {
@@ -183,7 +184,7 @@ BODY void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, var
 
 /* --- dense ------------------------------------------------------------------------------------ */
 
-BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, variant is) {
+LANES_INLINE void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, variant is) {
     for (int64_t i = job->first; i < job->last; i++) {
         const float *row = dense->value + i * dense->stride;
         float own[IKT_DIMENSIONS_MOST];
@@ -231,7 +232,7 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
             rows(p, job, (variant){q, IKT_PAIR_TSNE, false, is_dense});                            \
     } while (0)
 
-static TARGET void sparse(const ikt_graph *graph, const ikt_attraction_job *job) {
+static void sparse(const ikt_graph *graph, const ikt_attraction_job *job) {
     if (job->q == 1)
         RUN_KINDS(sparse_rows, graph, 1, false);
     else if (job->q == 2)
@@ -240,7 +241,7 @@ static TARGET void sparse(const ikt_graph *graph, const ikt_attraction_job *job)
         RUN_KINDS(sparse_rows, graph, 3, false);
 }
 
-static TARGET void dense(const ikt_dense *p, const ikt_attraction_job *job) {
+static void dense(const ikt_dense *p, const ikt_attraction_job *job) {
     if (job->q == 1)
         RUN_KINDS(dense_rows, p, 1, true);
     else if (job->q == 2)
@@ -248,3 +249,5 @@ static TARGET void dense(const ikt_dense *p, const ikt_attraction_job *job) {
     else
         RUN_KINDS(dense_rows, p, 3, true);
 }
+
+const ikt_attraction_kernel IKT_KERNEL(ikt_attraction_kernel) = {sparse, dense};

@@ -1,16 +1,17 @@
-/* Body of negatives_portable.c, negatives_avx2.c and negatives_avx512.c, which define LANE_WIDTH.
- * Dimensions, and whether a = b = 1, are constants of each instance. */
+/* Repulsion from far rows. See negatives.h. Dimensions, and whether a = b = 1, are constants of
+ * each instance. */
+#include "objective/negatives.h"
+
 #include "base/lanes.h"
 #include "objective/curve_lanes.h"
-#include "objective/negatives.h"
 
 /* Beyond this the square of a distance counts as this: no force is left, and none is NaN. Its
  * square is finite, too. */
 static const float negatives_farthest = 1e18F;
 
 /* strength w / (soft + s) of squared distances s. With a = b = 1 it is one division. */
-LANES_INLINE TARGET void negative_slope(const ikt_negative_force *force, bool is_student,
-                                        const vector *square, vector *slope) {
+LANES_INLINE void negative_slope(const ikt_negative_force *force, bool is_student,
+                                 const vector *square, vector *slope) {
     vector w, rest;
     curve_lanes curve;
     if (is_student) {
@@ -23,7 +24,7 @@ LANES_INLINE TARGET void negative_slope(const ikt_negative_force *force, bool is
 }
 
 /* The rows of one register: lanes at .. at + LANE_WIDTH - 1 of the tile. */
-LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, bool is_student, int at) {
+LANES_INLINE void repel_rows(const ikt_negatives_job *job, int q, bool is_student, int at) {
     const ikt_negative_force *force = &job->force;
     vector own[IKT_DIMENSIONS_MOST], sum[IKT_DIMENSIONS_MOST], weight;
     memcpy(&weight, job->weight + at, sizeof weight);
@@ -51,12 +52,12 @@ LANES_INLINE TARGET void repel_rows(const ikt_negatives_job *job, int q, bool is
         memcpy(job->sum[c] + at, &sum[c], sizeof sum[c]);
 }
 
-LANES_INLINE TARGET void repel_tile(const ikt_negatives_job *job, int q, bool is_student) {
+LANES_INLINE void repel_tile(const ikt_negatives_job *job, int q, bool is_student) {
     for (int at = 0; at < LANES; at += LANE_WIDTH)
         repel_rows(job, q, is_student, at);
 }
 
-static inline TARGET void repel(const ikt_negatives_job *job) {
+void IKT_KERNEL(ikt_negatives_kernel)(const ikt_negatives_job *job) {
     const bool is_student = job->force.log_a == 0 && job->force.b == 1;
     if (is_student && job->q == 1)
         repel_tile(job, 1, true);

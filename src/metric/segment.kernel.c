@@ -1,5 +1,4 @@
-/* Points of a line, on one instruction set: what segment_portable.c, segment_avx2.c and
- * segment_avx512.c compile. See segment.h.
+/* Points of a line. See segment.h.
  *
  * Weights that sum to 1 at both ends sum to at most 1 between them (Hoelder's inequality), and to
  * far less where the ends are far apart. Only there, where the sum is below 2^-60, are they divided
@@ -16,7 +15,7 @@ LANES_INLINE void load(vector *to, const float *from) {
 
 /* 2^x to 2e-7 of itself, 0 below -126.5; x <= 0. Method: x = n + f with |f| <= 1/2, a polynomial of
  * 2^f through the Chebyshev nodes. */
-LANES_KERNEL vector power_of_two(vector x) {
+LANES_INLINE vector power_of_two(vector x) {
     const vector magic = (vector){0} + 12582912.0f; /* 3 * 2^22: adding it rounds to an integer */
     x = vector_max(x, (vector){0} - 127.0f);
     const vector rounded = x + magic;
@@ -35,14 +34,14 @@ LANES_KERNEL vector power_of_two(vector x) {
 }
 
 /* The log-weights of some lanes at the point. */
-LANES_KERNEL vector weights_at(const float *low, const float *high, vector t) {
+LANES_INLINE vector weights_at(const float *low, const float *high, vector t) {
     vector a, b;
     load(&a, low);
     load(&b, high);
     return vector_fused(t, b - a, a); /* of equal rows a itself */
 }
 
-LANES_KERNEL float largest(const ikt_class_lanes *shape, const float *low, const float *high,
+LANES_INLINE float largest(const ikt_class_lanes *shape, const float *low, const float *high,
                            vector t) {
     vector most = (vector){0} + IKT_NO_WEIGHT;
     for (int64_t l = 0; l < shape->lanes; l += LANE_WIDTH)
@@ -54,7 +53,7 @@ LANES_KERNEL float largest(const ikt_class_lanes *shape, const float *low, const
 }
 
 /* The sums of the classes' weights in root[wide], divided by 2^shift; returns the sum of all. */
-LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, const float *high,
+LANES_INLINE float class_sums(const ikt_class_lanes *shape, const float *low, const float *high,
                               vector t, float shift, float *root) {
     vector lanes[VECTORS];
     const vector back = (vector){0} + shift;
@@ -80,7 +79,7 @@ LANES_KERNEL float class_sums(const ikt_class_lanes *shape, const float *low, co
     return lanes_total(lanes);
 }
 
-LANES_KERNEL void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
+LANES_INLINE void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
                              float t, float *root) {
     const vector at = (vector){0} + t;
     float total = class_sums(shape, low, high, at, 0, root);
@@ -95,7 +94,7 @@ LANES_KERNEL void find_roots(const ikt_class_lanes *shape, const float *low, con
     }
 }
 
-LANES_KERNEL void find_halves(const float *weight, int64_t lanes, float *half) {
+LANES_INLINE void find_halves(const float *weight, int64_t lanes, float *half) {
     for (int64_t l = 0; l < lanes; l += LANE_WIDTH) {
         vector w;
         load(&w, weight + l);
@@ -104,7 +103,7 @@ LANES_KERNEL void find_halves(const float *weight, int64_t lanes, float *half) {
     }
 }
 
-LANES_KERNEL float find_middle(const ikt_class_lanes *shape, const float *half, const float *other,
+LANES_INLINE float find_middle(const ikt_class_lanes *shape, const float *half, const float *other,
                                float *root) {
     vector lanes[VECTORS];
     float total = 0;
@@ -135,7 +134,7 @@ LANES_KERNEL float find_middle(const ikt_class_lanes *shape, const float *half, 
 
 /* v^2 = sum over classes of p_c (beta_c - beta)^2, beta_c being the mean of a_j - a_i under the
  * weights of the class, beta that under all, in natural logarithms. */
-LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
+LANES_INLINE double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
                                float t) {
     const double log_2 = 0.69314718055994530942;
     const vector at = (vector){0} + t, shift = (vector){0} + largest(shape, low, high, at);
@@ -165,7 +164,7 @@ LANES_KERNEL double find_speed(const ikt_class_lanes *shape, const float *low, c
     return log_2 * log_2 * square;
 }
 
-LANES_KERNEL float find_chord(const float *a, const float *b, int wide) {
+LANES_INLINE float find_chord(const float *a, const float *b, int wide) {
     vector lanes[VECTORS];
     memset(lanes, 0, sizeof lanes);
     for (int c = 0; c < wide; c += LANES)
@@ -185,7 +184,7 @@ static const float safely = 1.00001f, noise = 1e-6f;
 
 /* The sum of the arcs over all pieces. The line is halved again and again; each point that is added
  * makes the sum larger, so that it ends as soon as that is above the limit. */
-LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const float *low,
+LANES_INLINE float sum_arcs(const ikt_class_lanes *shape, int points, const float *low,
                             const float *high, const float *root_low, const float *root_high,
                             float limit, float *root) {
     const int wide = shape->wide, pieces = points + 1;
@@ -222,31 +221,32 @@ LANES_KERNEL float sum_arcs(const ikt_class_lanes *shape, int points, const floa
 /* --- the functions of the table, which begin with the instruction set of the file ---------------
  */
 
-static TARGET void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
-                         float *root) {
+static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
+                  float *root) {
     find_roots(shape, low, high, t, root);
 }
 
-static TARGET double speed(const ikt_class_lanes *shape, const float *low, const float *high,
-                           float t) {
+static double speed(const ikt_class_lanes *shape, const float *low, const float *high, float t) {
     return find_speed(shape, low, high, t);
 }
 
-static TARGET void halves(const float *weight, int64_t lanes, float *half) {
+static void halves(const float *weight, int64_t lanes, float *half) {
     find_halves(weight, lanes, half);
 }
 
-static TARGET float middle(const ikt_class_lanes *shape, const float *half, const float *other,
-                           float *root) {
+static float middle(const ikt_class_lanes *shape, const float *half, const float *other,
+                    float *root) {
     return find_middle(shape, half, other, root);
 }
 
-static TARGET float chord(const float *a, const float *b, int wide) {
+static float chord(const float *a, const float *b, int wide) {
     return find_chord(a, b, wide);
 }
 
-static TARGET float arcs(const ikt_class_lanes *shape, int points, const float *low,
-                         const float *high, const float *root_low, const float *root_high,
-                         float limit, float *root) {
+static float arcs(const ikt_class_lanes *shape, int points, const float *low, const float *high,
+                  const float *root_low, const float *root_high, float limit, float *root) {
     return sum_arcs(shape, points, low, high, root_low, root_high, limit, root);
 }
+
+const ikt_segment_kernel IKT_KERNEL(ikt_segment_kernel) = {roots,  speed, halves,
+                                                           middle, chord, arcs};
