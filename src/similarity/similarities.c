@@ -173,25 +173,18 @@ static ikt_status prepare_codes(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const ikt_codes *codes = s->of.codes;
     const size_t stride = (size_t)codes->stride;
-    int64_t *counts = NULL, mine = 0;
-    char *own = NULL;
+    int64_t *counts = NULL;
     s->shape = (ikt_code_shape){codes->t, codes->stride, codes->width};
     ikt_status st = ikt_alloc(ctx, &s->codes, s->m, stride, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, s->m, stride, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->equal, s->most * s->m, sizeof *s->equal, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
-    for (int64_t l = 0; st == IKT_OK && !s->of.is_apart && l < s->m; l++) {
-        const int64_t i = s->chosen[l] - s->rows.first;
-        counts[ikt_rows_owner(&s->rows, s->chosen[l])]++;
-        if (i >= 0 && i < s->rows.count)
-            memcpy(own + (size_t)mine++ * stride, (const char *)codes->code + (size_t)i * stride,
-                   stride);
-        s->self[l] = 1;
+    if (st == IKT_OK && !s->of.is_apart) {
+        ikt_rows_gather(ctx, &s->rows, s->chosen, s->m, codes->code, stride, counts, s->codes);
+        for (int64_t l = 0; l < s->m; l++)
+            s->self[l] = 1;
     }
-    if (st == IKT_OK && !s->of.is_apart) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
-    ikt_free(&own);
     ikt_free(&counts);
     return st;
 }
