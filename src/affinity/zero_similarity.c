@@ -1,9 +1,8 @@
 /* Rows without any similarity: their nearest rows by input distance, which become their neighbours.
  *
- * Method: such rows are few; their coordinates go to every rank, each rank streams its own rows
- * past them and keeps the k nearest, and the ranks' lists are merged. Advantage: exact, and one
- * pass over the data per thousand of them. Disadvantage: the data is read again. Sparse rows stay
- * sparse, with the same distances. */
+ * Method: such rows are few; they are queries (neighbours/query.h), past which each rank streams
+ * its own rows. Advantage: exact, and one pass over the data per thousand of them. Disadvantage:
+ * the data is read again. Sparse rows stay sparse, with the same distances. */
 #include "affinity/affinity.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "metric/metric.h"
-#include "neighbours/neighbours.h"
+#include "neighbours/query.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 
@@ -20,121 +19,89 @@ static const char purpose[] = "zero similarity";
 
 /* A batch of zero-similarity rows and the k nearest rows found so far. */
 typedef struct {
+    ikt_dataset *data;
     const ikt_metric *metric;
     const int64_t *row; /* [count] global rows */
-    int64_t count, k, d;
-    bool is_sparse;    /* x and block are the sparse rows below in place of these */
-    float *x;          /* [count * d] */
-    float *score;      /* [count * k] */
-    uint32_t *nearest; /* [count * k] */
-    float *block;      /* [BLOCK_ROWS * d] own rows being streamed */
-    ikt_sparse zero;   /* [count] */
-    ikt_sparse rows;   /* own rows being streamed */
-    float *all_score;  /* [ranks * count * k] lists of all ranks */
-    uint32_t *all_nearest;
-    int64_t *counts; /* [ranks] */
+    int64_t count, d;
+    bool is_pairs;       /* x holds all distances of the rows, and nothing is streamed */
+    bool is_sparse;      /* x and block are the sparse rows below in place of these */
+    float *x;            /* [count * d] */
+    float *block;        /* [BLOCK_ROWS * d] own rows being streamed */
+    ikt_sparse zero;     /* [count] */
+    ikt_sparse rows;     /* own rows being streamed */
+    ikt_neighbours best; /* among the own rows; then, of those dealt to this rank, among all */
+    int64_t *counts;     /* [ranks] of the batch that are dealt to each rank */
 } batch;
 
-static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t rows) {
-    const int64_t d = b->d, k = b->k;
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t q = 0; q < b->count; q++)
-        for (int64_t r = 0; r < rows; r++) {
-            if (first_row + r == b->row[q]) continue;
-            const double score = b->is_sparse
-                                     ? b->metric->sparse_exact(ikt_sparse_row_of(&b->zero, q),
-                                                               ikt_sparse_row_of(&b->rows, r))
-                                     : b->metric->exact(b->x + q * d, b->block + r * d, d);
-            ikt_best_offer(b->score + q * k, b->nearest + q * k, k, (float)score,
-                           (uint32_t)(first_row + r));
-        }
+/* From a zero-similarity row to row r of the block that begins with `first_row`. */
+static float distance(const batch *b, int64_t q, int64_t first_row, int64_t r) {
+    const float *x = b->is_sparse ? NULL : b->x + q * b->d;
+    if (b->is_pairs) return x[first_row + r];
+    if (!b->is_sparse) return (float)b->metric->exact(x, b->block + r * b->d, b->d);
+    return (float)b->metric->sparse_exact(ikt_sparse_row_of(&b->zero, q),
+                                          ikt_sparse_row_of(&b->rows, r));
 }
 
-static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
-                         batch *b) {
+static void offer_block(ikt_context *ctx, const batch *b, int64_t first_row, int64_t rows) {
+    const int64_t k = b->best.k;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t q = 0; q < b->count; q++)
-        ikt_best_clear(b->score + q * b->k, b->nearest + q * b->k, b->k);
-    const int64_t block = b->is_sparse ? ikt_dataset_block_rows(data) : BLOCK_ROWS;
+        for (int64_t r = 0; r < rows; r++)
+            if (first_row + r != b->row[q])
+                ikt_best_offer(b->best.score + q * k, b->best.row + q * k, k,
+                               distance(b, q, first_row, r), (uint32_t)(first_row + r));
+}
+
+/* COLLECTIVE. The own rows, block by block, past the batch. */
+static ikt_status stream(ikt_context *ctx, const ikt_rows *distribution, batch *b) {
+    const int64_t block = b->is_sparse ? ikt_dataset_block_rows(b->data) : BLOCK_ROWS;
     const int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
     for (int64_t step = 0; step < steps; step++) {
         const int64_t done = step * block, left = distribution->count - done;
         const int64_t rows = left < 0 ? 0 : left < block ? left : block;
-        const int64_t first = distribution->first + done;
-        IKT_TRY(b->is_sparse ? ikt_dataset_read_sparse(data, rows ? first : 0, rows, &b->rows)
-                             : ikt_dataset_read(data, rows ? first : 0, rows, b->block));
+        const int64_t first = rows ? distribution->first + done : 0;
+        if (b->is_sparse)
+            IKT_TRY(ikt_dataset_read_sparse(b->data, first, rows, &b->rows));
+        else if (!b->is_pairs)
+            IKT_TRY(ikt_dataset_read(b->data, first, rows, b->block));
         offer_block(ctx, b, first, rows);
     }
     return IKT_OK;
 }
 
-/* The nearest rows of a matrix of all distances, of which the rows of the batch are all there is
- * to look at. */
-static void look_up(ikt_context *ctx, batch *b) {
-    const int64_t k = b->k, n = b->d;
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t q = 0; q < b->count; q++) {
-        ikt_best_clear(b->score + q * k, b->nearest + q * k, k);
-        for (int64_t j = 0; j < n; j++)
-            if (j != b->row[q])
-                ikt_best_offer(b->score + q * k, b->nearest + q * k, k, b->x[q * n + j],
-                               (uint32_t)j);
-        ikt_best_sort(b->score + q * k, b->nearest + q * k, k);
-    }
-}
-
 static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              ikt_zero_similarity *zeros, int64_t done) {
-    int64_t left = zeros->count - done, count = left < BATCH ? left : BATCH;
-    batch b = {.metric = ikt_metric_of(data),
+    const int64_t left = zeros->count - done, k = zeros->k;
+    const ikt_rows dealt = ikt_rows_make(left < BATCH ? left : BATCH, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows all = ikt_rows_make(dealt.n, 1, 0);
+    batch b = {.data = data,
+               .metric = ikt_metric_of(data),
                .row = zeros->row + done,
-               .count = count,
-               .k = zeros->k,
+               .count = dealt.n,
+               .is_pairs = ikt_dataset_pairs(data) != NULL,
                .is_sparse = ikt_dataset_is_sparse(data),
                .d = ikt_dataset_columns(data)};
-    const int64_t lists = count * b.k, ranks = ikt_size(ctx), d = b.is_sparse ? 0 : b.d;
-    ikt_status st = ikt_alloc(ctx, &b.x, count * d, sizeof *b.x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.score, lists, sizeof *b.score, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.nearest, lists, sizeof *b.nearest, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.block, BLOCK_ROWS * d, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_score, ranks * lists, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_nearest, ranks * lists, sizeof(uint32_t), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.counts, ranks, sizeof *b.counts, purpose);
+    const int64_t d = b.is_sparse ? 0 : b.d, streamed = b.is_pairs ? 0 : BLOCK_ROWS * d;
+    ikt_status st = ikt_alloc(ctx, &b.x, b.count * d, sizeof *b.x, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.block, streamed, sizeof *b.block, purpose);
+    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &all, k, &b.best);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.counts, dealt.ranks, sizeof *b.counts, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
-    const bool is_pairs = ikt_dataset_pairs(data) != NULL;
-    if (st == IKT_OK && is_pairs) {
-        look_up(ctx, &b);
-        memcpy(zeros->nearest + done * b.k, b.nearest, (size_t)lists * sizeof *b.nearest);
-    } else if (st == IKT_OK) {
-        st = stream(ctx, data, rows, &b);
-    }
-    if (st == IKT_OK && !is_pairs) {
-        for (int r = 0; r < ranks; r++)
-            b.counts[r] = lists;
-        ikt_allgather(ctx, b.score, lists, sizeof(float), b.all_score, b.counts);
-        ikt_allgather(ctx, b.nearest, lists, sizeof(uint32_t), b.all_nearest, b.counts);
-        for (int64_t q = 0; q < count; q++) { /* every rank gets the same merged lists */
-            float *score = b.score + q * b.k;
-            uint32_t *nearest = zeros->nearest + (done + q) * b.k;
-            ikt_best_clear(score, nearest, b.k);
-            for (int64_t e = 0; e < ranks * b.k; e++) {
-                const int64_t at = e / b.k * lists + q * b.k + e % b.k;
-                if (b.all_nearest[at] != UINT32_MAX)
-                    ikt_best_offer(score, nearest, b.k, b.all_score[at], b.all_nearest[at]);
-            }
-            ikt_best_sort(score, nearest, b.k);
-        }
-    }
+    if (st == IKT_OK) st = stream(ctx, rows, &b);
+    for (int r = 0; st == IKT_OK && r < dealt.ranks; r++)
+        b.counts[r] = ikt_rows_count(&dealt, r);
+    if (st == IKT_OK) st = ikt_query_join(ctx, &b.best, b.counts);
+    if (st == IKT_OK)
+        ikt_allgather(ctx, b.best.row, dealt.count, (size_t)k * sizeof *b.best.row,
+                      zeros->nearest + done * k, b.counts);
     ikt_free(&b.x);
-    ikt_free(&b.score);
-    ikt_free(&b.nearest);
     ikt_free(&b.block);
     ikt_sparse_destroy(&b.zero);
     ikt_sparse_destroy(&b.rows);
-    ikt_free(&b.all_score);
-    ikt_free(&b.all_nearest);
+    ikt_neighbours_destroy(&b.best);
     ikt_free(&b.counts);
     return st;
 }

@@ -1,6 +1,9 @@
 /* Ownership of rows: the first n % ranks ranks own one row more than the others. Sets of rows. */
 #include "dist/rows.h"
 
+#include <string.h>
+
+#include "base/comm.h"
 #include "base/memory.h"
 
 ikt_rows ikt_rows_make(int64_t n, int ranks, int rank) {
@@ -24,6 +27,20 @@ int ikt_rows_owner(const ikt_rows *rows, int64_t row) {
     int64_t in_larger = more * (base + 1); /* rows in the blocks of base + 1 */
     if (row < in_larger) return (int)(row / (base + 1));
     return (int)(more + (row - in_larger) / base);
+}
+
+void ikt_rows_gather(ikt_context *ctx, const ikt_rows *rows, const int64_t *row, int64_t count,
+                     const void *own, size_t bytes, int64_t *counts, void *all) {
+    char *mine = NULL; /* those of this rank lie side by side */
+    memset(counts, 0, (size_t)rows->ranks * sizeof *counts);
+    for (int64_t e = 0; e < count; e++) {
+        counts[ikt_rows_owner(rows, row[e])]++;
+        if (!ikt_is_own(rows, row[e])) continue;
+        char *to = (char *)all + (size_t)e * bytes;
+        if (!mine) mine = to;
+        memcpy(to, (const char *)own + (size_t)(row[e] - rows->first) * bytes, bytes);
+    }
+    ikt_allgather(ctx, mine, counts[ikt_rank(ctx)], bytes, all, counts);
 }
 
 ikt_status ikt_row_set_create(ikt_context *ctx, int64_t n, ikt_row_set *out) {

@@ -6,6 +6,7 @@
 #define IKT_DIST_ROWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -17,7 +18,7 @@ typedef struct {
     int64_t count; /* rows of this rank */
 } ikt_rows;
 
-/* LOCAL, all of them. */
+/* LOCAL. */
 ikt_rows ikt_rows_make(int64_t n, int ranks, int rank);
 int64_t ikt_rows_first(const ikt_rows *rows, int rank); /* rank == ranks gives n */
 int64_t ikt_rows_count(const ikt_rows *rows, int rank);
@@ -27,6 +28,14 @@ int ikt_rows_owner(const ikt_rows *rows, int64_t row);
 static inline bool ikt_is_own(const ikt_rows *rows, int64_t row) {
     return row >= rows->first && row < rows->first + rows->count;
 }
+
+/* COLLECTIVE. What belongs to a few rows, on every rank.
+ *   row      [count] the rows, ascending, the same on all ranks; a row may come twice
+ *   own      [rows->count] elements of `bytes` bytes, of the own rows
+ *   counts   [ranks] receives how many of the few rows each rank owns
+ *   all      [count] elements, in the order of `row` */
+void ikt_rows_gather(ikt_context *ctx, const ikt_rows *rows, const int64_t *row, int64_t count,
+                     const void *own, size_t bytes, int64_t *counts, void *all);
 
 /* A set of global rows, one bit each, whose members have numbers: how many come before. Advantage:
  * no sorting of millions of columns, a number is one look-up. Disadvantage: 3 n / 16 bytes. */

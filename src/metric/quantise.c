@@ -38,21 +38,6 @@ static double squared_length(const ikt_quantiser *q, const float *x) {
 
 /* --- centre and unit -------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Rows at equal distances, those of each rank in its order, on every rank. */
-static void gather_sample(ikt_context *ctx, const ikt_rows *rows, const float *x, int64_t d,
-                          float *mine, float *all, int64_t *counts) {
-    int64_t own = 0;
-    memset(counts, 0, (size_t)ikt_size(ctx) * sizeof *counts);
-    for (int64_t s = 0; s < SAMPLE; s++) {
-        const int64_t row = rows->n * (2 * s + 1) / (2 * SAMPLE);
-        counts[ikt_rows_owner(rows, row)]++;
-        if (row < rows->first || row >= rows->first + rows->count) continue;
-        memcpy(mine + own * d, x + (row - rows->first) * d, (size_t)d * sizeof *x);
-        own++;
-    }
-    ikt_allgather(ctx, mine, own, (size_t)d * sizeof *x, all, counts);
-}
-
 static void find_centre(const float *sample, ikt_quantiser *q) {
     for (int64_t k = 0; k < q->d; k++) {
         double column[SAMPLE];
@@ -91,8 +76,11 @@ static void choose(ikt_context *ctx, const ikt_rows *rows, const float *x, float
                    double *length, int64_t *counts, double *all, ikt_quantiser *q) {
     const int64_t d = q->d, size = ikt_size(ctx);
     double own[OUTSIDE + 1] = {0}, largest[OUTSIDE + 1] = {0};
-    gather_sample(ctx, rows, x, d, sample, sample + SAMPLE * d, counts);
-    find_centre(sample + SAMPLE * d, q);
+    int64_t row[SAMPLE]; /* at equal distances */
+    for (int64_t s = 0; s < SAMPLE; s++)
+        row[s] = rows->n * (2 * s + 1) / (2 * SAMPLE);
+    ikt_rows_gather(ctx, rows, row, SAMPLE, x, (size_t)d * sizeof *x, counts, sample);
+    find_centre(sample, q);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         length[i] = squared_length(q, x + i * d);
@@ -115,7 +103,7 @@ ikt_status ikt_quantiser_create(ikt_context *ctx, const ikt_rows *rows, const fl
     *out = (ikt_quantiser){0};
     IKT_ARRAYS(held, ctx, purpose);
     made.centre = ikt_claim_kept(&held, d, sizeof *made.centre);
-    float *sample = ikt_claim(&held, 2 * SAMPLE * d, sizeof *sample);
+    float *sample = ikt_claim(&held, SAMPLE * d, sizeof *sample);
     double *length = ikt_claim(&held, rows->count, sizeof *length);
     int64_t *counts = ikt_claim(&held, size, sizeof *counts);
     double *all = ikt_claim(&held, size * (OUTSIDE + 1), sizeof *all);

@@ -1,8 +1,6 @@
 /* Where rows lie among landmarks. See start.h. */
 #include "pipeline/start.h"
 
-#include <string.h>
-
 #include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/memory.h"
@@ -53,27 +51,16 @@ static ikt_status lists_create(ikt_context *ctx, const ikt_landmarks *landmarks,
 
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
                                      const ikt_rows *rows, const ikt_codes *codes, float *y) {
-    const size_t stride = (size_t)codes->stride;
-    int64_t *counts = NULL, mine = 0;
-    char *own_landmarks = NULL, *theirs = NULL;
+    int64_t *counts = NULL;
+    char *theirs = NULL; /* codes of the landmarks, on every rank */
     ikt_neighbours lists = {0};
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    /* The codes of the landmarks on every rank: each has those of its own rows. */
-    ikt_status st = ikt_alloc(ctx, &theirs, landmarks->count, stride, purpose);
+    ikt_status st = ikt_alloc(ctx, &theirs, landmarks->count, (size_t)codes->stride, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own_landmarks, landmarks->count, stride, purpose);
     st = ikt_agree(ctx, st);
-    for (int64_t l = 0; st == IKT_OK && l < landmarks->count; l++) {
-        const int64_t i = landmarks->row[l] - rows->first;
-        counts[ikt_rows_owner(rows, landmarks->row[l])]++;
-        if (i >= 0 && i < rows->count)
-            memcpy(own_landmarks + (size_t)mine++ * stride,
-                   (const char *)codes->code + (size_t)i * stride, stride);
-    }
     if (st == IKT_OK) {
-        ikt_allgather(ctx, own_landmarks, mine, stride, theirs, counts);
-        ikt_free(&counts);
-        ikt_free(&own_landmarks);
+        ikt_rows_gather(ctx, rows, landmarks->row, landmarks->count, codes->code,
+                        (size_t)codes->stride, counts, theirs);
         st = lists_create(ctx, landmarks, rows, &lists);
         for (int64_t done = 0; st == IKT_OK && done < rows->count; done += CHUNK) {
             ikt_rows chunk = *rows;
@@ -90,7 +77,6 @@ ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *land
         st = ikt_agree(ctx, st);
     }
     ikt_free(&counts);
-    ikt_free(&own_landmarks);
     ikt_free(&theirs);
     ikt_neighbours_destroy(&lists);
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);

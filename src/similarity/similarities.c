@@ -173,24 +173,19 @@ static ikt_status prepare_codes(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const ikt_codes *codes = s->of.codes;
     const size_t stride = (size_t)codes->stride;
-    int64_t mine = 0;
     s->shape = (ikt_code_shape){codes->t, codes->stride, codes->width};
     IKT_ARRAYS(held, ctx, purpose);
     s->codes = ikt_claim_kept(&held, s->m, stride);
-    char *own = ikt_claim(&held, s->m, stride);
     int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
     s->equal = ikt_claim_kept(&held, s->most * s->m, sizeof *s->equal);
     IKT_TRY(ikt_arrays_agree(&held));
-    if (s->of.is_apart) memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
-    for (int64_t l = 0; !s->of.is_apart && l < s->m; l++) {
-        const int64_t i = s->chosen[l] - s->rows.first;
-        counts[ikt_rows_owner(&s->rows, s->chosen[l])]++;
-        if (i >= 0 && i < s->rows.count)
-            memcpy(own + (size_t)mine++ * stride, (const char *)codes->code + (size_t)i * stride,
-                   stride);
-        s->self[l] = 1;
+    if (s->of.is_apart) {
+        memcpy(s->codes, s->of.chosen_codes, (size_t)s->m * stride);
+        return IKT_OK;
     }
-    if (!s->of.is_apart) ikt_allgather(ctx, own, mine, stride, s->codes, counts);
+    ikt_rows_gather(ctx, &s->rows, s->chosen, s->m, codes->code, stride, counts, s->codes);
+    for (int64_t l = 0; l < s->m; l++)
+        s->self[l] = 1;
     return IKT_OK;
 }
 

@@ -8,6 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         {.delimiter = ',', .header = IKT_HEADER_YES, .label_column = "kind"},
         {.delimiter = ' ', .header = IKT_HEADER_NO, .label_column = "2", .skip_columns = "1"}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-        fuzz_table(data, size, &ways[w]);
+        fuzz_table(data, size, &ways[w], true);
     return 0;
 }

@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
-    fuzz_table(data, size, &plain);
+    fuzz_table(data, size, &plain, false);
     return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "io/formats/csv_file.h"
 
 enum { CELLS_MOST = 1 << 18, PATH_SIZE = 64, PIECE = 3 };
 
@@ -99,28 +100,21 @@ typedef struct {
     int32_t *labels;
 } table;
 
-static void check_shape(const ikt_reader *reader) {
-    fuzz_check(reader->n >= 1 && reader->d >= 1, "an accepted table has no rows or no columns");
-    const char *classes = reader->classes;
-    fuzz_check(!classes || (reader->labels && classes[0] && strchr(classes, '\n')),
-               "names of classes without labels or without a name");
+/* Room for the rows. */
+static void table_create(table *t, int64_t n, int64_t d, ikt_type type) {
+    t->n = n;
+    t->d = d;
+    t->skipped = n > CELLS_MOST / d;
+    if (t->skipped) return;
+    t->bytes = (size_t)(n * d) * ikt_type_size(type);
+    t->rows = calloc(t->bytes + 1, 1);
+    t->labels = calloc((size_t)n + 1, sizeof *t->labels);
 }
 
-/* All rows, `step` at a time. */
-static void read_rows(ikt_reader *reader, int64_t step, table *t) {
-    const size_t size = ikt_type_size(reader->type);
-    t->n = reader->n;
-    t->d = reader->d;
-    t->skipped = t->n > CELLS_MOST / t->d;
-    if (t->skipped) return;
-    t->bytes = (size_t)(t->n * t->d) * size;
-    t->rows = calloc(t->bytes + 1, 1);
-    t->labels = calloc((size_t)t->n + 1, sizeof *t->labels);
-    for (int64_t first = 0; first < t->n && t->status == IKT_OK; first += step) {
-        const int64_t left = t->n - first, count = left < step ? left : step;
-        t->status = ikt_reader_read(reader, count, t->rows + (size_t)(first * t->d) * size,
-                                    reader->labels ? t->labels + first : NULL);
-    }
+static void check_shape(int64_t n, int64_t d, bool labels, const char *classes) {
+    fuzz_check(n >= 1 && d >= 1, "an accepted table has no rows or no columns");
+    fuzz_check(!classes || (labels && classes[0] && strchr(classes, '\n')),
+               "names of classes without labels or without a name");
 }
 
 /* The memory that a reader may have: buffers, and what bytes can stand for. Compressed text may be
@@ -129,17 +123,49 @@ static int64_t bound(size_t size) {
     return (1 << 20) + (int64_t)size * 1032 * 64;
 }
 
-static table read_table(const char *path, size_t size, const ikt_reader_options *options,
-                        int64_t step) {
-    ikt_context *ctx = fuzz_context();
-    table t = {.status = IKT_OK};
+/* All rows, `step` at a time. */
+static ikt_status read_array(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                             int64_t step, table *t) {
     ikt_reader *reader = NULL;
-    t.status = ikt_reader_open(ctx, path, options, &reader);
-    if (t.status == IKT_OK) {
-        check_shape(reader);
-        read_rows(reader, step, &t);
+    ikt_status st = ikt_reader_open(ctx, path, options, &reader);
+    if (st == IKT_OK) {
+        check_shape(reader->n, reader->d, reader->labels, reader->classes);
+        table_create(t, reader->n, reader->d, reader->type);
+    }
+    for (int64_t first = 0; first < t->n && !t->skipped && st == IKT_OK; first += step) {
+        const int64_t left = t->n - first, count = left < step ? left : step;
+        const size_t row = t->bytes / (size_t)t->n;
+        st = ikt_reader_read(reader, count, t->rows + (size_t)first * row,
+                             reader->labels ? t->labels + first : NULL);
     }
     ikt_reader_close(&reader);
+    return st;
+}
+
+static ikt_status read_csv(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                           int64_t step, table *t) {
+    ikt_csv_file file;
+    ikt_status st = ikt_csv_file_open(ctx, path, options, 0, &file);
+    const int64_t label = file.columns.label;
+    if (st == IKT_OK) st = ikt_csv_file_learn(&file, label, false);
+    if (st == IKT_OK && file.columns.numbers > 0) {
+        check_shape(file.n, file.columns.numbers, label >= 0, file.classes);
+        table_create(t, file.n, file.columns.numbers, IKT_TYPE_F64);
+    }
+    for (int64_t first = 0; first < t->n && !t->skipped && st == IKT_OK; first += step) {
+        const int64_t left = t->n - first, count = left < step ? left : step;
+        st = ikt_csv_file_read(&file, count, (double *)(void *)t->rows + first * t->d, label,
+                               label >= 0 ? t->labels + first : NULL, NULL);
+    }
+    ikt_csv_file_close(&file);
+    return st;
+}
+
+static table read_table(const char *path, size_t size, const ikt_reader_options *options,
+                        int64_t step, bool is_csv) {
+    ikt_context *ctx = fuzz_context();
+    table t = {.status = IKT_OK};
+    t.status = (is_csv ? read_csv : read_array)(ctx, path, options, step, &t);
     fuzz_outcome(ctx, t.status, bound(size));
     return t;
 }
@@ -150,7 +176,7 @@ static void compare(const table *a, const table *b) {
     if (a->status != IKT_OK) return;
     fuzz_check(a->n == b->n && a->d == b->d && a->bytes == b->bytes, "read with another shape");
     fuzz_check(a->bytes == 0 || memcmp(a->rows, b->rows, a->bytes) == 0, "read as other numbers");
-    fuzz_check(memcmp(a->labels, b->labels, (size_t)a->n * sizeof *a->labels) == 0,
+    fuzz_check(a->n == 0 || memcmp(a->labels, b->labels, (size_t)a->n * sizeof *a->labels) == 0,
                "read with other labels");
 }
 
@@ -165,14 +191,14 @@ static bool may_be_packed(const uint8_t *data, size_t size) {
                         memcmp(data, "MA", 2) != 0);
 }
 
-void fuzz_table(const uint8_t *data, size_t size, const ikt_reader_options *options) {
+void fuzz_table(const uint8_t *data, size_t size, const ikt_reader_options *options, bool is_csv) {
     const char *path = fuzz_file(data, size);
-    table whole = read_table(path, size, options, CELLS_MOST);
-    table pieces = read_table(path, size, options, PIECE);
+    table whole = read_table(path, size, options, CELLS_MOST, is_csv);
+    table pieces = read_table(path, size, options, PIECE, is_csv);
     compare(&whole, &pieces);
     table_free(&pieces);
     if (may_be_packed(data, size)) {
-        table other = read_table(fuzz_packed_file(data, size), size, options, CELLS_MOST);
+        table other = read_table(fuzz_packed_file(data, size), size, options, CELLS_MOST, is_csv);
         compare(&whole, &other);
         table_free(&other);
     }

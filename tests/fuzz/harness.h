@@ -30,7 +30,8 @@ void fuzz_check(int holds, const char *sentence);
  * allocated, and there were never more than `bytes` bytes. */
 void fuzz_outcome(ikt_context *ctx, ikt_status status, int64_t bytes);
 
-/* Reads the bytes as a table: whole, in pieces, and compressed. All must come to the same. */
-void fuzz_table(const uint8_t *data, size_t size, const ikt_reader_options *options);
+/* Reads the bytes as a table, of CSV or of the format that they seem to be: whole, in pieces, and
+ * compressed. All must come to the same. */
+void fuzz_table(const uint8_t *data, size_t size, const ikt_reader_options *options, bool is_csv);
 
 #endif

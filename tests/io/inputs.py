@@ -127,10 +127,10 @@ def label_files(rng):
     np.save("real-labels.npy", labels.astype("f4"))
     case("labels-real", "idx-u1", labels="real-labels.npy", classes=labels)
     np.save("half-labels.npy", labels + 0.5)
-    case("labels-half", "idx-u1", labels="half-labels.npy", error=(3, "row 0: .* is not an integer"))
+    case("labels-half", "idx-u1", labels="half-labels.npy", error=(3, "row 0 .counted from 0.: 5.5 is no label"))
     np.save("few-labels.npy", labels[:9])
-    case("labels-few", "idx-u1", labels="few-labels.npy", error=(3, f"9 entries, but there are {N} rows"))
-    case("labels-wide", "idx-u1", labels="wide.npy", error=(3, "has 40 columns, where one is needed"))
+    case("labels-few", "idx-u1", labels="few-labels.npy", error=(3, f"9 labels, but there are {N} rows"))
+    case("labels-wide", "idx-u1", labels="wide.npy", error=(3, "labels must be one column, it has 40"))
     case("labels-none", "idx-u1", labels="nothing.npy", error=(3, "has no labels 'nothing.npy'"))
     with h5py.File("labels.h5", "w") as f:
         f["labels"] = labels

@@ -241,6 +241,8 @@ static void refusals(void **state) {
            "1e+300 cannot be stored as float32");
     expect(ctx, convert_text(ctx, "1,2\n3,abc\n", ""), IKT_ERR_DATA, "line 2, column 2: 'abc'");
     expect(ctx, convert_text(ctx, "1,2\n", "--rows 2"), IKT_ERR_USAGE, "has only 1 rows");
+    expect(ctx, convert_text(ctx, "1,2\n", "--skip-columns 1,2"), IKT_ERR_DATA,
+           "1 rows of 0 columns");
     expect(ctx, convert_text(ctx, "1,2\n", "--label-column 3"), IKT_ERR_USAGE, "no column '3'");
     expect(ctx, convert_text(ctx, "1,2\n", "--delimiter ;"), IKT_ERR_USAGE, "--delimiter");
     expect(ctx, convert_text(ctx, "1,2\n", "--lables x"), IKT_ERR_USAGE, "did you mean --labels");
@@ -256,13 +258,16 @@ static void refusals(void **state) {
 /* A label that is no integer of 32 bits, in a file of labels; several columns of labels. */
 static void bad_labels(void **state) {
     ikt_context *ctx = *state;
-    char name[IO_NAME_MAX], options[256];
+    char name[IO_NAME_MAX], options[256], array[256];
     static const struct {
         const char *text, *message;
-    } cases[] = {{"1\n2.5\n", "row 1 (counted from 0): 2.5 is no label"},
-                 {"1\n3000000000\n", "3000000000 is no label"},
-                 {"1,2\n3,4\n", "labels must be one column, it has 2"},
+    } cases[] = {{"1,2\n3,4\n", "has 2 columns: name the one of the labels"},
                  {"1\n2\n3\n", "has 3 labels, but"}};
+    static const struct {
+        double value;
+        const char *message;
+    } values[] = {{2.5, "row 1 (counted from 0): 2.5 is no label"},
+                  {3e9, "row 1 (counted from 0): 3000000000 is no label"}};
     io_name(ctx, "labels.csv", name);
     io_name(ctx, "out.h5", output);
     snprintf(options, sizeof options, "--labels %s", name);
@@ -270,6 +275,15 @@ static void bad_labels(void **state) {
         if (ikt_rank(ctx) == 0) io_write(name, cases[i].text, strlen(cases[i].text), false);
         ikt_barrier(ctx);
         expect(ctx, convert_text(ctx, "1,2\n3,4\n", options), IKT_ERR_DATA, cases[i].message);
+    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const double both[2] = {1, values[i].value};
+        const int length = snprintf(array, sizeof array, "\x93NUMPY\x01%c%c%c%-118s", 0, 118, 0,
+                                    "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }");
+        memcpy(array + length, both, sizeof both);
+        if (ikt_rank(ctx) == 0) io_write(name, array, (size_t)length + sizeof both, false);
+        ikt_barrier(ctx);
+        expect(ctx, convert_text(ctx, "1,2\n3,4\n", options), IKT_ERR_DATA, values[i].message);
     }
     snprintf(options, sizeof options, "--labels %s --label-column 1", name);
     if (ikt_rank(ctx) == 0) io_write(name, "1\n2\n", 4, false);

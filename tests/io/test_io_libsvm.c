@@ -26,15 +26,18 @@ static table read_bytes(ikt_context *ctx, const char *text, bool gzipped) {
     ikt_reader *reader = NULL;
     io_name(ctx, "pairs.libsvm", name);
     io_write(name, text, strlen(text), gzipped);
-    t.status = ikt_reader_open(ctx, name, &options, &reader);
-    if (t.status == IKT_OK) {
-        t.format = reader->ops->name;
+    ikt_reader_content content;
+    assert_int_equal(ikt_reader_guess(ctx, name, &content), IKT_OK);
+    t.format = content.format->name;
+    if (content.format == &ikt_reader_libsvm)
+        t.status = ikt_reader_open(ctx, name, &options, &reader);
+    if (reader) {
         t.n = reader->n;
         t.d = reader->d;
         assert_true(t.n * t.d <= CELLS_MAX);
         if (reader->classes) snprintf(t.classes, sizeof t.classes, "%s", reader->classes);
     }
-    if (strcmp(t.format, "LIBSVM") == 0) {
+    if (reader) {
         assert_int_equal(reader->type, IKT_TYPE_F32);
         assert_true(reader->labels);
         for (int64_t i = 0; t.status == IKT_OK && i < t.n; i++)

@@ -1,9 +1,9 @@
 /* The rows of a file that is converted, of whatever format, on their way through the ranks.
  *
  * Each rank has a part of the rows, which it is given block by block: formats that are read in
- * order have all of them on rank 0; HDF5, CSV and plain LIBSVM are read by all ranks. Rows are
- * dense or sparse, as the format has them. A format whose rows come in another way is one
- * row_feed_*.c with a table of functions, and an entry in row_feed.c.
+ * order have all of them on rank 0; HDF5 and CSV, and NPY, IDX and LIBSVM that are not gzipped, are
+ * read by all ranks. Rows are dense or sparse, as the format has them. A format whose rows come in
+ * another way is one row_feed_*.c with a table of functions, and an entry in row_feed.c.
  */
 #ifndef IKT_IO_CONVERT_ROW_FEED_H
 #define IKT_IO_CONVERT_ROW_FEED_H
@@ -17,7 +17,7 @@
 typedef struct {
     ikt_reader_options reader;
     const char *dataset;     /* of HDF5 */
-    const char *labels;      /* a file, or "FILE:ARRAY" */
+    const char *labels;      /* a file, or "FILE:PART" (labels.h); of HDF5 also a data set of it */
     const char *label_array; /* of the input itself */
     int64_t rows;            /* the first ones; 0: all */
 } ikt_feed_options;
@@ -34,7 +34,7 @@ typedef struct ikt_row_feed ikt_row_feed;
 /* A kind of feed. Its functions are COLLECTIVE, as those below, but for close. */
 typedef struct {
     size_t self_bytes; /* of feed->self, which is zeroed before `open` */
-    /* Sets what the feed tells. */
+    /* Sets what the feed tells, but not `has_own` and `given`; `labels` of those it gives. */
     ikt_status (*open)(ikt_row_feed *feed, const ikt_feed_options *options);
     ikt_status (*dense)(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels);
     ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries,
@@ -50,13 +50,18 @@ struct ikt_row_feed {
     const char *path; /* lent */
     void *self;
     int64_t n, d;
+    int64_t n_file;  /* rows that there are, of which n are asked for */
+    bool is_hdf5;    /* among whose data sets labels are sought, too */
     bool sparse;     /* rows are given sparse */
     bool keeps_form; /* sparse rows stay so whatever they take, unless dense ones are asked for */
     int64_t entries; /* of sparse rows, in all */
     ikt_type type;   /* of dense rows; what holds every value of sparse ones */
-    bool labels;     /* whether rows come with labels */
-    char *classes;   /* names of labels, "a\nb\n", on every rank, or NULL */
-    int64_t first;   /* rows first .. first + count - 1 are this rank's */
+    bool labels;     /* whether rows come with labels: */
+    bool has_own;    /* those that the kind gives with them, or */
+    int64_t *given;  /* [count] those of a file or an array of their own, NULL without; owned */
+    const char *label_path; /* where labels come from, for messages; lent */
+    char *classes;          /* names of labels, "a\nb\n", on every rank, or NULL */
+    int64_t first;          /* rows first .. first + count - 1 are this rank's */
     int64_t count;
     int64_t first_entry; /* of this rank's rows */
     int64_t done;        /* rows of this rank that have been given */
@@ -90,15 +95,14 @@ ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *coun
 void ikt_row_feed_close(ikt_row_feed **feed);
 
 /* The kinds, beside plain LIBSVM, which row_feed.c has. */
-extern const ikt_row_feed_ops ikt_row_feed_hdf5, ikt_row_feed_reader, ikt_row_feed_csv;
+extern const ikt_row_feed_ops ikt_row_feed_source, ikt_row_feed_reader, ikt_row_feed_csv;
 
-/* COLLECTIVE. Labels that stand in a file of their own, or in an array of a file of several, on
- * every rank: one integer of 32 bits a row. For feeds whose rows have none.
- *   rows     that there are in the file of the feed
- *   labels   receives [rows], freed with ikt_free; NULL where none are asked for
- * Errors: those of ikt_reader_open; IKT_ERR_DATA (other numbers of rows, more than one column, no
- * integers), IKT_ERR_USAGE. */
-ikt_status ikt_feed_labels_read(const ikt_row_feed *feed, const ikt_feed_options *options,
-                                int64_t rows, bool has_own, int32_t **labels);
+/* LOCAL. Sets n from n_file and the rows that are asked for. Errors: IKT_ERR_USAGE: there are not
+ * as many. */
+ikt_status ikt_row_feed_use_rows(ikt_row_feed *feed, int64_t rows);
+
+/* COLLECTIVE. Labels of the next rows to 32 bits. Errors: IKT_ERR_DATA: they do not fit; agreed. */
+ikt_status ikt_row_feed_narrow(const ikt_row_feed *feed, const int64_t *wide, int64_t count,
+                               int32_t *labels);
 
 #endif

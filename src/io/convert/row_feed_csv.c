@@ -10,8 +10,7 @@
 
 typedef struct {
     ikt_csv_file file;
-    int32_t *labels; /* [file.n_file] those of a file of their own, or NULL */
-    char **texts;    /* [feed->texts] the blocks of feed->text */
+    char **texts; /* [feed->texts] the blocks of feed->text */
 } csv_self;
 
 /* Names of data sets: what a slash would make a path of, and what comes twice, is changed. */
@@ -38,21 +37,16 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
     ikt_context *ctx = feed->ctx;
     IKT_TRY(ikt_reader_check_options(ctx, feed->path, &ikt_reader_csv, &options->reader));
     IKT_TRY(ikt_csv_file_open(ctx, feed->path, &options->reader, options->rows, file));
-    if (options->rows > file->n_file)
-        return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
-                        "--rows %lld, but %s has only %lld rows", (long long)options->rows,
-                        feed->path, (long long)file->n_file);
+    feed->n_file = file->n_file;
+    IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     if (file->columns.numbers == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
                         "%s holds no numbers: %lld rows of 0 columns", feed->path,
                         (long long)file->n);
-    IKT_TRY(
-        ikt_feed_labels_read(feed, options, file->n_file, file->columns.label >= 0, &self->labels));
     IKT_TRY(ikt_csv_file_learn(file, file->columns.label, true));
-    feed->n = file->n;
     feed->d = file->columns.numbers;
     feed->type = IKT_TYPE_F64;
-    feed->labels = file->columns.label >= 0 || self->labels;
+    feed->labels = file->columns.label >= 0;
     feed->classes = file->classes;
     file->classes = NULL; /* given away */
     feed->first = file->first;
@@ -73,7 +67,6 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
 static ikt_status csv_dense(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels) {
     csv_self *self = feed->self;
     ikt_csv_file *file = &self->file;
-    const bool has_own = file->columns.label >= 0;
     for (int64_t t = 0; t < feed->texts; t++) {
         const int64_t bytes = count * feed->text[t].about.width;
         if (bytes > feed->text[t].capacity) {
@@ -82,17 +75,13 @@ static ikt_status csv_dense(ikt_row_feed *feed, int64_t count, void *rows, int32
         }
         self->texts[t] = feed->text[t].block;
     }
-    IKT_TRY(ikt_csv_file_read(file, count, rows, file->columns.label, has_own ? labels : NULL,
-                              self->texts));
-    if (self->labels && count > 0)
-        memcpy(labels, self->labels + feed->first + feed->done, (size_t)count * sizeof *labels);
-    return IKT_OK;
+    return ikt_csv_file_read(file, count, rows, file->columns.label, feed->has_own ? labels : NULL,
+                             self->texts);
 }
 
 static void csv_close(ikt_row_feed *feed) {
     csv_self *self = feed->self;
     ikt_csv_file_close(&self->file);
-    ikt_free(&self->labels);
     ikt_free(&self->texts);
 }
 

@@ -272,3 +272,35 @@ void ikt_csv_file_close(ikt_csv_file *file) {
     ikt_free(&file->classes);
     ikt_free(&file->text);
 }
+
+/* --- a column as texts ------------------------------------------------------------------------ */
+
+ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *column,
+                                ikt_csv_visitor *visit, void *self) {
+    const ikt_reader_options options = {.label_column = column, .keeps_text = true};
+    ikt_csv_file file = {.ctx = ctx, .count = 1}; /* at least: from its beginning to its end */
+    ikt_csv_records *records = &file.records;
+    bool end = false;
+    records->lines = (ikt_text_lines){.ctx = ctx, .path = path, .end = INT64_MAX};
+    ikt_status st = ikt_csv_columns_find(records, &options, &file.columns);
+    file.has_header = file.columns.has_header;
+    if (st == IKT_OK) st = ikt_csv_file_rewind(&file);
+    if (st == IKT_OK) st = ikt_csv_next(records, &end);
+    for (int64_t row = 0; st == IKT_OK && !end; row++) {
+        st = ikt_csv_check_cells(records, &file.columns);
+        if (st == IKT_OK) st = visit(self, row, records->cell[file.columns.label]);
+        if (st == IKT_OK) st = ikt_csv_next(records, &end);
+    }
+    ikt_csv_file_close(&file);
+    return st;
+}
+
+/* --- among the formats ------------------------------------------------------------------------ */
+
+static bool csv_probe(const unsigned char *head, int64_t bytes) {
+    for (int64_t b = 0; b < bytes; b++)
+        if (head[b] < 9 || (head[b] > 13 && head[b] < 32)) return false;
+    return true;
+}
+
+const ikt_reader_ops ikt_reader_csv = {.name = "CSV", .probe = csv_probe};

@@ -1,4 +1,4 @@
-/* A file of delimited text, parsed by all ranks.
+/* A file of delimited text, gzipped or not, parsed by all ranks.
  *
  * Method: a plain file is cut into as many ranges of bytes as there are ranks, and each rank has
  * the records that begin in its own (csv_records.h); of a compressed one rank 0 has all. The first
@@ -78,5 +78,15 @@ void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size);
 
 /* LOCAL. Closes and frees; accepts an all-zero struct. */
 void ikt_csv_file_close(ikt_csv_file *file);
+
+/* LOCAL. A column as the texts of its cells, whatever they hold: calls visit(self, row, text) for
+ * every row of the file, in order, until it fails. The text is unquoted, lent for the call; it is
+ * of any length and may have line breaks.
+ *   column   its heading, or its number from 1
+ * Errors: those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (no CSV), IKT_ERR_USAGE (no such column),
+ * IKT_ERR_RESOURCE. */
+typedef ikt_status ikt_csv_visitor(void *self, int64_t row, const char *text);
+ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *column,
+                                ikt_csv_visitor *visit, void *self);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw
- * numbers; those of text, IDX and NPY also gzipped.
+/* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, raw numbers;
+ * those of text, IDX and NPY also gzipped. CSV is known here and read by all ranks (csv_file.h).
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
@@ -60,7 +60,7 @@ typedef struct {
     bool has_arrays;        /* several, which have names */
     /* LOCAL. Whether the first bytes are this format's. */
     bool (*probe)(const unsigned char *head, int64_t bytes);
-    /* Sets n, d, type, labels and classes, and what is sparse. */
+    /* Sets n, d, type, labels and classes, and what is sparse. NULL: not read in order. */
     ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
     /* One of the two, as reader->sparse says. */
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);

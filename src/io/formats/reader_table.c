@@ -96,6 +96,9 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
                         "%s is a gzipped %s file: unpack it (gunzip); such files are compressed "
                         "within",
                         path, (*ops)->name);
+    if (*ops && !(*ops)->open)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s text, where an array is needed", path,
+                        (*ops)->name);
     if (*ops) return IKT_OK;
     if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
     return ikt_fail(ctx, IKT_ERR_DATA,

@@ -49,8 +49,8 @@ ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path,
 ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names);
 
 /* COLLECTIVE. As ikt_labels_read, of the file that `name` names: FILE.npy, FILE-idx1-ubyte,
- * FILE.h5:DATASET (FILE.h5 alone: its data set `labels`), or FILE.csv:COLUMN by heading or number
- * (FILE.csv alone: its only column, or `labels`).
+ * FILE.npz:ARRAY, FILE.mat:ARRAY, FILE.h5:DATASET (FILE.h5 alone: its data set `labels`), or
+ * FILE.csv:COLUMN by heading or number (FILE.csv alone: its only column, or `labels`).
  *   present   false where there is no such file (no error)
  * Errors: those of ikt_source_open and ikt_labels_read; IKT_ERR_DATA (more than one column, not n
  * entries, not integers). */

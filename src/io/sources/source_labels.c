@@ -22,37 +22,46 @@ static const char *label_part(const ikt_place *p) {
     return p->part[0] ? p->part : "labels";
 }
 
-/* COLLECTIVE. The numbers of a file of one column, values[count] from row `first` on. */
-static ikt_status read_array(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+/* COLLECTIVE. The numbers of a file of one column, values[count] from row `first` on.
+ *   is_labels   also of a row, which MATLAB's vectors are, and of formats that one rank reads */
+static ikt_status read_array(ikt_context *ctx, const ikt_place *p, bool is_labels, int64_t n,
                              int64_t first, int64_t count, double *values) {
+    const ikt_source_options options = {.dataset = p->part[0] ? p->part : "X", .is_map = is_labels};
     ikt_source *source = NULL;
     void *stored = NULL;
-    IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
+    IKT_TRY(ikt_source_open_with(ctx, p->file, &options, &source));
     ikt_status st = IKT_OK;
-    if (source->d != 1)
+    const bool is_row = is_labels && source->n == 1 && source->d > 1; /* which comes whole */
+    const int64_t columns = is_row ? 1 : source->d, entries = is_row ? source->d : source->n;
+    if (columns != 1 && is_labels)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld", source->name,
+                      (long long)columns);
+    else if (columns != 1)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld columns, where one is needed", source->name,
-                      (long long)source->d);
-    else if (source->n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows",
-                      source->name, (long long)source->n, (long long)n);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, count, sizeof(double), "column"));
-    if (st == IKT_OK) st = ikt_source_read(source, first, count, stored);
+                      (long long)columns);
+    else if (entries != n)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld %s, but there are %lld rows", source->name,
+                      (long long)entries, is_labels ? "labels" : "entries", (long long)n);
+    const int64_t from = is_row ? first : 0, all = is_row ? entries : count;
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, all, sizeof(double), "column"));
+    if (st == IKT_OK) st = ikt_source_read(source, is_row ? 0 : first, is_row ? 1 : count, stored);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        values[i] = ikt_number_at(source->type, stored, i);
+        values[i] = ikt_number_at(source->type, stored, from + i);
     ikt_free(&stored);
     ikt_source_close(&source);
     return st;
 }
 
 /* COLLECTIVE. The same as labels, which are integers. */
-static ikt_status read_integers(ikt_context *ctx, const char *path, int64_t n, int64_t first,
+static ikt_status read_integers(ikt_context *ctx, const ikt_place *p, int64_t n, int64_t first,
                                 int64_t count, int64_t *labels) {
     double *values;
     IKT_TRY(ikt_alloc_all(ctx, &values, count, sizeof *values, "labels"));
-    ikt_status st = read_array(ctx, path, "X", n, first, count, values);
+    ikt_status st = read_array(ctx, p, true, n, first, count, values);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i]))
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: %g is not an integer", path,
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "%s, row %lld (counted from 0): %.17g is no label (an integer)", p->file,
                           (long long)(first + i), values[i]);
         else
             labels[i] = (int64_t)values[i];
@@ -81,7 +90,7 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
                       "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
                       (long long)csv.columns.columns, p->file);
     if (st == IKT_OK && n >= 0 && csv.n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld entries, but there are %lld rows", p->file,
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
                       (long long)csv.n, (long long)n);
     csv.takes_missing = true;
     if (st == IKT_OK) st = ikt_csv_file_learn(&csv, column, false);
@@ -133,7 +142,7 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
     if (p.is_csv) return read_csv(ctx, &p, n, first, count, labels, names);
     if (!p.is_hdf5) {
         ikt_free(names);
-        return read_integers(ctx, p.file, n, first, count, labels);
+        return read_integers(ctx, &p, n, first, count, labels);
     }
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
     ikt_status st = ikt_labels_read(ctx, file, p.file, label_part(&p), n, first, count, labels,
@@ -165,7 +174,7 @@ ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, i
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: there is no such file", name);
     if (p.is_hdf5)
         return ikt_source_read_column(ctx, p.file, label_part(&p), n, first, count, values);
-    return read_array(ctx, p.file, p.part[0] ? p.part : "X", n, first, count, values);
+    return read_array(ctx, &p, false, n, first, count, values);
 }
 
 /* --- of a source ------------------------------------------------------------------------------ */

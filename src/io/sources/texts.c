@@ -7,7 +7,7 @@
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/memory.h"
-#include "io/formats/csv_texts.h"
+#include "io/formats/csv_file.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
 #include "io/sources/place.h"
@@ -86,7 +86,7 @@ static ikt_status read_strings(const ikt_place *p, int64_t n, gathering *g) {
     return st;
 }
 
-static ikt_status read(const ikt_place *p, int64_t n, gathering *g) {
+static ikt_status read_texts(const ikt_place *p, int64_t n, gathering *g) {
     IKT_TRY(
         ikt_agree(g->ctx, ikt_alloc(g->ctx, &g->start, g->count + 1, sizeof *g->start, purpose)));
     ikt_status st = p->is_hdf5 ? read_strings(p, n, g)
@@ -104,7 +104,7 @@ ikt_status ikt_texts_read(ikt_context *ctx, const char *name, int64_t n, int64_t
     ikt_place p;
     *out = (ikt_texts){.count = count};
     IKT_TRY(ikt_place_find(ctx, name, &p));
-    ikt_status st = read(&p, n, &g);
+    ikt_status st = read_texts(&p, n, &g);
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_alloc(ctx, &out->text, count, sizeof *out->text, purpose));
     for (int64_t i = 0; i < count && st == IKT_OK; i++)

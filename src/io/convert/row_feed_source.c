@@ -1,8 +1,8 @@
-/* Rows to be converted that come from an HDF5 file.
+/* Rows to be converted that a source opens: of HDF5, NPY and IDX, and raw numbers.
  *
- * Every rank has its share of the rows of a source. Sparse ones are given in canonical form, for
- * which they are read twice. A sparse matrix that stands by columns (sparse_group.h) is turned in
- * the memory of rank 0, which then has all of them. */
+ * Every rank has its share of the rows. Sparse ones are given in canonical form, for which they are
+ * read twice. A sparse matrix of HDF5 that stands by columns (sparse_group.h) is turned in the
+ * memory of rank 0, which then has all of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,42 +17,27 @@
 typedef struct {
     ikt_source *source;     /* NULL: the matrix stands by columns */
     const char *label_name; /* what labels of a source are named by; lent */
-    int64_t *labels;        /* as the file has them: of a block; by columns: of all rows */
+    int64_t *labels;        /* of a block, as the file has them */
     ikt_sparse_rows rows;   /* a block of a sparse source */
     ikt_sparse_block whole; /* by columns: on rank 0 */
-} hdf5_self;
+} source_self;
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Labels of the next `count` rows to 32 bits. */
-static ikt_status narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
-                                int32_t *labels) {
-    for (int64_t i = 0; i < count; i++) {
-        labels[i] = (int32_t)wide[i];
-        if (labels[i] != wide[i])
-            return ikt_fail(feed->ctx, IKT_ERR_DATA,
-                            "%s, row %lld (counted from 0): %lld is no label (an integer of 32 "
-                            "bits)",
-                            feed->path, (long long)(feed->first + feed->done + i),
-                            (long long)wide[i]);
-    }
-    return IKT_OK;
-}
-
 /* COLLECTIVE. Labels of the next rows. */
 static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels) {
-    hdf5_self *self = feed->self;
+    source_self *self = feed->self;
     bool present;
-    if (!feed->labels) return IKT_OK;
+    if (!self->label_name || !feed->labels) return IKT_OK;
     IKT_TRY(ikt_agree(
         feed->ctx, ikt_reserve(feed->ctx, &self->labels, count, sizeof *self->labels, "blocks")));
     IKT_TRY(ikt_source_read_labels(self->source, self->label_name, feed->first + feed->done, count,
                                    self->labels, &present));
-    return narrow_labels(feed, count, self->labels, labels);
+    return ikt_row_feed_narrow(feed, self->labels, count, labels);
 }
 
-static ikt_status hdf5_dense(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels) {
-    const hdf5_self *self = feed->self;
+static ikt_status source_dense(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels) {
+    const source_self *self = feed->self;
     IKT_TRY(ikt_source_read(self->source, feed->first + feed->done, count, rows));
     return read_labels(feed, count, labels);
 }
@@ -60,7 +45,7 @@ static ikt_status hdf5_dense(ikt_row_feed *feed, int64_t count, void *rows, int3
 /* COLLECTIVE. Rows of this rank from number `done` on: at most `most`, of one block of the source,
  * which bounds their entries. */
 static ikt_status read_block(ikt_row_feed *feed, int64_t done, int64_t most) {
-    hdf5_self *self = feed->self;
+    source_self *self = feed->self;
     const int64_t first = feed->first + done, block = ikt_source_block_rows(self->source);
     int64_t count = block - first % block;
     if (count > most) count = most;
@@ -68,17 +53,14 @@ static ikt_status read_block(ikt_row_feed *feed, int64_t done, int64_t most) {
     return ikt_source_read_sparse(self->source, count > 0 ? first : 0, count, &self->rows);
 }
 
-static ikt_status hdf5_sparse(ikt_row_feed *feed, int64_t most, int64_t most_entries,
-                              ikt_sparse_block *block) {
-    const hdf5_self *self = feed->self;
+static ikt_status source_sparse(ikt_row_feed *feed, int64_t most, int64_t most_entries,
+                                ikt_sparse_block *block) {
+    const source_self *self = feed->self;
     const ikt_sparse_rows *rows = &self->rows;
     if (!self->source) {
-        if (most == 0) return IKT_OK;
-        IKT_TRY(
-            ikt_sparse_whole_read(feed->ctx, &self->whole, feed->done, most, most_entries, block));
-        return feed->labels
-                   ? narrow_labels(feed, block->rows, self->labels + feed->done, block->labels)
-                   : IKT_OK;
+        return most == 0 ? IKT_OK
+                         : ikt_sparse_whole_read(feed->ctx, &self->whole, feed->done, most,
+                                                 most_entries, block);
     }
     IKT_TRY(read_block(feed, feed->done, most));
     int64_t count = 0;
@@ -96,13 +78,13 @@ static ikt_status hdf5_sparse(ikt_row_feed *feed, int64_t most, int64_t most_ent
     return read_labels(feed, count, block->labels);
 }
 
-static ikt_status hdf5_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count) {
-    const hdf5_self *self = feed->self;
+static ikt_status source_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count) {
+    const source_self *self = feed->self;
     return self->source ? ikt_source_read_marked(self->source, rows, count) : IKT_OK;
 }
 
-static void hdf5_close(ikt_row_feed *feed) {
-    hdf5_self *self = feed->self;
+static void source_close(ikt_row_feed *feed) {
+    source_self *self = feed->self;
     ikt_source_close(&self->source);
     ikt_sparse_rows_destroy(&self->rows);
     ikt_sparse_block_free(&self->whole);
@@ -114,7 +96,7 @@ static void hdf5_close(ikt_row_feed *feed) {
 /* LOCAL, on rank 0. Turns the matrix; tells rows, columns and the type that holds every value:
  * bytes that were added up may be bytes no more. */
 static ikt_status turn(ikt_row_feed *feed, hid_t group, const char *dataset, int64_t facts[3]) {
-    hdf5_self *self = feed->self;
+    source_self *self = feed->self;
     const ikt_sparse_block *whole = &self->whole;
     char name[1024];
     ikt_csc csc;
@@ -140,19 +122,18 @@ static ikt_status turn(ikt_row_feed *feed, hid_t group, const char *dataset, int
 }
 
 /* Labels beside the matrix, a column of obs, or a file of their own. */
-static ikt_status read_all_labels(ikt_row_feed *feed, hid_t file, const char *wanted, int64_t n) {
-    hdf5_self *self = feed->self;
-    const bool given = ikt_is_given(wanted);
-    const char *name = given ? wanted : "labels";
-    ikt_status st =
-        ikt_alloc(feed->ctx, &self->labels, feed->count, sizeof *self->labels, "blocks");
-    IKT_TRY(ikt_agree(feed->ctx, st));
-    IKT_TRY(ikt_labels_read(feed->ctx, file, feed->path, name, n, 0, feed->count, self->labels,
+static ikt_status read_all_labels(ikt_row_feed *feed, hid_t file, const char *wanted) {
+    const bool is_wanted = ikt_is_given(wanted);
+    const char *name = is_wanted ? wanted : "labels";
+    const int64_t n = feed->n_file, count = feed->count;
+    IKT_TRY(ikt_alloc_all(feed->ctx, &feed->given, count, sizeof *feed->given, "labels"));
+    IKT_TRY(ikt_labels_read(feed->ctx, file, feed->path, name, n, 0, count, feed->given,
                             &feed->labels, &feed->classes));
-    if (feed->labels || !given) return IKT_OK;
-    IKT_TRY(ikt_label_file_read(feed->ctx, name, n, 0, feed->count, self->labels, &feed->labels,
-                                &feed->classes));
-    if (feed->labels) return IKT_OK;
+    if (!feed->labels && is_wanted)
+        IKT_TRY(ikt_label_file_read(feed->ctx, name, n, 0, count, feed->given, &feed->labels,
+                                    &feed->classes));
+    if (!feed->labels) ikt_free(&feed->given);
+    if (feed->labels || !is_wanted) return IKT_OK;
     return ikt_agree(feed->ctx, ikt_fail(feed->ctx, IKT_ERR_DATA,
                                          "%s has no labels '%s' (--labels), and there is no file "
                                          "of that name",
@@ -162,16 +143,13 @@ static ikt_status read_all_labels(ikt_row_feed *feed, hid_t file, const char *wa
 /* The first rows, as many as are wanted: on rank 0 all, on the others none. */
 static ikt_status open_columns(ikt_row_feed *feed, hid_t file, hid_t group,
                                const ikt_feed_options *options) {
-    const hdf5_self *self = feed->self;
+    const source_self *self = feed->self;
     const bool root = ikt_rank(feed->ctx) == 0;
-    const int64_t rows = options->rows;
     int64_t facts[3] = {0};
     IKT_TRY(ikt_agree(feed->ctx, root ? turn(feed, group, options->dataset, facts) : IKT_OK));
     ikt_broadcast(feed->ctx, facts, sizeof facts, 0);
-    if (rows > facts[0])
-        return ikt_fail(feed->ctx, IKT_ERR_USAGE, "--rows %lld, but %s has only %lld rows",
-                        (long long)rows, feed->path, (long long)facts[0]);
-    feed->n = rows > 0 ? rows : facts[0];
+    feed->n_file = facts[0];
+    IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     feed->d = facts[1];
     feed->type = (ikt_type)facts[2];
     feed->sparse = feed->keeps_form = true;
@@ -179,7 +157,7 @@ static ikt_status open_columns(ikt_row_feed *feed, hid_t file, hid_t group,
     feed->count = root ? feed->n : 0;
     feed->first = root ? 0 : feed->n;
     feed->first_entry = root ? 0 : feed->entries;
-    return read_all_labels(feed, file, options->labels, facts[0]);
+    return read_all_labels(feed, file, options->labels);
 }
 
 /* *taken is false where the data set is no such matrix, no error. */
@@ -200,7 +178,7 @@ static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *option
 /* COLLECTIVE. A first pass over the rows, which tells how many entries are left when those of one
  * row and column are added up and zeros left out, and whether bytes are bytes still. */
 static ikt_status count_entries(ikt_row_feed *feed) {
-    const hdf5_self *self = feed->self;
+    const source_self *self = feed->self;
     const ikt_type stored = ikt_source_stored_type(self->source);
     int64_t own = 0, wider = stored != IKT_TYPE_U8, done = 0;
     do {
@@ -216,26 +194,46 @@ static ikt_status count_entries(ikt_row_feed *feed) {
     return IKT_OK;
 }
 
-static ikt_status hdf5_open(ikt_row_feed *feed, const ikt_feed_options *options) {
-    hdf5_self *self = feed->self;
+/* COLLECTIVE. The rows and labels of an HDF5 file. */
+static ikt_status open_hdf5(ikt_row_feed *feed, const ikt_feed_options *options) {
+    source_self *self = feed->self;
+    const bool is_named = ikt_is_given(options->labels);
     int64_t label;
-    bool by_columns;
-    if (ikt_is_given(options->reader.label_column) || ikt_is_given(options->reader.skip_columns) ||
-        ikt_is_given(options->label_array) || ikt_is_given(options->reader.array))
-        return ikt_fail(feed->ctx, IKT_ERR_USAGE, /* the same on all ranks */
-                        "%s is an HDF5 file: its rows are the data set named by --dataset and its "
-                        "labels those named by --labels; --label-column, --label-array, "
-                        "--skip-columns and --array do not apply",
-                        feed->path);
-    IKT_TRY(try_columns(feed, options, &by_columns));
-    if (by_columns) return IKT_OK;
     IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &self->source));
-    self->label_name = ikt_is_given(options->labels) ? options->labels : "labels";
+    self->label_name = is_named ? options->labels : "labels";
     IKT_TRY(ikt_source_read_labels(self->source, self->label_name, 0, 0, &label, &feed->labels));
-    if (!feed->labels && ikt_is_given(options->labels))
+    if (!feed->labels && is_named)
         return ikt_source_no_labels(self->source, options->labels, "--labels");
-    IKT_TRY(ikt_source_read_text(self->source, "label_names", &feed->classes));
     feed->n = ikt_source_rows(self->source);
+    return ikt_source_read_text(self->source, "label_names", &feed->classes);
+}
+
+/* COLLECTIVE. Fails where an option is given that says nothing of an HDF5 file. */
+static ikt_status check_hdf5(const ikt_row_feed *feed, const ikt_feed_options *options) {
+    if (!ikt_is_given(options->reader.label_column) &&
+        !ikt_is_given(options->reader.skip_columns) && !ikt_is_given(options->label_array) &&
+        !ikt_is_given(options->reader.array))
+        return IKT_OK;
+    return ikt_fail(feed->ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                    "%s is an HDF5 file: its rows are the data set named by --dataset and its "
+                    "labels those named by --labels; --label-column, --label-array, "
+                    "--skip-columns and --array do not apply",
+                    feed->path);
+}
+
+static ikt_status source_open(ikt_row_feed *feed, const ikt_feed_options *options) {
+    source_self *self = feed->self;
+    bool by_columns;
+    if (feed->is_hdf5) {
+        IKT_TRY(check_hdf5(feed, options));
+        IKT_TRY(try_columns(feed, options, &by_columns));
+        if (by_columns) return IKT_OK;
+        IKT_TRY(open_hdf5(feed, options));
+    } else {
+        IKT_TRY(ikt_source_open(feed->ctx, feed->path, "X", 0, &self->source));
+        feed->n_file = ikt_source_rows(self->source);
+        IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
+    }
     feed->d = ikt_source_columns(self->source);
     feed->type = ikt_source_type(self->source);
     const ikt_rows share = ikt_rows_make(feed->n, ikt_size(feed->ctx), ikt_rank(feed->ctx));
@@ -245,9 +243,9 @@ static ikt_status hdf5_open(ikt_row_feed *feed, const ikt_feed_options *options)
     return feed->sparse ? count_entries(feed) : IKT_OK;
 }
 
-const ikt_row_feed_ops ikt_row_feed_hdf5 = {.self_bytes = sizeof(hdf5_self),
-                                            .open = hdf5_open,
-                                            .dense = hdf5_dense,
-                                            .sparse = hdf5_sparse,
-                                            .marked = hdf5_marked,
-                                            .close = hdf5_close};
+const ikt_row_feed_ops ikt_row_feed_source = {.self_bytes = sizeof(source_self),
+                                              .open = source_open,
+                                              .dense = source_dense,
+                                              .sparse = source_sparse,
+                                              .marked = source_marked,
+                                              .close = source_close};
