@@ -4,7 +4,7 @@
 # test, or no longer fits the sources.
 #   scripts/mutants.sh [BUILD]                all of them; BUILD: a build with tests, build/release
 #   scripts/mutants.sh [BUILD] --only REGEX   those whose names match
-#   scripts/mutants.sh [BUILD] --sample K     K of them, others on every day (--seed N: those of number N)
+#   scripts/mutants.sh [BUILD] --sample K     K of them, others for every commit (--seed N: those of number N)
 #   scripts/mutants.sh [BUILD] --list         their names, files and tests; whether each fits the sources
 #   scripts/mutants.sh [BUILD] --unchanged    the same without any change: no test may notice anything
 # Nothing is changed in place: the changed file is compiled into a folder of its own, and linked before the
@@ -14,7 +14,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 command -v python3 >/dev/null || { echo "skipped: needs python3"; exit 77; }
 exec python3 - "$root" "$@" <<'PYTHON'
 import argparse
-import datetime
+import hashlib
 import json
 import os
 import re
@@ -68,6 +68,23 @@ def mutated(mutant):
     if text.count(mutant["old"]) != 1:
         raise Misfit(f"'{mutant['old']}' stands {text.count(mutant['old'])} times in {path}")
     return path, text.replace(mutant["old"], mutant["new"])
+
+
+def seed_of_sources():
+    """A number, and of what: the commit, or the contents of the sources where there is none. Whoever
+    tests the same sources again draws the same changes, on whichever day and machine."""
+    if os.path.exists(os.path.join(ROOT, ".git")):
+        try:
+            git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True)
+            if git.returncode == 0:
+                return int(git.stdout[:8], 16), "commit " + git.stdout[:12]
+        except FileNotFoundError:
+            pass
+    sums = hashlib.sha256(open(os.path.join(ROOT, "tests", "mutants", "mutants.txt"), "rb").read())
+    for path in sorted(os.path.join(folder, file)
+                       for folder, _, files in os.walk(os.path.join(ROOT, "src")) for file in files):
+        sums.update(open(path, "rb").read())
+    return int(sums.hexdigest()[:8], 16), "the checksum of the sources"
 
 
 UNCHANGED = False  # compile and test as for the mutants, but change nothing
@@ -217,7 +234,7 @@ def main():
     parser.add_argument("build", nargs="?", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--only", default="")
     parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--seed", type=int)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--unchanged", action="store_true")
     options = parser.parse_args(sys.argv[2:])
@@ -225,8 +242,10 @@ def main():
     every = read_mutants(os.path.join(ROOT, "tests", "mutants", "mutants.txt"))
     mutants = [m for m in every if re.search(options.only, m["mutant"])]
     if options.sample and not options.list:
+        seed, source = (options.seed, "--seed") if options.seed is not None else seed_of_sources()
+        print(f"a sample of {options.sample} by the seed {seed}, from {source}", flush=True)
         count = min(options.sample, len(mutants))  # from all parts of the file
-        mutants = [mutants[(options.seed + i * len(mutants) // count) % len(mutants)]
+        mutants = [mutants[(seed + i * len(mutants) // count) % len(mutants)]
                    for i in range(count)]
     killed = survived = misfits = 0
     if options.sample:  # that all fit is looked at in any case: it costs nothing

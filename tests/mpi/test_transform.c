@@ -347,8 +347,8 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
         assert_true(done.nearest[i] >= 0 && done.nearest[i] < 60);
         assert_true(isfinite(done.y[2 * i]) && isfinite(done.divergence[i]));
     }
-    /* Each by the cells of its own nearest centre: without these all would be equally far from every
-     * old row, and nearest to the first one. */
+    /* Each by the cells of its own nearest centre: without these all would be equally far from
+     * every old row, and nearest to the first one. */
     int64_t first = 0;
     for (int64_t i = 0; i < done.rows.count; i++)
         first += done.nearest[i] == 0;
@@ -363,6 +363,51 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
         ikt_transformed_destroy(&done);
         ikt_context_destroy(&alone);
     }
+    remove_all(ctx, &n);
+}
+
+/* Writes rows of bytes of which each has one number in all columns but for the last one, in which
+ * it is the second number. */
+static void write_levels(ikt_context *ctx, const char *name, const uint8_t (*level)[2],
+                         int64_t count) {
+    uint8_t rows[40 * BYTES];
+    ikt_table_writer *table;
+    for (int64_t e = 0; e < count * BYTES; e++)
+        rows[e] = level[e / BYTES][e % BYTES == BYTES - 1];
+    succeed(ctx, ikt_table_create(ctx, name, true, count, BYTES, IKT_TYPE_U8, false, &table));
+    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? count : 0, rows, NULL));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+}
+
+/* Three centres, all of them in each partitioning: new rows fall into the cell of the last one,
+ * where no old row is, and are as far from the first as from the second. They get the cells of the
+ * first, whose number is 0, and so the first old row in these, which is row 1. */
+static void rows_without_similarity_go_to_the_lower_of_two_centres(void **state) {
+    static const uint8_t centre[3][2] = {{100, 80}, {100, 120}, {150, 100}};
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    uint8_t old[40][2], new[7][2];
+    for (int i = 0; i < 40; i++)
+        memcpy(old[i], centre[i % 2 == 0], sizeof *old);
+    for (int i = 0; i < 7; i++)
+        memcpy(new[i], (uint8_t[2]){(uint8_t)(140 + i), 100}, sizeof *new);
+    write_levels(ctx, n.part, centre, 3);
+    write_levels(ctx, n.old, (const uint8_t(*)[2])old, 40);
+    write_levels(ctx, n.new, (const uint8_t(*)[2]) new, 7);
+    ikt_settings settings = settings_for(ctx, n.old, n.run);
+    set(ctx, &settings, "layout.iterations", "20");
+    set(ctx, &settings, "layout.exaggeration_iterations", "10");
+    set(ctx, &settings, "preprocess.normalise", "none");
+    set(ctx, &settings, "isolation.model_from", n.part);
+    set(ctx, &settings, "isolation.psi", "3");
+    set(ctx, &settings, "affinity.neighbours", "8");
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, NULL);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    assert_int_equal(done.zero_similarity, 7);
+    for (int64_t i = 0; i < done.rows.count; i++)
+        assert_int_equal(done.nearest[i], 1);
+    ikt_transformed_destroy(&done);
     remove_all(ctx, &n);
 }
 
@@ -544,5 +589,7 @@ static void a_failed_run_leaves_no_model(void **state) {
 IKT_MPI_TESTS(ikt_test(places_are_a_function_of_model_and_row),
               ikt_test(twins_land_next_to_old_rows), ikt_test(the_model_of_another_file),
               ikt_test(a_larger_model_than_the_rows),
-              ikt_test(rows_without_similarity_are_told_and_placed), ikt_test(types_may_differ),
-              ikt_test(triplets_place_rows_one_by_one), ikt_test(a_failed_run_leaves_no_model))
+              ikt_test(rows_without_similarity_are_told_and_placed),
+              ikt_test(rows_without_similarity_go_to_the_lower_of_two_centres),
+              ikt_test(types_may_differ), ikt_test(triplets_place_rows_one_by_one),
+              ikt_test(a_failed_run_leaves_no_model))

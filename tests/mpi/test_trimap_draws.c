@@ -68,6 +68,18 @@ static double plain_of_codes(const void *of, int64_t i, int64_t j) {
     return -log((1.0 + shared) / (1.0 + CODES));
 }
 
+/* Codes of the own rows; free(codes.code). */
+static ikt_codes make_codes(const ikt_rows *rows, int width) {
+    ikt_codes codes = {.n_local = rows->count, .t = CODES, .stride = 192, .width = width};
+    const size_t bytes = (size_t)(192 * (rows->count + 1));
+    codes.code = aligned_alloc(64, bytes);
+    memset(codes.code, 0, bytes);
+    for (int64_t i = 0; i < rows->count; i++)
+        for (int p = 0; p < CODES; p++)
+            ikt_code_set(&codes, i, p, (uint32_t)code_of(rows->first + i, p));
+    return codes;
+}
+
 static void similarities_are_those_of_the_definition(void **state) {
     ikt_context *ctx = *state;
     static world w;
@@ -90,18 +102,58 @@ static void similarities_are_those_of_the_definition(void **state) {
     ikt_features_destroy(&matrix);
     const int widths[] = {1, 2, 4};
     for (int k = 0; k < 3; k++) {
-        ikt_codes codes = {.n_local = w.rows.count, .t = CODES, .stride = 192, .width = widths[k]};
-        const size_t bytes = (size_t)(192 * (w.rows.count + 1));
-        codes.code = aligned_alloc(64, bytes);
-        memset(codes.code, 0, bytes);
-        for (int64_t i = 0; i < w.rows.count; i++)
-            for (int p = 0; p < CODES; p++)
-                ikt_code_set(&codes, i, p, (uint32_t)code_of(w.rows.first + i, p));
+        ikt_codes codes = make_codes(&w.rows, widths[k]);
         succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, NULL, &codes, 3, 5, &s));
         expect_similarities(&w.rows, &s, plain_of_codes, NULL);
         ikt_similarity_destroy(&s);
         free(codes.code);
     }
+    destroy_world(&w);
+}
+
+/* How many codes of two rows differ. */
+static float differing(int64_t i, int64_t j) {
+    int count = 0;
+    for (int p = 0; p < CODES; p++)
+        count += code_of(i, p) != code_of(j, p);
+    return (float)count;
+}
+
+/* Among the rows of a list, in whichever order it is, by D; the lower one of two that are as near,
+ * of which few codes make many. */
+static void the_lower_row_of_two_as_near_comes_first(void **state) {
+    ikt_context *ctx = *state;
+    static world w;
+    ikt_similarity s;
+    ikt_neighbours near;
+    int64_t ties = 0;
+    make_world(ctx, &w);
+    ikt_codes codes = make_codes(&w.rows, 1);
+    for (int64_t i = 0; i < w.rows.count; i++)
+        for (int64_t e = 0; e < LIST; e++) {
+            const int64_t row = w.rows.first + i, other = (row + 5 * (LIST - e)) % N;
+            w.lists.row[i * LIST + e] = (uint32_t)other;
+            w.lists.score[i * LIST + e] = differing(row, other);
+        }
+    succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, NULL, &codes, 3, 5, &s));
+    succeed(ctx, ikt_similarity_nearest(ctx, &s, &w.lists, M, &near));
+    for (int64_t i = 0; i < w.rows.count; i++) {
+        const int64_t row = w.rows.first + i;
+        float among[N];
+        uint32_t wanted[M];
+        for (int j = 0; j < N; j++)
+            among[j] = INFINITY;
+        for (int64_t e = 0; e < LIST; e++)
+            among[w.lists.row[i * LIST + e]] = w.lists.score[i * LIST + e];
+        sort_row(among, (int)row, M, wanted);
+        assert_memory_equal(near.row + i * M, wanted, sizeof wanted);
+        for (int b = 1; b < M; b++)
+            ties += among[wanted[b]] == among[wanted[b - 1]];
+    }
+    assert_true(ikt_sum_one(ctx, ties) > N / 2);
+    ikt_neighbours_destroy(&near);
+    ikt_similarity_destroy(&s);
+    free(codes.code);
     destroy_world(&w);
 }
 
@@ -236,5 +288,6 @@ static void fixed_triplets_have_their_weights(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(similarities_are_those_of_the_definition),
+              ikt_test(the_lower_row_of_two_as_near_comes_first),
               ikt_test(fixed_triplets_are_what_they_should_be),
               ikt_test(fixed_triplets_have_their_weights))

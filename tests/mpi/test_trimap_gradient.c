@@ -144,28 +144,55 @@ static void a_pool_is_unbiased(void **state) {
     destroy_world(&w);
 }
 
+/* Adds what the random triplet of row i and two others does to i, whose weight is `share` of its
+ * own; nothing where j is the less similar one. */
+static void add_random(const world *w, const ikt_trimap_settings *s, int i, int j, int k,
+                       double share, double g[N * 3]) {
+    const ikt_triplet_rule rule = {s->t, s->t_prime};
+    const double l = 0.1 * (double)(w->d[i][k] - w->d[i][j]);
+    double u[2], v[2];
+    if (j == i || k == i || !(l > 0)) return;
+    for (int c = 0; c < 2; c++) {
+        u[c] = (double)place_of(i, c) - (double)place_of(j, c);
+        v[c] = (double)place_of(i, c) - (double)place_of(k, c);
+    }
+    const ikt_triplet_terms terms =
+        ikt_triplet(&rule, u[0] * u[0] + u[1] * u[1], v[0] * v[0] + v[1] * v[1]);
+    const double weight = share * ikt_triplet_weight(IKT_TRIPLET_LOG, l, 0);
+    for (int c = 0; c < 2; c++)
+        g[2 * i + c] += weight * (terms.c_j * u[c] - terms.c_k * v[c]);
+}
+
 /* The gradient of s times the mean over pairs of other rows, j being the one that is more like i,
  * without what it does to j and k. */
 static void plain_random(const world *w, const ikt_trimap_settings *s, double g[N * 3]) {
-    const ikt_triplet_rule rule = {s->t, s->t_prime};
     memset(g, 0, N * 3 * sizeof *g);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
-            for (int k = 0; k < N; k++) {
-                const double l = 0.1 * (double)(w->d[i][k] - w->d[i][j]);
-                double u[2], v[2];
-                if (j == i || k == i || !(l > 0)) continue;
-                for (int c = 0; c < 2; c++) {
-                    u[c] = (double)place_of(i, c) - (double)place_of(j, c);
-                    v[c] = (double)place_of(i, c) - (double)place_of(k, c);
-                }
-                const ikt_triplet_terms terms =
-                    ikt_triplet(&rule, u[0] * u[0] + u[1] * u[1], v[0] * v[0] + v[1] * v[1]);
-                const double weight = ikt_triplet_weight(IKT_TRIPLET_LOG, l, 0) *
-                                      (double)s->random * 2 / ((N - 1) * (N - 2));
-                for (int c = 0; c < 2; c++)
-                    g[2 * i + c] += weight * (terms.c_j * u[c] - terms.c_k * v[c]);
-            }
+            for (int k = 0; k < N; k++)
+                add_random(w, s, i, j, k, (double)s->random * 2 / ((N - 1) * (N - 2)), g);
+}
+
+/* The same mean over the pairs that the far rows of an epoch are: one by one, of a pair in n / 2
+ * of which the row itself is a part. */
+static void plain_random_of_pool(ikt_context *ctx, const world *w, const ikt_trimap_settings *s,
+                                 int64_t epoch, double g[N * 3]) {
+    const int64_t pairs = s->far_rows / 2;
+    ikt_pool pool;
+    int32_t far[N];
+    memset(g, 0, N * 3 * sizeof *g);
+    succeed(ctx, ikt_pool_create(ctx, &w->rows, s->pool_rows, 1, 9, IKT_RNG_SAMPLED, &pool));
+    ikt_pool_draw(&pool, epoch);
+    for (int i = 0; i < N; i++) {
+        ikt_pool_far(&pool, i / IKT_TILE, s->far_rows, far);
+        for (int64_t p = 0; p < pairs; p++) {
+            const int a = (int)pool.row[far[2 * p]], b = (int)pool.row[far[2 * p + 1]];
+            const double share = (double)s->random / (double)pairs * N / (N - 2);
+            add_random(w, s, i, a, b, share, g);
+            add_random(w, s, i, b, a, share, g);
+        }
+    }
+    ikt_pool_destroy(&pool);
 }
 
 /* Pools of two rows are uniform pairs; what random triplets add is the difference of two gradients
@@ -194,6 +221,60 @@ static void random_triplets_are_unbiased(void **state) {
     check_unbiased(&drawn, plain + 2 * w.rows.first, 2 * w.rows.count, farthest);
     ikt_objective_destroy(&bare);
     ikt_objective_destroy(&full);
+    destroy_world(&w);
+}
+
+/* Triplets of a row and each pair of far rows of its tile, to a part in ten thousand. */
+static void random_triplets_are_those_of_the_far_rows(void **state) {
+    ikt_context *ctx = *state;
+    static world w;
+    static double plain[N * 3], with[N * 3], without[N * 3];
+    make_world(ctx, &w);
+    ikt_trimap_settings s = usual(N, N);
+    ikt_objective bare = make_objective(ctx, &w, 2, &s);
+    s.random = 3;
+    ikt_objective full = make_objective(ctx, &w, 2, &s);
+    for (int epoch = 0; epoch < 9; epoch += 4) {
+        double size = 0;
+        gradient_of(ctx, &full, epoch, false, w.rows.count, with);
+        gradient_of(ctx, &bare, epoch, false, w.rows.count, without);
+        plain_random_of_pool(ctx, &w, &s, epoch, plain);
+        for (int e = 0; e < 2 * N; e++)
+            size = fmax(size, fabs(plain[e]));
+        for (int64_t e = 0; e < 2 * w.rows.count; e++) {
+            const double found = with[e] - without[e], wanted = plain[2 * w.rows.first + e];
+            if (fabs(found - wanted) > 1e-4 * size)
+                fail_msg("epoch %d: %g is not %g of %g", epoch, found, wanted, size);
+        }
+    }
+    ikt_objective_destroy(&bare);
+    ikt_objective_destroy(&full);
+    destroy_world(&w);
+}
+
+/* Steps of a pool fall in a line over the last 150 of 400 iterations, to a fiftieth, which stays
+ * where a run goes on. */
+static void steps_fall_to_a_fiftieth(void **state) {
+    static const struct {
+        int64_t iteration;
+        double step;
+    } known[] = {{0, 1},      {100, 1},     {250, 1},    {265, 0.902},
+                 {325, 0.51}, {370, 0.216}, {400, 0.02}, {500, 0.02}};
+    ikt_context *ctx = *state;
+    static world w;
+    make_world(ctx, &w);
+    const ikt_trimap_settings s = usual(N, 4);
+    ikt_objective objective = make_objective(ctx, &w, 2, &s);
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        ikt_gradient ignored;
+        ikt_objective_terms terms;
+        succeed(ctx,
+                objective.kind->evaluate(&objective, known[k].iteration, false, &ignored, &terms));
+        if (!(fabs(terms.step - known[k].step) < 1e-12))
+            fail_msg("iteration %d: %g is not %g", (int)known[k].iteration, terms.step,
+                     known[k].step);
+    }
+    ikt_objective_destroy(&objective);
     destroy_world(&w);
 }
 
@@ -359,6 +440,8 @@ static void rows_in_one_place_are_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(all_far_rows_give_the_gradient_itself),
               ikt_test(weights_by_ratios_are_those_of_the_sample), ikt_test(a_pool_is_unbiased),
-              ikt_test(random_triplets_are_unbiased), ikt_test(the_value_is_that_of_its_sample),
+              ikt_test(random_triplets_are_unbiased),
+              ikt_test(random_triplets_are_those_of_the_far_rows),
+              ikt_test(steps_fall_to_a_fiftieth), ikt_test(the_value_is_that_of_its_sample),
               ikt_test(the_fixed_gradient_is_that_of_the_value), ikt_test(memory_is_as_planned),
               ikt_test(rows_in_one_place_are_refused))

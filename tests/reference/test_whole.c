@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "objective/whole_attraction.h"
+#include "support/expect.h"
 #include "support/random_codes.h"
 
 enum { N = 211, T = 12, PSI = 9, Q_MOST = 3 };
@@ -283,9 +284,114 @@ static void the_bits_do_not_depend_on_ranks(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* --- a cell of more rows than are one thread's work ------------------------------------------- */
+
+enum { MANY = 20000, LARGE = 1 << 14, MANY_T = 2, LOOKED_AT = 40 };
+
+/* The large cell has 17,143 rows, the other one the rest; which these are depends on p. */
+static int64_t cell_of_many(int64_t row, int64_t p) {
+    return (row + p) % 7 == 0;
+}
+
+/* Where each row stands in the order of its cell's shuffle, and in which of the cell's blocks. */
+typedef struct {
+    uint32_t member[MANY];
+    int64_t rows, blocks;
+} shuffled;
+
+static void shuffle_cell(const ikt_whole_sampling *s, int64_t iteration, int64_t p, int64_t cell,
+                         shuffled *out) {
+    out->rows = 0;
+    for (int64_t row = 0; row < MANY; row++)
+        if (cell_of_many(row, p) == cell) out->member[out->rows++] = (uint32_t)row;
+    out->blocks = ikt_whole_blocks(out->rows, s->block);
+    if (out->blocks > 1) ikt_whole_shuffle(s, iteration, p, cell, out->member, out->rows);
+}
+
+/* Adds the force that the row at place `at` of a cell has from the others of its block. */
+static void add_block_force(const shuffled *cell, int64_t block, int64_t at, double sum[2]) {
+    const int64_t first = ikt_whole_block_first(cell->rows, cell->blocks, block),
+                  end = ikt_whole_block_first(cell->rows, cell->blocks, block + 1);
+    const double scale = (double)(cell->rows - 1) / (double)(end - first - 1);
+    double total[2] = {0}; /* of the row, and of the other one */
+    for (int64_t e = first; e < end; e++) {
+        const int64_t i = cell->member[at], j = cell->member[e];
+        const double u = (double)position(i, 0) - (double)position(j, 0),
+                     v = (double)position(i, 1) - (double)position(j, 1);
+        memset(total, 0, sizeof total);
+        for (int64_t p = 0; p < MANY_T; p++) {
+            const int64_t small = (MANY + p + 6) / 7 - (p + 6) / 7;
+            total[0] += (double)((cell_of_many(i, p) ? small : MANY - small) - 1);
+            total[1] += (double)((cell_of_many(j, p) ? small : MANY - small) - 1);
+        }
+        const double w = scale * (1 / total[0] + 1 / total[1]) / (1 + u * u + v * v);
+        sum[0] += w * u / (2.0 * MANY);
+        sum[1] += w * v / (2.0 * MANY);
+    }
+}
+
+/* The force on a row, from its cells in both partitionings. */
+static void plain_force(const ikt_whole_sampling *s, int64_t iteration, int64_t row,
+                        double sum[2]) {
+    static shuffled cell;
+    sum[0] = sum[1] = 0;
+    for (int64_t p = 0; p < MANY_T; p++) {
+        shuffle_cell(s, iteration, p, cell_of_many(row, p), &cell);
+        for (int64_t b = 0; b < cell.blocks; b++) {
+            const int64_t end = ikt_whole_block_first(cell.rows, cell.blocks, b + 1);
+            for (int64_t at = ikt_whole_block_first(cell.rows, cell.blocks, b); at < end; at++)
+                if (cell.member[at] == (uint32_t)row) add_block_force(&cell, b, at, sum);
+        }
+    }
+}
+
+static ikt_codes codes_of_many(ikt_context *ctx, const ikt_rows *rows) {
+    ikt_codes codes = {.n_local = rows->count, .t = MANY_T, .stride = 64, .width = 1};
+    succeed(ctx, ikt_alloc(ctx, &codes.code, rows->count * codes.stride, 1, "test"));
+    for (int64_t i = 0; i < rows->count; i++)
+        for (int64_t p = 0; p < MANY_T; p++)
+            ikt_code_set(&codes, i, p, (uint32_t)cell_of_many(rows->first + i, p));
+    return codes;
+}
+
+/* Whole, and cut into blocks: some rows of each rank against sums over the pairs of their block. */
+static void a_large_cell_is_the_sum_of_its_pairs(void **state) {
+    ikt_context *ctx = *state;
+    const int64_t block[] = {MANY, 500};
+    for (int k = 0; k < 2; k++) {
+        run r = {.ctx = ctx, .rows = ikt_rows_make(MANY, ikt_size(ctx), ikt_rank(ctx)), .q = 2};
+        ikt_codes codes = codes_of_many(ctx, &r.rows);
+        succeed(ctx, ikt_whole_create(ctx, &r.rows, 2, 5, &codes, &r.whole));
+        assert_true(r.whole.largest > LARGE);
+        const ikt_whole_attraction_setup setup = {
+            .whole = &r.whole,
+            .q = 2,
+            .kernel = ikt_kernel_of_degrees(1),
+            .sampling = {5, MANY_T, MANY_T, MANY_T, 100, block[k], 0, 1, 0}};
+        succeed(ctx, ikt_whole_attraction_create(ctx, &setup, &r.attraction));
+        succeed(ctx, ikt_alloc(ctx, &r.y, r.rows.count * 2, sizeof *r.y, "test"));
+        succeed(ctx, ikt_alloc(ctx, &r.force, r.rows.count * 2, sizeof *r.force, "test"));
+        for (int64_t e = 0; e < r.rows.count * 2; e++)
+            r.y[e] = position(r.rows.first + e / 2, e % 2);
+        run_step(&r, 3);
+        for (int64_t i = 0; i < r.rows.count; i += r.rows.count / LOOKED_AT + 1) {
+            double wanted[2];
+            plain_force(&setup.sampling, 3, r.rows.first + i, wanted);
+            const double off =
+                hypot((double)r.force[2 * i] - wanted[0], (double)r.force[2 * i + 1] - wanted[1]);
+            if (!(off <= 1e-5 * hypot(wanted[0], wanted[1])))
+                fail_msg("row %d, blocks of %d: (%g, %g) is not (%g, %g)", (int)i, (int)block[k],
+                         (double)r.force[2 * i], (double)r.force[2 * i + 1], wanted[0], wanted[1]);
+        }
+        run_end(&r);
+        assert_int_equal(ikt_memory_now(ctx), 0);
+    }
+}
+
 IKT_MPI_TESTS(ikt_test(with_all_pairs_it_is_the_gradient_of_the_dense_p),
               ikt_test(an_epoch_uses_each_partitioning_once),
               ikt_test(the_mean_of_the_samples_is_the_sum),
               ikt_test(the_value_is_estimated_within_its_error),
               ikt_test(pairs_are_drawn_with_the_probabilities_of_p),
-              ikt_test(the_bits_do_not_depend_on_ranks))
+              ikt_test(the_bits_do_not_depend_on_ranks),
+              ikt_test(a_large_cell_is_the_sum_of_its_pairs))
