@@ -2,7 +2,7 @@
 # How each stage grows with n: embeds generated data of several sizes under both affinities and writes
 # what every stage took, that over n log n beside the smallest size, and the exponent b of a fit a n^b.
 #   scripts/growth.sh [FOLDER [SIZE ...]]        default: docs/performance 10000 30000 100000 300000 1000000
-# Writes FOLDER/growth.json and FOLDER/growth.md, and puts them into docs/performance.md. In the environment:
+# Writes FOLDER/growth.json and FOLDER/growth.md. In the environment:
 #   GROWTH_SET         gaussian-mixture (n x 50 float32, the default) or glyphs (n x 784 bytes)
 #   GROWTH_KINDS       affinities, "isolation gaussian"
 #   GROWTH_SETTINGS    settings of every run, "isolation.psi=512 layout.iterations=500"
@@ -37,6 +37,4 @@ for n in "$@"; do
     done
 done
 python3 "$source/scripts/growth.py" "$data" "$folder" "${runs[@]}"
-# Where these are the tables of a text, they go into it.
-[ ! -e "$folder.md" ] || python3 "$source/scripts/performance.py" "$folder.md" "$folder"
 cat "$folder/growth.md"

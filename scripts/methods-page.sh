@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Writes the tables of docs/methods.md from the results of config/studies/methods.yaml: for each measure the
-# median over the seeds of every data set and method, the best of a row in bold, and the mean rank of each
-# method over all rows. The text of the page stays as it is.
+# Writes the tables of docs/methods.md and docs/notebook/methods-tables.md from the results of
+# config/studies/methods.yaml: for each measure the median over the seeds of every data set and method, the
+# best of a row in bold, and the mean rank of each method over all rows. The page has the mean ranks and the
+# measures of ON_PAGE; the notebook has all. The texts stay as they are.
 #   scripts/methods-page.sh RESULTS.csv
 set -euo pipefail
 results=$(realpath "${1:?name the file results.csv of the study methods.yaml}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-exec python3 - "$results" docs/methods.md <<'PYTHON'
+exec python3 - "$results" docs/methods.md docs/notebook/methods-tables.md <<'PYTHON'
 import csv
 import statistics
 import sys
@@ -21,6 +22,7 @@ MEASURES = (
     ("global score", "Global score (principal components have 1)", "share", 1),
     ("outlier ratio", "Outlier ratio (that of the data is in the last column)", "%.2f", 0),
     ("seconds", "Seconds", "seconds", 0))
+ON_PAGE = ("10-NN accuracy", "trustworthiness (k 12)", "seconds")
 BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
 
 
@@ -45,7 +47,15 @@ def ranks(values, way):
             (sum(other == value for other in values) - 1) / 2 for value in values]
 
 
-def main(results, page):
+def put(page, lines):
+    """Replaces what stands between the markers of a page."""
+    text = open(page).read()
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    open(page, "w").write(before + BEGIN + "\n".join(lines).lstrip("\n") + "\n\n" + END + after)
+
+
+def main(results, page, notebook):
     runs, sets, methods = {}, {}, []
     for row in csv.DictReader(open(results)):
         if row["outcome"] != "ok":
@@ -58,15 +68,18 @@ def main(results, page):
     usual = ["t-SNE", "IK t-SNE", "UMAP", "LargeVis", "TriMap", "IK TriMap", "PCA"]
     methods.sort(key=lambda m: usual.index(m) if m in usual else len(usual))
     names = sorted(sets, key=lambda s: sets[s])
-    lines = []
+    columns = "| " + " | ".join(methods)
+    ranked = ["### Mean ranks, 1 the best", "", "| measure, sets " + columns + " |", "|---|" + "--:|" * len(methods)]
+    shown_there, shown_here = [], []
     for measure, title, how, way in MEASURES:
+        lines = []
         def median(name, method, column=measure):
             values = [number(r[column]) for r in runs.get((name, method), [])]
             values = [v for v in values if v is not None]
             return statistics.median(values) if values else None
         last = measure == "outlier ratio"
         lines += ["", "### " + title, "",
-                  "| data, rows x columns | " + " | ".join(methods) + (" | data |" if last else " |"),
+                  "| data, rows x columns " + columns + (" | data |" if last else " |"),
                   "|---|" + "--:|" * (len(methods) + last)]
         total, count = [0.0] * len(methods), 0
         for name in names:
@@ -83,11 +96,13 @@ def main(results, page):
                 texts.append(shown(median(name, methods[0], "outlier ratio of the data"), how))
             lines.append("| %s, %s x %d | %s |" % (name, format(sets[name][0], ","), sets[name][1], " | ".join(texts)))
         if count:
-            lines.append("| mean rank over %d sets | %s |" % (count, " | ".join("%.1f" % (t / count) for t in total)))
-    text = open(page).read()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    open(page, "w").write(before + BEGIN + "\n".join(lines).lstrip("\n") + "\n\n" + END + after)
+            mean = " | ".join("%.1f" % (t / count) for t in total)
+            lines.append("| mean rank over %d sets | %s |" % (count, mean))
+            ranked.append("| %s, %d | %s |" % (measure, count, mean))
+        shown_there += lines
+        shown_here += lines if measure in ON_PAGE else []
+    put(page, ranked + shown_here)
+    put(notebook, shown_there)
 
 
 main(*sys.argv[1:])

@@ -1,7 +1,6 @@
-"""Puts the tables that bench.sh and growth.sh made into a text: performance.py TEXT.md FOLDER.
+"""Puts the tables that bench.sh made into a text: performance.py TEXT.md FOLDER.
 
-Between `<!-- bench: PATH ... -->` and `<!-- end -->` go the lines of FOLDER/bench.md about these
-paths; between `<!-- growth -->` and `<!-- end -->` goes FOLDER/growth.md.
+Between `<!-- bench: PATH ... -->` and `<!-- end -->` go the lines of FOLDER/bench.md about these paths.
 """
 import os
 import re
@@ -28,20 +27,19 @@ def lines_of(bench, paths):
     return head + kept
 
 
-def filled(match, bench, growth):
-    kind, paths = match.group(2), match.group(3)
-    lines = growth if kind == "growth" else lines_of(bench, paths.split())
+def filled(match, bench):
+    lines = lines_of(bench, match.group(2).split())
     if not lines:
         return match.group(0)
     return "\n".join([match.group(1), "", *"\n".join(lines).strip().split("\n"), "", "<!-- end -->"])
 
 
 def main(name, folder):
-    bench, growth = (body(os.path.join(folder, of)) for of in ("bench.md", "growth.md"))
+    bench = body(os.path.join(folder, "bench.md"))
     with open(name) as file:
         text = file.read()
-    markers = re.compile(r"(<!-- (bench|growth):? ?([a-z0-9 -]*?) ?-->).*?<!-- end -->", re.DOTALL)
-    text = markers.sub(lambda match: filled(match, bench, growth), text)
+    markers = re.compile(r"(<!-- bench: ([a-z0-9 -]*?) ?-->).*?<!-- end -->", re.DOTALL)
+    text = markers.sub(lambda match: filled(match, bench), text)
     with open(name, "w") as file:
         file.write(text)
 
