@@ -20,6 +20,7 @@
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"
+#include "settings/run_files.h"
 #include "settings/settings.h"
 
 /* --- rows, and the rows that their model comes from ------------------------------------------- */

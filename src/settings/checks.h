@@ -9,11 +9,6 @@
 
 #include "settings/settings.h"
 
-/* COLLECTIVE. Whether the output files that are named can be written and are not the data.
- *   needs_file   whether output.file has to be named
- * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
-ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file);
-
 /* SAME-ARGS. Refuses what preprocess.missing does not go with: rows of a host program that would be
  * left out, and a model from other rows. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_missing(ikt_context *ctx, const ikt_settings *settings, bool is_guest);
