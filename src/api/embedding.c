@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
 #include "io/results/result.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
+#include "settings/run_files.h"
 #include "viewer/viewer.h"
 
 const char *ikt_version(void) {
@@ -233,6 +234,16 @@ ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, i
 
 /* --- file and picture ------------------------------------------------------------------------- */
 
+/* COLLECTIVE. Refuses a file in the place of one that the run has read. */
+static ikt_status check_files(ikt_embedding *embedding, const char *path) {
+    ikt_files files = {.ctx = embedding->ctx};
+    ikt_run_files_read(&embedding->run.settings, &files);
+    if (!embedding->is_run) /* of a file */
+        ikt_files_add(&files, IKT_FILE_READ, "the embedding", embedding->run.input_name);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "the output", path);
+    return ikt_files_check(&files);
+}
+
 static ikt_status write_run(ikt_embedding *embedding, const char *path, bool overwrite) {
     ikt_output_settings *output = &embedding->run.settings.output;
     if (!embedding->is_run)
@@ -244,6 +255,7 @@ static ikt_status write_run(ikt_embedding *embedding, const char *path, bool ove
         return ikt_fail(embedding->ctx, IKT_ERR_USAGE, "the name %.80s... is too long", path);
     snprintf(output->file, sizeof output->file, "%s", path);
     output->overwrite = overwrite;
+    IKT_TRY(check_files(embedding, path));
     IKT_TRY(ikt_atomic_check(embedding->ctx, path, overwrite));
     return ikt_run_write(embedding->ctx, &embedding->run);
 }
@@ -271,8 +283,9 @@ ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool o
                                     .labels = run->labels,
                                     .marked = run->marked,
                                     .n_marked = run->n_marked};
-    return ikt_embedding_outcome(embedding,
-                                 ikt_plot_embedding(embedding->ctx, &settings, &points, path));
+    ikt_status st = check_files(embedding, path);
+    if (st == IKT_OK) st = ikt_plot_embedding(embedding->ctx, &settings, &points, path);
+    return ikt_embedding_outcome(embedding, st);
 }
 
 /* --- page ------------------------------------------------------------------------------------- */
@@ -399,6 +412,7 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
                                         .n_columns = columns > 0 ? columns : has_labels,
                                         .marked = run->marked,
                                         .n_marked = run->n_marked};
+    if (st == IKT_OK) st = check_files(embedding, path);
     if (st == IKT_OK) st = ikt_viewer_write(embedding->ctx, &settings, &content, path);
     free_columns(taken, columns);
     return ikt_embedding_outcome(embedding, st);
@@ -422,6 +436,7 @@ static ikt_status read_file(ikt_embedding *embedding, ikt_result_file *file) {
     float **y = &run->embedding.y;
     bool has_labels = false;
     run->rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    snprintf(run->input_name, sizeof run->input_name, "%s", ikt_result_path(file));
     embedding->q = ikt_result_dimensions(file);
     const int64_t first = run->rows.first, count = run->rows.count;
     ikt_status st = ikt_alloc(ctx, y, embedding->q * count, sizeof **y, "embedding");

@@ -158,6 +158,8 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
     }
     ikt_status st = IKT_OK;
     if (r.configuration) st = ikt_text_file_load(ctx, r.configuration, &r.text);
+    if (r.configuration)
+        snprintf(settings->run.configuration, IKT_STRING_MAX, "%.1023s", r.configuration);
     /* The first pass finds which preset is asked for, wherever it stands; a second begins with it.
      */
     if (st == IKT_OK) st = apply(ctx, words, &r, IKT_RUN_PRESET_NONE, settings);

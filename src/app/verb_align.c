@@ -5,7 +5,7 @@
 #include "app/embedding_file.h"
 #include "app/json.h"
 #include "app/verb.h"
-#include "base/atomic_file.h"
+#include "base/files.h"
 #include "transform/align.h"
 
 typedef struct {
@@ -80,10 +80,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return IKT_OK;
     w.request.run = w.path[0];
     w.request.reference = w.path[1];
-    for (int i = 0; i < 2; i++)
-        if (strcmp(w.path[i], w.path[2]) == 0)
-            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
-                            w.path[2]);
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", w.path[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "REFERENCE.h5", w.path[1]);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", w.path[2]);
+    IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
     ikt_aligned a;

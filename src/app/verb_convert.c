@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "app/verb.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "io/convert/convert.h"
 
@@ -48,6 +49,11 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--columns, --skip and --byte-order describe raw numbers: give their type, "
                         "too (--raw float32)");
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "INPUT", asked->path[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "--labels", asked->labels);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUTPUT.h5", asked->path[1]);
+    IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_convert(ctx, asked->path[0], asked->path[1], &options, &made));
     const ikt_log_number numbers[] = {IKT_LOG_INT("rows", made.n),
                                       IKT_LOG_INT("columns", made.d),

@@ -6,12 +6,13 @@
 #include "app/embedding_file.h"
 #include "app/print.h"
 #include "app/verb.h"
-#include "base/atomic_file.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "isolation/codes.h"
 #include "pipeline/outcome.h"
+#include "settings/run_files.h"
 
 enum { ARGUMENTS_MOST = 256 };
 
@@ -77,6 +78,23 @@ static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
+/* The curve comes with the family `ranks`; its file is refused before anything long, where it is
+ * one that is read, which the settings of the run tell. */
+static ikt_status check_curve(ikt_context *ctx, const command *asked,
+                              const ikt_settings *settings) {
+    ikt_files files = {.ctx = ctx};
+    if (!asked->curve[0]) return IKT_OK;
+    if (!asked->input[0] || !ikt_measures_need_ranks(asked->only))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--curve needs --input, and the family ranks among --measures");
+    ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", asked->argument[0]);
+    ikt_run_files_read(settings, &files);
+    ikt_files_add(&files, IKT_FILE_READ, "--labels", asked->labels);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "--curve", asked->curve);
+    IKT_TRY(ikt_files_check(&files));
+    return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
+}
+
 static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *s) {
     IKT_TRY(ikt_result_open(ctx, asked->argument[0], &s->file));
     const int64_t q = ikt_result_dimensions(s->file);
@@ -86,6 +104,7 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
+    IKT_TRY(check_curve(ctx, asked, &s->settings));
     /* P and codes need the settings of the run; P may come from its graph, which is read again. */
     const bool has_graph = s->settings.input.graph[0] && !asked->kernel;
     if ((asked->divergence || asked->kernel) &&
@@ -132,15 +151,6 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                     "compare with");
 }
 
-/* The curve comes with the family `ranks`; its file is refused before anything long. */
-static ikt_status check_curve(ikt_context *ctx, const command *asked) {
-    if (!asked->curve[0]) return IKT_OK;
-    if (!asked->input[0] || !ikt_measures_need_ranks(asked->only))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "--curve needs --input, and the family ranks among --measures");
-    return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
-}
-
 /* A file of the columns k, Q and R, a line for every k, in 17 digits, which give the same double.
  */
 static ikt_status write_curve(ikt_context *ctx, const command *asked, const ikt_rank_curve *curve) {
@@ -166,8 +176,7 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
     subject s;
     ikt_measures measures = {0};
     memset(&s, 0, sizeof s);
-    ikt_status st = check_curve(ctx, asked);
-    if (st == IKT_OK) st = subject_open(ctx, asked, &s);
+    ikt_status st = subject_open(ctx, asked, &s);
     if (st == IKT_OK) st = measure(ctx, asked, &s, &measures);
     if (st == IKT_OK && asked->curve[0]) st = write_curve(ctx, asked, &measures.curve);
     if (st == IKT_OK && ikt_rank(ctx) == 0 && asked->json) {

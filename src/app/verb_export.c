@@ -4,6 +4,7 @@
 
 #include "app/embedding_file.h"
 #include "app/verb.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "io/export/export.h"
 
@@ -62,11 +63,18 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
                         format->name);
     if (is_anndata && (strchr(w->key, '/') || !w->key[0]))
         return ikt_fail(ctx, IKT_ERR_USAGE, "--key '%s': a name without slashes is needed", w->key);
-    for (int i = 0; i < 2 && !w->how.in_place; i++)
-        if (strcmp(w->path[1], i == 0 ? w->path[0] : w->anndata) == 0)
-            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
-                            w->path[1]);
     return IKT_OK;
+}
+
+/* An AnnData file that an embedding is added to keeps all that is in it, which may be read, too. */
+static ikt_status check_files(ikt_context *ctx, const command *w) {
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", w->path[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "--h5ad", w->anndata);
+    ikt_files_add_list(&files, "--columns", w->columns);
+    ikt_files_add(&files, w->how.in_place ? IKT_FILE_ADDED_TO : IKT_FILE_WRITTEN, "OUT",
+                  w->path[1]);
+    return ikt_files_check(&files);
 }
 
 /* The columns asked for, each DATASET of the run or FILE.h5:DATASET; by default labels, where there
@@ -95,6 +103,7 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     ikt_export export;
     IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
+    IKT_TRY(check_files(ctx, w));
     const bool replaces = w->how.overwrite || w->how.in_place;
     if (w->how.in_place) snprintf(w->anndata, sizeof w->anndata, "%s", w->path[1]);
     IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], replaces)

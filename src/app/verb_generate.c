@@ -3,6 +3,7 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/generate.h"
@@ -54,6 +55,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                               &help));
     if (help) return describe_sets(ctx, argc, argv);
     ikt_generation *generation = NULL;
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "--source", settings.source);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", positional[1]);
+    IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_generation_open(ctx, positional[0], &settings, (uint64_t)seed, &generation));
     ikt_status st = ikt_generation_write(generation, positional[1], overwrite);
     ikt_generation_close(&generation);

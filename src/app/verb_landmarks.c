@@ -6,6 +6,7 @@
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "pipeline/landmark_file.h"
+#include "settings/run_files.h"
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_settings_words words = {.more = NULL};
@@ -32,9 +33,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                         words.word[1]);
     IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
     settings.output.overwrite |= overwrite;
-    if (strcmp(settings.input.file, settings.output.file) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
-                        settings.output.file);
+    ikt_files files = {.ctx = ctx};
+    ikt_run_files_read(&settings, &files);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "output.file", settings.output.file);
+    IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, words.word, 1));
     IKT_TRY(ikt_atomic_check(ctx, settings.output.file, settings.output.overwrite));
     return ikt_landmark_file_write(ctx, &settings, &request, &found);

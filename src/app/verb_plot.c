@@ -4,6 +4,7 @@
 #include "app/embedding_file.h"
 #include "app/page_columns.h"
 #include "app/verb.h"
+#include "base/files.h"
 #include "plot/plot.h"
 
 typedef struct {
@@ -88,9 +89,20 @@ static bool are_same(const char *a, const char *b) {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
+static ikt_status check_files(ikt_context *ctx, const options *o, const char *const paths[2]) {
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", paths[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "--behind", o->behind);
+    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->genes_from);
+    ikt_files_add_list(&files, "--colour-by", o->colour_by);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT", paths[1]);
+    return ikt_files_check(&files);
+}
+
 static ikt_status draw(ikt_context *ctx, options *o, bool asked_for, subject *s,
                        const char *const paths[2]) {
     ikt_plot_points points[IKT_PLOT_PANELS_MOST];
+    IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     const ikt_page_names names = {.colour_by = o->colour_by,
                                   .hover = "",

@@ -6,7 +6,7 @@
 #include "app/settings_read.h"
 #include "app/summary.h"
 #include "app/verb.h"
-#include "base/atomic_file.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "plot/plot.h"
 #include "transform/transform.h"
@@ -86,11 +86,16 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return IKT_OK;
     ikt_transformed done;
     ikt_run_cost cost;
-    /* Names that cannot be written are refused before the work; the model is never one of them. */
-    if (strcmp(w.path[0], w.path[2]) == 0 || strcmp(w.path[1], w.path[2]) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w.path[2]);
+    /* Names that cannot be written are refused before the work. */
     if (strcmp(w.picture, "none") == 0) w.picture[0] = '\0';
     if (strcmp(w.picture, "auto") == 0) IKT_TRY(ikt_name_after(ctx, w.path[2], ".png", w.picture));
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "MODEL.h5", w.path[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "NEW.h5", w.path[1]);
+    ikt_files_add(&files, IKT_FILE_READ, "--labels", w.labels);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", w.path[2]);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "--picture", w.picture);
+    IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
     if (w.picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w.picture, w.overwrite));

@@ -7,6 +7,7 @@
 #include "app/embedding_file.h"
 #include "app/page_columns.h"
 #include "app/verb.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "viewer/viewer.h"
 
@@ -81,9 +82,22 @@ static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s
     return parse_shape(ctx, o->image_shape, &s->pictures);
 }
 
+static ikt_status check_files(ikt_context *ctx, const options *o, const char *const paths[2]) {
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", paths[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "--beside", o->beside);
+    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->genes_from);
+    ikt_files_add(&files, IKT_FILE_READ, "--images", o->images);
+    ikt_files_add_list(&files, "--colour-by", o->colour_by);
+    ikt_files_add_list(&files, "--hover", o->hover);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.html", paths[1]);
+    return ikt_files_check(&files);
+}
+
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
                        const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));
+    IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(open_beside(ctx, o, s));
     const ikt_page_names names = {.colour_by = o->colour_by,

@@ -28,8 +28,8 @@ static bool is_own_output(const char *path, const struct stat *is) {
     return false;
 }
 
-/* The name in `target`, which is a symbolic link or nothing: what the last link names. */
-static ikt_status follow_links(ikt_context *ctx, const char *path, char *target) {
+ikt_status ikt_atomic_target(ikt_context *ctx, const char *path, char target[IKT_PATH_MAX]) {
+    snprintf(target, IKT_PATH_MAX, "%s", path);
     for (int links = 0; links < MOST_LINKS; links++) {
         char next[IKT_PATH_MAX], folder[IKT_PATH_MAX], joined[2 * IKT_PATH_MAX];
         const ssize_t length = readlink(target, next, sizeof next - 1);
@@ -61,7 +61,7 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
     if (path[length - 1] == '/' || (exists && S_ISDIR(is.st_mode)))
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
     if (!exists || (S_ISREG(is.st_mode) && !is_own_output(path, &is)))
-        return follow_links(ctx, path, target);
+        return ikt_atomic_target(ctx, path, target);
     *is_stream = may_be_stream && !S_ISBLK(is.st_mode) && !S_ISSOCK(is.st_mode);
     if (!*is_stream)
         return ikt_fail(ctx, IKT_ERR_FILE,

@@ -42,6 +42,11 @@ bool ikt_atomic_is_stream(const char *path, const char *temporary);
 ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *temporary,
                               int64_t bytes);
 
+/* LOCAL, for one rank. The name of the file that is written in the end where `path`, shorter than
+ * IKT_PATH_MAX, is a symbolic link: what the last link names, whether or not it is there.
+ * Errors: IKT_ERR_FILE (too long, a loop of links). */
+ikt_status ikt_atomic_target(ikt_context *ctx, const char *path, char target[IKT_PATH_MAX]);
+
 /* COLLECTIVE. Checks now what the functions above would find later, so that a long run does not end
  * at a name that cannot be written or at a full disk. Leaves nothing behind. Errors: theirs. */
 ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);

@@ -20,6 +20,7 @@
 #include "base/watch.h"
 #include "checkpoint/fingerprint.h"
 #include "iktsne/version.h"
+#include "settings/run_files.h"
 
 struct ikt_checkpoint {
     ikt_context *ctx;
@@ -34,8 +35,7 @@ struct ikt_checkpoint {
 static const double bytes_a_second = 2e8;
 
 static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous, char *path) {
-    snprintf(path, IKT_PATH_MAX, "%.4000s/%s%s.h5", c->folder, ikt_stage_saved(stage),
-             is_previous ? ".previous" : "");
+    ikt_checkpoint_file_name(c->folder, stage, is_previous, path);
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
@@ -155,10 +155,7 @@ static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const
         c->ctx = ctx;
         c->keeps_codes = settings->output.model[0] != '\0';
         c->is_kept = settings->run.checkpoint_keep;
-        if (strcmp(settings->run.checkpoint, "auto") == 0)
-            snprintf(c->folder, sizeof c->folder, "%s.checkpoint", settings->output.file);
-        else
-            snprintf(c->folder, sizeof c->folder, "%s", settings->run.checkpoint);
+        ikt_checkpoint_folder_name(settings, c->folder);
         snprintf(c->input, sizeof c->input, "%s", input);
         st = ikt_fingerprint_settings(ctx, settings, &c->settings);
     }

@@ -327,9 +327,6 @@ ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *o,
     if (o->settings->affinity.support != IKT_SUPPORT_SPARSE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.graph needs affinity.support = sparse: a dense P is no graph");
-    if (strcmp(output->graph, output->file) == 0 || strcmp(output->graph, output->model) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.graph and another output are the same file: %s",
-                        output->graph);
     ikt_status st = ikt_agree(ctx, ikt_graph_settings_print(ctx, o->settings, &given));
     if (st == IKT_OK && !output->overwrite) st = find_same_graph(ctx, o, given, &is_there);
     if (st == IKT_OK && is_there) {

@@ -88,7 +88,7 @@ typedef struct {
 /* COLLECTIVE. Begins the file of output.graph.
  *   out   NULL without output.graph, with dense P, and where a graph of these data and settings is
  *         there already, which then is left as it is
- * Errors: IKT_ERR_USAGE (dense P, the file is another output's), IKT_ERR_FILE. */
+ * Errors: IKT_ERR_USAGE (dense P), IKT_ERR_FILE. */
 ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *origin,
                                ikt_graph_writer **out);
 

@@ -215,8 +215,9 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
     float *rows = NULL;
     double best = 1e30;
     IKT_TRY(ikt_alloc_all(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose));
-    ikt_status st = ikt_table_create(ctx, path, true, ikt_size(ctx) * (int64_t)FILE_ROWS,
+    ikt_status st = ikt_table_create(ctx, path, false, ikt_size(ctx) * (int64_t)FILE_ROWS,
                                      FILE_COLUMNS, IKT_TYPE_F32, false, &writer);
+    const bool is_ours = st == IKT_OK;
     if (st == IKT_OK) {
         st = ikt_table_write(writer, first, FILE_ROWS, rows, NULL);
         st = ikt_table_close(&writer, st);
@@ -229,7 +230,7 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
     }
     ikt_source_close(&source);
     ikt_free(&rows);
-    if (ikt_rank(ctx) == 0) remove(path); /* where writing failed there is none */
+    if (ikt_rank(ctx) == 0 && is_ours) remove(path); /* where writing failed there is none */
     out->file = FILE_ROWS * FILE_COLUMNS * (double)sizeof(float) / best / 1e6;
     return st;
 }

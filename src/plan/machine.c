@@ -70,6 +70,18 @@ ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *ma
     return ikt_config_load(ctx, &part, 1, named[0] ? named : usual);
 }
 
+/* LOCAL, rank 0. Whether a file has constants of a machine, whichever; true where there is none. */
+static bool is_machine_file(const char *path) {
+    char line[256];
+    struct stat about;
+    bool is = stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0;
+    FILE *file = is ? NULL : fopen(path, "r");
+    while (file && !is && fgets(line, sizeof line, file))
+        is = strncmp(line, "machine:", strlen("machine:")) == 0;
+    if (file) fclose(file);
+    return is;
+}
+
 ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
     char folder[IKT_STRING_MAX];
     ikt_status st = IKT_OK;
@@ -81,6 +93,11 @@ ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
             st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
         *slash = '/';
     }
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && !is_machine_file(path))
+        st = ikt_fail(ctx, IKT_ERR_USAGE,
+                      "%s holds no constants of a machine, and --calibrate would replace it: name "
+                      "another file with --machine",
+                      path);
     IKT_TRY(ikt_agree(ctx, st));
     return ikt_atomic_check(ctx, path, true);
 }

@@ -64,7 +64,8 @@ void ikt_machine_file(ikt_context *ctx, char *path, bool *exists);
 ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *machine);
 
 /* COLLECTIVE. Makes the folders of a file to be written, where they are missing, and checks that it
- * can be. Errors: IKT_ERR_FILE. */
+ * can be, in the place of a file with such constants or of none. Errors: IKT_ERR_FILE;
+ * IKT_ERR_USAGE (there is a file of something else). */
 ikt_status ikt_machine_check(ikt_context *ctx, const char *path);
 
 /* COLLECTIVE. Writes the constants into a folder that is there. Errors: IKT_ERR_FILE. */

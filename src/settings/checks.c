@@ -15,68 +15,6 @@
 #include "base/log.h"
 #include "io/results/result.h"
 
-/* LOCAL, rank 0. Whether two names lead to one file that is there. */
-static bool is_same(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    if (!a[0] || !b[0] || stat(a, &of_a) != 0 || stat(b, &of_b) != 0) return false;
-    return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
-
-/* COLLECTIVE. An output in the place of the data would be the end of them. */
-static ikt_status check_apart(ikt_context *ctx, const ikt_settings *s, const char *key,
-                              const char *path) {
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) {
-        const bool is_input = is_same(path, s->input.file);
-        char matrix[IKT_STRING_MAX]; /* without its data set */
-        snprintf(matrix, sizeof matrix, "%.*s", (int)ikt_file_name_length(s->input.similarities),
-                 s->input.similarities);
-        const bool is_matrix = !is_input && is_same(path, matrix);
-        if (is_input || is_matrix || is_same(path, s->isolation.model_from))
-            st = ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s", key,
-                          is_input    ? "input.file"
-                          : is_matrix ? "input.similarities"
-                                      : "isolation.model_from",
-                          path);
-    }
-    return ikt_agree(ctx, st);
-}
-
-static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const char *key,
-                               const char *path) {
-    if (!path[0]) return IKT_OK;
-    IKT_TRY(check_apart(ctx, s, key, path));
-    return path == s->output.picture ? ikt_atomic_check_stream(ctx, path, s->output.overwrite)
-                                     : ikt_atomic_check(ctx, path, s->output.overwrite);
-}
-
-/* Words by which a reader of the help may mean that there shall be no picture. */
-static ikt_status check_picture_name(ikt_context *ctx, const char *picture) {
-    static const char *const word[] = {"no", "off", "false"};
-    for (size_t w = 0; w < sizeof word / sizeof *word; w++)
-        if (strcmp(picture, word[w]) == 0)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "output.picture=%s would be the name of a file: write "
-                            "output.picture=none for no picture",
-                            picture);
-    return IKT_OK;
-}
-
-ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {
-    const ikt_output_settings *output = &settings->output;
-    if (!output->file[0] && needs_file)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
-    if (output->file[0] && strcmp(output->file, output->picture) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.picture and output.file are the same file: %s",
-                        output->file);
-    IKT_TRY(check_picture_name(ctx, output->picture));
-    IKT_TRY(check_output(ctx, settings, "output.file", output->file));
-    IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
-    /* Whether it may be written depends on the graph (pipeline/early_outputs.h). */
-    IKT_TRY(check_apart(ctx, settings, "output.graph", output->graph));
-    return check_output(ctx, settings, "output.model", output->model);
-}
-
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     const int64_t q = settings->layout.dimensions;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));

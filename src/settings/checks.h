@@ -9,11 +9,6 @@
 
 #include "settings/settings.h"
 
-/* COLLECTIVE. Whether the output files that are named can be written and are not the data.
- *   needs_file   whether output.file has to be named
- * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
-ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file);
-
 /* SAME-ARGS. Refuses a run.max_time that is no time. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 

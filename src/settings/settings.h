@@ -51,6 +51,7 @@ typedef struct {
     char max_time[IKT_STRING_MAX];   /* "auto", "none" or a time as Slurm writes them */
     bool resume;
     bool checkpoint_keep;
+    char configuration[IKT_STRING_MAX]; /* no key: the file that the settings stand in, or "" */
     int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
     int log;        /* ikt_log_format */
     int preset;     /* ikt_run_preset */

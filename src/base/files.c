@@ -1,0 +1,167 @@
+/* One list of what is read and written. See files.h. */
+#define _GNU_SOURCE
+#include "base/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const char *name) {
+    if (!name || !name[0] || files->status != IKT_OK) return;
+    for (int64_t i = 0; i < files->count; i++)
+        if (files->file[i].role == role && strcmp(files->file[i].path, name) == 0) return;
+    if (strlen(name) >= IKT_PATH_MAX)
+        files->status = ikt_fail(files->ctx, IKT_ERR_FILE, "%.200s...: the path is too long", name);
+    else
+        files->status =
+            ikt_resize(files->ctx, &files->file, files->count + 1, sizeof *files->file, "files");
+    if (files->status != IKT_OK) return;
+    ikt_file *f = &files->file[files->count++];
+    f->role = role;
+    f->use = use;
+    strcpy(f->path, name);
+}
+
+void ikt_files_add_list(ikt_files *files, const char *role, const char *list) {
+    char name[IKT_PATH_MAX];
+    for (const char *at = list; *at; at += at[0] == ',') {
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (strchr(name, ':')) ikt_files_add(files, IKT_FILE_READ, role, name);
+        at += length;
+    }
+}
+
+void ikt_files_destroy(ikt_files *files) {
+    ikt_free(&files->file);
+    files->count = 0;
+}
+
+/* --- which file a name stands for ------------------------------------------------------------- */
+
+/* LOCAL. The folder and the last name of what `path` leads to, or would lead to: of a file that is
+ * not there, as atomic_file.h would write it. */
+static ikt_status look_at_folder(ikt_context *ctx, ikt_file *f) {
+    struct stat about;
+    char target[IKT_PATH_MAX];
+    char *known = f->is_there ? realpath(f->path, NULL) : NULL;
+    ikt_status st = IKT_OK;
+    if (known)
+        snprintf(target, sizeof target, "%s", known);
+    else
+        st = ikt_atomic_target(ctx, f->path, target);
+    free(known);
+    if (st != IKT_OK) return st;
+    const char *slash = strrchr(target, '/');
+    snprintf(f->last, sizeof f->last, "%.255s", slash ? slash + 1 : target);
+    if (!slash)
+        strcpy(target, ".");
+    else
+        target[slash == target ? 1 : slash - target] = '\0';
+    if (stat(target, &about) == 0) {
+        f->folder_device = (uint64_t)about.st_dev;
+        f->folder_inode = (uint64_t)about.st_ino;
+    } else {
+        f->last[0] = '\0'; /* nothing can be written there, which is told elsewhere */
+    }
+    return IKT_OK;
+}
+
+static ikt_status look(ikt_context *ctx, ikt_file *f) {
+    struct stat about;
+    if (f->use == IKT_FILE_READ) f->path[ikt_file_name_length(f->path)] = '\0';
+    if (stat(f->path, &about) == 0) {
+        f->is_there = true;
+        f->is_regular = S_ISREG(about.st_mode);
+        f->is_folder = S_ISDIR(about.st_mode);
+        f->device = (uint64_t)about.st_dev;
+        f->inode = (uint64_t)about.st_ino;
+        f->bytes = (int64_t)about.st_size;
+        f->changed = (int64_t)about.st_ctim.tv_sec * 1000000000 + about.st_ctim.tv_nsec;
+    }
+    return f->use == IKT_FILE_READ && !f->is_there ? IKT_OK : look_at_folder(ctx, f);
+}
+
+ikt_status ikt_files_look(ikt_files *files) {
+    ikt_status st = files->status;
+    for (int64_t i = 0; i < files->count && st == IKT_OK && ikt_rank(files->ctx) == 0; i++)
+        st = look(files->ctx, &files->file[i]);
+    IKT_TRY(ikt_agree(files->ctx, st));
+    for (int64_t i = 0; i < files->count; i++) { /* roles are addresses of this process */
+        const char *role = files->file[i].role;
+        ikt_broadcast(files->ctx, &files->file[i], (int64_t)sizeof *files->file, 0);
+        files->file[i].role = role;
+    }
+    return IKT_OK;
+}
+
+/* --- the rule --------------------------------------------------------------------------------- */
+
+static bool is_in_same_folder(const ikt_file *a, const ikt_file *b) {
+    return a->last[0] && b->last[0] && a->folder_device == b->folder_device &&
+           a->folder_inode == b->folder_inode;
+}
+
+static bool is_same(const ikt_file *a, const ikt_file *b) {
+    if (a->is_there && b->is_there) return a->device == b->device && a->inode == b->inode;
+    return a->is_there == b->is_there && is_in_same_folder(a, b) && strcmp(a->last, b->last) == 0;
+}
+
+/* Whether `b` has a name that `a` has until it is complete: NAME.part-123. */
+static bool is_part(const ikt_file *a, const ikt_file *b) {
+    static const char part[] = ".part-";
+    const size_t length = strlen(a->last), more = strlen(part);
+    if (a->use == IKT_FILE_FOLDER || !is_in_same_folder(a, b)) return false;
+    const char *rest = b->last;
+    if (strncmp(rest, a->last, length) != 0 || strncmp(rest + length, part, more) != 0)
+        return false;
+    rest += length + more;
+    return *rest && rest[strspn(rest, "0123456789")] == '\0';
+}
+
+/* Whether `b` lies in the folder `a`. */
+static bool is_inside(const ikt_file *a, const ikt_file *b) {
+    return a->use == IKT_FILE_FOLDER && a->is_there && b->last[0] &&
+           a->device == b->folder_device && a->inode == b->folder_inode;
+}
+
+/* Refuses two entries of which `a` is written.
+ *   b   read, or written, too */
+static ikt_status check_pair(ikt_context *ctx, const ikt_file *a, const ikt_file *b) {
+    const bool is_read = b->use == IKT_FILE_READ;
+    if (is_read && (!b->is_there || !b->is_regular)) return IKT_OK;
+    if (b->is_there && !b->is_regular && !b->is_folder) return IKT_OK;
+    if (is_read && a->use == IKT_FILE_ADDED_TO) return IKT_OK;
+    if (is_same(a, b))
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s%s", a->role, b->role,
+                        a->path, is_read ? " is read and cannot be the output, too" : "");
+    if (is_part(a, b))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s has the name %s, and %s is written to a file of such a name until it "
+                        "is complete: rename one of them",
+                        b->role, b->path, a->role);
+    if (is_inside(a, b) && is_read)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s is %s, and files in the folder of %s are replaced and removed: move it "
+                        "to another folder",
+                        b->role, b->path, a->role);
+    return IKT_OK;
+}
+
+/* From the last entry on, so that messages name an output before what stands in the list above it.
+ */
+ikt_status ikt_files_check(ikt_files *files) {
+    ikt_status st = ikt_files_look(files);
+    for (int64_t i = files->count - 1; i >= 0; i--)
+        for (int64_t j = 0; j < files->count && st == IKT_OK; j++)
+            if (i != j && files->file[i].use != IKT_FILE_READ)
+                st = check_pair(files->ctx, &files->file[i], &files->file[j]);
+    ikt_files_destroy(files);
+    return st;
+}

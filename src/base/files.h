@@ -1,0 +1,68 @@
+/* The files that a command reads and writes, in one list, and the rule that holds for all commands:
+ * nothing that is written takes the place of what is read, or of something else that is written.
+ *
+ * A file is known by its device and inode, and one that is not there yet by those of its folder and
+ * its last name: so that neither another spelling (./x, a//b) nor a symbolic or hard link, nor a
+ * link to a folder, makes two files of one. Files that are no regular ones (pipes, devices) hold
+ * nothing that could be lost, and are passed over.
+ */
+#ifndef IKT_BASE_FILES_H
+#define IKT_BASE_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic_file.h"
+#include "base/status.h"
+
+typedef enum {
+    IKT_FILE_READ,
+    IKT_FILE_WRITTEN,
+    IKT_FILE_CHANGED,  /* read, and replaced by what goes on from it: a result that is extended, a
+                          checkpoint */
+    IKT_FILE_ADDED_TO, /* replaced by a copy that has all that was in it: others may read it */
+    IKT_FILE_FOLDER    /* a folder whose files the command replaces and removes as it likes */
+} ikt_file_use;
+
+typedef struct {
+    const char *role; /* as messages name it: a setting, an option, an argument; lent */
+    ikt_file_use use;
+    char path[IKT_PATH_MAX]; /* without the PART of FILE:PART, once it was looked at */
+    /* What ikt_files_look finds; the same on every rank. */
+    bool is_there, is_regular, is_folder;
+    uint64_t device, inode;               /* of what is there */
+    int64_t bytes, changed;               /* its length; its last change in ns since 1970 */
+    uint64_t folder_device, folder_inode; /* of the folder that it is or would be in */
+    char last[256];                       /* its name in that folder, links followed */
+} ikt_file;
+
+/* Begins as {.ctx = ctx}. */
+typedef struct {
+    ikt_context *ctx;
+    ikt_file *file; /* [count] owned */
+    int64_t count;
+    ikt_status status; /* the first failure */
+} ikt_files;
+
+/* LOCAL. Adds a file, unless it is there with that role; a name that is NULL or "" is none.
+ *   name   of a file that is read also FILE:PART. Where there is no such file the entry says
+ * nothing: it may be the name of something else, and who reads it tells what is wrong */
+void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const char *name);
+
+/* LOCAL. Adds the files that are read of a list such as "labels,FILE.h5:DATASET": those with a
+ * colon. */
+void ikt_files_add_list(ikt_files *files, const char *role, const char *list);
+
+/* COLLECTIVE. Looks at all of them, as rank 0 sees them. Errors: IKT_ERR_RESOURCE; IKT_ERR_FILE
+ * (the links of an output form a loop). */
+ikt_status ikt_files_look(ikt_files *files);
+
+/* COLLECTIVE. Looks at all of them, refuses a file that has two roles of which one is written, and
+ * frees the list. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5 is
+ * read and cannot be the output, too"; those above. */
+ikt_status ikt_files_check(ikt_files *files);
+
+/* LOCAL. Frees what there is. */
+void ikt_files_destroy(ikt_files *files);
+
+#endif
