@@ -1,6 +1,7 @@
 /* What goes together, by asking. See explain.h. */
 #include "recipe/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
