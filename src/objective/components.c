@@ -188,14 +188,16 @@ const ikt_objective_kind ikt_objective_pca = {
     .start = IKT_INIT_PCA,
     .map_of = "the map of the principal components of the rows: leave layout.init and init_file "
               "out, and give the rows as input.file",
-    STANDING_KIND, .evaluate = evaluate, .describe = describe, .memory = memory};
+    STANDING_KIND,
+    .evaluate = evaluate,
+    .describe = describe,
+    .memory = memory};
 
 const ikt_objective_kind ikt_objective_eigenmap = {.name = "eigenmap",
                                                    .needs = IKT_NEEDS_P,
                                                    .start = IKT_INIT_SPECTRAL,
-                                                   .map_of =
-                                                       "the map of eigenvectors of P: leave "
-                                                       "layout.init and init_file out",
+                                                   .map_of = "the map of eigenvectors of P: leave "
+                                                             "layout.init and init_file out",
                                                    STANDING_KIND,
                                                    .evaluate = evaluate_eigenmap,
                                                    .describe = describe_eigenmap,

@@ -431,14 +431,14 @@ static const ikt_rule rules[] = {
     .resolve = resolve, .create = create, .destroy = destroy, .evaluate = evaluate,                \
     .describe = describe, .memory = memory
 
-const ikt_objective_kind ikt_objective_umap = {
-    .name = "umap",
-    .section = &ikt_umap_section,
-    .has_curve = true,
-    .sample = offsetof(ikt_objective_options, umap.sample),
-    .iterations = 500,
-    .many_iterations = 1000,
-    NEGATIVE_SAMPLING_KIND};
+const ikt_objective_kind ikt_objective_umap = {.name = "umap",
+                                               .section = &ikt_umap_section,
+                                               .has_curve = true,
+                                               .sample =
+                                                   offsetof(ikt_objective_options, umap.sample),
+                                               .iterations = 500,
+                                               .many_iterations = 1000,
+                                               NEGATIVE_SAMPLING_KIND};
 const ikt_objective_kind ikt_objective_largevis = {
     .name = "largevis",
     .section = &ikt_largevis_section,

@@ -72,9 +72,8 @@ static const ikt_divergence sne = {
     .n_kernels = 1, .kernel = {IKT_KERNEL_GAUSSIAN}, .pair = IKT_PAIR_SNE, .combine = kl_combine};
 
 const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND, .name = "sne",
-                                              .value_name = "KL", .divergence = &sne,
-                                              .takes_parts = true,
-                                              .create = ikt_divergence_create};
+                                              .value_name = "KL",  .divergence = &sne,
+                                              .takes_parts = true, .create = ikt_divergence_create};
 
 /* --- mixtures of KL(P || Q) and KL(Q || P) ---------------------------------------------------- */
 
@@ -121,8 +120,10 @@ static const ikt_divergence nerv = {.has_trade_off = true,
                                     .weight = nerv_weight,
                                     .combine = nerv_combine};
 
-const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND, .name = "nerv",
-                                               .value_name = "cost", .divergence = &nerv,
+const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND,
+                                               .name = "nerv",
+                                               .value_name = "cost",
+                                               .divergence = &nerv,
                                                .places = IKT_PLACES_BY_KERNEL,
                                                .create = ikt_divergence_create};
 
@@ -162,8 +163,10 @@ static const ikt_divergence jse = {.has_trade_off = true,
                                    .weight = jse_weight,
                                    .combine = jse_combine};
 
-const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND, .name = "jse",
-                                              .value_name = "cost", .divergence = &jse,
+const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND,
+                                              .name = "jse",
+                                              .value_name = "cost",
+                                              .divergence = &jse,
                                               .places = IKT_PLACES_BY_KERNEL,
                                               .create = ikt_divergence_create};
 

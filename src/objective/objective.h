@@ -161,22 +161,22 @@ typedef struct ikt_objective_kind ikt_objective_kind;
 typedef struct ikt_divergence ikt_divergence;
 
 struct ikt_objective_kind {
-    const char *name;       /* as layout.objective names it */
-    const char *value_name; /* "KL" where the value is KL(P || Q), else "cost" */
-    unsigned needs;         /* ikt_objective_need */
-    const ikt_rule *rules;  /* what it does not go with; or NULL */
+    const char *name;           /* as layout.objective names it */
+    const char *value_name;     /* "KL" where the value is KL(P || Q), else "cost" */
+    unsigned needs;             /* ikt_objective_need */
+    const ikt_rule *rules;      /* what it does not go with; or NULL */
     const ikt_section *section; /* its own keys, or NULL; */
     const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
-    size_t sample; /* where in the options its negative samples are; 0: it has none */
-    bool has_curve; /* its kernel is a power, which takes logarithms: plans of time count them */
-    bool takes_parts;       /* its attraction is in proportion to P, of which parts may be drawn */
+    size_t sample;              /* where in the options its negative samples are; 0: it has none */
+    bool has_curve;   /* its kernel is a power, which takes logarithms: plans of time count them */
+    bool takes_parts; /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool frees_neighbours;  /* the lists, once it is made */
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
                                P is needed, principal components, or a map of similarities */
-    ikt_layout_init start; /* that start, */
-    const char *map_of;    /* and what the map is, with what must be left out: for messages */
+    ikt_layout_init start;  /* that start, */
+    const char *map_of;     /* and what the map is, with what must be left out: for messages */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
     double learning_rate;    /* on a quarter of the gradient, as layout.learning_rate */

@@ -8,34 +8,33 @@
 #include "pipeline/line.h"
 
 /* The function of each step; what opens the inputs comes before the line (pipeline.c). */
-static ikt_line_step *const run[IKT_STEPS] = {
-    [IKT_STEP_LANDMARKS] = ikt_step_landmarks,
-    [IKT_STEP_CODE] = ikt_step_code,
-    [IKT_STEP_SEARCH_CODES] = ikt_step_search_codes,
-    [IKT_STEP_SEARCH_CLASSES] = ikt_step_search_classes,
-    [IKT_STEP_SEARCH_MATRIX] = ikt_step_search_matrix,
-    [IKT_STEP_SEARCH_ROWS] = ikt_step_search_rows,
-    [IKT_STEP_JOIN] = ikt_step_join,
-    [IKT_STEP_EDGES] = ikt_step_edges,
-    [IKT_STEP_KEEP] = ikt_step_keep,
-    [IKT_STEP_WEIGH] = ikt_step_weigh,
-    [IKT_STEP_FILL_MATRIX] = ikt_step_fill_matrix,
-    [IKT_STEP_FILL_CODES] = ikt_step_fill_codes,
-    [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
-    [IKT_STEP_WHOLE] = ikt_step_whole,
-    [IKT_STEP_COMPARE_MATRIX] = ikt_step_compare_matrix,
-    [IKT_STEP_COMPARE_CODES] = NULL, /* codes are there */
-    [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
-    [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
-    [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
-    [IKT_STEP_START_KERNEL] = ikt_step_start,
-    [IKT_STEP_START_EIGENVECTORS] = ikt_step_start,
-    [IKT_STEP_START_LANDMARKS] = ikt_step_start,
-    [IKT_STEP_START_KEPT] = ikt_step_start,
-    [IKT_STEP_START_PCA] = ikt_step_start,
-    [IKT_STEP_START_FILE] = ikt_step_start,
-    [IKT_STEP_START_RANDOM] = ikt_step_start,
-    [IKT_STEP_LOOP] = ikt_step_loop};
+static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_landmarks,
+                                              [IKT_STEP_CODE] = ikt_step_code,
+                                              [IKT_STEP_SEARCH_CODES] = ikt_step_search_codes,
+                                              [IKT_STEP_SEARCH_CLASSES] = ikt_step_search_classes,
+                                              [IKT_STEP_SEARCH_MATRIX] = ikt_step_search_matrix,
+                                              [IKT_STEP_SEARCH_ROWS] = ikt_step_search_rows,
+                                              [IKT_STEP_JOIN] = ikt_step_join,
+                                              [IKT_STEP_EDGES] = ikt_step_edges,
+                                              [IKT_STEP_KEEP] = ikt_step_keep,
+                                              [IKT_STEP_WEIGH] = ikt_step_weigh,
+                                              [IKT_STEP_FILL_MATRIX] = ikt_step_fill_matrix,
+                                              [IKT_STEP_FILL_CODES] = ikt_step_fill_codes,
+                                              [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
+                                              [IKT_STEP_WHOLE] = ikt_step_whole,
+                                              [IKT_STEP_COMPARE_MATRIX] = ikt_step_compare_matrix,
+                                              [IKT_STEP_COMPARE_CODES] = NULL, /* codes are there */
+                                              [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
+                                              [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
+                                              [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
+                                              [IKT_STEP_START_KERNEL] = ikt_step_start,
+                                              [IKT_STEP_START_EIGENVECTORS] = ikt_step_start,
+                                              [IKT_STEP_START_LANDMARKS] = ikt_step_start,
+                                              [IKT_STEP_START_KEPT] = ikt_step_start,
+                                              [IKT_STEP_START_PCA] = ikt_step_start,
+                                              [IKT_STEP_START_FILE] = ikt_step_start,
+                                              [IKT_STEP_START_RANDOM] = ikt_step_start,
+                                              [IKT_STEP_LOOP] = ikt_step_loop};
 
 ikt_status ikt_line_begin(ikt_line *line) {
     ikt_context *ctx = line->ctx;
@@ -126,12 +125,11 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
             (ikt_log_number[]){IKT_LOG_INT("k", p->k), IKT_LOG_REAL("seconds", seconds), {0}},
             "lists of %lld neighbours a row, in %.1f s", (long long)p->k, seconds);
     else
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("entries", p->entries),
-                                           IKT_LOG_REAL("seconds", seconds),
-                                           {0}},
-                        "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries,
-                        seconds);
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){
+                IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
+            "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries, seconds);
     if (p->recall.sample > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE,

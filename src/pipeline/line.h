@@ -14,20 +14,20 @@
 
 typedef struct {
     ikt_context *ctx;
-    const ikt_steps *steps;             /* lent, as all up to `out` */
-    ikt_settings *settings;             /* resolved; what the data decide replaces "auto" */
-    ikt_dataset *data;                  /* NULL where there is a graph and nothing is taken of rows */
-    const ikt_rows *rows;               /* of the input */
-    const ikt_embed_options *options;   /* labels, outputs, checkpoints */
-    const ikt_loop_state *from;         /* which the loop goes on from; NULL: the start */
-    ikt_pairwise matrix;                /* of input.graph, where that has all pairs, */
-    const ikt_pairwise *pairs;          /* and where all pairs come from: that, or the data; or NULL */
-    ikt_landmarks landmarks;            /* and their positions */
-    ikt_model *model;                   /* of the codes, */
-    ikt_code_places places;             /* and what orders rows by them */
-    ikt_probabilities p;                /* codes, lists, weights, P, features */
-    double *eigenvectors;               /* [rows->count * q] of a start, in the order of the input */
-    ikt_embed_result *out;              /* positions, later the map */
+    const ikt_steps *steps;           /* lent, as all up to `out` */
+    ikt_settings *settings;           /* resolved; what the data decide replaces "auto" */
+    ikt_dataset *data;                /* NULL where there is a graph and nothing is taken of rows */
+    const ikt_rows *rows;             /* of the input */
+    const ikt_embed_options *options; /* labels, outputs, checkpoints */
+    const ikt_loop_state *from;       /* which the loop goes on from; NULL: the start */
+    ikt_pairwise matrix;              /* of input.graph, where that has all pairs, */
+    const ikt_pairwise *pairs; /* and where all pairs come from: that, or the data; or NULL */
+    ikt_landmarks landmarks;   /* and their positions */
+    ikt_model *model;          /* of the codes, */
+    ikt_code_places places;    /* and what orders rows by them */
+    ikt_probabilities p;       /* codes, lists, weights, P, features */
+    double *eigenvectors;      /* [rows->count * q] of a start, in the order of the input */
+    ikt_embed_result *out;     /* positions, later the map */
 } ikt_line;
 
 typedef ikt_status ikt_line_step(ikt_line *line);
@@ -43,8 +43,8 @@ ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end);
 void ikt_line_end(ikt_line *line);
 
 /* COLLECTIVE, all steps. From rows to lists of the most similar ones (line_lists.c). */
-ikt_line_step ikt_step_code, ikt_step_search_codes, ikt_step_search_classes,
-    ikt_step_search_matrix, ikt_step_search_rows;
+ikt_line_step ikt_step_code, ikt_step_search_codes, ikt_step_search_classes, ikt_step_search_matrix,
+    ikt_step_search_rows;
 
 /* From lists, or from all pairs, to P, and to what objectives without P take (line_affinity.c). */
 ikt_line_step ikt_step_join, ikt_step_edges, ikt_step_keep, ikt_step_weigh, ikt_step_fill_matrix,

@@ -238,8 +238,8 @@ ikt_status ikt_step_whole(ikt_line *line) {
 ikt_status ikt_step_compare_matrix(ikt_line *line) {
     const ikt_edges values = (ikt_edges)line->settings->affinity.graph.values;
     ikt_stage_begin(line->ctx, IKT_STAGE_READ);
-    const ikt_status st = ikt_compared_matrix(line->ctx, line->pairs, values, &line->p.rows,
-                                              &line->p.features);
+    const ikt_status st =
+        ikt_compared_matrix(line->ctx, line->pairs, values, &line->p.rows, &line->p.features);
     ikt_stage_end(line->ctx, IKT_STAGE_READ);
     return st;
 }

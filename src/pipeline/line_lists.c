@@ -116,7 +116,8 @@ static ikt_status compare_fine(ikt_line *line) {
     IKT_TRY(st);
     p->is_ordered = true;
     st = ikt_line_order_codes(ctx, &p->order, &p->codes);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_tiles_codes(ctx, &cells, &p->rows, &p->codes, &tiles));
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_tiles_codes(ctx, &cells, &p->rows, &p->codes, &tiles));
     if (st == IKT_OK) st = search_near(line, &cells, &fine, &tiles);
     ikt_tiles_destroy(&tiles);
     ikt_cells_destroy(&cells);
@@ -175,8 +176,7 @@ ikt_status ikt_step_search_codes(ikt_line *line) {
     ikt_probabilities *p = &line->p;
     ikt_status st = IKT_OK;
     if (p->is_found) {
-        if (p->is_ordered && p->codes.code)
-            st = ikt_line_order_codes(ctx, &p->order, &p->codes);
+        if (p->is_ordered && p->codes.code) st = ikt_line_order_codes(ctx, &p->order, &p->codes);
     } else if (line->model->spec.near > 0) {
         st = compare_fine(line);
     } else if (line->model->spec.coarse > 0) {

@@ -171,7 +171,7 @@ typedef struct {
 static ikt_status report(void *self, int64_t iteration, double value) {
     const reporter *r = self;
     IKT_TRY(ikt_line_reorder(r->ctx, r->p, true, r->objective->y, r->y,
-                    r->objective->q * (int64_t)sizeof *r->y));
+                             r->objective->q * (int64_t)sizeof *r->y));
     ikt_watcher_report(r->ctx, iteration, value, r->y);
     return IKT_OK;
 }

@@ -133,11 +133,12 @@ static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *give
         if (strcmp(asked->run.checkpoint, "auto") == 0) strcpy(asked->run.checkpoint, "none");
     }
     IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, source));
-    ikt_status st = ikt_agree(
-        ctx, ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe));
+    ikt_status st = ikt_check_outputs(ctx, asked, !is_host);
+    if (st == IKT_OK)
+        st = ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
+    st = ikt_agree(ctx, st);
     recipe->graph.settings = NULL; /* which nobody asks for any more */
     ikt_shape_destroy(&shape);
-    if (st == IKT_OK) st = ikt_check_outputs(ctx, asked, !is_host);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
 }
@@ -305,8 +306,8 @@ static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **so
              *source ? ikt_source_name(*source) : recipe->graph.name);
     out->result_bytes = ikt_check_result_bytes(ctx, settings, shape.n);
     IKT_TRY(ikt_check_room(ctx, settings, shape.n));
-    IKT_TRY(ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx),
-                              &out->plan.work));
+    IKT_TRY(
+        ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), &out->plan.work));
     IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_beside(ctx)), &out->plan));
     ikt_workload_settings(&out->plan.work, &out->settings);
     IKT_TRY(ikt_unused_reset(ctx, &out->settings, &all, NULL));

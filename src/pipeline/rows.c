@@ -22,7 +22,7 @@ static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings
 
 /* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
 static ikt_status resolve_normalise(ikt_context *ctx, ikt_source *source,
-                                   ikt_preprocess_settings *preprocess) {
+                                    ikt_preprocess_settings *preprocess) {
     ikt_normalise mode = ikt_normalise_of(preprocess);
     if (mode == IKT_NORMALISE_AUTO && preprocess->metric != IKT_METRIC_PRECOMPUTED)
         IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
@@ -91,7 +91,6 @@ ikt_status ikt_rows_complete(ikt_context *ctx, ikt_missing how, ikt_source *give
     return IKT_OK;
 }
 
-
 ikt_status ikt_rows_open(ikt_context *ctx, ikt_source *rows, ikt_settings *settings,
                          ikt_dataset **data) {
     IKT_TRY(open_data(ctx, settings, rows, data));
@@ -122,7 +121,8 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
     *data = NULL;
     if (!given && !ikt_input_has_rows(&settings->input) && settings->input.graph[0]) return IKT_OK;
     if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_status st = ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, source);
+    ikt_status st =
+        ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, source);
     if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;

@@ -26,8 +26,8 @@ static void find_inputs(const ikt_settings *s, const ikt_shape *shape, bool *has
     has[IKT_FACT_SOME_ROWS] = input->rows != IKT_AUTO_INT;
     has[IKT_FACT_TABLE_KEYS] = input->skip_columns[0] || input->transposed != 0;
     has[IKT_FACT_SIMILARITIES] = input->similarities[0];
-    has[IKT_FACT_SPECTRUM_CHANGED] = input->spectrum == IKT_USE_CLIP ||
-                                     input->spectrum == IKT_USE_FLIP;
+    has[IKT_FACT_SPECTRUM_CHANGED] =
+        input->spectrum == IKT_USE_CLIP || input->spectrum == IKT_USE_FLIP;
     has[IKT_FACT_GRAPH] = input->graph[0];
     has[IKT_FACT_PAIRS_GRAPH] = s->affinity.graph.is_pairwise;
     has[IKT_FACT_SPARSE_GRAPH] = input->graph[0] && !s->affinity.graph.is_pairwise;
@@ -49,8 +49,8 @@ static void find_preparation(const ikt_settings *s, bool *has) {
         rows->normalise != IKT_NORMALISE_AUTO && rows->normalise != IKT_NORMALISE_NONE;
     has[IKT_FACT_MATRIX] = rows->metric == IKT_METRIC_PRECOMPUTED;
     has[IKT_FACT_MATRIX_OF_SIMILARITIES] = has[IKT_FACT_MATRIX] && is_similar;
-    has[IKT_FACT_OTHER_METRIC] =
-        !has[IKT_FACT_MATRIX_OF_SIMILARITIES] && (rows->metric != IKT_METRIC_EUCLIDEAN || is_similar);
+    has[IKT_FACT_OTHER_METRIC] = !has[IKT_FACT_MATRIX_OF_SIMILARITIES] &&
+                                 (rows->metric != IKT_METRIC_EUCLIDEAN || is_similar);
     has[IKT_FACT_MANHATTAN] = rows->metric == IKT_METRIC_MANHATTAN;
     has[IKT_FACT_CORRELATION] = rows->metric == IKT_METRIC_CORRELATION;
 }
@@ -116,13 +116,13 @@ static void find_start(const ikt_settings *s, bool *has) {
     const ikt_similarity_kind kernel = ikt_settings_similarity(s);
     has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
     has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
-    has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels;
+    has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels ||
+                                 ikt_start_kind_of(ikt_layout_objective(l)->start)->of_labels;
     has[IKT_FACT_START_P] = ikt_layout_start(l)->of_p;
     has[IKT_FACT_START_FILE] = l->init == IKT_INIT_FILE;
     has[IKT_FACT_START_KEPT] =
-        has[IKT_FACT_GRAPH] &&
-        ((has[IKT_FACT_START_PCA] && has[IKT_FACT_GRAPH_COMPONENTS]) ||
-         (has[IKT_FACT_START_LANDMARKS] && has[IKT_FACT_GRAPH_LANDMARKS]));
+        has[IKT_FACT_GRAPH] && ((has[IKT_FACT_START_PCA] && has[IKT_FACT_GRAPH_COMPONENTS]) ||
+                                (has[IKT_FACT_START_LANDMARKS] && has[IKT_FACT_GRAPH_LANDMARKS]));
     has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);
     has[IKT_FACT_KERNEL_MAP] = ikt_settings_has_kernel_map(s);
     has[IKT_FACT_KERNEL_STANDS] = ikt_settings_is_kernel_map(s);
@@ -130,7 +130,8 @@ static void find_start(const ikt_settings *s, bool *has) {
     has[IKT_FACT_KERNEL_GAUSSIAN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GAUSSIAN;
     has[IKT_FACT_KERNEL_CODES] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_ISOLATION;
     has[IKT_FACT_KERNEL_GIVEN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GIVEN;
-    has[IKT_FACT_KERNEL_SOME] = has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
+    has[IKT_FACT_KERNEL_SOME] =
+        has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
 }
 
 static void find_outputs(const ikt_settings *s, bool *has) {
@@ -158,8 +159,8 @@ static void find_more(const ikt_settings *s, bool *has) {
     has[IKT_FACT_LISTS] = has[IKT_FACT_SEARCHES] || has[IKT_FACT_COUNTS_NEIGHBOURS] ||
                           (has[IKT_FACT_PAIRS_GRAPH] && has[IKT_FACT_SPARSE]);
     has[IKT_FACT_EDGE_WEIGHTS] = has[IKT_FACT_EDGE_DISTANCES] && has[IKT_FACT_TAKES_P];
-    has[IKT_FACT_MEASURES_ROWS] = !has[IKT_FACT_BY_CODES] && !is_kept &&
-                                  (!has_edges || has[IKT_FACT_EDGE_DISTANCES]);
+    has[IKT_FACT_MEASURES_ROWS] =
+        !has[IKT_FACT_BY_CODES] && !is_kept && (!has_edges || has[IKT_FACT_EDGE_DISTANCES]);
     has[IKT_FACT_RELATES] = has[IKT_FACT_MOVES] || has[IKT_FACT_TAKES_P] ||
                             has[IKT_FACT_TAKES_LISTS] || has[IKT_FACT_TAKES_CODES];
     has[IKT_FACT_KERNEL] = has[IKT_FACT_KERNEL_MAP] || has[IKT_FACT_BY_CLASSES];
@@ -171,8 +172,8 @@ static void find_more(const ikt_settings *s, bool *has) {
 }
 
 ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
-    const ikt_shape all = {.has_rows = ikt_input_has_rows(&settings->input) ||
-                                       !settings->input.graph[0]};
+    const ikt_shape all = {.has_rows =
+                               ikt_input_has_rows(&settings->input) || !settings->input.graph[0]};
     ikt_facts facts = {{false}};
     find_inputs(settings, shape ? shape : &all, facts.has);
     find_preparation(settings, facts.has);
@@ -187,6 +188,30 @@ ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
 bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when) {
     for (; *when != 0; when++)
         if (facts->has[*when < 0 ? -*when : *when] != (*when > 0)) return false;
+    return true;
+}
+
+bool ikt_facts_are_settings(const int16_t *when) {
+    /* Of the others the inputs tell something, or a graph changes what settings say. */
+    static const int16_t settings[] = {
+        IKT_FACT_FILE,          IKT_FACT_RAW,           IKT_FACT_SOME_ROWS,
+        IKT_FACT_TABLE_KEYS,    IKT_FACT_SIMILARITIES,  IKT_FACT_SPECTRUM_CHANGED,
+        IKT_FACT_GRAPH,         IKT_FACT_OTHER_MODEL,   IKT_FACT_TRAIN,
+        IKT_FACT_FILLED,        IKT_FACT_DROPPED,       IKT_FACT_REDUCED,
+        IKT_FACT_SCALED,        IKT_FACT_DENSE,         IKT_FACT_WHOLE,
+        IKT_FACT_SEARCH_NEAR,   IKT_FACT_CELLS_NEAR,    IKT_FACT_FOREST,
+        IKT_FACT_TAKES_P,       IKT_FACT_TAKES_LISTS,   IKT_FACT_TAKES_FEATURES,
+        IKT_FACT_TAKES_PARTS,   IKT_FACT_STANDS,        IKT_FACT_COMPARES_P,
+        IKT_FACT_BATCHES,       IKT_FACT_STOPS_ITSELF,  IKT_FACT_START_LANDMARKS,
+        IKT_FACT_SPECTRUM,      IKT_FACT_KERNEL_STANDS, IKT_FACT_MODEL,
+        IKT_FACT_GRAPH_WRITTEN, IKT_FACT_MEASURES_ALL,  IKT_FACT_CHECKPOINTS,
+        IKT_FACT_TIME_LIMIT};
+    for (; *when != 0; when++) {
+        bool is_one = false;
+        for (size_t f = 0; f < sizeof settings / sizeof *settings; f++)
+            is_one |= settings[f] == (*when < 0 ? -*when : *when);
+        if (!is_one) return false;
+    }
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* From settings and the shape of the inputs to facts (config/facts.h), and what rules make of them. */
+/* From settings and the shape of the inputs to facts (config/facts.h), and what rules make of them.
+ */
 #ifndef IKT_RECIPE_FACTS_H
 #define IKT_RECIPE_FACTS_H
 
@@ -20,13 +21,17 @@ ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape);
 /* LOCAL, pure. Whether all facts of a list hold, or do not hold, as it says; it ends with 0. */
 bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when);
 
+/* LOCAL, pure. Whether the settings alone tell all of these facts, whatever the inputs are. */
+bool ikt_facts_are_settings(const int16_t *when);
+
 /* LOCAL. Adds a sentence in which {section.key} stands for the value of that setting, {input} for
  * the name of the input, {spectrum} for the setting that asks for eigenvectors, and {all:WORD} and
  * {any:WORD} for the objectives that have something in common (facts.c), "kpca and kda". */
 void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
                       const char *sentence);
 
-/* LOCAL. The first rule of the run that holds: its own (rules.c), then those of the methods.
+/* LOCAL. Refuses a run for which a rule holds: of its methods, then any other (rules.c).
+ *   shape   NULL: no input has been looked at, and only what the settings alone tell is refused
  * Errors: that of the rule. */
 ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape);
 

@@ -61,8 +61,8 @@ static ikt_status adopt_pairs(ikt_context *ctx, ikt_settings *settings, ikt_grap
     if (affinity->graph.values != IKT_EDGES_DISTANCES)
         affinity->kind = IKT_AFFINITY_GRAPH;
     else if (is_any)
-        affinity->kind = affinity->graph.weights == IKT_WEIGHTS_KNN ? IKT_AFFINITY_KNN
-                                                                    : IKT_AFFINITY_GAUSSIAN;
+        affinity->kind =
+            affinity->graph.weights == IKT_WEIGHTS_KNN ? IKT_AFFINITY_KNN : IKT_AFFINITY_GAUSSIAN;
     IKT_TRY(ikt_affinity_resolve(ctx, affinity, about->n, &k));
     about->entries = (is_dense ? about->n - 1 : k) * about->n;
     return IKT_OK;
@@ -84,8 +84,9 @@ static ikt_status adopt_foreign(ikt_context *ctx, ikt_settings *settings,
 
 ikt_status ikt_graph_adopt(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
     ikt_layout_settings *layout = &settings->layout;
-    const bool has_components = about->q == layout->dimensions && about->start == IKT_GRAPH_START_PCA;
-    if (about->n == 0) return IKT_OK;
+    const bool has_components =
+        about->q == layout->dimensions && about->start == IKT_GRAPH_START_PCA;
+    if (about->n == 0 || settings->input.similarities[0]) return IKT_OK;
     if (about->is_pairwise)
         IKT_TRY(adopt_pairs(ctx, settings, about));
     else if (about->is_kept)

@@ -7,8 +7,8 @@
 #include "settings/checks.h"
 #include "similarity/kernel_map.h"
 
-/* What follows from input.similarities: the metric is `precomputed`, of similarities, and rows start
- * at a map of them unless something is said of that. */
+/* What follows from input.similarities: the metric is `precomputed`, of similarities, and rows
+ * start at a map of them unless something is said of that. */
 static void adopt_similarities(ikt_settings *settings) {
     ikt_preprocess_settings *rows = &settings->preprocess;
     ikt_layout_settings *layout = &settings->layout;

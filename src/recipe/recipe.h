@@ -76,7 +76,8 @@ typedef struct {
 ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                            int ranks, int threads, ikt_recipe *out);
 
-/* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE. */
+/* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE.
+ */
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
 

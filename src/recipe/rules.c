@@ -6,10 +6,11 @@
 #define NOT_OF_MATRIX(fact, other, reason)                                                         \
     {{IKT_FACT_MATRIX, IKT_FACT_SIMILARITIES, fact, other},                                        \
      reason ", and input.similarities gives similarities only: leave it out",                      \
-     IKT_ERR_USAGE},                                                                                           \
+     IKT_ERR_USAGE},                                                                               \
     {                                                                                              \
         {IKT_FACT_MATRIX, fact, other},                                                            \
-            reason ", and preprocess.metric = precomputed gives distances only: leave it out", IKT_ERR_USAGE   \
+            reason ", and preprocess.metric = precomputed gives distances only: leave it out",     \
+            IKT_ERR_USAGE                                                                          \
     }
 
 #define NOT_OF_SIMILARITIES(fact, reason)                                                          \
@@ -88,10 +89,10 @@ static const ikt_rule rules[] = {
      "preprocess.metric = correlation takes its mean from every row, which would fill the zeros of "
      "the sparse rows of {input}; take preprocess.metric=cosine, or reduce them by preprocess.pca",
      IKT_ERR_USAGE},
-    {{IKT_FACT_MATRIX, IKT_FACT_REDUCED},
-     "preprocess.pca needs rows with coordinates, and preprocess.metric = precomputed gives "
-     "distances only",
-     IKT_ERR_USAGE},
+    {{IKT_FACT_SIMILARITIES, IKT_FACT_SPARSE_INPUT},
+     "{input} is sparse, and input.similarities needs the similarities of all pairs; a graph of "
+     "neighbours is given by input.graph",
+     IKT_ERR_DATA},
     {{IKT_FACT_MATRIX, IKT_FACT_SPARSE_INPUT},
      "{input} is sparse, and preprocess.metric = precomputed needs the distances of all pairs of "
      "rows; a graph of neighbours is given by input.graph",
@@ -255,10 +256,13 @@ static const ikt_rule rules[] = {
      IKT_ERR_USAGE},
     {{0}, NULL, IKT_OK}};
 
+/* The first of these rules that holds is told. Without a shape only rules count whose facts the
+ * settings alone tell. */
 static ikt_status check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                         const ikt_facts *facts, const ikt_rule *rule) {
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    while (rule && rule->sentence && !ikt_facts_hold(facts, rule->when))
+    while (rule && rule->sentence &&
+           (!ikt_facts_hold(facts, rule->when) || (!shape && !ikt_facts_are_settings(rule->when))))
         rule++;
     if (!rule || !rule->sentence) return IKT_OK;
     ikt_sentence_add(&text, settings, shape, rule->sentence);
@@ -268,8 +272,7 @@ static ikt_status check(ikt_context *ctx, const ikt_settings *settings, const ik
     return st;
 }
 
-ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings,
-                           const ikt_shape *shape) {
+ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape) {
     const ikt_facts facts = ikt_facts_of(settings, shape);
     /* Those of a method know the reason best. */
     IKT_TRY(check(ctx, settings, shape, &facts, ikt_affinity_of(&settings->affinity)->rules));

@@ -9,6 +9,7 @@
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "io/sources/pairwise.h"
+#include "recipe/facts.h"
 
 ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
     ikt_data_shape shape = {.n = ikt_source_rows(source),
@@ -107,6 +108,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
                           bool is_host, ikt_shape *out, ikt_source **source) {
     *out = (ikt_shape){.is_host = is_host};
     *source = NULL;
+    IKT_TRY(ikt_rules_check(ctx, settings, NULL));
     if (!given && (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
         IKT_TRY(ikt_input_look(ctx, &settings->input, source));
     ikt_source *rows = given ? given : *source;

@@ -38,15 +38,15 @@ typedef struct {
     int64_t q;    /* dimensions of the start */
     int64_t seed; /* of the run that kept it */
     char name[IKT_STRING_MAX + 64];
-    char values[64];    /* what its numbers are, as the file says by an attribute; or "" */
-    char *settings;     /* of the run that kept it, as YAML; owned; or NULL */
+    char values[64]; /* what its numbers are, as the file says by an attribute; or "" */
+    char *settings;  /* of the run that kept it, as YAML; owned; or NULL */
 } ikt_graph_about;
 
 typedef struct {
     ikt_data_shape data; /* is_sparse and the following are of rows that are not reduced */
     ikt_graph_about graph;
-    bool has_rows;   /* of a file, or in memory: not a graph alone */
-    bool is_host;    /* a program calls the library: no file is written that it does not name, */
+    bool has_rows; /* of a file, or in memory: not a graph alone */
+    bool is_host;  /* a program calls the library: no file is written that it does not name, */
     bool is_stored_sparse;
     bool is_unlabelled;                   /* there are no labels; false also where nobody knows */
     int64_t model_columns;                /* of isolation.model_from; 0: there is none */

@@ -66,10 +66,10 @@ enum { IKT_STEP_FACTS_MOST = 3 };
 
 typedef struct {
     const char *name;
-    unsigned takes;     /* values */
+    unsigned takes; /* values */
     ikt_value makes;
-    ikt_stage stage;    /* under which time, memory and traffic are counted */
-    const char *about;  /* one clause for people */
+    ikt_stage stage;                       /* under which time, memory and traffic are counted */
+    const char *about;                     /* one clause for people */
     int16_t when[IKT_STEP_FACTS_MOST + 1]; /* as in a rule */
 } ikt_step;
 

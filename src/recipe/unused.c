@@ -41,8 +41,7 @@ static const struct {
     {"kernel", "landmarks", IKT_FACT_KERNEL_SOME, "kernel.solver=landmarks"},
     {"kernel", "ridge", IKT_FACT_START_LABELS, "layout.objective or layout.init = {any:labels}"},
     {"preprocess", NULL, IKT_FACT_PREPARES, "input.file"},
-    {"preprocess", "normalise", IKT_FACT_COORDINATES,
-     "a preprocess.metric other than precomputed"},
+    {"preprocess", "normalise", IKT_FACT_COORDINATES, "a preprocess.metric other than precomputed"},
     {"preprocess", "pca", IKT_FACT_COORDINATES, "a preprocess.metric other than precomputed"},
     {"preprocess", "pca_rows", IKT_FACT_REDUCED, "preprocess.pca"},
     {"preprocess", "matrix", IKT_FACT_MATRIX, "preprocess.metric=precomputed"},
@@ -116,8 +115,8 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
 static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const ikt_section *section,
                           char *text, size_t size) {
     const ikt_affinity *affinity = ikt_affinity_of(&s->affinity);
-    const bool is_weighing = facts->has[IKT_FACT_EDGE_DISTANCES] &&
-                             s->affinity.graph.weights == IKT_WEIGHTS_GAUSSIAN;
+    const bool is_weighing =
+        facts->has[IKT_FACT_EDGE_DISTANCES] && s->affinity.graph.weights == IKT_WEIGHTS_GAUSSIAN;
     for (int k = 0; k < IKT_OBJECTIVES; k++) {
         const ikt_objective_kind *kind = ikt_objective_kind_of((ikt_objective_name)k);
         if (kind->section != section) continue;

@@ -125,7 +125,6 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
     return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 
-
 void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     *out = w->settings; /* its layout is resolved */
     out->input.rows = w->data.n;

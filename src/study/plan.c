@@ -427,28 +427,38 @@ static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const 
     return st;
 }
 
-/* COLLECTIVE. Leaves out runs that cannot be made, with the reason. Errors: that of the first where
- * none is left. */
-static ikt_status check_runs(ikt_context *ctx, ikt_study_plan *plan) {
+/* COLLECTIVE. Refuses a method of which no run can be made, before the first run begins. Single
+ * values that do not suit a data set are told of, and their runs count as failed. */
+static ikt_status check_runs(ikt_context *ctx, const ikt_study_plan *plan) {
     looked last = {.is_there = false};
-    char name[IKT_STRING_MAX];
-    int64_t kept = 0;
+    char name[IKT_STRING_MAX], reason[IKT_STRING_MAX];
     ikt_status st = IKT_OK;
-    for (int64_t r = 0; r < plan->n_runs; r++) {
-        const ikt_study_run *run = &plan->run[r];
-        st = run->map[0] ? IKT_OK : check_run(ctx, plan, run, &last);
-        const bool is_impossible = st == IKT_ERR_USAGE || st == IKT_ERR_DATA;
-        if (st != IKT_OK && (!is_impossible || (kept == 0 && r == plan->n_runs - 1))) break;
-        if (st == IKT_OK) {
-            plan->run[kept++] = *run;
-            continue;
+    for (int64_t m = 0; m < plan->study->n_methods && st == IKT_OK; m++) {
+        ikt_status refused = IKT_OK; /* the first run that is */
+        int64_t runs = 0, possible = 0;
+        for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
+            const ikt_study_run *run = &plan->run[r];
+            if (run->method != m) continue;
+            runs++;
+            const ikt_status one = run->map[0] ? IKT_OK : check_run(ctx, plan, run, &last);
+            possible += one == IKT_OK;
+            if (one != IKT_OK && one != IKT_ERR_USAGE && one != IKT_ERR_DATA) st = one;
+            if (one == IKT_OK || st != IKT_OK) continue;
+            if (refused == IKT_OK) {
+                ikt_study_run_name(plan, run, name, sizeof name);
+                snprintf(reason, sizeof reason, "%.1000s", ikt_message(ctx));
+                refused = one;
+            }
+            ikt_clear(ctx);
         }
-        ikt_study_run_name(plan, run, name, sizeof name);
-        ikt_log(ctx, IKT_LOG_WARN, "%s is left out: %s", name, ikt_message(ctx));
-        ikt_clear(ctx);
-        st = IKT_OK;
+        if (st == IKT_OK && runs > 0 && possible == 0)
+            st = ikt_fail(ctx, refused, "%s: %s: %s", plan->study->path, name, reason);
+        else if (st == IKT_OK && possible < runs)
+            ikt_log(ctx, IKT_LOG_WARN,
+                    "%" PRId64 " of %" PRId64 " runs of the method '%s' cannot be made, such as "
+                    "%s: %s",
+                    runs - possible, runs, plan->study->method[m].name, name, reason);
     }
-    plan->n_runs = kept;
     ikt_shape_destroy(&last.shape);
     return st;
 }

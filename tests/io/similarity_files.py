@@ -52,7 +52,7 @@ def make():
         f["K"], f["indefinite"], f["labels"] = k, indefinite, labels
         f["some"], f["same"], f["alone"] = some, np.ones(N, dtype=int), alone
         f["skew"], f["slightly"], f["nan"], f["infinite"] = skew, slightly, nan, infinite
-        f["oblong"], f["few"], f["zero"] = k[:, :-1], k[:2, :2], np.zeros((N, N))
+        f["oblong"], f["zero"] = k[:, :-1], np.zeros((N, N))
         f["line"] = np.outer(x[:, 0], x[:, 0])
         f["fractions"], f["fewer"] = labels + 0.5 * (np.arange(N) == 4), labels[:-7]
         whole = np.round(1e3 * k).astype(np.int64)
@@ -68,8 +68,11 @@ def make():
         g = f.create_group("sparse")
         g["data"], g["indices"], g["indptr"] = np.ones(N), np.arange(N), np.arange(N + 1)
         g.attrs["shape"] = (N, N)
+    with h5py.File("few.h5", "w") as f:
+        f["K"] = k[:2, :2]
     with h5py.File("large.h5", "w") as f:  # 4 TB, of which one chunk is there
         f.create_dataset("K", (1000000, 1000000), "f4", chunks=(256, 256), fillvalue=0.5)[0:1, 0:1] = 1
+        f.create_dataset("labels", data=np.zeros(1000000, "i4"), compression=1)
     with h5py.File("bare.h5", "w") as f:
         f["K"] = k
     np.save("K.npy", k)

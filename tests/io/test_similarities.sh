@@ -174,7 +174,7 @@ refused() { # CODE WORDS ARGUMENTS...
 k="$sim:K layout.objective=kpca"
 refused 3 'row 7, column 9 is .*, and row 9, column 7 is .*, the pair that differs most' $sim:skew layout.objective=kpca
 refused 3 'needs a square matrix' $sim:oblong layout.objective=kpca
-refused 3 'the similarities of 2 rows; 3 are needed' $sim:few layout.objective=kpca
+refused 3 'three rows at least, and there are 2' input.similarities=few.h5:K layout.objective=kpca
 refused 3 'row 7, column 9: nan is no finite number' $sim:nan layout.objective=kpca
 refused 3 'row 80, column 2: inf is no finite number' $sim:infinite layout.objective=kpca
 refused 3 'all similarities are 0' $sim:zero layout.objective=kpca

@@ -102,7 +102,7 @@ bad="$common output.file=bad.h5"
     expect 2 'layout.objective=eigenmap is the map of eigenvectors of P' $bad layout.init=random layout.objective=eigenmap
     expect 2 'layout.objective=pca is the map of the principal components' $bad layout.init=spectral layout.objective=pca
     expect 2 'layout.eigengap' $bad layout.eigengap=yes
-    expect 2 'an objective other than pca, kpca, kda and eigenmap' $bad layout.objective=eigenmap layout.learning_rate=3
+    expect 2 'an objective other than pca, eigenmap, kpca and kda' $bad layout.objective=eigenmap layout.learning_rate=3
     expect 2 'output.model does not go with layout.objective = eigenmap' $bad layout.objective=eigenmap output.model=m.h5
 }
 "$IKT_PROGRAM" generate gaussian-mixture two.h5 --points 3 --dimensions 2 --clusters 1 --seed 2 --quiet
