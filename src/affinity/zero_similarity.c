@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "metric/metric.h"
 #include "neighbours/neighbours.h"
@@ -92,14 +92,15 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
                .is_sparse = ikt_dataset_is_sparse(data),
                .d = ikt_dataset_columns(data)};
     const int64_t lists = count * b.k, ranks = ikt_size(ctx), d = b.is_sparse ? 0 : b.d;
-    ikt_status st = ikt_alloc(ctx, &b.x, count * d, sizeof *b.x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.score, lists, sizeof *b.score, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.nearest, lists, sizeof *b.nearest, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.block, BLOCK_ROWS * d, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_score, ranks * lists, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_nearest, ranks * lists, sizeof(uint32_t), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.counts, ranks, sizeof *b.counts, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    b.x = ikt_claim_kept(&held, count * d, sizeof *b.x);
+    b.score = ikt_claim_kept(&held, lists, sizeof *b.score);
+    b.nearest = ikt_claim_kept(&held, lists, sizeof *b.nearest);
+    b.block = ikt_claim_kept(&held, BLOCK_ROWS * d, sizeof(float));
+    b.all_score = ikt_claim(&held, ranks * lists, sizeof(float));
+    b.all_nearest = ikt_claim(&held, ranks * lists, sizeof(uint32_t));
+    b.counts = ikt_claim(&held, ranks, sizeof *b.counts);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK)
         st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
@@ -127,21 +128,16 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
             ikt_best_sort(score, nearest, b.k);
         }
     }
-    ikt_free(&b.x);
-    ikt_free(&b.score);
-    ikt_free(&b.nearest);
-    ikt_free(&b.block);
+    ikt_free_all(&b.x, &b.score, &b.nearest, &b.block);
     ikt_sparse_destroy(&b.zero);
     ikt_sparse_destroy(&b.rows);
-    ikt_free(&b.all_score);
-    ikt_free(&b.all_nearest);
-    ikt_free(&b.counts);
     return st;
 }
 
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
-    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    ikt_zero_similarity made IKT_AT_END(ikt_zero_similarity_destroy) = {0, k, NULL, NULL};
+    *out = (ikt_zero_similarity){0};
     int64_t mine = 0, *own = NULL, *counts = NULL; /* global numbers go to every rank, ascending */
     ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
@@ -149,31 +145,29 @@ ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const i
         if (marked[i]) own[mine++] = rows->first + i;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        out->count = ikt_sum_one(ctx, mine);
+        made.count = ikt_sum_one(ctx, mine);
         ikt_gather_counts(ctx, mine, counts);
-        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->nearest, out->count * k, sizeof *out->nearest, purpose);
-        st = ikt_agree(ctx, st);
+        IKT_ARRAYS(held, ctx, purpose);
+        made.row = ikt_claim_kept(&held, made.count, sizeof *made.row);
+        made.nearest = ikt_claim_kept(&held, made.count * k, sizeof *made.nearest);
+        st = ikt_arrays_agree(&held);
     }
-    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);
-    ikt_free(&own);
-    ikt_free(&counts);
-    if (st == IKT_OK && out->count > 0 && !data)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%lld of %lld rows of input.graph have no similarity to another row, first "
-                      "row %lld; with input.file they are tied to their nearest rows there, "
-                      "otherwise leave them out of the matrix",
-                      (long long)out->count, (long long)rows->n, (long long)out->row[0]);
-    for (int64_t done = 0; done < out->count && st == IKT_OK; done += BATCH)
-        st = find_batch(ctx, data, rows, out, done);
-    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
-    return st;
+    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, made.row, counts);
+    ikt_free_all(&own, &counts);
+    IKT_TRY(st);
+    if (made.count > 0 && !data)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%lld of %lld rows of input.graph have no similarity to another row, first "
+                        "row %lld; with input.file they are tied to their nearest rows there, "
+                        "otherwise leave them out of the matrix",
+                        (long long)made.count, (long long)rows->n, (long long)made.row[0]);
+    for (int64_t done = 0; done < made.count; done += BATCH)
+        IKT_TRY(find_batch(ctx, data, rows, &made, done));
+    return ikt_give(out, made);
 }
 
 void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros) {
-    ikt_free(&zeros->row);
-    ikt_free(&zeros->nearest);
+    ikt_free_all(&zeros->row, &zeros->nearest);
     zeros->count = 0;
 }
 
@@ -186,24 +180,20 @@ static int64_t find_slot(const int64_t *row, int64_t count, const int64_t *slot,
 /* COLLECTIVE. Rows in the lists of zero-similarity rows become slots. */
 static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_similarity *zeros) {
     int64_t entries = zeros->count * zeros->k, total = zeros->count + entries, kept;
-    int64_t *row = NULL, *slot = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
-        for (int64_t e = 0; e < entries; e++)
-            row[zeros->count + e] = zeros->nearest[e];
-        kept = ikt_sort_distinct_i64(row, total);
-        ikt_order_find(ctx, order, row, kept, slot);
-        for (int64_t e = 0; e < zeros->count; e++)
-            zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
-        for (int64_t e = 0; e < entries; e++)
-            zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
-    }
-    ikt_free(&row);
-    ikt_free(&slot);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *row = ikt_claim(&held, total, sizeof *row);
+    int64_t *slot = ikt_claim(&held, total, sizeof *slot);
+    IKT_TRY(ikt_arrays_agree(&held));
+    memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
+    for (int64_t e = 0; e < entries; e++)
+        row[zeros->count + e] = zeros->nearest[e];
+    kept = ikt_sort_distinct_i64(row, total);
+    ikt_order_find(ctx, order, row, kept, slot);
+    for (int64_t e = 0; e < zeros->count; e++)
+        zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
+    for (int64_t e = 0; e < entries; e++)
+        zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
+    return IKT_OK;
 }
 
 ikt_status ikt_zero_similarity_find_ordered(ikt_context *ctx, ikt_dataset *data,
@@ -222,8 +212,8 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
                                               const ikt_rows *rows, const ikt_order *order,
                                               ikt_neighbours *lists, int64_t *count) {
     const int64_t k = lists->k;
-    uint8_t *marked = NULL;
-    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
+    uint8_t *marked IKT_AT_END(ikt_free) = NULL;
+    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, 0, NULL, NULL};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose));
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
@@ -243,7 +233,5 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
             lists->score[i * k + e] = (float)(1 / (double)k);
     }
     *count = zeros.count;
-    ikt_zero_similarity_destroy(&zeros);
-    ikt_free(&marked);
     return st;
 }
