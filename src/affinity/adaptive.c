@@ -101,10 +101,7 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
             count += weigh_row(&r, lists, i, m, exponent + omp_get_thread_num() * k);
         *zero_similarity = ikt_sum_one(ctx, count);
     }
-    ikt_free(&exponent);
-    ikt_free(&r.own);
-    ikt_free(&r.row);
-    ikt_free(&r.foreign);
+    ikt_free_all(&exponent, &r.own, &r.row, &r.foreign);
     ikt_row_set_destroy(&r.other);
     return st;
 }
@@ -173,9 +170,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
             row[i] = 0;
         }
     }
-    ikt_free(&own);
-    ikt_free(&s.nearest);
-    ikt_free(&s.scale);
+    ikt_free_all(&own, &s.nearest, &s.scale);
     return st;
 }
 

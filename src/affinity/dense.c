@@ -6,7 +6,7 @@
 
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/row_hash.h"
 #include "base/select.h"
 #include "dist/shuffle.h"
@@ -44,28 +44,23 @@ ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense 
 
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all) {
     const int64_t space = IKT_SELECT_CAPACITY * k, count = dense->rows.count;
-    ikt_pair *own = NULL, *pairs = NULL;
     *all = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &pairs, ikt_threads(ctx) * space, sizeof *pairs, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    ikt_pair *own = ikt_claim(&held, count, sizeof *own);
+    ikt_pair *pairs = ikt_claim(&held, ikt_threads(ctx) * space, sizeof *pairs);
+    IKT_TRY(ikt_arrays_agree(&held));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < count; i++) {
-            ikt_select s;
-            ikt_select_begin(&s, ikt_cpu_isa(), k, pairs + omp_get_thread_num() * space);
-            ikt_select_floats(&s, dense->rows.first + i, 0, dense->rows.n,
-                              dense->value + i * dense->stride);
-            ikt_select_end(&s);
-            own[i] = 0;
-            for (int64_t e = 0; e < s.count; e++)
-                if (s.pair[e] > own[i]) own[i] = s.pair[e];
-        }
-        st = ikt_share_rows(ctx, &dense->rows, own, sizeof *own, purpose, all);
+    for (int64_t i = 0; i < count; i++) {
+        ikt_select s;
+        ikt_select_begin(&s, ikt_cpu_isa(), k, pairs + omp_get_thread_num() * space);
+        ikt_select_floats(&s, dense->rows.first + i, 0, dense->rows.n,
+                          dense->value + i * dense->stride);
+        ikt_select_end(&s);
+        own[i] = 0;
+        for (int64_t e = 0; e < s.count; e++)
+            if (s.pair[e] > own[i]) own[i] = s.pair[e];
     }
-    ikt_free(&own);
-    ikt_free(&pairs);
-    return st;
+    return ikt_share_rows(ctx, &dense->rows, own, sizeof *own, purpose, all);
 }
 
 ikt_status ikt_check_p(ikt_context *ctx, ikt_exact_sum *total, uint64_t odd) {

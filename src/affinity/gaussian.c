@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "affinity/affinity.h"
+#include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/exp_lanes.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 
 enum { STEPS = 64 };
@@ -140,36 +140,30 @@ typedef struct {
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
-    bandwidth *mine = NULL, *of = NULL;
+    bandwidth *mine IKT_AT_END(ikt_free) = NULL, *of IKT_AT_END(ikt_free) = NULL;
     *zero_similarity = 0;
     const int64_t n = out->rows.n, first = out->rows.first;
     const double scale = 1 / (2 * (double)n);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mine, out->rows.count, sizeof *mine, "dense P"));
-    if (st == IKT_OK) {
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &mine, out->rows.count, sizeof *mine, "dense P")));
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++) {
-            double least, total;
-            mine[i].beta = ikt_gaussian_beta(out->value + i * out->stride, n, first + i,
-                                             job->settings->gaussian.perplexity, &least, &total);
-            mine[i].shift = mine[i].beta * least - log(total);
-        }
-        st = ikt_share_rows(ctx, &out->rows, mine, sizeof *mine, "dense P", &of);
+    for (int64_t i = 0; i < out->rows.count; i++) {
+        double least, total;
+        mine[i].beta = ikt_gaussian_beta(out->value + i * out->stride, n, first + i,
+                                         job->settings->gaussian.perplexity, &least, &total);
+        mine[i].shift = mine[i].beta * least - log(total);
     }
-    if (st == IKT_OK) {
+    IKT_TRY(ikt_share_rows(ctx, &out->rows, mine, sizeof *mine, "dense P", &of));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t own = first; own < first + out->rows.count; own++) {
-            float *row = out->value + (own - first) * out->stride;
-            for (int64_t j = 0; j < n; j++) {
-                double squared = (double)row[j];
-                row[j] = (float)(scale * (exp(of[own].shift - of[own].beta * squared) +
-                                          exp(of[j].shift - of[j].beta * squared)));
-            }
-            row[own] = 0;
+    for (int64_t own = first; own < first + out->rows.count; own++) {
+        float *row = out->value + (own - first) * out->stride;
+        for (int64_t j = 0; j < n; j++) {
+            double squared = (double)row[j];
+            row[j] = (float)(scale * (exp(of[own].shift - of[own].beta * squared) +
+                                      exp(of[j].shift - of[j].beta * squared)));
         }
+        row[own] = 0;
     }
-    ikt_free(&mine);
-    ikt_free(&of);
-    return st;
+    return IKT_OK;
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */

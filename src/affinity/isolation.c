@@ -4,7 +4,7 @@
  * any other; such rows are few, and their nearest rows are looked up in the data
  * (zero_similarity.c). */
 #include "affinity/affinity.h"
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "dist/shuffle.h"
 
 int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
@@ -52,9 +52,9 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
     const double scale = 1 / (2 * (double)out->rows.n);
     const ikt_rows *rows = &out->rows;
     const int64_t k = job->k;
-    double *own = NULL, *sum = NULL;
-    uint8_t *marked = NULL;
-    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
+    double *own IKT_AT_END(ikt_free) = NULL, *sum IKT_AT_END(ikt_free) = NULL;
+    uint8_t *marked IKT_AT_END(ikt_free) = NULL;
+    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, 0, NULL, NULL};
     IKT_TRY(ikt_alloc_all(ctx, &own, rows->count, sizeof *own, "dense P"));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
@@ -82,10 +82,6 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
         if (ikt_is_own(rows, b)) out->value[(b - rows->first) * out->stride + a] += share;
     }
     *zero_similarity = zeros.count;
-    ikt_zero_similarity_destroy(&zeros);
-    ikt_free(&marked);
-    ikt_free(&own);
-    ikt_free(&sum);
     return st;
 }
 

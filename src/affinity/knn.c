@@ -7,7 +7,7 @@
  * transpose are needed. Advantage: nothing to tune but k, and no bandwidth. Disadvantage: how near
  * the neighbours are is forgotten. */
 #include "affinity/affinity.h"
-#include "base/memory.h"
+#include "base/arrays.h"
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *zero_similarity) {
@@ -22,25 +22,22 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
-    ikt_pair *nearest = NULL;
+    ikt_pair *nearest IKT_AT_END(ikt_free) = NULL;
     *zero_similarity = 0;
     const double share = 1 / (2 * (double)out->rows.n * (double)job->k);
-    ikt_status st = ikt_dense_nearest(ctx, out, job->k, &nearest);
-    if (st == IKT_OK) {
+    IKT_TRY(ikt_dense_nearest(ctx, out, job->k, &nearest));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++) {
-            float *row = out->value + i * out->stride;
-            const int64_t own = out->rows.first + i;
-            for (int64_t j = 0; j < out->rows.n; j++) {
-                int to = ikt_pair_make(row[j], (uint32_t)j) <= nearest[own];
-                int from = ikt_pair_make(row[j], (uint32_t)own) <= nearest[j];
-                row[j] = (float)(share * (to + from));
-            }
-            row[own] = 0;
+    for (int64_t i = 0; i < out->rows.count; i++) {
+        float *row = out->value + i * out->stride;
+        const int64_t own = out->rows.first + i;
+        for (int64_t j = 0; j < out->rows.n; j++) {
+            int to = ikt_pair_make(row[j], (uint32_t)j) <= nearest[own];
+            int from = ikt_pair_make(row[j], (uint32_t)own) <= nearest[j];
+            row[j] = (float)(share * (to + from));
         }
+        row[own] = 0;
     }
-    ikt_free(&nearest);
-    return st;
+    return IKT_OK;
 }
 
 const ikt_affinity ikt_affinity_knn = {

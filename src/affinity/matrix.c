@@ -101,8 +101,7 @@ ikt_status ikt_matrix_lists(ikt_context *ctx, const ikt_pairwise *pairs, const i
         st = ikt_alloc(ctx, &t.best, threads * IKT_SELECT_CAPACITY * k, sizeof *t.best, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, rows, take, &t);
-    ikt_free(&t.score);
-    ikt_free(&t.best);
+    ikt_free_all(&t.score, &t.best);
     if (st != IKT_OK) ikt_neighbours_destroy(out);
     return st;
 }

@@ -7,8 +7,8 @@
 #include <omp.h>
 
 #include "affinity/whole_pairs.h"
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 static const char purpose[] = "whole kernel";
 
@@ -35,12 +35,11 @@ static void turn_tile(const ikt_codes *codes, int64_t tile, char *space) {
 static ikt_status turn(ikt_context *ctx, const ikt_codes *codes) {
     const int64_t tiles = (codes->n_local + IKT_WHOLE_TILE - 1) / IKT_WHOLE_TILE;
     const int64_t bytes = IKT_WHOLE_TILE * codes->stride;
-    char *space = NULL;
+    char *space IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc(ctx, &space, ikt_threads(ctx) * bytes, 1, purpose));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t tile = 0; tile < tiles; tile++)
         turn_tile(codes, tile, space + omp_get_thread_num() * bytes);
-    ikt_free(&space);
     return IKT_OK;
 }
 
@@ -182,16 +181,14 @@ static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *dr
                                  draws);
         if (ikt_size(ctx) > 1) st = ikt_agree(ctx, note_owners(ctx, w, &c));
     }
-    ikt_free(&c.own);
-    ikt_free(&c.all);
-    ikt_free(&c.best);
+    ikt_free_all(&c.own, &c.all, &c.best);
     return st;
 }
 
 /* COLLECTIVE. How many rows come from each rank, which knows how many leave; the rows without
  * similarity, and the mean of all. */
 static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
-    int64_t sum[2] = {0}, *counts = NULL;
+    int64_t sum[2] = {0}, *counts IKT_AT_END(ikt_free) = NULL;
     for (int64_t i = 0; i < w->rows.count; i++) {
         sum[0] += w->total[i] == 0;
         sum[1] += w->total[i];
@@ -204,7 +201,6 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
     for (int r = 0; r < ikt_size(ctx); r++)
         counts[r] = w->t;
     ikt_exchange(ctx, w->leaving, counts, w->coming, counts, sizeof *w->leaving);
-    ikt_free(&counts);
     return IKT_OK;
 }
 
@@ -212,32 +208,26 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
 
 ikt_status ikt_whole_create(ikt_context *ctx, const ikt_rows *rows, int64_t psi, uint64_t seed,
                             ikt_codes *codes, ikt_whole *out) {
-    ikt_pair_draws draws = {.key = NULL};
-    *out = (ikt_whole){
+    ikt_pair_draws draws IKT_AT_END(ikt_pair_draws_destroy) = {.key = NULL};
+    ikt_whole made IKT_AT_END(ikt_whole_destroy) = {
         .rows = *rows, .t = codes->t, .psi = psi, .width = codes->width, .stride = codes->stride};
+    *out = (ikt_whole){0};
     ikt_status st = turn(ctx, codes);
     if (st == IKT_OK) st = ikt_pair_draws_create(ctx, rows->n, seed, &draws);
     st = ikt_agree(ctx, st);
-    out->code = codes->code;
+    made.code = codes->code;
     codes->code = NULL;
     ikt_codes_destroy(codes);
-    if (st == IKT_OK) st = count_cells(ctx, out, &draws);
-    if (st == IKT_OK) st = count_rows(ctx, out);
-    if (st == IKT_OK) st = ikt_pair_draws_finish(ctx, &draws, out);
-    ikt_pair_draws_destroy(&draws);
-    if (st != IKT_OK) ikt_whole_destroy(out);
-    return st;
+    IKT_TRY(st);
+    IKT_TRY(count_cells(ctx, &made, &draws));
+    IKT_TRY(count_rows(ctx, &made));
+    IKT_TRY(ikt_pair_draws_finish(ctx, &draws, &made));
+    return ikt_give(out, made);
 }
 
 void ikt_whole_destroy(ikt_whole *w) {
-    ikt_free(&w->code);
-    ikt_free(&w->total);
-    ikt_free(&w->first);
-    ikt_free(&w->owner);
-    ikt_free(&w->leaving);
-    ikt_free(&w->coming);
-    ikt_free(&w->sample.row);
-    ikt_free(&w->sample.log_p);
+    ikt_free_all(&w->code, &w->total, &w->first, &w->owner, &w->leaving, &w->coming, &w->sample.row,
+                 &w->sample.log_p);
 }
 
 /* Cells that have own rows: where rows are in an order in which similar ones are near, those of

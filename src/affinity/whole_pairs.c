@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/rng.h"
 
 enum { PAIRS = IKT_WHOLE_PAIRS };
@@ -28,14 +28,7 @@ ikt_status ikt_pair_draws_create(ikt_context *ctx, int64_t n, uint64_t seed, ikt
 }
 
 void ikt_pair_draws_destroy(ikt_pair_draws *d) {
-    ikt_free(&d->key);
-    ikt_free(&d->row);
-    ikt_free(&d->cell);
-    ikt_free(&d->total);
-    ikt_free(&d->p);
-    ikt_free(&d->chosen);
-    ikt_free(&d->place);
-    ikt_free(&d->own);
+    ikt_free_all(&d->key, &d->row, &d->cell, &d->total, &d->p, &d->chosen, &d->place, &d->own);
 }
 
 /* COLLECTIVE. Cells of some rows in one partitioning, which their owners tell all others. */
@@ -77,12 +70,7 @@ typedef struct {
 } looking;
 
 static void looking_destroy(looking *l) {
-    ikt_free(&l->wanted);
-    ikt_free(&l->head);
-    ikt_free(&l->next);
-    ikt_free(&l->by_p);
-    ikt_free(&l->begin);
-    ikt_free(&l->second);
+    ikt_free_all(&l->wanted, &l->head, &l->next, &l->by_p, &l->begin, &l->second);
 }
 
 static ikt_status looking_create(ikt_context *ctx, const ikt_whole *w, looking *l) {
@@ -127,23 +115,20 @@ static void look_through(const ikt_whole *w, const ikt_pair_draws *d, int64_t p,
 /* COLLECTIVE. Which rows the places are. */
 static ikt_status find_second(ikt_context *ctx, const ikt_pair_draws *d, const ikt_whole *w,
                               int64_t *second) {
-    looking l = {.head = NULL};
-    ikt_status st = ikt_agree(ctx, looking_create(ctx, w, &l));
-    if (st == IKT_OK) {
-        memcpy(l.wanted, d->own, PAIRS * sizeof *l.wanted);
-        ikt_sums_before(ctx, l.wanted, PAIRS); /* of the cell's rows, on lower ranks */
-        for (int64_t s = 0; s < PAIRS; s++) {
-            const int64_t place = d->place[s] - l.wanted[s];
-            l.wanted[s] = d->p[s] >= 0 && place >= 0 && place < d->own[s] ? place : -1;
-        }
-        group(d, w->t, &l);
-        for (int64_t p = 0; p < w->t; p++)
-            look_through(w, d, p, &l);
-        memcpy(second, l.second, PAIRS * sizeof *second);
-        ikt_sum_i64(ctx, second, PAIRS);
+    looking l IKT_AT_END(looking_destroy) = {.head = NULL};
+    IKT_TRY(ikt_agree(ctx, looking_create(ctx, w, &l)));
+    memcpy(l.wanted, d->own, PAIRS * sizeof *l.wanted);
+    ikt_sums_before(ctx, l.wanted, PAIRS); /* of the cell's rows, on lower ranks */
+    for (int64_t s = 0; s < PAIRS; s++) {
+        const int64_t place = d->place[s] - l.wanted[s];
+        l.wanted[s] = d->p[s] >= 0 && place >= 0 && place < d->own[s] ? place : -1;
     }
-    looking_destroy(&l);
-    return st;
+    group(d, w->t, &l);
+    for (int64_t p = 0; p < w->t; p++)
+        look_through(w, d, p, &l);
+    memcpy(second, l.second, PAIRS * sizeof *second);
+    ikt_sum_i64(ctx, second, PAIRS);
+    return IKT_OK;
 }
 
 /* --- how similar they are --------------------------------------------------------------------- */
@@ -167,12 +152,13 @@ static void find_log_p(ikt_context *ctx, const ikt_whole *w, int64_t count, cons
 }
 
 ikt_status ikt_pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *d, ikt_whole *w) {
-    int64_t *work = NULL, count = 0;
+    int64_t count = 0;
     ikt_whole_pairs *out = &w->sample;
-    ikt_status st = ikt_alloc(ctx, &work, 4 * PAIRS, sizeof *work, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, 2 * PAIRS, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->log_p, PAIRS, sizeof *out->log_p, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *work = ikt_claim(&held, 4 * PAIRS, sizeof *work);
+    out->row = ikt_claim_kept(&held, 2 * PAIRS, sizeof *out->row);
+    out->log_p = ikt_claim_kept(&held, PAIRS, sizeof *out->log_p);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) st = find_second(ctx, d, w, work);
     for (int64_t s = 0; st == IKT_OK && s < PAIRS; s++) {
         if (d->p[s] < 0) continue; /* a row without similarity */
@@ -181,7 +167,7 @@ ikt_status ikt_pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *d, ikt_
         count++;
     }
     out->count = count;
-    if (st == IKT_OK) find_log_p(ctx, w, count, out->row, work, out->log_p);
-    ikt_free(&work);
-    return st;
+    IKT_TRY(st);
+    find_log_p(ctx, w, count, out->row, work, out->log_p);
+    return IKT_OK;
 }

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "metric/metric.h"
 #include "neighbours/query.h"
@@ -108,7 +108,8 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
-    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    ikt_zero_similarity made IKT_AT_END(ikt_zero_similarity_destroy) = {0, k, NULL, NULL};
+    *out = (ikt_zero_similarity){0};
     int64_t mine = 0, *own = NULL, *counts = NULL; /* global numbers go to every rank, ascending */
     ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
@@ -116,31 +117,29 @@ ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const i
         if (marked[i]) own[mine++] = rows->first + i;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        out->count = ikt_sum_one(ctx, mine);
+        made.count = ikt_sum_one(ctx, mine);
         ikt_gather_counts(ctx, mine, counts);
-        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->nearest, out->count * k, sizeof *out->nearest, purpose);
-        st = ikt_agree(ctx, st);
+        IKT_ARRAYS(held, ctx, purpose);
+        made.row = ikt_claim_kept(&held, made.count, sizeof *made.row);
+        made.nearest = ikt_claim_kept(&held, made.count * k, sizeof *made.nearest);
+        st = ikt_arrays_agree(&held);
     }
-    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);
-    ikt_free(&own);
-    ikt_free(&counts);
-    if (st == IKT_OK && out->count > 0 && !data)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%lld of %lld rows of input.graph have no similarity to another row, first "
-                      "row %lld; with input.file they are tied to their nearest rows there, "
-                      "otherwise leave them out of the matrix",
-                      (long long)out->count, (long long)rows->n, (long long)out->row[0]);
-    for (int64_t done = 0; done < out->count && st == IKT_OK; done += BATCH)
-        st = find_batch(ctx, data, rows, out, done);
-    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
-    return st;
+    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, made.row, counts);
+    ikt_free_all(&own, &counts);
+    IKT_TRY(st);
+    if (made.count > 0 && !data)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%lld of %lld rows of input.graph have no similarity to another row, first "
+                        "row %lld; with input.file they are tied to their nearest rows there, "
+                        "otherwise leave them out of the matrix",
+                        (long long)made.count, (long long)rows->n, (long long)made.row[0]);
+    for (int64_t done = 0; done < made.count; done += BATCH)
+        IKT_TRY(find_batch(ctx, data, rows, &made, done));
+    return ikt_give(out, made);
 }
 
 void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros) {
-    ikt_free(&zeros->row);
-    ikt_free(&zeros->nearest);
+    ikt_free_all(&zeros->row, &zeros->nearest);
     zeros->count = 0;
 }
 
@@ -153,24 +152,20 @@ static int64_t find_slot(const int64_t *row, int64_t count, const int64_t *slot,
 /* COLLECTIVE. Rows in the lists of zero-similarity rows become slots. */
 static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_similarity *zeros) {
     int64_t entries = zeros->count * zeros->k, total = zeros->count + entries, kept;
-    int64_t *row = NULL, *slot = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
-        for (int64_t e = 0; e < entries; e++)
-            row[zeros->count + e] = zeros->nearest[e];
-        kept = ikt_sort_distinct_i64(row, total);
-        ikt_order_find(ctx, order, row, kept, slot);
-        for (int64_t e = 0; e < zeros->count; e++)
-            zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
-        for (int64_t e = 0; e < entries; e++)
-            zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
-    }
-    ikt_free(&row);
-    ikt_free(&slot);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *row = ikt_claim(&held, total, sizeof *row);
+    int64_t *slot = ikt_claim(&held, total, sizeof *slot);
+    IKT_TRY(ikt_arrays_agree(&held));
+    memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
+    for (int64_t e = 0; e < entries; e++)
+        row[zeros->count + e] = zeros->nearest[e];
+    kept = ikt_sort_distinct_i64(row, total);
+    ikt_order_find(ctx, order, row, kept, slot);
+    for (int64_t e = 0; e < zeros->count; e++)
+        zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
+    for (int64_t e = 0; e < entries; e++)
+        zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
+    return IKT_OK;
 }
 
 ikt_status ikt_zero_similarity_find_ordered(ikt_context *ctx, ikt_dataset *data,
@@ -189,8 +184,8 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
                                               const ikt_rows *rows, const ikt_order *order,
                                               ikt_neighbours *lists, int64_t *count) {
     const int64_t k = lists->k;
-    uint8_t *marked = NULL;
-    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
+    uint8_t *marked IKT_AT_END(ikt_free) = NULL;
+    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, 0, NULL, NULL};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose));
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
@@ -210,7 +205,5 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
             lists->score[i * k + e] = (float)(1 / (double)k);
     }
     *count = zeros.count;
-    ikt_zero_similarity_destroy(&zeros);
-    ikt_free(&marked);
     return st;
 }

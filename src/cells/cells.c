@@ -32,6 +32,7 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     const int64_t count = cells->count, d = cells->d;
     const int64_t dense = cells->is_sparse ? 0 : count * d;
     const int64_t packed = cells->is_sparse ? 0 : ikt_packed_floats(count, d);
+    ikt_dataset *from = ikt_dataset_model(data);
     ikt_sparse sparse IKT_AT_END(ikt_sparse_destroy) = {0};
     IKT_ARRAYS(held, ctx, "cells");
     uint32_t *order = ikt_claim(&held, count, sizeof *order);
@@ -39,28 +40,24 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     float *x = ikt_claim(&held, dense, sizeof *x);
     cells->centre = ikt_claim_kept(&held, dense, sizeof *x);
     cells->packed = ikt_claim_kept(&held, packed, sizeof *x);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK)
-        st = cells->is_sparse
-                 ? ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &sparse)
-                 : ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
-    if (st == IKT_OK)
-        st = ikt_agree(
-            ctx, ikt_locality_order(ctx, x, cells->is_sparse ? &sparse : NULL, count, d, order));
-    for (int64_t c = 0; st == IKT_OK && c < count; c++) {
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(cells->is_sparse ? ikt_dataset_gather_sparse(from, centre_row, count, &sparse)
+                             : ikt_dataset_gather_floats(from, centre_row, count, x));
+    IKT_TRY(ikt_agree(
+        ctx, ikt_locality_order(ctx, x, cells->is_sparse ? &sparse : NULL, count, d, order)));
+    for (int64_t c = 0; c < count; c++) {
         number[order[c]] = (uint32_t)c;
         row[c] = order[c];
         if (!cells->is_sparse)
             memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
     }
-    if (st == IKT_OK && cells->is_sparse) {
-        st = ikt_sparse_choose(ctx, &sparse, row, count, &cells->rows);
-        if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
-        st = ikt_agree(ctx, st);
-    } else if (st == IKT_OK) {
+    if (!cells->is_sparse) {
         ikt_pack_rows(cells->centre, count, d, cells->packed);
+        return IKT_OK;
     }
-    return st;
+    ikt_status st = ikt_sparse_choose(ctx, &sparse, row, count, &cells->rows);
+    if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
+    return ikt_agree(ctx, st);
 }
 
 /* COLLECTIVE. Reads the own rows and gives each a near cell. */
@@ -110,22 +107,21 @@ ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *slot) {
-    uint32_t *number = NULL, *own = NULL;
-    *out =
-        (ikt_cells){.metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
-    out->is_sparse = cell && ikt_dataset_is_sparse(data);
-    ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, count + 1, sizeof *out->first, "cells");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = load_centres(ctx, data, centre_row, out, number);
-    if (st == IKT_OK && !cell) st = find_cells(ctx, data, rows, out, own);
-    for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
+    ikt_cells made IKT_AT_END(ikt_cells_destroy) = {
+        .metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
+    made.is_sparse = cell && ikt_dataset_is_sparse(data);
+    *out = (ikt_cells){0};
+    IKT_ARRAYS(held, ctx, "cells");
+    uint32_t *number = ikt_claim(&held, count, sizeof *number);
+    uint32_t *own = ikt_claim(&held, rows->count, sizeof *own);
+    made.first = ikt_claim_kept(&held, count + 1, sizeof *made.first);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(load_centres(ctx, data, centre_row, &made, number));
+    if (!cell) IKT_TRY(find_cells(ctx, data, rows, &made, own));
+    for (int64_t i = 0; cell && i < rows->count; i++)
         own[i] = number[cell[i]];
-    if (st == IKT_OK) st = ikt_cells_number(ctx, rows, own, 1, count, out->first, slot);
-    ikt_free_all(&number, &own);
-    if (st != IKT_OK) ikt_cells_destroy(out);
-    return st;
+    IKT_TRY(ikt_cells_number(ctx, rows, own, 1, count, made.first, slot));
+    return ikt_give(out, made);
 }
 
 void ikt_cells_destroy(ikt_cells *cells) {

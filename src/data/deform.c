@@ -41,34 +41,33 @@ static void release(void *state) {
 
 static ikt_status prepare(ikt_generation *g) {
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
-    images *im = NULL;
-    ikt_status st = IKT_OK;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
     const int64_t d = g->columns = ikt_source_columns(source), side = lround(sqrt((double)d));
+    IKT_ARRAYS(held, g->ctx, "source images");
     if (ikt_source_type(source) != IKT_TYPE_U8)
-        st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is %s; images to deform must be uint8",
-                      ikt_source_name(source), ikt_type_name(ikt_source_type(source)));
+        held.status = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is %s; images to deform must be uint8",
+                               ikt_source_name(source), ikt_type_name(ikt_source_type(source)));
     else if (side * side != d || side > SIDE_MAX)
-        st = ikt_fail(g->ctx, IKT_ERR_DATA,
-                      "%s has %" PRId64 " columns; images to deform must be square, of at most "
-                      "%d x %d pixels",
-                      ikt_source_name(source), d, SIDE_MAX, SIDE_MAX);
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, &im, 1, sizeof *im, "source images");
-    if (st == IKT_OK) {
+        held.status =
+            ikt_fail(g->ctx, IKT_ERR_DATA,
+                     "%s has %" PRId64 " columns; images to deform must be square, of at most "
+                     "%d x %d pixels",
+                     ikt_source_name(source), d, SIDE_MAX, SIDE_MAX);
+    images *im = g->state = ikt_claim_kept(&held, 1, sizeof *im);
+    if (im) {
         *im = (images){.n = ikt_source_rows(source), .side = (int)side};
-        g->state = im;
-        st = ikt_alloc(g->ctx, &im->weight, KNOTS, sizeof *im->weight, "source images");
+        im->weight = ikt_claim_kept(&held, KNOTS, sizeof *im->weight);
     }
-    for (int p = 0; st == IKT_OK && p < im->side; p++) {
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int p = 0; p < im->side; p++) {
         float weight[KNOTS];
         ikt_deform_field_weights(((float)p + 0.5f) / (float)im->side, weight);
         for (int k = 0; k < KNOTS; k++)
             im->weight[k][p] = weight[k];
     }
-    st = ikt_agree(g->ctx, st);
-    if (st == IKT_OK) st = ikt_generate_load(g, source, IKT_TYPE_U8, &im->pixels, &im->labels);
-    g->has_labels = st == IKT_OK && im->labels;
-    return st;
+    IKT_TRY(ikt_generate_load(g, source, IKT_TYPE_U8, &im->pixels, &im->labels));
+    g->has_labels = im->labels != NULL;
+    return IKT_OK;
 }
 
 /* Rotation and scaling about the image's middle, and a shift. */

@@ -39,13 +39,11 @@ static ikt_status open_source(ikt_generation *g, derived **out) {
     void *x = NULL;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
     g->columns = ikt_source_columns(source);
-    ikt_status st = ikt_agree(g->ctx, ikt_alloc(g->ctx, out, 1, sizeof **out, "source"));
+    IKT_TRY(ikt_agree(g->ctx, ikt_alloc(g->ctx, out, 1, sizeof **out, "source")));
     derived *s = g->state = *out;
-    if (st == IKT_OK) {
-        s->n = ikt_source_rows(source);
-        st = ikt_generate_load(g, source, IKT_TYPE_F32, &x, &s->labels);
-        s->x = x;
-    }
+    s->n = ikt_source_rows(source);
+    const ikt_status st = ikt_generate_load(g, source, IKT_TYPE_F32, &x, &s->labels);
+    s->x = x;
     g->has_labels = st == IKT_OK && s->labels;
     return st;
 }

@@ -178,36 +178,32 @@ static void to_floats(ikt_type type, const void *from, int64_t count, float *to)
 
 ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type type, void **rows,
                              int32_t **labels) {
-    static const char purpose[] = "source";
     ikt_context *ctx = g->ctx;
     const ikt_type stored = ikt_source_type(source);
     const int64_t n = ikt_source_rows(source), d = g->columns;
     const ikt_rows own = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const size_t row_bytes = (size_t)d * ikt_type_size(type);
-    void *native IKT_AT_END(ikt_free) = NULL;
-    float *part IKT_AT_END(ikt_free) = NULL;
-    int64_t *wide IKT_AT_END(ikt_free) = NULL, *counts IKT_AT_END(ikt_free) = NULL;
-    int32_t *label IKT_AT_END(ikt_free) = NULL;
+    float *part = NULL;
     bool present = false;
     const int64_t need = d * (type == IKT_TYPE_U8 ? 1 : 8) + 32; /* bytes a row */
     const int64_t available = ikt_memory_available(ctx);
-    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, ctx, "source");
     if (n > available / need)
-        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                      "%s needs %.1f MB on every rank, and rank %d has %.1f MB left; start fewer "
-                      "ranks a node (with more threads), or use a part of the source",
-                      ikt_source_name(source), (double)n * (double)need / 1e6, ikt_rank(ctx),
-                      (double)available / 1e6);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &native, own.count * d, ikt_type_size(stored), purpose);
-    if (st == IKT_OK && type == IKT_TYPE_F32)
-        st = ikt_alloc(ctx, &part, own.count * d, sizeof *part, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &wide, own.count, sizeof *wide, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &label, own.count, sizeof *label, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, rows, n, row_bytes, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, labels, n, sizeof **labels, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, own.first, own.count, native);
+        held.status =
+            ikt_fail(ctx, IKT_ERR_RESOURCE,
+                     "%s needs %.1f MB on every rank, and rank %d has %.1f MB left; start fewer "
+                     "ranks a node (with more threads), or use a part of the source",
+                     ikt_source_name(source), (double)n * (double)need / 1e6, ikt_rank(ctx),
+                     (double)available / 1e6);
+    void *native = ikt_claim(&held, own.count * d, ikt_type_size(stored));
+    if (type == IKT_TYPE_F32) part = ikt_claim(&held, own.count * d, sizeof *part);
+    int64_t *wide = ikt_claim(&held, own.count, sizeof *wide);
+    int32_t *label = ikt_claim(&held, own.count, sizeof *label);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    *rows = ikt_claim_kept(&held, n, row_bytes);
+    *labels = ikt_claim_kept(&held, n, sizeof **labels);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_status st = ikt_source_read(source, own.first, own.count, native);
     if (st == IKT_OK)
         st = ikt_source_read_labels(source, "labels", own.first, own.count, wide, &present);
     for (int64_t i = 0; st == IKT_OK && present && i < own.count; i++) {
@@ -217,15 +213,13 @@ ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type typ
                           ikt_source_name(source), wide[i], own.first + i);
         label[i] = (int32_t)wide[i];
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        if (part) to_floats(stored, native, own.count * d, part);
-        ikt_gather_counts(ctx, own.count, counts);
-        ikt_allgather(ctx, part ? part : native, own.count, row_bytes, *rows, counts);
-        ikt_allgather(ctx, label, own.count, sizeof *label, *labels, counts);
-    }
+    IKT_TRY(ikt_agree(ctx, st));
+    if (part) to_floats(stored, native, own.count * d, part);
+    ikt_gather_counts(ctx, own.count, counts);
+    ikt_allgather(ctx, part ? part : native, own.count, row_bytes, *rows, counts);
+    ikt_allgather(ctx, label, own.count, sizeof *label, *labels, counts);
     if (!present) ikt_free(labels);
-    return st;
+    return IKT_OK;
 }
 
 /* --- as a file -------------------------------------------------------------------------------- */

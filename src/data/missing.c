@@ -303,27 +303,25 @@ static ikt_status find_byte(ikt_context *ctx, const ikt_row_reader *reader, sele
 static ikt_status find_medians(ikt_context *ctx, const ikt_row_reader *reader,
                                const int64_t *absent, double *fill) {
     selection s = {.d = reader->d};
-    int64_t *column = NULL;
-    ikt_status st = ikt_alloc(ctx, &column, s.d, sizeof *column, purpose);
-    for (int64_t k = 0; st == IKT_OK && k < s.d; k++)
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *column = ikt_claim(&held, s.d, sizeof *column);
+    for (int64_t k = 0; column && k < s.d; k++)
         if (absent[k] > 0) column[s.wanted++] = k;
     s.column = column;
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.key, 2 * s.wanted, sizeof *s.key, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.before, 2 * s.wanted, sizeof *s.before, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &s.histogram, 2 * s.wanted * 256, sizeof *s.histogram, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t w = 0; st == IKT_OK && w < s.wanted; w++) {
+    s.key = ikt_claim(&held, 2 * s.wanted, sizeof *s.key);
+    s.before = ikt_claim(&held, 2 * s.wanted, sizeof *s.before);
+    s.histogram = ikt_claim(&held, 2 * s.wanted * 256, sizeof *s.histogram);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t w = 0; w < s.wanted; w++) {
         const int64_t there = reader->n - absent[column[w]];
         s.before[2 * w] = (there - 1) / 2;
         s.before[2 * w + 1] = there / 2;
     }
-    while (st == IKT_OK && s.wanted > 0 && s.step < 8)
-        st = find_byte(ctx, reader, &s);
-    for (int64_t w = 0; st == IKT_OK && w < s.wanted; w++)
+    while (s.wanted > 0 && s.step < 8)
+        IKT_TRY(find_byte(ctx, reader, &s));
+    for (int64_t w = 0; w < s.wanted; w++)
         fill[column[w]] = value_of(s.key[2 * w]) / 2 + value_of(s.key[2 * w + 1]) / 2;
-    ikt_free_all(&column, &s.key, &s.before, &s.histogram);
-    return st;
+    return IKT_OK;
 }
 
 /* --- making the source ------------------------------------------------------------------------ */
@@ -353,21 +351,17 @@ static void log_missing(ikt_context *ctx, const ikt_source *from, const counts *
 /* COLLECTIVE. The rows with missing values of all ranks, and what it takes to pass over them. */
 static ikt_status gather_dropped(ikt_context *ctx, const ikt_source *from, const counts *c,
                                  missing_self *self) {
-    const int ranks = ikt_size(ctx);
     const int64_t d = ikt_source_columns(from);
-    int64_t *each = NULL;
-    IKT_TRY(ikt_alloc_all(ctx, &each, ranks, sizeof *each, purpose));
-    ikt_gather_counts(ctx, c->rows, each);
     self->count = ikt_sum_one(ctx, c->rows);
     self->block_rows = ikt_stream_rows(d, (int64_t)sizeof(double));
     IKT_ARRAYS(held, ctx, purpose);
+    int64_t *each = ikt_claim(&held, ikt_size(ctx), sizeof *each);
     self->dropped = ikt_claim_kept(&held, self->count, sizeof *self->dropped);
     self->block = ikt_claim_kept(&held, self->block_rows * d, ikt_type_size(ikt_source_type(from)));
     self->labels = ikt_claim_kept(&held, self->block_rows, sizeof *self->labels);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK) ikt_allgather(ctx, c->row, c->rows, sizeof *c->row, self->dropped, each);
-    ikt_free(&each);
-    IKT_TRY(st);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_gather_counts(ctx, c->rows, each);
+    ikt_allgather(ctx, c->row, c->rows, sizeof *c->row, self->dropped, each);
     if (self->count == ikt_source_rows(from))
         return ikt_fail(
             ctx, IKT_ERR_DATA,
@@ -383,19 +377,14 @@ static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *
     ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_row_reader reader;
     counts c IKT_AT_END(counts_free) = {.d = 0};
-    ikt_status st = ikt_raw_rows_create(ctx, self->from, &raw, &reader);
-    if (st == IKT_OK) st = count_missing(ctx, &reader, &c);
-    if (st == IKT_OK) log_missing(ctx, self->from, &c, how);
-    if (st == IKT_OK && how == IKT_MISSING_DROP) {
-        st = gather_dropped(ctx, self->from, &c, self);
-    } else if (st == IKT_OK) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &self->fill, d, sizeof *self->fill, purpose));
-        for (int64_t k = 0; st == IKT_OK && k < d; k++)
-            self->fill[k] = ikt_exact_sum_value(&c.total[k]) / (double)(n - c.absent[k]);
-        if (st == IKT_OK && how == IKT_MISSING_MEDIAN)
-            st = find_medians(ctx, &reader, c.absent, self->fill);
-    }
-    return st;
+    IKT_TRY(ikt_raw_rows_create(ctx, self->from, &raw, &reader));
+    IKT_TRY(count_missing(ctx, &reader, &c));
+    log_missing(ctx, self->from, &c, how);
+    if (how == IKT_MISSING_DROP) return gather_dropped(ctx, self->from, &c, self);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &self->fill, d, sizeof *self->fill, purpose)));
+    for (int64_t k = 0; k < d; k++)
+        self->fill[k] = ikt_exact_sum_value(&c.total[k]) / (double)(n - c.absent[k]);
+    return how == IKT_MISSING_MEDIAN ? find_medians(ctx, &reader, c.absent, self->fill) : IKT_OK;
 }
 
 ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,

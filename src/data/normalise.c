@@ -249,9 +249,10 @@ static ikt_status find_variance(ikt_context *ctx, ikt_source *source, pass *p) {
     ikt_column_stats *s = p->stats;
     const int64_t d = s->d;
     const double n = (double)s->n;
-    ikt_status st = ikt_alloc(ctx, &p->exponent, d, sizeof *p->exponent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p->sum, 4 * d, sizeof *p->sum, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, purpose);
+    p->exponent = ikt_claim(&held, d, sizeof *p->exponent);
+    p->sum = ikt_claim(&held, 4 * d, sizeof *p->sum);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t k = 0; k < d; k++)
         frexp(fmax(fabs(s->least[k]), fabs(s->most[k])), &p->exponent[k]);
     IKT_TRY(go_through(ctx, source, add_values, p));
@@ -276,23 +277,20 @@ static ikt_status sparse_statistics(ikt_context *ctx, ikt_source *source, bool w
     const int64_t d = ikt_source_columns(source), arrays = with_variance ? 4 : 2;
     pass p = {.stats = out};
     *out = (ikt_column_stats){.n = ikt_source_rows(source), .d = d};
-    ikt_status st = ikt_alloc(ctx, &out->least, arrays * d, sizeof *out->least, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p.held, d, sizeof *p.held, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        out->most = out->least + d;
-        out->mean = with_variance ? out->least + 2 * d : NULL;
-        out->variance = with_variance ? out->least + 3 * d : NULL;
-        for (int64_t k = 0; k < d; k++) {
-            out->least[k] = INFINITY;
-            out->most[k] = -INFINITY;
-        }
-        st = go_through(ctx, source, find_extremes, &p);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->least = ikt_claim_kept(&held, arrays * d, sizeof *out->least);
+    p.held = ikt_claim(&held, d, sizeof *p.held);
+    IKT_TRY(ikt_arrays_agree(&held));
+    out->most = out->least + d;
+    out->mean = with_variance ? out->least + 2 * d : NULL;
+    out->variance = with_variance ? out->least + 3 * d : NULL;
+    for (int64_t k = 0; k < d; k++) {
+        out->least[k] = INFINITY;
+        out->most[k] = -INFINITY;
     }
-    if (st == IKT_OK) join_extremes(ctx, &p);
-    if (st == IKT_OK && with_variance) st = find_variance(ctx, source, &p);
-    ikt_free_all(&p.held, &p.exponent, &p.sum);
-    return st;
+    IKT_TRY(go_through(ctx, source, find_extremes, &p));
+    join_extremes(ctx, &p);
+    return with_variance ? find_variance(ctx, source, &p) : IKT_OK;
 }
 
 /* --- the map ---------------------------------------------------------------------------------- */

@@ -27,33 +27,31 @@ static const char purpose[] = "order";
 ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                             ikt_order *out) {
     const int64_t count = rows->count;
-    ikt_shuffle *shuffle = &out->shuffle;
-    uint32_t *sent = NULL; /* slots, and then row numbers, on their way */
+    ikt_order made IKT_AT_END(ikt_order_destroy) = {.rows = *rows};
+    ikt_shuffle *shuffle = &made.shuffle;
     *out = (ikt_order){.rows = *rows};
-    ikt_status st = ikt_shuffle_create(ctx, purpose, &out->shuffle);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->leaving, count, sizeof *out->leaving, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, count, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sent, count, sizeof *sent, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) { /* the owners of slots are told these, row by row */
-        ikt_shuffle_count_rows(shuffle, rows, slot, count);
-        ikt_shuffle_group(ctx, shuffle);
-        for (int64_t i = 0; i < count; i++)
-            out->leaving[ikt_shuffle_next(shuffle, ikt_rows_owner(rows, slot[i]))] = (uint32_t)i;
-        for (int64_t e = 0; e < count; e++)
-            sent[e] = slot[out->leaving[e]];
-        ikt_shuffle_meet(ctx, shuffle);
-        ikt_shuffle_send(ctx, shuffle, sent, out->place, sizeof *sent);
-        for (int64_t e = 0; e < count; e++)
-            out->place[e] = (uint32_t)(out->place[e] - rows->first);
-        for (int64_t i = 0; i < count; i++)
-            sent[i] = (uint32_t)(rows->first + i);
-        st = ikt_order_apply(ctx, out, sent, sizeof *sent, out->row, sizeof *sent, sizeof *sent);
-    }
-    ikt_free(&sent);
-    if (st != IKT_OK) ikt_order_destroy(out);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    held.status = ikt_shuffle_create(ctx, purpose, shuffle);
+    made.leaving = ikt_claim_kept(&held, count, sizeof *made.leaving);
+    made.place = ikt_claim_kept(&held, count, sizeof *made.place);
+    made.row = ikt_claim_kept(&held, count, sizeof *made.row);
+    uint32_t *sent = ikt_claim(&held, count, sizeof *sent); /* slots, and then row numbers */
+    IKT_TRY(ikt_arrays_agree(&held));
+    /* The owners of slots are told these, row by row. */
+    ikt_shuffle_count_rows(shuffle, rows, slot, count);
+    ikt_shuffle_group(ctx, shuffle);
+    for (int64_t i = 0; i < count; i++)
+        made.leaving[ikt_shuffle_next(shuffle, ikt_rows_owner(rows, slot[i]))] = (uint32_t)i;
+    for (int64_t e = 0; e < count; e++)
+        sent[e] = slot[made.leaving[e]];
+    ikt_shuffle_meet(ctx, shuffle);
+    ikt_shuffle_send(ctx, shuffle, sent, made.place, sizeof *sent);
+    for (int64_t e = 0; e < count; e++)
+        made.place[e] = (uint32_t)(made.place[e] - rows->first);
+    for (int64_t i = 0; i < count; i++)
+        sent[i] = (uint32_t)(rows->first + i);
+    IKT_TRY(ikt_order_apply(ctx, &made, sent, sizeof *sent, made.row, sizeof *sent, sizeof *sent));
+    return ikt_give(out, made);
 }
 
 void ikt_order_destroy(ikt_order *order) {

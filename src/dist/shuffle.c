@@ -75,18 +75,16 @@ ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_
 
 ikt_status ikt_share_rows(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
                           const char *memory, void *all) {
-    int64_t *counts = NULL;
-    void *values = NULL;
-    ikt_status st = ikt_alloc(ctx, &values, rows->n, bytes, memory);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, memory);
-    st = ikt_agree(ctx, st);
-    for (int r = 0; st == IKT_OK && r < rows->ranks; r++)
-        counts[r] = ikt_rows_count(rows, r);
-    if (st == IKT_OK)
-        ikt_allgather(ctx, own, rows->count, bytes, values, counts);
-    else
-        ikt_free(&values);
-    ikt_free(&counts);
+    void *values IKT_AT_END(ikt_free) = NULL;
     memcpy(all, &values, sizeof values);
-    return st;
+    IKT_ARRAYS(held, ctx, memory);
+    values = ikt_claim_kept(&held, rows->n, bytes);
+    int64_t *counts = ikt_claim(&held, rows->ranks, sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int r = 0; r < rows->ranks; r++)
+        counts[r] = ikt_rows_count(rows, r);
+    ikt_allgather(ctx, own, rows->count, bytes, values, counts);
+    memcpy(all, &values, sizeof values);
+    values = NULL;
+    return IKT_OK;
 }

@@ -222,12 +222,13 @@ ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view
     const int64_t classes = view->classes.count, threads = ikt_threads(ctx);
     const ikt_rows share = ikt_rows_make(*queries, ikt_size(ctx), ikt_rank(ctx));
     layout w = {.view = view, .box = *box, .count = share.count};
-    ikt_status st = ikt_alloc(ctx, &w.query, w.count, sizeof *w.query, "measures");
-    if (st == IKT_OK) st = ikt_measure_by_class(ctx, view, &w.begin, &w.order);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.at, view->q * view->n, sizeof *w.at, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.mean, threads * classes, sizeof *w.mean, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, threads, sizeof *w.sum, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, "measures");
+    w.query = ikt_claim(&held, w.count, sizeof *w.query);
+    ikt_measure_by_class(&held, view, &w.begin, &w.order);
+    w.at = ikt_claim(&held, view->q * view->n, sizeof *w.at);
+    w.mean = ikt_claim(&held, threads * classes, sizeof *w.mean);
+    w.sum = ikt_claim(&held, threads, sizeof *w.sum);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t axis = 0; axis < view->q; axis++)
         for (int64_t at = 0; at < view->n; at++)
             w.at[axis * view->n + at] = view->y[view->q * w.order[at] + axis];
@@ -239,9 +240,7 @@ ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view
         ikt_exact_sum_merge(&w.sum[0], &w.sum[t]);
     ikt_exact_sum_reduce(ctx, w.sum, 1);
     *value = ikt_exact_sum_value(w.sum) / (double)*queries;
-done:
-    ikt_free_all(&w.query, &w.begin, &w.order, &w.at, &w.mean, &w.sum);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *view,

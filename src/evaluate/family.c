@@ -58,19 +58,19 @@ int64_t ikt_measure_view_memory(const ikt_measure_extent *extent) {
     return bytes;
 }
 
-ikt_status ikt_measure_by_class(ikt_context *ctx, const ikt_measure_view *view, int64_t **begin,
-                                int32_t **order) {
+void ikt_measure_by_class(ikt_arrays *held, const ikt_measure_view *view, int64_t **begin,
+                          int32_t **order) {
     const int64_t classes = view->classes.count;
-    IKT_TRY(ikt_alloc(ctx, begin, classes + 1, sizeof **begin, "measures"));
-    IKT_TRY(ikt_alloc(ctx, order, view->n, sizeof **order, "measures"));
+    int64_t *first = *begin = ikt_claim(held, classes + 1, sizeof *first);
+    int32_t *row = *order = ikt_claim(held, view->n, sizeof *row);
+    if (held->status != IKT_OK) return;
     for (int64_t c = 1; c < classes; c++)
-        (*begin)[c] = (*begin)[c - 1] + view->size[c - 1];
+        first[c] = first[c - 1] + view->size[c - 1];
     for (int64_t i = 0; i < view->n; i++)
-        (*order)[(*begin)[view->class_of[i]]++] = (int32_t)i;
-    /* Now `begin` of a class is that of the class after it. */
-    memmove(*begin + 1, *begin, (size_t)classes * sizeof **begin);
-    (*begin)[0] = 0;
-    return IKT_OK;
+        row[first[view->class_of[i]]++] = (int32_t)i;
+    /* Now `first` of a class is that of the class after it. */
+    memmove(first + 1, first, (size_t)classes * sizeof *first);
+    first[0] = 0;
 }
 
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,

@@ -7,6 +7,7 @@
 #ifndef IKT_EVALUATE_FAMILY_H
 #define IKT_EVALUATE_FAMILY_H
 
+#include "base/arrays.h"
 #include "evaluate/classes.h"
 #include "evaluate/measure.h"
 #include "evaluate/queries.h"
@@ -63,9 +64,9 @@ int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
 /* LOCAL. The rows by class, in each class by number.
  *   begin   receives [classes.count + 1]: the first place of each class in `order`
  *   order   receives [n] rows
- * Both are freed with ikt_free, also after a failure. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_measure_by_class(ikt_context *ctx, const ikt_measure_view *view, int64_t **begin,
-                                int32_t **order);
+ * Both are held with the others; NULL where there is no memory. */
+void ikt_measure_by_class(ikt_arrays *held, const ikt_measure_view *view, int64_t **begin,
+                          int32_t **order);
 
 /* SAME-ARGS. Data that do not allow a family: an error where it was asked for by name, else, and
  * with settings->leaves_out, a warning; the family then adds nothing. */

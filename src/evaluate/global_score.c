@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -137,6 +137,7 @@ static double score(work *w) {
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t d = ikt_dataset_columns(view->what->data), entries = view->q * d;
+    ikt_pca *pca IKT_AT_END(ikt_pca_destroy) = NULL;
     work w = {.view = view,
               .reader = ikt_dataset_reader(view->what->data),
               .d = d,
@@ -149,22 +150,19 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
                                   "on the ranks beyond %d columns; there are %lld: reduce them "
                                   "(preprocess.pca)",
                                   (int)IKT_EIGEN_ALONE_MAX, (long long)d);
-    ikt_status st = ikt_pca_fit(ctx, &w.reader, view->q, &w.pca);
-    if (st != IKT_OK) goto done;
-    st = ikt_alloc(ctx, &w.rows, w.rows_max * d, sizeof *w.rows, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.block, entries, sizeof *w.block, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.total, entries, sizeof *w.total, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.product, entries, sizeof *w.product, "measures");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    IKT_TRY(ikt_pca_fit(ctx, &w.reader, view->q, &pca));
+    w.pca = pca;
+    IKT_ARRAYS(held, ctx, "measures");
+    w.rows = ikt_claim(&held, w.rows_max * d, sizeof *w.rows);
+    w.block = ikt_claim(&held, entries, sizeof *w.block);
+    w.total = ikt_claim(&held, entries, sizeof *w.total);
+    w.product = ikt_claim(&held, entries, sizeof *w.product);
+    IKT_TRY(ikt_arrays_agree(&held));
     find_squares(&w);
-    IKT_TRY_GOTO(st, done, find_product(ctx, &w));
-    st = ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
-                                         "how well the map tells the input linearly, compared "
-                                         "with principal components; 1 is as well"));
-done:
-    ikt_pca_destroy(&w.pca);
-    ikt_free_all(&w.rows, &w.block, &w.total, &w.product);
-    return st;
+    IKT_TRY(find_product(ctx, &w));
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
+                                           "how well the map tells the input linearly, compared "
+                                           "with principal components; 1 is as well"));
 }
 
 /* Components: a block of rows and statistics, or a block, its packed columns, the covariance and

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "neighbours/neighbours.h"
 
 enum { LEAF = 16 }; /* a leaf holds LEAF / 2 .. LEAF points (fewer only where n is small) */
@@ -101,25 +101,21 @@ static void make_node(ikt_tree *tree, int level, int64_t index) {
 }
 
 ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, int64_t q, ikt_tree *out) {
-    *out = (ikt_tree){n, q, levels_for(n), NULL, NULL};
-    ikt_status st = ikt_alloc(ctx, &out->point, n, sizeof *out->point, "measures");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->node, (int64_t)2 << out->levels, sizeof *out->node, "measures");
-    if (st != IKT_OK) {
-        ikt_tree_destroy(out);
-        return st;
-    }
+    ikt_tree made IKT_AT_END(ikt_tree_destroy) = {n, q, levels_for(n), NULL, NULL};
+    *out = (ikt_tree){0};
+    IKT_TRY(ikt_alloc(ctx, &made.point, n, sizeof *made.point, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &made.node, (int64_t)2 << made.levels, sizeof *made.node, "measures"));
     for (int64_t i = 0; i < n; i++) {
-        out->point[i].row = (uint32_t)i;
+        made.point[i].row = (uint32_t)i;
         for (int64_t c = 0; c < q; c++)
-            out->point[i].at[c] = y[q * i + c];
+            made.point[i].at[c] = y[q * i + c];
     }
-    for (int level = 0; level <= out->levels; level++) {
+    for (int level = 0; level <= made.levels; level++) {
 #pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(ctx))
         for (int64_t index = 0; index < (int64_t)1 << level; index++)
-            make_node(out, level, index);
+            make_node(&made, level, index);
     }
-    return IKT_OK;
+    return ikt_give(out, made);
 }
 
 void ikt_tree_destroy(ikt_tree *tree) {

@@ -21,8 +21,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "evaluate/family.h"
 
@@ -183,20 +183,17 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     work w = {.view = view, .count = count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "visible clusters", &st)) return st;
-    st = ikt_measure_by_class(ctx, view, &w.begin, &w.order);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.centre, count * view->q, sizeof *w.centre, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.square, n, sizeof *w.square, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.entered, n, sizeof *w.entered, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.limit, count, sizeof *w.limit, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.values, n, sizeof *w.values, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        prepare(ctx, &w);
-        double all = visualisation_epsilon(ctx, &w);
-        st = ikt_agree(ctx, report(ctx, &w, all, out));
-    }
-    ikt_free_all(&w.begin, &w.order, &w.centre, &w.square, &w.entered, &w.limit, &w.values);
-    return st;
+    IKT_ARRAYS(held, ctx, "measures");
+    ikt_measure_by_class(&held, view, &w.begin, &w.order);
+    w.centre = ikt_claim(&held, count * view->q, sizeof *w.centre);
+    w.square = ikt_claim(&held, n, sizeof *w.square);
+    w.entered = ikt_claim(&held, n, sizeof *w.entered);
+    w.limit = ikt_claim(&held, count, sizeof *w.limit);
+    w.values = ikt_claim(&held, n, sizeof *w.values);
+    IKT_TRY(ikt_arrays_agree(&held));
+    prepare(ctx, &w);
+    const double all = visualisation_epsilon(ctx, &w);
+    return ikt_agree(ctx, report(ctx, &w, all, out));
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {

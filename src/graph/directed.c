@@ -141,38 +141,31 @@ ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
 /* COLLECTIVE. One of the arrays of the rows, in slots. */
 static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_directed *rows,
                        const int64_t *to, void *array_address) {
-    void *moved = NULL, *array;
+    void *moved IKT_AT_END(ikt_free) = NULL, *array;
     memcpy(&array, array_address, sizeof array);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph"));
-    if (st == IKT_OK)
-        st = ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved);
-    if (st == IKT_OK) {
-        ikt_free(&array);
-        memcpy(array_address, &moved, sizeof moved);
-    } else {
-        ikt_free(&moved);
-    }
-    return st;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph")));
+    IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved));
+    ikt_free(&array);
+    memcpy(array_address, &moved, sizeof moved);
+    moved = NULL;
+    return IKT_OK;
 }
 
 ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
                                  ikt_directed *rows) {
     const int64_t count = order->rows.count;
-    int64_t *to = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph"));
-    if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &order->rows, slot, rows->column, rows->start[count]);
-    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, rows->start, to);
-    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->column);
-    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->value);
-    if (st == IKT_OK) {
-        ikt_free(&rows->start);
-        rows->start = to;
-        to = NULL;
-    }
-    ikt_free(&to);
-    if (st != IKT_OK) ikt_directed_destroy(rows);
-    return st;
+    ikt_directed made IKT_AT_END(ikt_directed_destroy) = *rows; /* which is taken */
+    int64_t *to IKT_AT_END(ikt_free) = NULL;
+    *rows = (ikt_directed){.start = NULL};
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph")));
+    IKT_TRY(ikt_translate_indices(ctx, &order->rows, slot, made.column, made.start[count]));
+    IKT_TRY(ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, made.start, to));
+    IKT_TRY(move(ctx, order, &made, to, &made.column));
+    IKT_TRY(move(ctx, order, &made, to, &made.value));
+    ikt_free(&made.start);
+    made.start = to;
+    to = NULL;
+    return ikt_give(rows, made);
 }
 
 void ikt_directed_destroy(ikt_directed *rows) {

@@ -67,34 +67,37 @@ static void code_block(void *self, int64_t row, int64_t count) {
     }
 }
 
+static void direct_destroy(direct *run) {
+    for (int i = 0; run->tile && i < run->c->threads; i++)
+        ikt_row_tile_destroy(&run->tile[i]);
+    ikt_free(&run->tile);
+    ikt_draws_destroy(&run->draws);
+}
+
 ikt_status ikt_coding_direct(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t parts = ikt_model_parts(&model->spec);
     const int64_t batch = batch_of(c->budget, c->d * c->element, &model->spec);
-    direct run = {.c = c};
+    direct run IKT_AT_END(direct_destroy) = {.c = c};
     c->passes = ikt_divide_up(model->t, batch) + (parts > model->t);
-    const int64_t slab = slab_bytes(c->kernel, batch, &model->spec, c->d);
-    ikt_status st = ikt_alloc(c->ctx, &run.slab, slab, 1, "centres");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &run.centres, batch, sizeof *run.centres, "centres");
+    IKT_ARRAYS(held, c->ctx, "centres");
+    run.slab = ikt_claim(&held, slab_bytes(c->kernel, batch, &model->spec, c->d), 1);
+    run.centres = ikt_claim(&held, batch, sizeof *run.centres);
+    ikt_status st = held.status;
     if (st == IKT_OK) st = ikt_draws_create(c->ctx, model, c->threads, &run.draws);
     if (st == IKT_OK)
         st = ikt_alloc(c->ctx, &run.tile, c->threads, sizeof *run.tile, "tiles of rows");
     for (int i = 0; i < c->threads && st == IKT_OK; i++)
         st = ikt_row_tile_create(c->ctx, c->kernel, c->d, &run.tile[i]);
-    st = ikt_agree(c->ctx, st);
-    for (; st == IKT_OK && run.first < parts; run.first += run.count) {
+    IKT_TRY(ikt_agree(c->ctx, st));
+    for (; run.first < parts; run.first += run.count) {
         const int64_t left = model->t - run.first;
         run.count = left > batch ? batch : left > 0 ? left : 1;
         run.psi = ikt_model_centres(&model->spec, run.first);
-        st = load_run(&run);
-        if (st == IKT_OK) st = ikt_coding_pass(c, run.first + run.count, code_block, &run);
+        IKT_TRY(load_run(&run));
+        IKT_TRY(ikt_coding_pass(c, run.first + run.count, code_block, &run));
     }
-    for (int i = 0; run.tile && i < c->threads; i++)
-        ikt_row_tile_destroy(&run.tile[i]);
-    ikt_free(&run.tile);
-    ikt_draws_destroy(&run.draws);
-    ikt_free_all(&run.centres, &run.slab);
-    return st;
+    return IKT_OK;
 }
 
 int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget budget,

@@ -81,6 +81,13 @@ static void code_block(void *self, int64_t row, int64_t count) {
     }
 }
 
+static void forest_destroy(forest *f) {
+    for (int i = 0; f->space && i < f->c->threads; i++)
+        ikt_tree_workspace_destroy(&f->space[i]);
+    ikt_draws_destroy(&f->draws);
+    ikt_free_all(&f->space, &f->cell, &f->node);
+}
+
 ikt_status ikt_coding_forest(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t row_bytes = c->d * c->element;
@@ -88,29 +95,27 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
         TILE_BYTES / (row_bytes + CACHE_LINE); /* a row, and the line of its code */
     int64_t gather;
     const int64_t trees = trees_of(c->budget, &model->spec, row_bytes, &gather);
-    forest f = {.c = c,
-                .nodes = ikt_tree_nodes(model->psi),
-                .tile = within(tile, TILE_LEAST, TILE_MOST) / TILE_STEP * TILE_STEP};
+    forest f IKT_AT_END(forest_destroy) = {.c = c,
+                                           .nodes = ikt_tree_nodes(model->psi),
+                                           .tile = within(tile, TILE_LEAST, TILE_MOST) / TILE_STEP *
+                                                   TILE_STEP};
     c->passes = ikt_divide_up(model->t, trees);
-    ikt_status st = ikt_alloc(c->ctx, &f.node, trees * f.nodes, sizeof *f.node, purpose);
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.cell, c->threads * f.tile, sizeof *f.cell, purpose);
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.space, c->threads, sizeof *f.space, purpose);
-    if (st == IKT_OK) st = ikt_draws_create(c->ctx, model, c->threads, &f.draws);
-    for (int i = 0; i < c->threads && st == IKT_OK; i++)
-        st = ikt_tree_workspace_create(c->ctx, model->psi, c->d, &f.space[i]);
-    st = ikt_agree(c->ctx, st);
-    for (; st == IKT_OK && f.first < model->t; f.first += trees) {
+    IKT_ARRAYS(held, c->ctx, purpose);
+    f.node = ikt_claim_kept(&held, trees * f.nodes, sizeof *f.node);
+    f.cell = ikt_claim_kept(&held, c->threads * f.tile, sizeof *f.cell);
+    f.space = ikt_claim_kept(&held, c->threads, sizeof *f.space);
+    if (held.status == IKT_OK) held.status = ikt_draws_create(c->ctx, model, c->threads, &f.draws);
+    for (int i = 0; i < c->threads && held.status == IKT_OK; i++)
+        held.status = ikt_tree_workspace_create(c->ctx, model->psi, c->d, &f.space[i]);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (; f.first < model->t; f.first += trees) {
         const int64_t end = f.first + within(model->t - f.first, 0, trees);
         f.count = end - f.first;
-        for (int64_t p = f.first; st == IKT_OK && p < end; p += gather)
-            st = grow_some(&f, p, within(end - p, 0, gather));
-        if (st == IKT_OK) st = ikt_coding_pass(c, end, code_block, &f);
+        for (int64_t p = f.first; p < end; p += gather)
+            IKT_TRY(grow_some(&f, p, within(end - p, 0, gather)));
+        IKT_TRY(ikt_coding_pass(c, end, code_block, &f));
     }
-    for (int i = 0; f.space && i < c->threads; i++)
-        ikt_tree_workspace_destroy(&f.space[i]);
-    ikt_draws_destroy(&f.draws);
-    ikt_free_all(&f.space, &f.cell, &f.node);
-    return st;
+    return IKT_OK;
 }
 
 int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,

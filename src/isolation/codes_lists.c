@@ -46,12 +46,11 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     ikt_row_lists l IKT_AT_END(ikt_row_lists_destroy) = {0};
     int64_t open = 0;
     c->passes = 1;
-    ikt_status st = ikt_row_lists_create(c, ikt_row_lists_tile(c->kernel, c->d), &l);
-    if (st == IKT_OK && c->places->near > 0) st = ikt_coding_give_places(c, &l.near);
-    if (st == IKT_OK) st = ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &l);
-    for (int i = 0; l.space && i < c->threads; i++)
+    IKT_TRY(ikt_row_lists_create(c, ikt_row_lists_tile(c->kernel, c->d), &l));
+    if (c->places->near > 0) IKT_TRY(ikt_coding_give_places(c, &l.near));
+    IKT_TRY(ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &l));
+    for (int i = 0; i < c->threads; i++)
         open += l.space[i].open_rows;
-    IKT_TRY(st);
     ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
     return IKT_OK;
 }

@@ -41,6 +41,7 @@ typedef struct {
     uint32_t *order;  /* [block] rows of the block by coarse cell */
     int64_t *first;   /* [cells + 1] where those of each cell begin there */
     workspace *space; /* [threads] */
+    ikt_arrays held;  /* these, and the arrays of the search */
 } near_coding;
 
 /* --- the pass --------------------------------------------------------------------------------- */
@@ -179,41 +180,41 @@ static ikt_status check_codes(const near_coding *n) {
 /* LOCAL. */
 static ikt_status allocate(near_coding *n) {
     const ikt_coding *c = n->lists.c;
+    ikt_arrays *held = &n->held;
     const int64_t rows = n->lists.rows_most, cells = n->lists.near.cells;
-    IKT_TRY(ikt_near_search_create(&n->lists, &n->search));
-    IKT_TRY(ikt_alloc(c->ctx, &n->cell, c->block, sizeof *n->cell, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &n->order, c->block, sizeof *n->order, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &n->first, cells + 1, sizeof *n->first, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &n->space, c->threads, sizeof *n->space, purpose));
-    for (workspace *w = n->space; w < n->space + c->threads; w++) {
-        IKT_TRY(ikt_alloc(c->ctx, &w->x, rows * c->d, (size_t)c->element, purpose));
-        IKT_TRY(ikt_alloc(c->ctx, &w->open, rows, sizeof *w->open, purpose));
+    IKT_TRY(ikt_near_search_create(&n->lists, held, &n->search));
+    n->cell = ikt_claim(held, c->block, sizeof *n->cell);
+    n->order = ikt_claim(held, c->block, sizeof *n->order);
+    n->first = ikt_claim(held, cells + 1, sizeof *n->first);
+    n->space = ikt_claim(held, c->threads, sizeof *n->space);
+    for (workspace *w = n->space; w && w < n->space + c->threads; w++) {
+        w->x = ikt_claim(held, rows * c->d, (size_t)c->element);
+        w->open = ikt_claim(held, rows, sizeof *w->open);
+        IKT_TRY(held->status);
         IKT_TRY(ikt_cell_finder_create(c->ctx, &n->lists.near, &w->finder));
     }
-    return IKT_OK;
+    return held->status;
+}
+
+static void near_coding_destroy(near_coding *n) {
+    for (int i = 0; n->space && i < n->lists.c->threads; i++)
+        ikt_cell_finder_destroy(&n->space[i].finder);
+    ikt_arrays_free(&n->held);
+    ikt_row_lists_destroy(&n->lists);
 }
 
 ikt_status ikt_coding_near(ikt_coding *c) {
-    near_coding n = {.cell = NULL};
+    near_coding n IKT_AT_END(near_coding_destroy) = {.held = ikt_arrays_of(c->ctx, purpose)};
     int64_t open = 0;
     c->passes = 1;
-    ikt_status st = ikt_row_lists_create(c, ikt_coding_near_tile(c->kernel, c->d), &n.lists);
-    if (st == IKT_OK && c->places->near > 0) st = ikt_coding_give_places(c, &n.lists.near);
-    if (st == IKT_OK) st = ikt_agree(c->ctx, allocate(&n));
-    if (st == IKT_OK) st = ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &n);
-    for (int i = 0; n.lists.space && i < c->threads; i++)
+    IKT_TRY(ikt_row_lists_create(c, ikt_coding_near_tile(c->kernel, c->d), &n.lists));
+    if (c->places->near > 0) IKT_TRY(ikt_coding_give_places(c, &n.lists.near));
+    IKT_TRY(ikt_agree(c->ctx, allocate(&n)));
+    IKT_TRY(ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &n));
+    for (int i = 0; i < c->threads; i++)
         open += n.lists.space[i].open_rows;
-    if (st == IKT_OK)
-        ikt_list_report(c->ctx, n.lists.length, n.lists.table.count, open, c->distribution->count);
-    if (st == IKT_OK) st = check_codes(&n);
-    for (int i = 0; n.space && i < c->threads; i++) {
-        ikt_free_all(&n.space[i].x, &n.space[i].open);
-        ikt_cell_finder_destroy(&n.space[i].finder);
-    }
-    ikt_free_all(&n.space, &n.cell, &n.order, &n.first);
-    ikt_near_search_destroy(&n.search);
-    ikt_row_lists_destroy(&n.lists);
-    return st;
+    ikt_list_report(c->ctx, n.lists.length, n.lists.table.count, open, c->distribution->count);
+    return check_codes(&n);
 }
 
 int64_t ikt_coding_near_tile(const ikt_codes_kernel *kernel, int64_t d) {

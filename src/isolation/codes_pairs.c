@@ -8,7 +8,7 @@
  * centre, but at a distance that is already there. */
 #include <omp.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "isolation/centre_lists.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct {
     ikt_coding *c;
-    ikt_centre_table table;
+    const ikt_centre_table *table;
     int64_t length;
     workspace *space; /* [threads] */
 } coder;
@@ -37,7 +37,7 @@ static int64_t lanes_of(int64_t count) {
 }
 
 static void code_row(const coder *k, workspace *s, int64_t row, const float *square) {
-    const ikt_centre_table *table = &k->table;
+    const ikt_centre_table *table = k->table;
     ikt_select kept;
     for (int64_t q = 0; q < table->count; q++)
         s->square[q] = square[table->row[q]];
@@ -68,40 +68,34 @@ static void code_block(void *self, int64_t row, int64_t count) {
         code_row(k, &k->space[omp_get_thread_num()], row + i, rows + i * k->c->d);
 }
 
-static ikt_status allocate(coder *k) {
-    ikt_context *ctx = k->c->ctx;
+static ikt_status allocate(coder *k, ikt_arrays *held) {
     const int64_t list = IKT_SELECT_CAPACITY * k->length;
-    IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));
-    for (workspace *s = k->space; s < k->space + k->c->threads; s++) {
-        IKT_TRY(ikt_alloc(ctx, &s->square, lanes_of(k->table.count), sizeof(float), purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->pair, list, sizeof *s->pair, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->open, k->table.words, sizeof *s->open, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->cell, k->table.parts, sizeof *s->cell, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->member, k->c->model->psi, sizeof *s->member, purpose));
+    k->space = ikt_claim(held, k->c->threads, sizeof *k->space);
+    for (workspace *s = k->space; s && s < k->space + k->c->threads; s++) {
+        s->square = ikt_claim(held, lanes_of(k->table->count), sizeof(float));
+        s->pair = ikt_claim(held, list, sizeof *s->pair);
+        s->open = ikt_claim(held, k->table->words, sizeof *s->open);
+        s->cell = ikt_claim(held, k->table->parts, sizeof *s->cell);
+        s->member = ikt_claim(held, k->c->model->psi, sizeof *s->member);
     }
-    return IKT_OK;
+    return held->status;
 }
 
 ikt_status ikt_coding_pairs(ikt_coding *c) {
     const ikt_model_spec *spec = &c->model->spec;
-    coder k = {.c = c};
+    ikt_centre_table table IKT_AT_END(ikt_centre_table_destroy) = {.count = 0};
+    IKT_ARRAYS(held, c->ctx, purpose);
     int64_t open = 0;
     c->passes = 1;
-    ikt_status st = ikt_centre_table_create(c->ctx, c->model, 0, spec->t, &k.table);
-    k.length = st == IKT_OK ? ikt_list_length(k.table.count, spec) : 0;
-    if (st == IKT_OK) st = allocate(&k);
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_coding_pass(c, spec->t + 1, code_block, &k);
-    for (int i = 0; k.space && i < c->threads; i++) {
-        workspace *s = &k.space[i];
-        open += s->open_rows;
-        ikt_free_all(&s->square, &s->pair, &s->open, &s->cell, &s->member);
-    }
-    if (st == IKT_OK)
-        ikt_list_report(c->ctx, k.length, k.table.count, open, c->distribution->count);
-    ikt_free(&k.space);
-    ikt_centre_table_destroy(&k.table);
-    return st;
+    ikt_status st = ikt_centre_table_create(c->ctx, c->model, 0, spec->t, &table);
+    coder k = {c, &table, ikt_list_length(table.count, spec), NULL};
+    if (st == IKT_OK) st = allocate(&k, &held);
+    IKT_TRY(ikt_agree(c->ctx, st));
+    IKT_TRY(ikt_coding_pass(c, spec->t + 1, code_block, &k));
+    for (int i = 0; i < c->threads; i++)
+        open += k.space[i].open_rows;
+    ikt_list_report(c->ctx, k.length, table.count, open, c->distribution->count);
+    return IKT_OK;
 }
 
 int64_t ikt_coding_pairs_bytes(const ikt_model_spec *spec, int64_t distinct, int64_t n,

@@ -56,6 +56,7 @@ typedef struct {
     uint32_t *place;        /* [centres] place of each, by number; NULL where none are wanted */
     workspace *space;       /* [threads] */
     int64_t *tile;          /* [block + 1] where the tiles of the block at hand begin */
+    ikt_arrays held;        /* the workspaces and what is in them */
 } coder;
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -329,27 +330,27 @@ static void code_block(void *self, int64_t row, int64_t count) {
 /* --- a pass ----------------------------------------------------------------------------------- */
 
 static ikt_status create_spaces(coder *k) {
-    ikt_context *ctx = k->c->ctx;
+    ikt_arrays *held = &k->held;
     const int64_t entries = tile_entries(ikt_dataset_longest_row(k->c->data));
     const int64_t pairs = TILE_ROWS * IKT_SELECT_CAPACITY * k->length;
     const int64_t values = (k->length > 0 ? 1 : TILE_ROWS) * k->table.count;
     const ikt_model_spec *spec = &k->c->model->spec;
     const int64_t most = ikt_larger(spec->psi, spec->coarse);
-    IKT_TRY(ikt_alloc(ctx, &k->tile, k->c->block + 1, sizeof *k->tile, purpose));
-    IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));
-    for (workspace *s = k->space; s < k->space + k->c->threads; s++) {
-        IKT_TRY(ikt_alloc(ctx, &s->row, TILE_ROWS, sizeof *s->row, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->slot, entries, sizeof *s->slot, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->entry, entries, sizeof *s->entry, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->value, CHUNK, sizeof *s->value, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->all, values, sizeof *s->all, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->kept, TILE_ROWS, sizeof *s->kept, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->pair, pairs, sizeof *s->pair, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->cell, TILE_ROWS * k->table.parts, sizeof *s->cell, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->open, k->table.words, sizeof *s->open, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->member, most, sizeof *s->member, purpose));
+    k->tile = ikt_claim(held, k->c->block + 1, sizeof *k->tile);
+    k->space = ikt_claim(held, k->c->threads, sizeof *k->space);
+    for (workspace *s = k->space; s && s < k->space + k->c->threads; s++) {
+        s->row = ikt_claim(held, TILE_ROWS, sizeof *s->row);
+        s->slot = ikt_claim(held, entries, sizeof *s->slot);
+        s->entry = ikt_claim(held, entries, sizeof *s->entry);
+        s->value = ikt_claim(held, CHUNK, sizeof *s->value);
+        s->all = ikt_claim(held, values, sizeof *s->all);
+        s->kept = ikt_claim(held, TILE_ROWS, sizeof *s->kept);
+        s->pair = ikt_claim(held, pairs, sizeof *s->pair);
+        s->cell = ikt_claim(held, TILE_ROWS * k->table.parts, sizeof *s->cell);
+        s->open = ikt_claim(held, k->table.words, sizeof *s->open);
+        s->member = ikt_claim(held, most, sizeof *s->member);
     }
-    return IKT_OK;
+    return held->status;
 }
 
 /* COLLECTIVE. Gives the centres places along an order in which near ones stand near each other, and
@@ -373,37 +374,34 @@ static ikt_status place_centres(coder *k) {
     return ikt_agree(ctx, st);
 }
 
-/* COLLECTIVE. Codes of all own rows in `parts` parts of the model, from k->first on. */
-static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
-    ikt_coding *c = k->c;
-    ikt_status st =
-        ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, c->model, k->first, parts, &k->table));
-    const int64_t distinct = k->table.count;
-    int64_t open = 0;
-    if (st == IKT_OK)
-        st = ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k->table.row, distinct,
-                                       &k->centres);
-    if (st == IKT_OK) {
-        k->length = with_lists ? ikt_list_length(distinct, &c->model->spec) : 0;
-        st = ikt_postings_create(c->ctx, &k->centres, k->table.stride,
-                                 ikt_dataset_metric(c->data) == IKT_METRIC_MANHATTAN, &k->postings);
-    }
-    if (st == IKT_OK) st = create_spaces(k);
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK && c->places->near > 0) st = place_centres(k);
-    if (st == IKT_OK) st = ikt_coding_pass(c, k->first + parts, code_block, k);
-    for (int i = 0; k->space && i < c->threads; i++) {
-        workspace *s = &k->space[i];
-        open += s->open_rows;
-        ikt_free_all(&s->row, &s->slot, &s->entry, &s->value, &s->all, &s->kept, &s->pair, &s->cell,
-                     &s->open, &s->member);
-    }
-    ikt_free_all(&k->space, &k->tile, &k->place);
+static void coder_destroy(coder *k) {
+    ikt_arrays_free(&k->held);
+    ikt_free(&k->place);
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);
-    IKT_TRY(st);
-    if (with_lists) ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
+}
+
+/* COLLECTIVE. Codes of all own rows in `parts` parts of the model, from `first` on. */
+static ikt_status code_parts(ikt_coding *c, int64_t first, int64_t parts, bool with_lists) {
+    coder k IKT_AT_END(coder_destroy) = {
+        .c = c, .isa = ikt_cpu_isa(), .first = first, .held = ikt_arrays_of(c->ctx, purpose)};
+    int64_t open = 0;
+    IKT_TRY(ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, c->model, first, parts, &k.table)));
+    const int64_t distinct = k.table.count;
+    IKT_TRY(
+        ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k.table.row, distinct, &k.centres));
+    k.length = with_lists ? ikt_list_length(distinct, &c->model->spec) : 0;
+    ikt_status st =
+        ikt_postings_create(c->ctx, &k.centres, k.table.stride,
+                            ikt_dataset_metric(c->data) == IKT_METRIC_MANHATTAN, &k.postings);
+    if (st == IKT_OK) st = create_spaces(&k);
+    IKT_TRY(ikt_agree(c->ctx, st));
+    if (c->places->near > 0) IKT_TRY(place_centres(&k));
+    IKT_TRY(ikt_coding_pass(c, first + parts, code_block, &k));
+    for (int i = 0; i < c->threads; i++)
+        open += k.space[i].open_rows;
+    if (with_lists) ikt_list_report(c->ctx, k.length, distinct, open, c->distribution->count);
     return IKT_OK;
 }
 
@@ -411,13 +409,12 @@ ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool wit
     const ikt_model_spec *spec = &c->model->spec;
     const int64_t t = spec->t, parts = ikt_model_parts(spec);
     const int64_t batch = batch_of(c->budget, spec, rows);
-    coder k = {.c = c, .isa = ikt_cpu_isa()};
     c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (parts > t);
-    if (with_lists) return code_parts(&k, parts, true);
-    for (int64_t count; k.first < parts; k.first += count) {
-        const int64_t left = t - k.first; /* the coarse one by itself, the last */
+    if (with_lists) return code_parts(c, 0, parts, true);
+    for (int64_t first = 0, count; first < parts; first += count) {
+        const int64_t left = t - first; /* the coarse one by itself, the last */
         count = left > batch ? batch : left > 0 ? left : 1;
-        IKT_TRY(code_parts(&k, count, false));
+        IKT_TRY(code_parts(c, first, count, false));
     }
     return IKT_OK;
 }

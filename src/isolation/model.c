@@ -27,31 +27,24 @@ static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
 }
 
 ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_model **out) {
-    ikt_model *model = NULL;
+    ikt_model *model IKT_AT_END(ikt_model_destroy) = NULL;
     const int64_t most = spec->pool > spec->coarse ? spec->pool : spec->coarse;
     const int64_t slots = ikt_draw_slots(most);
-    int64_t *slot = NULL;
-    ikt_status st = ikt_alloc(ctx, &model, 1, sizeof *model, purpose);
-    if (st == IKT_OK) {
-        *model = (ikt_model){.spec = *spec, .psi = spec->psi, .t = spec->t};
-        st = ikt_alloc(ctx, &model->coarse_row, spec->coarse, sizeof *model->coarse_row, purpose);
-    }
-    if (st == IKT_OK && spec->pool > 0)
-        st = ikt_alloc(ctx, &model->pool, spec->pool, sizeof *model->pool, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK) {
-        if (model->pool)
-            ikt_draw_subset(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, slot, slots,
-                            model->pool);
-        ikt_draw_subset(spec->seed, IKT_RNG_CELLS, 0, drawn_from(spec), spec->coarse, slot, slots,
-                        model->coarse_row);
-        look_up(model->pool, spec->coarse, model->coarse_row);
-    } else {
-        ikt_model_destroy(&model);
-    }
-    ikt_free(&slot);
-    *out = model;
-    return st;
+    *out = NULL;
+    IKT_ARRAYS(held, ctx, purpose);
+    model = ikt_claim_kept(&held, 1, sizeof *model);
+    IKT_TRY(held.status);
+    *model = (ikt_model){.spec = *spec, .psi = spec->psi, .t = spec->t};
+    model->coarse_row = ikt_claim_kept(&held, spec->coarse, sizeof *model->coarse_row);
+    if (spec->pool > 0) model->pool = ikt_claim_kept(&held, spec->pool, sizeof *model->pool);
+    int64_t *slot = ikt_claim(&held, slots, sizeof *slot);
+    IKT_TRY(held.status);
+    if (model->pool)
+        ikt_draw_subset(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, slot, slots, model->pool);
+    ikt_draw_subset(spec->seed, IKT_RNG_CELLS, 0, drawn_from(spec), spec->coarse, slot, slots,
+                    model->coarse_row);
+    look_up(model->pool, spec->coarse, model->coarse_row);
+    return ikt_give(out, model);
 }
 
 void ikt_model_destroy(ikt_model **model) {

@@ -43,20 +43,20 @@ int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
 /* Packs points as a level.
  *   drawn   [count] numbers of the centres that they are drawn as */
 static ikt_status pack_level(const ikt_row_lists *l, const uint32_t *drawn, int64_t count,
-                             ikt_near_level *level) {
+                             ikt_arrays *held, ikt_near_level *level) {
     const ikt_coding *c = l->c;
-    const int64_t bytes = ikt_centres_bytes(c->kernel, count, c->d);
     int64_t *index IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_alloc(c->ctx, &level->slab, bytes, 1, purpose));
+    void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
+    IKT_TRY(held->status);
     IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
     for (int64_t i = 0; i < count; i++)
         index[i] = l->near.place[drawn[i]];
-    ikt_centres_place(c->kernel, count, c->d, level->slab, &level->points);
+    ikt_centres_place(c->kernel, count, c->d, slab, &level->points);
     ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
     return IKT_OK;
 }
 
-static ikt_status create_levels(ikt_near_search *n) {
+static ikt_status create_levels(ikt_near_search *n, ikt_arrays *held) {
     const ikt_row_lists *l = n->lists;
     const ikt_near_centres *near = &l->near;
     n->root[1] = near->groups;
@@ -69,43 +69,34 @@ static ikt_status create_levels(ikt_near_search *n) {
                                    .sets = near->cells,
                                    .wanted = cells_wanted(near->count, near->candidates)};
     n->wanted_most = ikt_larger(n->level[1].wanted, n->level[2].wanted);
-    IKT_TRY(pack_level(l, near->group_drawn, near->groups, &n->level[0]));
-    return pack_level(l, near->drawn, near->cells, &n->level[1]);
+    IKT_TRY(pack_level(l, near->group_drawn, near->groups, held, &n->level[0]));
+    return pack_level(l, near->drawn, near->cells, held, &n->level[1]);
 }
 
-static ikt_status create_spaces(ikt_near_search *n) {
+static ikt_status create_spaces(ikt_near_search *n, ikt_arrays *held) {
     const ikt_row_lists *l = n->lists;
-    ikt_context *ctx = l->c->ctx;
     const int64_t rows = l->rows_most, cells = l->near.cells, wanted = n->wanted_most;
     const int64_t pairs = PIECE * wanted * IKT_SELECT_CAPACITY;
-    IKT_TRY(ikt_alloc(ctx, &n->space, l->c->threads, sizeof *n->space, purpose));
-    for (ikt_near_space *w = n->space; w < n->space + l->c->threads; w++) {
-        IKT_TRY(ikt_alloc(ctx, &w->word, rows * n->level[0].points.words, 4, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->value, PIECE * CHUNK + IKT_LANES, 4, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->near, PIECE, sizeof *w->near, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->pair, pairs, sizeof *w->pair, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->sets, rows, sizeof *w->sets, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->set, rows * wanted, sizeof *w->set, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->start, cells, sizeof *w->start, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->size, cells, sizeof *w->size, purpose));
-        IKT_TRY(ikt_alloc(ctx, &w->member, rows * wanted, sizeof *w->member, purpose));
+    n->space = ikt_claim(held, l->c->threads, sizeof *n->space);
+    for (ikt_near_space *w = n->space; w && w < n->space + l->c->threads; w++) {
+        w->word = ikt_claim(held, rows * n->level[0].points.words, 4);
+        w->value = ikt_claim(held, PIECE * CHUNK + IKT_LANES, 4);
+        w->near = ikt_claim(held, PIECE, sizeof *w->near);
+        w->pair = ikt_claim(held, pairs, sizeof *w->pair);
+        w->sets = ikt_claim(held, rows, sizeof *w->sets);
+        w->set = ikt_claim(held, rows * wanted, sizeof *w->set);
+        w->start = ikt_claim(held, cells, sizeof *w->start);
+        w->size = ikt_claim(held, cells, sizeof *w->size);
+        w->member = ikt_claim(held, rows * wanted, sizeof *w->member);
     }
-    return IKT_OK;
+    return held->status;
 }
 
-ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_near_search *out) {
+ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_arrays *held,
+                                  ikt_near_search *out) {
     *out = (ikt_near_search){.lists = lists};
-    IKT_TRY(create_levels(out));
-    return create_spaces(out);
-}
-
-void ikt_near_search_destroy(ikt_near_search *n) {
-    for (int i = 0; n->space && i < n->lists->c->threads; i++) {
-        ikt_near_space *w = &n->space[i];
-        ikt_free_all(&w->word, &w->value, &w->near, &w->pair, &w->sets, &w->set, &w->start,
-                     &w->size, &w->member);
-    }
-    ikt_free_all(&n->space, &n->level[0].slab, &n->level[1].slab);
+    IKT_TRY(create_levels(out, held));
+    return create_spaces(out, held);
 }
 
 int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, int64_t candidates,

@@ -20,7 +20,6 @@ enum { IKT_NEAR_LEVELS = 3 };
 /* Points that stand set by set. */
 typedef struct {
     ikt_centres points;
-    void *slab;           /* their memory, or NULL where it is not theirs */
     const int64_t *first; /* [sets + 1] first point of each set */
     int64_t sets;
     int64_t wanted; /* sets that a row is compared with */
@@ -47,11 +46,11 @@ typedef struct {
     ikt_near_space *space; /* [threads] */
 } ikt_near_search;
 
-/* LOCAL. Packs the cells and groups of lists->near. Errors: IKT_ERR_RESOURCE; destroy it in any
- * case.
- *   lists   lent as long as the search */
-ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_near_search *out);
-void ikt_near_search_destroy(ikt_near_search *search);
+/* LOCAL. Packs the cells and groups of lists->near. Errors: IKT_ERR_RESOURCE.
+ *   lists   lent as long as the search
+ *   held    claims its arrays */
+ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_arrays *held,
+                                  ikt_near_search *out);
 
 /* LOCAL, pure. Points of all levels that a row is compared with, about; bytes of the search. */
 int64_t ikt_near_compared(int64_t centres, int64_t candidates);

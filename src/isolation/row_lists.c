@@ -104,31 +104,32 @@ static ikt_status load_centres(ikt_row_lists *l) {
 
 static ikt_status create_spaces(ikt_row_lists *l) {
     const ikt_coding *c = l->c;
-    ikt_context *ctx = c->ctx;
     const ikt_model_spec *spec = &c->model->spec;
     const int64_t d = c->d, list = IKT_SELECT_CAPACITY * l->length;
     const int64_t rows = l->rows_most, tile = ikt_row_lists_tile(c->kernel, d);
     const int64_t all = c->kernel->rows * lanes_of(l->table.count);
-    IKT_TRY(ikt_alloc(ctx, &l->space, c->threads, sizeof *l->space, purpose));
-    for (ikt_list_tile *s = l->space; s < l->space + c->threads; s++) {
-        IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->tile));
-        IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->alone));
-        IKT_TRY(ikt_alloc(ctx, &s->value, tile * CHUNK, 4, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->pair, rows * list, sizeof *s->pair, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->open, l->table.words, sizeof *s->open, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->cell, l->table.parts, sizeof *s->cell, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->member, ikt_larger(spec->psi, spec->coarse), sizeof *s->member,
-                          purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->all, all, 4, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->longer, list, sizeof *s->longer, purpose));
+    ikt_arrays *held = &l->held;
+    l->space = ikt_claim(held, c->threads, sizeof *l->space);
+    for (ikt_list_tile *s = l->space; s && s < l->space + c->threads; s++) {
+        IKT_TRY(held->status);
+        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->tile));
+        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->alone));
+        s->value = ikt_claim(held, tile * CHUNK, 4);
+        s->kept = ikt_claim(held, rows, sizeof *s->kept);
+        s->pair = ikt_claim(held, rows * list, sizeof *s->pair);
+        s->open = ikt_claim(held, l->table.words, sizeof *s->open);
+        s->cell = ikt_claim(held, l->table.parts, sizeof *s->cell);
+        s->member = ikt_claim(held, ikt_larger(spec->psi, spec->coarse), sizeof *s->member);
+        s->all = ikt_claim(held, all, 4);
+        s->longer = ikt_claim(held, list, sizeof *s->longer);
     }
-    return IKT_OK;
+    return held->status;
 }
 
 ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists *out) {
     const ikt_model *model = c->model;
-    *out = (ikt_row_lists){.c = c, .isa = ikt_cpu_isa(), .rows_most = rows};
+    *out = (ikt_row_lists){
+        .c = c, .isa = ikt_cpu_isa(), .rows_most = rows, .held = ikt_arrays_of(c->ctx, purpose)};
     IKT_TRY(ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, 0,
                                                       ikt_model_parts(&model->spec), &out->table)));
     out->length = ikt_list_length(out->table.count, &model->spec);
@@ -138,13 +139,10 @@ ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists
 
 void ikt_row_lists_destroy(ikt_row_lists *l) {
     for (int i = 0; l->space && i < l->c->threads; i++) {
-        ikt_list_tile *s = &l->space[i];
-        ikt_row_tile_destroy(&s->tile);
-        ikt_row_tile_destroy(&s->alone);
-        ikt_free_all(&s->value, &s->kept, &s->pair, &s->open, &s->cell, &s->member, &s->all,
-                     &s->longer);
+        ikt_row_tile_destroy(&l->space[i].tile);
+        ikt_row_tile_destroy(&l->space[i].alone);
     }
-    ikt_free(&l->space);
+    ikt_arrays_free(&l->held);
     ikt_near_centres_destroy(&l->near);
     ikt_free_all(&l->slab, &l->rows);
     ikt_centre_table_destroy(&l->table);

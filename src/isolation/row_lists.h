@@ -6,6 +6,7 @@
 #ifndef IKT_ISOLATION_ROW_LISTS_H
 #define IKT_ISOLATION_ROW_LISTS_H
 
+#include "base/arrays.h"
 #include "base/select.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
@@ -41,6 +42,7 @@ typedef struct {
     int64_t length;    /* of a list */
     int64_t rows_most; /* whose lists are held together */
     ikt_list_tile *space; /* [threads] */
+    ikt_arrays held;      /* these and their arrays */
 } ikt_row_lists;
 
 /* COLLECTIVE. Fetches the distinct centres of c->model, gives them places where the model's spec or

@@ -47,19 +47,19 @@ typedef struct {
     double *inner, *outer; /* [queries] d_2 / d_8 and d_8 / d_32; negative where there is none */
 } search;
 
-static ikt_status allocate(ikt_context *ctx, search *s) {
-    static const char purpose[] = "neighbourhoods";
+static ikt_status allocate(ikt_arrays *held, search *s) {
     const int64_t q = s->queries, rows = ikt_dataset_pairs(s->data) ? 0 : BLOCK;
     const int64_t numbers = rows > 0 ? q * s->d : ikt_packed_rows(s->n); /* of a matrix: a row */
-    IKT_TRY(ikt_alloc(ctx, &s->row, q, sizeof *s->row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->query, numbers, sizeof *s->query, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->rows, rows * s->d, sizeof *s->rows, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->packed, ikt_packed_floats(rows, s->d), sizeof *s->packed, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->result, ikt_threads(ctx) * TOGETHER * BLOCK, sizeof *s->result,
-                      purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->pair, q * IKT_SELECT_CAPACITY * NEAREST, sizeof *s->pair, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->nearest, q, sizeof *s->nearest, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->inner, 2 * q, sizeof *s->inner, purpose));
+    const int64_t results = ikt_threads(held->ctx) * TOGETHER * BLOCK;
+    s->row = ikt_claim(held, q, sizeof *s->row);
+    s->query = ikt_claim(held, numbers, sizeof *s->query);
+    s->rows = ikt_claim(held, rows * s->d, sizeof *s->rows);
+    s->packed = ikt_claim(held, ikt_packed_floats(rows, s->d), sizeof *s->packed);
+    s->result = ikt_claim(held, results, sizeof *s->result);
+    s->pair = ikt_claim(held, q * IKT_SELECT_CAPACITY * NEAREST, sizeof *s->pair);
+    s->nearest = ikt_claim(held, q, sizeof *s->nearest);
+    s->inner = ikt_claim(held, 2 * q, sizeof *s->inner);
+    IKT_TRY(held->status);
     s->outer = s->inner + q;
     for (int64_t i = 0; i < q; i++) {
         s->row[i] = i * (s->n / q) + i * (s->n % q) / q;
@@ -68,11 +68,6 @@ static ikt_status allocate(ikt_context *ctx, search *s) {
                          s->pair + i * IKT_SELECT_CAPACITY * NEAREST);
     }
     return IKT_OK;
-}
-
-static void destroy(search *s) {
-    ikt_free_all(&s->row, &s->query, &s->rows, &s->packed, &s->result, &s->pair, &s->nearest,
-                 &s->inner);
 }
 
 /* Offers rows first .. first + count - 1 to all queries. */
@@ -182,21 +177,20 @@ static double median(double *ratio, int64_t count) {
 
 ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
                                          double *growth) {
-    search s IKT_AT_END(destroy) = {
-        .data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
+    search s = {.data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
     s.queries = s.n < QUERIES ? s.n : QUERIES;
     *cell_rows = 0;
     *growth = 1;
     if (s.n < ROWS_LEAST) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &s));
-    if (st == IKT_OK && ikt_dataset_pairs(data)) {
-        st = look_up(ctx, &s);
+    IKT_ARRAYS(held, ctx, "neighbourhoods");
+    IKT_TRY(ikt_agree(ctx, allocate(&held, &s)));
+    if (ikt_dataset_pairs(data)) {
+        IKT_TRY(look_up(ctx, &s));
     } else {
-        if (st == IKT_OK) st = ikt_dataset_gather_floats(data, s.row, s.queries, s.query);
-        if (st == IKT_OK) st = find_among_own(ctx, &s);
-        if (st == IKT_OK) st = merge(ctx, &s);
+        IKT_TRY(ikt_dataset_gather_floats(data, s.row, s.queries, s.query));
+        IKT_TRY(find_among_own(ctx, &s));
+        IKT_TRY(merge(ctx, &s));
     }
-    IKT_TRY(st);
     const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
     /* Where most rows have copies, or many rows are equally far, there is no dimension. */
     if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);

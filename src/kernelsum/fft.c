@@ -13,10 +13,10 @@
  * the map. */
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "kernelsum/mesh.h"
 #include "kernelsum/ops.h"
@@ -130,13 +130,14 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
                         grown(need.buffer, has.buffer), grown(need.rows, has.rows)};
     const int64_t buffers = m->space.threads * more.buffer;
     ikt_free_all(&m->charges.charge, &m->space.field, &m->space.buffers);
-    ikt_status st = ikt_alloc(ctx, &m->charges.charge, more.charges, sizeof(int64_t), "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.field, more.field, m->ops->size, "repulsion");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.buffers, buffers, m->ops->size, "repulsion");
-    if (st == IKT_OK)
-        st = ikt_spread_prepare(ctx, &m->spread, sums->rows.count, more.charges, more.rows);
-    m->space.potential = m->charges.charge;
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, "repulsion");
+    m->space.potential = m->charges.charge = ikt_claim_kept(&held, more.charges, sizeof(int64_t));
+    m->space.field = ikt_claim_kept(&held, more.field, m->ops->size);
+    m->space.buffers = ikt_claim_kept(&held, buffers, m->ops->size);
+    if (held.status == IKT_OK)
+        held.status =
+            ikt_spread_prepare(ctx, &m->spread, sums->rows.count, more.charges, more.rows);
+    const ikt_status st = ikt_arrays_agree(&held);
     m->has = st == IKT_OK ? more : (needs){0, 0, 0, 0};
     return st;
 }

@@ -134,22 +134,21 @@ static ikt_status fill_grid(ikt_field *f, const float *y, const ikt_charges *cha
     if (st == IKT_OK)
         ikt_spread(f->isa, &f->grid, &f->window, y, NULL, f->n, false, &spread, charges);
     ikt_spread_release(&spread);
-    if (st == IKT_OK) st = ops->create(f->ctx, f->grid.padded, &f->influence, &mesh);
-    if (st == IKT_OK)
-        st = ikt_alloc(f->ctx, &f->space.field, ops->field_count(f->grid.padded, f->grid.nodes[1]),
-                       ops->size, "field");
-    if (st == IKT_OK)
-        st = ikt_alloc(f->ctx, &f->space.buffers, threads * ops->buffer_count(f->grid.padded),
-                       ops->size, "field");
-    if (st == IKT_OK) {
+    IKT_TRY(st);
+    IKT_TRY(ops->create(f->ctx, f->grid.padded, &f->influence, &mesh));
+    IKT_ARRAYS(held, f->ctx, "field");
+    f->space.field =
+        ikt_claim(&held, ops->field_count(f->grid.padded, f->grid.nodes[1]), ops->size);
+    f->space.buffers = ikt_claim(&held, threads * ops->buffer_count(f->grid.padded), ops->size);
+    if (held.status == IKT_OK) {
         const ikt_mesh_shape shape = ops->shape(mesh, &f->grid);
         ops->forward(mesh, &f->grid, charges, &f->space, 0, shape.groups);
         ops->columns(mesh, &f->grid, &f->space, 0, shape.batches);
         ops->inverse(mesh, &f->grid, &f->space, 0, shape.groups);
     }
-    ikt_free_all(&f->space.field, &f->space.buffers);
+    f->space.field = f->space.buffers = NULL;
     ops->destroy(&mesh);
-    return st;
+    return held.status;
 }
 
 static ikt_status make_mesh(ikt_field *f, const float *y) {

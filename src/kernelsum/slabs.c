@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/timer.h"
 
 /* What the model reckons with where the settings say nothing. The first is measured on one thread
@@ -236,14 +236,15 @@ static ikt_status claim_pieces(const job *j) {
     release_pieces(s);
     const int64_t more[] = {bits + bits / 4, asked + asked / 4, message + message / 4};
     const int64_t marks = ikt_touched_scratch(j->grid->nodes[1], stride);
-    ikt_status st = ikt_alloc(j->ctx, &s->bits, more[0], sizeof *s->bits, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->marks, marks + marks / 4, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->asked, more[1], sizeof *s->asked, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->leaving, more[2], sizeof *s->leaving, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->coming, more[2], sizeof *s->coming, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->sent, ranks, sizeof *s->sent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(j->ctx, &s->received, ranks, sizeof *s->received, purpose);
-    IKT_TRY(ikt_agree(j->ctx, st));
+    IKT_ARRAYS(held, j->ctx, purpose);
+    s->bits = ikt_claim_kept(&held, more[0], sizeof *s->bits);
+    s->marks = ikt_claim_kept(&held, marks + marks / 4, 1);
+    s->asked = ikt_claim_kept(&held, more[1], sizeof *s->asked);
+    s->leaving = ikt_claim_kept(&held, more[2], sizeof *s->leaving);
+    s->coming = ikt_claim_kept(&held, more[2], sizeof *s->coming);
+    s->sent = ikt_claim_kept(&held, ranks, sizeof *s->sent);
+    s->received = ikt_claim_kept(&held, ranks, sizeof *s->received);
+    IKT_TRY(ikt_arrays_agree(&held));
     s->bits_most = more[0];
     s->asked_most = more[1];
     s->message_most = more[2];

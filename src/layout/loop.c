@@ -28,8 +28,7 @@ typedef struct {
 } loop;
 
 void ikt_trace_destroy(ikt_trace *trace) {
-    ikt_free(&trace->point);
-    ikt_free(&trace->eigenvalue);
+    ikt_free_all(&trace->point, &trace->eigenvalue);
     trace->count = trace->eigenvalues = 0;
 }
 

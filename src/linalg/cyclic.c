@@ -56,8 +56,10 @@ void ikt_cyclic_grid(int64_t n, int ranks, int64_t alone_max, int *rows, int *co
 }
 
 void ikt_cyclic_destroy(ikt_cyclic *l) {
+    if (l->n == 0) return; /* it was not made */
     if (l->row >= 0) Cblacs_gridexit(l->grid);
     Cfree_blacs_system_handle(l->system);
+    l->n = 0;
 }
 
 ikt_status ikt_cyclic_check(ikt_context *ctx, int64_t n) {

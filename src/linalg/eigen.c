@@ -199,20 +199,18 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
                               const double *b, int64_t k, ikt_eigen_end end, int64_t alone_max,
                               double *values, double *vectors) {
     const int64_t n = rows->n;
-    ikt_cyclic l;
-    storage s = {0};
+    ikt_cyclic l IKT_AT_END(ikt_cyclic_destroy) = {0};
+    storage s IKT_AT_END(storage_destroy) = {0};
     IKT_TRY(ikt_cyclic_create(ctx, n, alone_max, &l));
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &l, b != NULL, &s));
-    if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, s.a);
-    if (st == IKT_OK && b) st = ikt_cyclic_fill(ctx, &l, rows, b, s.b);
-    if (st == IKT_OK) st = ikt_agree(ctx, solve(ctx, &l, &s));
-    if (st == IKT_OK) {
-        const bool last = end == IKT_EIGEN_LARGEST;
-        share_values(ctx, &l, s.values, k, last, values);
-        ikt_cyclic_gather(ctx, &l, s.z, k, last, vectors);
-        st = check(ctx, rows, a, b, k, values, vectors);
-    }
-    for (int64_t m = 0; st == IKT_OK && m < k; m++) {
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, &l, b != NULL, &s)));
+    IKT_TRY(ikt_cyclic_fill(ctx, &l, rows, a, s.a));
+    if (b) IKT_TRY(ikt_cyclic_fill(ctx, &l, rows, b, s.b));
+    IKT_TRY(ikt_agree(ctx, solve(ctx, &l, &s)));
+    const bool last = end == IKT_EIGEN_LARGEST;
+    share_values(ctx, &l, s.values, k, last, values);
+    ikt_cyclic_gather(ctx, &l, s.z, k, last, vectors);
+    IKT_TRY(check(ctx, rows, a, b, k, values, vectors));
+    for (int64_t m = 0; m < k; m++) {
         double *vector = vectors + m * n;
         int64_t largest = 0;
         for (int64_t i = 1; i < n; i++)
@@ -221,9 +219,7 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
         for (int64_t i = 0; i < n && is_turned; i++)
             vector[i] = -vector[i];
     }
-    storage_destroy(&s);
-    ikt_cyclic_destroy(&l);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, int64_t k,
@@ -274,8 +270,8 @@ ikt_status ikt_eigen_function(ikt_context *ctx, const ikt_rows *rows, const doub
                               int64_t alone_max, double *values, double *own) {
     const int64_t n = rows->n, entries = rows->count * n;
     double most[2] = {0, 0}; /* entry of A; difference */
-    ikt_cyclic l;
-    storage s = {0};
+    ikt_cyclic l IKT_AT_END(ikt_cyclic_destroy) = {0};
+    storage s IKT_AT_END(storage_destroy) = {0};
     IKT_TRY(ikt_cyclic_create(ctx, n, alone_max, &l));
     ikt_status st = ikt_agree(ctx, allocate(ctx, &l, false, &s));
     if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, s.a);
@@ -290,15 +286,13 @@ ikt_status ikt_eigen_function(ikt_context *ctx, const ikt_rows *rows, const doub
         most[1] = fmax(most[1], fabs(a[e] - own[e]));
     }
     ikt_max_f64(ctx, most, 2);
-    if (st == IKT_OK && !(most[1] <= 1e-9 * (double)n * most[0]))
-        st = ikt_fail(ctx, IKT_ERR_INTERNAL,
-                      "ScaLAPACK's eigenvectors of %lld columns are wrong (difference %.1e); try "
-                      "another build of ScaLAPACK or BLAS",
-                      (long long)n, most[1]);
-    if (st == IKT_OK) st = apply(ctx, &l, rows, &s, f, self, own);
-    storage_destroy(&s);
-    ikt_cyclic_destroy(&l);
-    return st;
+    IKT_TRY(st);
+    if (!(most[1] <= 1e-9 * (double)n * most[0]))
+        return ikt_fail(ctx, IKT_ERR_INTERNAL,
+                        "ScaLAPACK's eigenvectors of %lld columns are wrong (difference %.1e); try "
+                        "another build of ScaLAPACK or BLAS",
+                        (long long)n, most[1]);
+    return apply(ctx, &l, rows, &s, f, self, own);
 }
 
 /* --- positive definite systems ---------------------------------------------------------------- */
@@ -325,14 +319,14 @@ static ikt_status factorise_and_solve(ikt_context *ctx, const ikt_cyclic *l,
 ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const double *a,
                               const double *b, int64_t k, int64_t alone_max, double *x,
                               bool *is_definite) {
-    ikt_cyclic l;
-    double *matrix = NULL, *sides = NULL;
+    ikt_cyclic l IKT_AT_END(ikt_cyclic_destroy) = {0};
     *is_definite = true;
     IKT_TRY(ikt_cyclic_create(ctx, rows->n, alone_max, &l));
     const ikt_cyclic narrow = ikt_cyclic_narrow(&l, (int)k);
-    ikt_status st = ikt_alloc(ctx, &matrix, l.entries, sizeof *matrix, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &sides, narrow.entries, sizeof *sides, purpose);
-    st = ikt_agree(ctx, st);
+    IKT_ARRAYS(held, ctx, purpose);
+    double *matrix = ikt_claim(&held, l.entries, sizeof *matrix);
+    double *sides = ikt_claim(&held, narrow.entries, sizeof *sides);
+    ikt_status st = ikt_arrays_agree(&held);
     if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, matrix);
     if (st == IKT_OK) {
         if (l.row >= 0) ikt_cyclic_scatter(&narrow, b, sides);
@@ -340,10 +334,9 @@ ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const doub
                        factorise_and_solve(ctx, &l, &narrow, (int)k, matrix, sides, is_definite));
     }
     *is_definite = ikt_max_one(ctx, !*is_definite) == 0;
-    if (st == IKT_OK) ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
-    for (int64_t e = 0; st == IKT_OK && !*is_definite && e < k * rows->n; e++)
+    IKT_TRY(st);
+    ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
+    for (int64_t e = 0; !*is_definite && e < k * rows->n; e++)
         x[e] = 0;
-    ikt_free_all(&matrix, &sides);
-    ikt_cyclic_destroy(&l);
-    return st;
+    return IKT_OK;
 }

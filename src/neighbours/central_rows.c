@@ -30,6 +30,7 @@ typedef struct {
     float *near;          /* [rows.count] squared distance to it */
     int64_t *sum;         /* [k * d] coordinates of the rows of each cluster, in units */
     int64_t *size;        /* [k] rows of each */
+    ikt_arrays held;      /* all of these but the lists */
 } work;
 
 static ikt_status work_create(ikt_context *ctx, ikt_dataset *data, int64_t k, work *w) {
@@ -37,24 +38,25 @@ static ikt_status work_create(ikt_context *ctx, ikt_dataset *data, int64_t k, wo
     w->rows = ikt_rows_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
     w->chunk = ikt_stream_rows(w->d, (int64_t)sizeof *w->x);
     const ikt_rows chunk = {w->chunk, 1, 0, w->chunk};
-    ikt_status st = ikt_alloc(ctx, &w->centre, k * w->d, sizeof *w->centre, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &w->packed, ikt_packed_floats(k, w->d), sizeof *w->packed, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->x, w->chunk * w->d, sizeof *w->x, purpose);
-    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &chunk, 1, &w->lists);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->cluster, w->rows.count, sizeof *w->cluster, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->near, w->rows.count, sizeof *w->near, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->sum, k * w->d, sizeof *w->sum, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->size, k, sizeof *w->size, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < w->rows.count; i++)
+    ikt_arrays *held = &w->held;
+    *held = ikt_arrays_of(ctx, purpose);
+    w->centre = ikt_claim(held, k * w->d, sizeof *w->centre);
+    w->packed = ikt_claim(held, ikt_packed_floats(k, w->d), sizeof *w->packed);
+    w->x = ikt_claim(held, w->chunk * w->d, sizeof *w->x);
+    if (held->status == IKT_OK) held->status = ikt_neighbours_create(ctx, &chunk, 1, &w->lists);
+    w->cluster = ikt_claim(held, w->rows.count, sizeof *w->cluster);
+    w->near = ikt_claim(held, w->rows.count, sizeof *w->near);
+    w->sum = ikt_claim(held, k * w->d, sizeof *w->sum);
+    w->size = ikt_claim(held, k, sizeof *w->size);
+    IKT_TRY(ikt_arrays_agree(held));
+    for (int64_t i = 0; i < w->rows.count; i++)
         w->cluster[i] = -1;
-    return ikt_agree(ctx, st);
+    return IKT_OK;
 }
 
 static void work_destroy(work *w) {
-    ikt_free_all(&w->centre, &w->packed, &w->x);
+    ikt_arrays_free(&w->held);
     ikt_neighbours_destroy(&w->lists);
-    ikt_free_all(&w->cluster, &w->near, &w->sum, &w->size);
 }
 
 /* COLLECTIVE. Reads chunk `step` of the own rows into w->x; all ranks take as many steps as the one
@@ -180,19 +182,18 @@ ikt_status ikt_central_rows_find(ikt_context *ctx, ikt_dataset *data,
     work w IKT_AT_END(work_destroy) = {0};
     ikt_central_rows made IKT_AT_END(ikt_central_rows_destroy) = {.row = NULL};
     *out = (ikt_central_rows){0};
-    ikt_status st = work_create(ctx, data, settings->count, &w);
-    if (st == IKT_OK) st = find_unit(&w);
-    if (st == IKT_OK) st = draw_centres(&w, settings->seed);
-    if (st == IKT_OK) st = assign(&w, &changed, &made.drawn);
+    IKT_TRY(work_create(ctx, data, settings->count, &w));
+    IKT_TRY(find_unit(&w));
+    IKT_TRY(draw_centres(&w, settings->seed));
+    IKT_TRY(assign(&w, &changed, &made.drawn));
     made.spread = made.drawn;
-    while (st == IKT_OK && made.steps < settings->steps && !made.is_settled) {
+    while (made.steps < settings->steps && !made.is_settled) {
         move_centres(&w);
-        st = assign(&w, &changed, &made.spread);
+        IKT_TRY(assign(&w, &changed, &made.spread));
         made.is_settled = changed == 0;
         made.steps++;
         ikt_progress(ctx, "steps of k-means", made.steps, settings->steps, NULL);
     }
-    IKT_TRY(st);
     IKT_TRY(choose(&w, &made));
     return ikt_give(out, made);
 }

@@ -33,9 +33,9 @@ typedef struct {
     float *tile; /* [threads * OWN_ROWS * OTHERS] */
 } scoring;
 
-static ikt_status alloc_tiles(scoring *s) {
-    return ikt_alloc(s->ctx, &s->tile, (int64_t)ikt_threads(s->ctx) * OWN_ROWS * OTHERS,
-                     sizeof *s->tile, purpose);
+/* Scores of the tiles of all threads. */
+static int64_t tile_floats(const ikt_context *ctx) {
+    return (int64_t)ikt_threads(ctx) * OWN_ROWS * OTHERS;
 }
 
 /* All own rows against nb packed rows, of which the first has the global number `row`. */
@@ -94,12 +94,11 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
     const int64_t bytes = scorer->packed_bytes(scorer, BLOCK_ROWS);
     const int64_t most = ikt_rows_count(rows, 0); /* rank 0 owns the most rows */
     const int64_t blocks = (most + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    char *here = NULL, *next = NULL;
-    ikt_status st = ikt_alloc(ctx, &here, bytes, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, purpose);
-    if (st == IKT_OK) st = alloc_tiles(&s);
-    st = ikt_agree(ctx, st);
-    for (int64_t block = 0; st == IKT_OK && block < blocks; block++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    char *here = ikt_claim(&held, bytes, 1), *next = ikt_claim(&held, bytes, 1);
+    s.tile = ikt_claim(&held, tile_floats(ctx), sizeof *s.tile);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t block = 0; block < blocks; block++) {
         const int64_t own = block_count(rows, rank, block), from = block * BLOCK_ROWS;
         const char *plain = (const char *)scorer->plain + from * scorer->row_bytes;
         if (scorer->pack)
@@ -121,8 +120,7 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
         }
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
     }
-    ikt_free_all(&here, &next, &s.tile);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
@@ -205,9 +203,10 @@ ikt_status ikt_neighbours_offer(ikt_context *ctx, const ikt_scorer *scorer, cons
                                 ikt_neighbours *lists) {
     best_lists best = {lists, own};
     scoring s = {ctx, scorer, 0, scorer->rows.count, offer_scores, &best, NULL};
-    IKT_TRY(alloc_tiles(&s));
+    IKT_ARRAYS(held, ctx, purpose);
+    s.tile = ikt_claim(&held, tile_floats(ctx), sizeof *s.tile);
+    IKT_TRY(held.status);
     score_block(&s, packed, row, count);
-    ikt_free(&s.tile);
     return IKT_OK;
 }
 
@@ -224,33 +223,27 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
     const int64_t bytes = (int64_t)rows->row_bytes;
     int64_t step = bytes < STREAM_BYTES ? STREAM_BYTES / bytes : 1;
     if (step > rows->n) step = rows->n;
-    char *packed IKT_AT_END(ikt_free) = NULL;
-    int64_t *counts IKT_AT_END(ikt_free) = NULL; /* [ranks] rows of each rank's share */
     const int64_t most = ikt_rows_make(step, ikt_size(ctx), 0).count;
+    char *packed = NULL;
     IKT_ARRAYS(held, ctx, purpose);
     char *share = ikt_claim(&held, most, rows->row_bytes);
     char *block = ikt_claim(&held, step, rows->row_bytes);
-    ikt_status st = held.status;
-    if (st == IKT_OK && scorer->pack)
-        st = ikt_alloc(ctx, &packed, scorer->packed_bytes(scorer, step), 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    st = ikt_agree(ctx, st);
+    if (scorer->pack) packed = ikt_claim(&held, scorer->packed_bytes(scorer, step), 1);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts); /* rows of each share */
+    IKT_TRY(ikt_arrays_agree(&held));
     clear_lists(lists, 0, lists->n_local);
-    for (int64_t first = 0; st == IKT_OK && first < rows->n; first += step) {
+    for (int64_t first = 0; first < rows->n; first += step) {
         const int64_t count = rows->n - first < step ? rows->n - first : step;
         const ikt_rows part = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
         for (int rank = 0; rank < ikt_size(ctx); rank++)
             counts[rank] = ikt_rows_count(&part, rank);
-        st = rows->read(rows->self, first + part.first, part.count, share);
-        if (st == IKT_OK) {
-            ikt_allgather(ctx, share, part.count, rows->row_bytes, block, counts);
-            if (packed) scorer->pack(scorer, block, count, packed);
-            st = ikt_agree(ctx, ikt_neighbours_offer(ctx, scorer, NULL, packed ? packed : block,
-                                                     first, count, lists));
-        }
+        IKT_TRY(rows->read(rows->self, first + part.first, part.count, share));
+        ikt_allgather(ctx, share, part.count, rows->row_bytes, block, counts);
+        if (packed) scorer->pack(scorer, block, count, packed);
+        IKT_TRY(ikt_agree(ctx, ikt_neighbours_offer(ctx, scorer, NULL, packed ? packed : block,
+                                                    first, count, lists)));
         ikt_progress(ctx, "old rows compared", first + count, rows->n, NULL);
     }
-    IKT_TRY(st);
     ikt_neighbours_sort(ctx, lists);
     return IKT_OK;
 }

@@ -217,15 +217,18 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
  * slots, sorted, go to the ranks that own them, which send the tiles back in the same order; sizes
  * follow from the slots. Advantage: few exchanges, whatever is wanted. Disadvantage: what is wanted
  * again in the next batch travels again. */
+static void exchange_destroy(exchange *x) {
+    ikt_shuffle_destroy(&x->asks);
+    ikt_free_all(&x->asked, &x->coming, &x->leaving);
+}
+
 static ikt_status fetch_foreign(ikt_near_tiles *s) {
-    exchange x = {0};
-    ikt_status st = ikt_agree(s->ctx, plan_exchange(s, &x));
-    if (st == IKT_OK) st = learn_asked(s, &x);
-    for (int p = 0; st == IKT_OK && p < s->parts; p++)
-        st = exchange_part(s, &x, p);
-    ikt_shuffle_destroy(&x.asks);
-    ikt_free_all(&x.asked, &x.coming, &x.leaving);
-    return st;
+    exchange x IKT_AT_END(exchange_destroy) = {.coming = NULL};
+    IKT_TRY(ikt_agree(s->ctx, plan_exchange(s, &x)));
+    IKT_TRY(learn_asked(s, &x));
+    for (int p = 0; p < s->parts; p++)
+        IKT_TRY(exchange_part(s, &x, p));
+    return IKT_OK;
 }
 
 int64_t ikt_near_tiles_place(const ikt_near_tiles *near, uint32_t slot) {

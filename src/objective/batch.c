@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
@@ -85,22 +85,21 @@ static void lengths(const ikt_graph *graph, const ikt_dense *dense, int64_t *lon
 /* COLLECTIVE. */
 static ikt_status find_nearest(ikt_batch *b, const ikt_graph *graph, const ikt_dense *dense) {
     const int64_t k = b->settings.neighbours;
-    int64_t longest, shortest, *row = NULL;
-    float *value = NULL;
+    int64_t longest, shortest;
     lengths(graph, dense, &longest, &shortest);
-    ikt_status st = ikt_alloc(b->ctx, &row, longest, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(b->ctx, &value, longest, sizeof *value, purpose);
+    IKT_ARRAYS(held, b->ctx, purpose);
+    int64_t *row = ikt_claim(&held, longest, sizeof *row);
+    float *value = ikt_claim(&held, longest, sizeof *value);
+    ikt_status st = held.status;
     if (st == IKT_OK && shortest < k)
         st = ikt_fail(b->ctx, IKT_ERR_USAGE,
                       "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
                       "fewer, or affinity.neighbours more",
                       (long long)k, (long long)shortest);
-    st = ikt_agree(b->ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < b->rows.count; i++)
+    IKT_TRY(ikt_agree(b->ctx, st));
+    for (int64_t i = 0; i < b->rows.count; i++)
         choose(entries_of(graph, dense, i, value, row), value, row, k, b->nearest + i * k);
-    ikt_free(&row);
-    ikt_free(&value);
-    return st;
+    return IKT_OK;
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -136,14 +135,7 @@ ikt_status ikt_batch_create(ikt_context *ctx, const ikt_batch_settings *settings
 void ikt_batch_destroy(ikt_batch **batch) {
     ikt_batch *b = *batch;
     if (!b) return;
-    ikt_free(&b->nearest);
-    ikt_free(&b->drawn);
-    ikt_free(&b->slot);
-    ikt_free(&b->own);
-    ikt_free(&b->all);
-    ikt_free(&b->counts);
-    ikt_free(&b->moves);
-    ikt_free(batch);
+    ikt_free_all(&b->nearest, &b->drawn, &b->slot, &b->own, &b->all, &b->counts, &b->moves, batch);
 }
 
 int64_t ikt_batch_memory(const ikt_batch_settings *settings, int64_t n_local) {

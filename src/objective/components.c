@@ -18,8 +18,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "objective/objective.h"
 #include "spectral/normalised.h"
 
@@ -62,9 +62,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
 static void destroy(ikt_objective *objective) {
     state *s = objective->self;
     if (!s) return;
-    ikt_free(&s->y);
-    ikt_free(&s->zero);
-    ikt_free(&s);
+    ikt_free_all(&s->y, &s->zero, &s);
 }
 
 /* COLLECTIVE. The variance of one axis. */
@@ -102,9 +100,10 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 /* COLLECTIVE. The sum over axes of y' L y / y' y, by one product. */
 static ikt_status sum_quotients(const state *s, int64_t q, double *value) {
-    ikt_components components = {0};
-    ikt_normalised *normalised = NULL;
-    ikt_block y = {.v = NULL}, b = {.v = NULL};
+    ikt_components components IKT_AT_END(ikt_components_destroy) = {0};
+    ikt_normalised *normalised IKT_AT_END(ikt_normalised_destroy) = NULL;
+    ikt_block y IKT_AT_END(ikt_block_destroy) = {.v = NULL},
+                b IKT_AT_END(ikt_block_destroy) = {.v = NULL};
     double gram[9], norm[3];
     ikt_status st = ikt_components_find(s->ctx, s->graph, s->dense, &components);
     if (st == IKT_OK)
@@ -123,13 +122,10 @@ static ikt_status sum_quotients(const state *s, int64_t q, double *value) {
     if (st == IKT_OK) st = ikt_block_gram(&y, &b, gram);
     if (st == IKT_OK) st = ikt_block_norms(&y, norm);
     *value = 0;
-    for (int64_t c = 0; st == IKT_OK && c < q; c++)
+    IKT_TRY(st);
+    for (int64_t c = 0; c < q; c++)
         *value += gram[c * q + c] / (norm[c] * norm[c]);
-    ikt_block_destroy(&y);
-    ikt_block_destroy(&b);
-    ikt_normalised_destroy(&normalised);
-    ikt_components_destroy(&components);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status evaluate_eigenmap(ikt_objective *objective, int64_t iteration, bool want_value,

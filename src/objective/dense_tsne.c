@@ -193,11 +193,7 @@ static void destroy(ikt_objective *objective) {
     ikt_laplacian_destroy(&t->laplacian);
     ikt_kernelsum_destroy(&t->sums);
     ikt_replica_destroy(&t->replica);
-    ikt_free(&t->y);
-    ikt_free(&t->attraction);
-    ikt_free(&t->field);
-    ikt_free(&t->phi);
-    ikt_free(&t);
+    ikt_free_all(&t->y, &t->attraction, &t->field, &t->phi, &t);
 }
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {

@@ -191,8 +191,8 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
         else
             st = ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]);
     }
-    if (st == IKT_OK) st = ikt_regulariser_create(ctx, inputs, t->sums[0], &t->laplacian);
-    return st;
+    IKT_TRY(st);
+    return ikt_regulariser_create(ctx, inputs, t->sums[0], &t->laplacian);
 }
 
 void ikt_divergence_destroy(ikt_objective *objective) {
@@ -206,10 +206,7 @@ void ikt_divergence_destroy(ikt_objective *objective) {
     ikt_halo_destroy(&t->halo);
     ikt_whole_attraction_destroy(&t->whole);
     ikt_replica_destroy(&t->replica);
-    ikt_free(&t->y);
-    ikt_free(&t->attraction);
-    ikt_free(&t->phi);
-    ikt_free(&t);
+    ikt_free_all(&t->y, &t->attraction, &t->phi, &t);
 }
 
 void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size) {

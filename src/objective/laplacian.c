@@ -6,10 +6,10 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
@@ -116,16 +116,8 @@ void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
     ikt_block_destroy(&l->space);
     ikt_block_destroy(&l->image);
     ikt_block_destroy(&l->next);
-    ikt_free(&l->degree_root);
-    ikt_free(&l->charge);
-    ikt_free(&l->value);
-    ikt_free(&l->field);
-    ikt_free(&l->pull);
-    ikt_free(&l->theta);
-    ikt_free(&l->x);
-    ikt_free(&l->weight);
-    ikt_free(&l->eigenvalue);
-    ikt_free(laplacian);
+    ikt_free_all(&l->degree_root, &l->charge, &l->value, &l->field, &l->pull, &l->theta, &l->x,
+                 &l->weight, &l->eigenvalue, laplacian);
 }
 
 int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,
@@ -438,25 +430,22 @@ static ikt_status pull(ikt_laplacian *l) {
     const int64_t m = l->m, count = l->setup.rows.count, panel = tiled(m) * PULLED_ROWS;
     const int threads = ikt_threads(l->ctx);
     const ikt_isa isa = ikt_cpu_isa();
-    double *pulls = NULL, *work = NULL; /* of each thread: two panels */
-    ikt_status st = ikt_alloc(l->ctx, &pulls, tiled(m) * m, sizeof *pulls, purpose);
-    if (st == IKT_OK) st = ikt_alloc(l->ctx, &work, 2 * threads * panel, sizeof *work, purpose);
-    if (st == IKT_OK) {
-        set_pulls(l, pulls);
+    IKT_ARRAYS(held, l->ctx, purpose);
+    double *pulls = ikt_claim(&held, tiled(m) * m, sizeof *pulls);
+    double *work = ikt_claim(&held, 2 * threads * panel, sizeof *work); /* two panels each */
+    IKT_TRY(held.status);
+    set_pulls(l, pulls);
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t first = 0; first < count; first += PULLED_ROWS) {
-            double *across = work + 2 * omp_get_thread_num() * panel, *share = across + panel;
-            const int64_t rows = ikt_smaller(PULLED_ROWS, count - first);
-            charge_rows(l, first, rows, across);
-            for (int64_t j = 0; j < m; j += IKT_TILE_ROWS)
-                ikt_dot_tile(isa, l->setup.settings.rank - 1, pulls + j * m + 1, m, 1, across,
-                             share + j * PULLED_ROWS);
-            pull_rows(l, first, rows, share);
-        }
+    for (int64_t first = 0; first < count; first += PULLED_ROWS) {
+        double *across = work + 2 * omp_get_thread_num() * panel, *share = across + panel;
+        const int64_t rows = ikt_smaller(PULLED_ROWS, count - first);
+        charge_rows(l, first, rows, across);
+        for (int64_t j = 0; j < m; j += IKT_TILE_ROWS)
+            ikt_dot_tile(isa, l->setup.settings.rank - 1, pulls + j * m + 1, m, 1, across,
+                         share + j * PULLED_ROWS);
+        pull_rows(l, first, rows, share);
     }
-    ikt_free(&pulls);
-    ikt_free(&work);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. */

@@ -188,12 +188,7 @@ static void destroy(ikt_objective *objective) {
     ikt_halo_destroy(&t->halo);
     ikt_pool_destroy(&t->pool);
     ikt_pool_destroy(&t->fixed);
-    ikt_free(&t->y);
-    ikt_free(&t->force);
-    ikt_free(&t->repel);
-    ikt_free(&t->weight);
-    ikt_free(&t->all);
-    ikt_free(&t);
+    ikt_free_all(&t->y, &t->force, &t->repel, &t->weight, &t->all, &t);
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {
@@ -272,8 +267,7 @@ static ikt_status far_space_create(const state *t, int64_t f, far_space *out) {
 }
 
 static void far_space_destroy(far_space *space) {
-    ikt_free(&space->place);
-    ikt_free(&space->far);
+    ikt_free_all(&space->place, &space->far);
 }
 
 /* --- gradient --------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "objective/point_search.h"
 
 enum { MOST = IKT_FIELD_DIMENSIONS_MOST, CHUNK = 8192, CENTRAL_AMONG = 10 };
@@ -163,11 +163,13 @@ ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
     const int64_t n = lists->n_local, rows = n < CHUNK ? n : CHUNK, q = old->q;
     chunk c = {.ctx = ctx, .old = old, .lists = lists};
     int64_t open = 0;
-    ikt_status st = ikt_alloc(ctx, &c.point, rows, sizeof *c.point, "placing");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c.active, rows, sizeof *c.active, "placing");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c.trial, rows * q, sizeof *c.trial, "placing");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c.phi, rows, sizeof *c.phi, "placing");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c.slopes, rows * q, sizeof *c.slopes, "placing");
+    IKT_ARRAYS(held, ctx, "placing");
+    c.point = ikt_claim(&held, rows, sizeof *c.point);
+    c.active = ikt_claim(&held, rows, sizeof *c.active);
+    c.trial = ikt_claim(&held, rows * q, sizeof *c.trial);
+    c.phi = ikt_claim(&held, rows, sizeof *c.phi);
+    c.slopes = ikt_claim(&held, rows * q, sizeof *c.slopes);
+    ikt_status st = held.status;
     for (; st == IKT_OK && c.first < n; c.first += rows) {
         c.count = n - c.first < rows ? n - c.first : rows;
         start(&c);
@@ -183,10 +185,5 @@ ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
         open += c.n_active;
     }
     if (unsettled) *unsettled = open;
-    ikt_free(&c.point);
-    ikt_free(&c.active);
-    ikt_free(&c.trial);
-    ikt_free(&c.phi);
-    ikt_free(&c.slopes);
     return st;
 }

@@ -1,5 +1,6 @@
 /* TriMap as an objective. See trimap.h. */
 #include "objective/trimap.h"
+#include "base/arrays.h"
 
 #include <math.h>
 
@@ -36,8 +37,8 @@ static const ikt_trimap_way *way_of(const ikt_objective_options *options) {
 /* The objective of one of the ways knows it by its kind. */
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const ikt_trimap_settings *s = &inputs->options.trimap;
-    ikt_similarity similarity = {.codes = NULL};
-    ikt_neighbours near = {0};
+    ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
+    ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
     ikt_status st =
         inputs->joined
             ? ikt_similarity_of_graph(ctx, &inputs->rows, inputs->joined, s->scale_from,
@@ -47,10 +48,8 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     if (st == IKT_OK)
         st = ikt_similarity_nearest(ctx, &similarity, inputs->neighbours, s->neighbours, &near);
     if (inputs->neighbours) ikt_neighbours_destroy(inputs->neighbours);
-    if (st == IKT_OK) st = way_of(&inputs->options)->create(ctx, inputs, &similarity, &near, out);
-    ikt_neighbours_destroy(&near);
-    ikt_similarity_destroy(&similarity);
-    return st;
+    IKT_TRY(st);
+    return way_of(&inputs->options)->create(ctx, inputs, &similarity, &near, out);
 }
 
 /* What both ways begin with. */

@@ -38,19 +38,16 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
     if (st == IKT_OK) st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->all);
     st = ikt_agree(ctx, st);
     out->y = t->y;
-    if (st == IKT_OK)
-        st = ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.trimap,
-                                     inputs->options.seed, &t->triplets);
-    return st;
+    IKT_TRY(st);
+    return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.trimap,
+                                   inputs->options.seed, &t->triplets);
 }
 
 static void destroy(ikt_objective *objective) {
     state *t = objective->self;
     ikt_fixed_triplets_destroy(&t->triplets);
     ikt_replica_destroy(&t->all);
-    ikt_free(&t->y);
-    ikt_free(&t->force);
-    ikt_free(&t);
+    ikt_free_all(&t->y, &t->force, &t);
 }
 
 /* y_a - y_b; returns its square. */

@@ -138,16 +138,8 @@ static void destroy(ikt_objective *objective) {
     for (int e = 0; e < EPOCHS; e++)
         ikt_pool_destroy(&t->pool[e]);
     ikt_halo_destroy(&t->halo);
-    ikt_free(&t->payload);
-    ikt_free(&t->pool_d);
-    ikt_free(&t->pool_at);
-    ikt_free(&t->far);
-    ikt_free(&t->far_d);
-    ikt_free(&t->space);
-    ikt_free(&t->y);
-    ikt_free(&t->force);
-    ikt_free(&t->ends);
-    ikt_free(&t);
+    ikt_free_all(&t->payload, &t->pool_d, &t->pool_at, &t->far, &t->far_d, &t->space, &t->y,
+                 &t->force, &t->ends, &t);
 }
 
 /* --- the pool --------------------------------------------------------------------------------- */

@@ -70,17 +70,13 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
         find_l(s, edges, payload, scratch, out);
         ikt_max_f64(ctx, &out->most, 1);
     }
-    ikt_free(&payload);
-    ikt_free(&scratch);
+    ikt_free_all(&payload, &scratch);
     return st;
 }
 
 void ikt_trimap_value_destroy(ikt_trimap_value *v) {
     ikt_pool_destroy(&v->pool);
-    ikt_free(&v->far);
-    ikt_free(&v->l);
-    ikt_free(&v->l_random);
-    ikt_free(&v->y);
+    ikt_free_all(&v->far, &v->l, &v->l_random, &v->y);
 }
 
 int64_t ikt_trimap_value_memory(const ikt_rows *rows, int q, int64_t m) {

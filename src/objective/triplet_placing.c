@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/rng.h"
 #include "objective/point_search.h"
 
@@ -56,14 +56,8 @@ ikt_status ikt_point_triplets_create(ikt_context *ctx, const ikt_placed_triplets
 }
 
 void ikt_point_triplets_destroy(ikt_point_triplets *t) {
-    ikt_free(&t->near);
-    ikt_free(&t->far);
-    ikt_free(&t->pair);
-    ikt_free(&t->weight);
-    ikt_free(&t->of_pair);
-    ikt_free(&t->of_near);
-    ikt_free(&t->square);
-    ikt_free(&t->push);
+    ikt_free_all(&t->near, &t->far, &t->pair, &t->weight, &t->of_pair, &t->of_near, &t->square,
+                 &t->push);
 }
 
 int64_t ikt_triplets_placing_memory(int64_t m, int64_t n_far, int q, int threads) {
@@ -254,7 +248,7 @@ ikt_status ikt_triplets_place(ikt_context *ctx, const ikt_placed_triplets *old,
     const ikt_trimap_settings *s = &old->settings;
     const int threads = ikt_threads(ctx);
     const double triplets = (double)(s->neighbours * s->outliers + s->random);
-    ikt_point_triplets *each = NULL;
+    ikt_point_triplets *each IKT_AT_END(ikt_free) = NULL;
     int64_t open = 0;
     ikt_status st = ikt_alloc(ctx, &each, threads, sizeof *each, purpose);
     for (int t = 0; t < threads && st == IKT_OK; t++)
@@ -277,6 +271,5 @@ ikt_status ikt_triplets_place(ikt_context *ctx, const ikt_placed_triplets *old,
     *unsettled += open;
     for (int t = 0; each && t < threads; t++)
         ikt_point_triplets_destroy(&each[t]);
-    ikt_free(&each);
     return st;
 }

@@ -166,27 +166,15 @@ void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     if (!a) return;
     for (int k = 0; k < 2; k++) {
         ikt_transfer_destroy(&a->round[k].there);
-        ikt_free(&a->round[k].leaving);
-        ikt_free(&a->round[k].coming);
-        ikt_free(&a->round[k].sent);
-        ikt_free(&a->round[k].sent_row);
+        ikt_free_all(&a->round[k].leaving, &a->round[k].coming, &a->round[k].sent,
+                     &a->round[k].sent_row);
     }
     ikt_transfer_destroy(&a->back);
     ikt_free(&a->order);
 
-    ikt_free(&a->force);
-    ikt_free(&a->count);
-    ikt_free(&a->first);
-    ikt_free(&a->member);
-    ikt_free(&a->space);
-    ikt_free(&a->owner);
-    ikt_free(&a->place);
+    ikt_free_all(&a->force, &a->count, &a->first, &a->member, &a->space, &a->owner, &a->place);
 
-    ikt_free(&a->answers);
-    ikt_free(&a->answered);
-    ikt_free(&a->item);
-    ikt_free(&a->come);
-    ikt_free(attraction);
+    ikt_free_all(&a->answers, &a->answered, &a->item, &a->come, attraction);
 }
 
 /* --- rows on their way to the rank that computes their cell ----------------------------------- */

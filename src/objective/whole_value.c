@@ -6,8 +6,8 @@
  * the deviation of the terms, where a sum over P has none. */
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "objective/whole_attraction.h"
 
 /* COLLECTIVE. Positions of the rows of all pairs: as whole numbers, to which one rank adds.
@@ -45,7 +45,7 @@ static double square(const int64_t *bits, int q, int64_t pair) {
 ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q, ikt_kernel kernel,
                                     const float *y, ikt_whole_value *out) {
     const int64_t count = w->sample.count;
-    int64_t *bits = NULL;
+    int64_t *bits IKT_AT_END(ikt_free) = NULL;
     double mean = 0, squares = 0;
     *out = (ikt_whole_value){0, 0};
     if (count == 0) return IKT_OK; /* no row has any similarity */
@@ -60,6 +60,5 @@ ikt_status ikt_whole_value_estimate(ikt_context *ctx, const ikt_whole *w, int q,
     }
     out->value = mean;
     if (count > 1) out->error = sqrt(squares / ((double)count * (double)(count - 1)));
-    ikt_free(&bits);
     return IKT_OK;
 }

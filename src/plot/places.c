@@ -90,51 +90,42 @@ static int64_t cells_for(int64_t n, int64_t n_classes) {
     return (int64_t)1 << bits;
 }
 
-static ikt_status allocate(ikt_context *ctx, grid *g, int64_t n, int64_t n_classes) {
-    g->cells = cells_for(n, n_classes);
-    IKT_TRY(ikt_alloc(ctx, &g->count, n_classes * g->cells * g->cells, sizeof *g->count, purpose));
-    IKT_TRY(ikt_alloc(ctx, &g->best, n_classes, sizeof *g->best, purpose));
-    return ikt_alloc(ctx, &g->sum, n_classes, sizeof *g->sum, purpose);
-}
-
-static ikt_status find_places(ikt_context *ctx, const ikt_rows_points *points,
-                              const uint16_t *index, int64_t n_classes, grid *g, double *place) {
-    const int64_t count = points->rows->count;
-    IKT_TRY(ikt_agree(ctx, allocate(ctx, g, points->rows->n, n_classes)));
-    IKT_TRY(measure(ctx, points, g));
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t x = step_of(g, points, i, 0), y = step_of(g, points, i, 1);
-        g->count[index[i] * g->cells * g->cells + cell_of(g, x, y)]++;
-    }
-    ikt_sum_i64(ctx, g->count, n_classes * g->cells * g->cells);
-    find_best(g, n_classes);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t x = step_of(g, points, i, 0), y = step_of(g, points, i, 1);
-        const int64_t cell = cell_of(g, x, y), best = g->best[index[i]];
-        const int64_t dx = cell % g->cells - best % g->cells;
-        const int64_t dy = cell / g->cells - best / g->cells;
-        if (best < 0 || dx < -1 || dx > 1 || dy < -1 || dy > 1) continue;
-        g->sum[index[i]][0]++;
-        g->sum[index[i]][1] += x;
-        g->sum[index[i]][2] += y;
-    }
-    ikt_sum_i64(ctx, &g->sum[0][0], 3 * n_classes);
-    for (int64_t c = 0; c < n_classes; c++)
-        for (int a = 0; a < 2; a++) {
-            const double mean = (double)g->sum[c][1 + a] / (double)g->sum[c][0];
-            const double at = g->corner[a] + (mean + 0.5) / (1 << STEPS_BITS) * g->side;
-            place[2 * c + a] = g->sum[c][0] == 0 ? NAN : a < points->q ? at : 0;
-        }
-    return IKT_OK;
-}
-
 ikt_status ikt_class_places(ikt_context *ctx, const ikt_rows_points *points, const uint16_t *index,
                             int64_t n_classes, double *place) {
+    const int64_t count = points->rows->count;
     grid g = {.side = 0};
     if (n_classes == 0) return IKT_OK;
-    const ikt_status st = find_places(ctx, points, index, n_classes, &g, place);
-    ikt_free_all(&g.count, &g.best, &g.sum);
-    return st;
+    g.cells = cells_for(points->rows->n, n_classes);
+    IKT_ARRAYS(held, ctx, purpose);
+    g.count = ikt_claim(&held, n_classes * g.cells * g.cells, sizeof *g.count);
+    g.best = ikt_claim(&held, n_classes, sizeof *g.best);
+    g.sum = ikt_claim(&held, n_classes, sizeof *g.sum);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(measure(ctx, points, &g));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t x = step_of(&g, points, i, 0), y = step_of(&g, points, i, 1);
+        g.count[index[i] * g.cells * g.cells + cell_of(&g, x, y)]++;
+    }
+    ikt_sum_i64(ctx, g.count, n_classes * g.cells * g.cells);
+    find_best(&g, n_classes);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t x = step_of(&g, points, i, 0), y = step_of(&g, points, i, 1);
+        const int64_t cell = cell_of(&g, x, y), best = g.best[index[i]];
+        const int64_t dx = cell % g.cells - best % g.cells;
+        const int64_t dy = cell / g.cells - best / g.cells;
+        if (best < 0 || dx < -1 || dx > 1 || dy < -1 || dy > 1) continue;
+        g.sum[index[i]][0]++;
+        g.sum[index[i]][1] += x;
+        g.sum[index[i]][2] += y;
+    }
+    ikt_sum_i64(ctx, &g.sum[0][0], 3 * n_classes);
+    for (int64_t c = 0; c < n_classes; c++)
+        for (int a = 0; a < 2; a++) {
+            const double mean = (double)g.sum[c][1 + a] / (double)g.sum[c][0];
+            const double at = g.corner[a] + (mean + 0.5) / (1 << STEPS_BITS) * g.side;
+            place[2 * c + a] = g.sum[c][0] == 0 ? NAN : a < points->q ? at : 0;
+        }
+    return IKT_OK;
 }
 
 /* --- colours that tell near classes apart ----------------------------------------------------- */

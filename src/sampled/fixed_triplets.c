@@ -212,10 +212,11 @@ static ikt_status list_role(const drawing *d, ikt_triplet_role role, ikt_triplet
     const ikt_rows *rows = &d->similarity->rows;
     const int64_t count = rows->count * d->places;
     ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
-    drawn_triplet *sent IKT_AT_END(ikt_free) = NULL, *come IKT_AT_END(ikt_free) = NULL;
-    int64_t *next IKT_AT_END(ikt_free) = NULL;
-    ikt_status st = ikt_agree(d->ctx, ikt_shuffle_create(d->ctx, purpose, &shuffle));
-    for (int pass = 0; pass < 2 && st == IKT_OK; pass++) { /* counts, then copies */
+    IKT_ARRAYS(held, d->ctx, purpose);
+    drawn_triplet *sent = NULL, *come = NULL;
+    int64_t *next = NULL;
+    IKT_TRY(ikt_agree(d->ctx, ikt_shuffle_create(d->ctx, purpose, &shuffle)));
+    for (int pass = 0; pass < 2; pass++) { /* counts, then copies */
         for (int64_t e = 0; e < count; e++) {
             const drawn_triplet *t = d->triplet + e;
             if (!(t->l > 0)) continue;
@@ -229,16 +230,13 @@ static ikt_status list_role(const drawing *d, ikt_triplet_role role, ikt_triplet
         if (pass == 1) break;
         ikt_shuffle_group(d->ctx, &shuffle);
         ikt_shuffle_meet(d->ctx, &shuffle);
-        st = ikt_alloc(d->ctx, &sent, shuffle.sent, sizeof *sent, purpose);
-        if (st == IKT_OK) st = ikt_alloc(d->ctx, &come, shuffle.received, sizeof *come, purpose);
-        if (st == IKT_OK)
-            st = ikt_alloc(d->ctx, &list->start, rows->count + 1, sizeof *list->start, purpose);
-        if (st == IKT_OK)
-            st = ikt_alloc(d->ctx, &list->entry, shuffle.received, sizeof *list->entry, purpose);
-        if (st == IKT_OK) st = ikt_alloc(d->ctx, &next, rows->count + 1, sizeof *next, purpose);
-        st = ikt_agree(d->ctx, st);
+        sent = ikt_claim(&held, shuffle.sent, sizeof *sent);
+        come = ikt_claim(&held, shuffle.received, sizeof *come);
+        list->start = ikt_claim_kept(&held, rows->count + 1, sizeof *list->start);
+        list->entry = ikt_claim_kept(&held, shuffle.received, sizeof *list->entry);
+        next = ikt_claim(&held, rows->count + 1, sizeof *next);
+        IKT_TRY(ikt_arrays_agree(&held));
     }
-    IKT_TRY(st);
     ikt_shuffle_send(d->ctx, &shuffle, sent, come, sizeof *sent);
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t e = 0; e < shuffle.received; e++) {

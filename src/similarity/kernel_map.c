@@ -124,21 +124,19 @@ static double bound_of(ikt_context *ctx, int64_t m, const double *centred) {
 ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, int q,
                               int64_t alone_max, ikt_kernel_map *out, ikt_kernel_pca_facts *facts) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double *centred IKT_AT_END(ikt_free) = NULL, rounding = 0;
+    double *centred IKT_AT_END(ikt_free) = NULL;
     int positive = 0;
     ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
     *out = (ikt_kernel_map){0};
     *facts = (ikt_kernel_pca_facts){.trace = 0};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose));
-    if (st == IKT_OK) st = ikt_kernel_map_centre(ctx, s, m, &made, &centred);
-    if (st == IKT_OK) st = trace_of(ctx, m, centred, &facts->trace);
-    if (st == IKT_OK)
-        st = ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
-                                facts->value, made.weight);
-    if (st == IKT_OK) rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);
-    while (st == IKT_OK && positive < q && facts->value[positive] > rounding)
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose)));
+    IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
+    IKT_TRY(trace_of(ctx, m, centred, &facts->trace));
+    IKT_TRY(ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
+                               facts->value, made.weight));
+    const double rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);
+    while (positive < q && facts->value[positive] > rounding)
         positive++;
-    IKT_TRY(st);
     if (positive < q)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "kernel PCA: %d of the centred similarities' eigenvalues are positive, and "

@@ -116,27 +116,26 @@ static ikt_status prepare_vectors(ikt_similarities *s) {
     ikt_context *ctx = s->ctx;
     const int64_t d = s->d, groups = (s->m + LANES - 1) / LANES;
     const double needed = (double)s->m * (double)d * (sizeof(float) + sizeof(double));
-    float *x IKT_AT_END(ikt_free) = NULL;
-    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, ctx, purpose);
     if (ikt_dataset_metric(s->of.data) == IKT_METRIC_MANHATTAN)
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "kernel.kind = linear and gaussian take inner products of the rows, which "
-                      "preprocess.metric=manhattan does not go with: take kernel.kind=isolation");
+        held.status =
+            ikt_fail(ctx, IKT_ERR_USAGE,
+                     "kernel.kind = linear and gaussian take inner products of the rows, which "
+                     "preprocess.metric=manhattan does not go with: take kernel.kind=isolation");
     else if (needed > (double)ikt_memory_available(ctx) / 2)
-        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                      "%lld landmarks of %lld columns take %.1f GB on each rank: take fewer "
-                      "(kernel.landmarks), or kernel.kind=isolation",
-                      (long long)s->m, (long long)d, needed / 1e9);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &x, s->m * d, sizeof *x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->packed, groups * LANES * d, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->x, s->most * d, sizeof *s->x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->wide, (s->most + TILE) * d, sizeof *s->wide, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && s->of.is_apart)
+        held.status = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                               "%lld landmarks of %lld columns take %.1f GB on each rank: take "
+                               "fewer (kernel.landmarks), or kernel.kind=isolation",
+                               (long long)s->m, (long long)d, needed / 1e9);
+    float *x = ikt_claim(&held, s->m * d, sizeof *x);
+    s->packed = ikt_claim_kept(&held, groups * LANES * d, sizeof(double));
+    s->x = ikt_claim_kept(&held, s->most * d, sizeof *s->x);
+    s->wide = ikt_claim_kept(&held, (s->most + TILE) * d, sizeof *s->wide);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (s->of.is_apart)
         memcpy(x, s->of.chosen_rows, (size_t)(s->m * d) * sizeof *x);
-    else if (st == IKT_OK)
-        st = ikt_dataset_gather_floats(s->of.data, s->chosen, s->m, x);
-    IKT_TRY(st);
+    else
+        IKT_TRY(ikt_dataset_gather_floats(s->of.data, s->chosen, s->m, x));
     for (int64_t l = 0; l < s->m; l++) {
         double *lane = s->packed + l / LANES * LANES * d + l % LANES;
         for (int64_t c = 0; c < d; c++)
@@ -318,28 +317,22 @@ static ikt_status choose_bandwidth(ikt_similarities *s) {
     const int64_t step = (s->m + BANDWIDTH_ROWS - 1) / BANDWIDTH_ROWS;
     const int64_t some = (s->m + step - 1) / step, pairs = some * (some - 1) / 2;
     int64_t count = 0;
-    double median = 0;
     IKT_ARRAYS(held, ctx, purpose);
     double *square = ikt_claim(&held, pairs, sizeof *square);
     double *k = ikt_claim(&held, s->m, sizeof *k);
-    ikt_status st = ikt_arrays_agree(&held);
-    for (int64_t l = 0; st == IKT_OK && l < s->m; l += step) {
-        st = ikt_similarities_of_chosen(s, l, 1, k);
-        for (int64_t j = l + step; st == IKT_OK && j < s->m; j += step)
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t l = 0; l < s->m; l += step) {
+        IKT_TRY(ikt_similarities_of_chosen(s, l, 1, k));
+        for (int64_t j = l + step; j < s->m; j += step)
             square[count++] = k[j];
     }
-    if (st == IKT_OK && count > 0) {
-        ikt_sort_f64(square, count);
-        median = square[count / 2];
-    }
-    s->of.bandwidth = sqrt(median) / 2;
-    IKT_TRY(st);
-    if (!(s->of.bandwidth > 0))
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s: most landmarks are equal, so that kernel.bandwidth cannot be chosen: "
-                        "give it",
-                        ikt_dataset_name(s->of.data));
-    return IKT_OK;
+    ikt_sort_f64(square, count);
+    s->of.bandwidth = count > 0 ? sqrt(square[count / 2]) / 2 : 0;
+    if (s->of.bandwidth > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s: most landmarks are equal, so that kernel.bandwidth cannot be chosen: "
+                    "give it",
+                    ikt_dataset_name(s->of.data));
 }
 
 ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of,
@@ -349,8 +342,9 @@ ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of
         of->is_apart ? of->kind == IKT_SIMILARITY_GIVEN
                      : ikt_dataset_pairs(of->data) && of->kind != IKT_SIMILARITY_ISOLATION;
     const int64_t d = ikt_dataset_columns(of->data);
-    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, purpose));
-    ikt_similarities *s = *out;
+    ikt_similarities *s IKT_AT_END(ikt_similarities_destroy) = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, &s, 1, sizeof *s, purpose));
     *s = (ikt_similarities){.ctx = ctx,
                             .of = *of,
                             .rows = *rows,
@@ -362,14 +356,12 @@ ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of
                                                           : ikt_larger(d, m),
                               (int64_t)sizeof(double));
     if (!(of->bandwidth > 0)) s->of.bandwidth = 0;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &s->self, m, sizeof *s->self, purpose));
-    if (st == IKT_OK)
-        st = is_of_codes(s) ? prepare_codes(s) : is_matrix ? prepare_matrix(s) : prepare_vectors(s);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && of->kind == IKT_SIMILARITY_GAUSSIAN && s->of.bandwidth == 0)
-        st = choose_bandwidth(s);
-    if (st != IKT_OK) ikt_similarities_destroy(out);
-    return st;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->self, m, sizeof *s->self, purpose)));
+    IKT_TRY(ikt_agree(ctx, is_of_codes(s) ? prepare_codes(s)
+                           : is_matrix    ? prepare_matrix(s)
+                                          : prepare_vectors(s)));
+    if (of->kind == IKT_SIMILARITY_GAUSSIAN && s->of.bandwidth == 0) IKT_TRY(choose_bandwidth(s));
+    return ikt_give(out, s);
 }
 
 void ikt_similarities_destroy(ikt_similarities **similarities) {

@@ -92,27 +92,28 @@ static ikt_status extract(iteration *it, ikt_eigenpairs *out) {
     return IKT_OK;
 }
 
+static void iteration_end(iteration *it) {
+    ikt_block_destroy(&it->b);
+}
+
 ikt_status ikt_eigenpairs_find(ikt_context *ctx, const ikt_rows *rows, const ikt_operator *a,
                                const ikt_solver_options *options, ikt_eigenpairs *out) {
     const int64_t m = options->columns;
     ikt_eigenpairs made IKT_AT_END(ikt_eigenpairs_destroy) = {.products = 0};
+    iteration it IKT_AT_END(iteration_end) = {.a = a, .options = options, .v = &made.v};
     *out = (ikt_eigenpairs){0};
-    iteration it = {.a = a, .options = options, .v = &made.v};
     IKT_ARRAYS(held, ctx, purpose);
     held.status = ikt_block_create(ctx, rows, m, &made.v);
     if (held.status == IKT_OK) held.status = ikt_block_create(ctx, rows, m, &it.b);
     it.x = ikt_claim(&held, m * m, sizeof *it.x);
-    made.theta = ikt_claim_kept(&held, m, sizeof *made.theta);
+    it.theta = made.theta = ikt_claim_kept(&held, m, sizeof *made.theta);
     made.residual = ikt_claim_kept(&held, m, sizeof *made.residual);
-    ikt_status st = ikt_arrays_agree(&held);
-    it.theta = made.theta;
-    for (int64_t s = 0; st == IKT_OK && s <= options->steps_most && !made.has_converged; s++) {
-        st = ikt_watcher_poll(ctx);
-        if (st == IKT_OK) st = improve(&it, &made);
-        if (st == IKT_OK) st = extract(&it, &made);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t s = 0; s <= options->steps_most && !made.has_converged; s++) {
+        IKT_TRY(ikt_watcher_poll(ctx));
+        IKT_TRY(improve(&it, &made));
+        IKT_TRY(extract(&it, &made));
     }
-    ikt_block_destroy(&it.b);
-    IKT_TRY(st);
     return ikt_give(out, made);
 }
 

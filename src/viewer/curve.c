@@ -94,68 +94,51 @@ static void sort_by_key(const uint64_t *key, int64_t count, int digits, uint32_t
     if (from != item) memcpy(item, from, (size_t)count * sizeof *item);
 }
 
-/* Codes on their way to the ranks that own their tiles; freed as one. */
-typedef struct {
-    int64_t *tile; /* [TILES] points in each, then points before it, over all ranks */
-    ikt_shuffle shuffle;
-    uint32_t *slot;                  /* [count] of a row's code among those that leave */
-    uint64_t *sent, *received;       /* codes by owner; [received] codes of this rank's tiles */
-    uint32_t *item, *place, *answer; /* [received]; [received]; [count] */
-} exchange;
-
-/* The rank that would own the first point of the code's tile if points were rows. */
-static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
-    return ikt_rows_owner(rows, t->tile[code >> (CODE_BITS - TILE_BITS)]);
-}
-
-static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                                 exchange *t, uint32_t *place) {
-    const int64_t count = rows->count;
-    ikt_shuffle *shuffle = &t->shuffle;
-    ikt_status st = ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, purpose);
-    if (st == IKT_OK) st = ikt_shuffle_create(ctx, purpose, shuffle);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->slot, count, sizeof *t->slot, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->sent, count, sizeof *t->sent, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
-    for (int64_t i = 0; i < count; i++)
-        t->tile[code[i] >> (CODE_BITS - TILE_BITS)]++;
-    ikt_sum_i64(ctx, t->tile, TILES);
-    sum_before(t->tile, TILES);
-    for (int64_t i = 0; i < count; i++)
-        ikt_shuffle_count(shuffle, owner_of(rows, t, code[i]));
-    ikt_shuffle_group(ctx, shuffle);
-    for (int64_t i = 0; i < count; i++) {
-        t->slot[i] = (uint32_t)ikt_shuffle_next(shuffle, owner_of(rows, t, code[i]));
-        t->sent[t->slot[i]] = code[i];
-    }
-    ikt_shuffle_meet(ctx, shuffle);
-    const int64_t received = shuffle->received;
-    st = ikt_alloc(ctx, &t->received, received, sizeof *t->received, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->item, received, sizeof *t->item, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->place, received, sizeof *t->place, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->answer, count, sizeof *t->answer, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
-    ikt_shuffle_send(ctx, shuffle, t->sent, t->received, sizeof *t->received);
-    for (int64_t i = 0; i < received; i++)
-        t->item[i] = (uint32_t)i;
-    sort_by_key(t->received, received, CODE_BITS / 8, t->item, t->place);
-    const int64_t first = ikt_sum_before(ctx, received);
-    for (int64_t k = 0; k < received; k++)
-        t->place[t->item[k]] = (uint32_t)(first + k);
-    ikt_shuffle_answer(ctx, shuffle, t->place, t->answer, sizeof *t->answer);
-    for (int64_t i = 0; i < count; i++)
-        place[i] = t->answer[t->slot[i]];
-    return IKT_OK;
+/* The rank that would own the first point of the code's tile if points were rows.
+ *   tile   [TILES] points before each, over all ranks */
+static int owner_of(const ikt_rows *rows, const int64_t *tile, uint64_t code) {
+    return ikt_rows_owner(rows, tile[code >> (CODE_BITS - TILE_BITS)]);
 }
 
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place) {
-    exchange t = {0};
-    ikt_status st = exchange_codes(ctx, rows, code, &t, place);
-    ikt_free(&t.tile);
-    ikt_shuffle_destroy(&t.shuffle);
-    ikt_free_all(&t.slot, &t.sent, &t.received, &t.item, &t.place, &t.answer);
-    return st;
+    const int64_t count = rows->count;
+    ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {0};
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *tile = ikt_claim(&held, TILES, sizeof *tile);
+    if (held.status == IKT_OK) held.status = ikt_shuffle_create(ctx, purpose, &shuffle);
+    uint32_t *slot = ikt_claim(&held, count, sizeof *slot); /* of a row's code among those sent */
+    uint64_t *sent = ikt_claim(&held, count, sizeof *sent); /* codes by owner */
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < count; i++)
+        tile[code[i] >> (CODE_BITS - TILE_BITS)]++;
+    ikt_sum_i64(ctx, tile, TILES);
+    sum_before(tile, TILES);
+    for (int64_t i = 0; i < count; i++)
+        ikt_shuffle_count(&shuffle, owner_of(rows, tile, code[i]));
+    ikt_shuffle_group(ctx, &shuffle);
+    for (int64_t i = 0; i < count; i++) {
+        slot[i] = (uint32_t)ikt_shuffle_next(&shuffle, owner_of(rows, tile, code[i]));
+        sent[slot[i]] = code[i];
+    }
+    ikt_shuffle_meet(ctx, &shuffle);
+    const int64_t coming = shuffle.received;
+    uint64_t *received = ikt_claim(&held, coming, sizeof *received); /* of this rank's tiles */
+    uint32_t *item = ikt_claim(&held, coming, sizeof *item);
+    uint32_t *found = ikt_claim(&held, coming, sizeof *found); /* their places */
+    uint32_t *answer = ikt_claim(&held, count, sizeof *answer);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_shuffle_send(ctx, &shuffle, sent, received, sizeof *received);
+    for (int64_t i = 0; i < coming; i++)
+        item[i] = (uint32_t)i;
+    sort_by_key(received, coming, CODE_BITS / 8, item, found);
+    const int64_t first = ikt_sum_before(ctx, coming);
+    for (int64_t k = 0; k < coming; k++)
+        found[item[k]] = (uint32_t)(first + k);
+    ikt_shuffle_answer(ctx, &shuffle, found, answer, sizeof *answer);
+    for (int64_t i = 0; i < count; i++)
+        place[i] = answer[slot[i]];
+    return IKT_OK;
 }
 
 ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
