@@ -35,4 +35,26 @@ void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int6
 void ikt_similarity_rows(ikt_isa isa, ikt_code_shape shape, const void *const *a, int64_t na,
                          const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride);
 
+/* --- for the kernels -------------------------------------------------------------------------- */
+
+enum { IKT_SIMILARITY_ROWS = 4 };
+
+/* Rows of A, and where the counts of each of them go. */
+typedef struct {
+    const char *row[IKT_SIMILARITY_ROWS];
+    uint16_t *equal[IKT_SIMILARITY_ROWS];
+} ikt_similar_rows;
+
+/* LOCAL. Rows of A against rows begin .. end - 1 of B: equal[r][j] is the number of equal entries
+ * less `padding`, the zeros behind the last entry of a row. */
+typedef void ikt_count_equal(const ikt_similar_rows *a, const char *b, int64_t begin, int64_t end,
+                             int64_t stride, uint32_t padding);
+
+/* For entries of 1, 2 and 4 bytes. */
+typedef struct {
+    ikt_count_equal *count[3];
+} ikt_similarity_kernel;
+
+IKT_KERNELS(const ikt_similarity_kernel, ikt_similarity_kernel)
+
 #endif

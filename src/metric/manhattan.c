@@ -3,15 +3,25 @@
  * The square is what every metric here gives, so that what is made of distances (Gaussian weights,
  * measures) need not know which metric it was; the order of rows and their ties are those of the
  * sum itself, as the square of a float rounds two different ones to two different ones.
- * Method: the absolute difference of two coordinates is added in the tiles of block_body.h.
+ * Method: the absolute difference of two coordinates is added in the tiles of block.kernel.c.
  * Advantage: as for the Euclidean metric. Disadvantage: three instructions an element. */
-#define BLOCK_ADD(sum, gap)      ((sum) + fabsf(gap))
-#define BLOCK_ADD_AVX2(sum, gap) _mm256_add_ps(sum, _mm256_andnot_ps(_mm256_set1_ps(-0.0F), gap))
-#define BLOCK_ADD_AVX512(sum, gap)                                                                 \
-    _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(gap),              \
-                                                            _mm512_set1_epi32(INT32_MAX))))
-#define BLOCK_FINISH(sum) ((sum) * (sum))
-#include "metric/block_body.h"
+#include "metric/metric.h"
+
+#include <math.h>
+
+static void block(ikt_isa isa, const float *a, int64_t na, const float *packed_b, int64_t nb,
+                  int64_t d, float *out) {
+    ikt_manhattan_for(isa)->block(a, na, packed_b, nb, d, out);
+}
+
+static void some_groups(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
+                        int64_t d, float *out) {
+    ikt_manhattan_for(isa)->groups(a, group, groups, d, out);
+}
+
+static void sparse(ikt_isa isa, const ikt_sparse_pack *pack, ikt_sparse_row row, float *out) {
+    ikt_manhattan_for(isa)->sparse(pack, row, out);
+}
 
 /* As the formula says, in double precision. */
 static double exact(const float *x, const float *y, int64_t d) {

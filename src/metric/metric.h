@@ -48,7 +48,7 @@ typedef struct {
                    int64_t d, float *out);
     /* A sparse row against all rows of a pack: the bits of `block` on the dense rows.
      *   out   [pack->groups * 16], columns from pack->count on as in `block` */
-    void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
+    void (*sparse)(ikt_isa isa, const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
     /* Two rows in double precision, in the order of the columns. */
     double (*exact)(const float *x, const float *y, int64_t d);
     double (*sparse_exact)(ikt_sparse_row x, ikt_sparse_row y);
@@ -85,5 +85,17 @@ void ikt_sparse_pack_destroy(ikt_sparse_pack *pack);
 
 /* LOCAL, pure. Bytes of a pack of so many rows with so many entries in all, at most. */
 int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries);
+
+/* The first three functions of a metric on one instruction set (block.kernel.c). */
+typedef struct {
+    void (*block)(const float *a, int64_t na, const float *packed_b, int64_t nb, int64_t d,
+                  float *out);
+    void (*groups)(const float *a, const float *const *group, int64_t groups, int64_t d,
+                   float *out);
+    void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
+} ikt_metric_kernel;
+
+IKT_KERNELS(const ikt_metric_kernel, ikt_euclidean)
+IKT_KERNELS(const ikt_metric_kernel, ikt_manhattan)
 
 #endif

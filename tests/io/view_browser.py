@@ -560,7 +560,7 @@ def check_nearest(b):
 
 
 def check_webgl(b, folder):
-    b.open(folder + "/page.html#webgl&own-inflate")
+    b.open(folder + "/page.html#webgl")
     if not b.run("return page.screen.isWebgl"):
         print("no WebGL here: its discs are not tested")
         return

@@ -213,7 +213,7 @@ static void distances_are_those_of_the_dense_rows(void **state) {
             const ikt_sparse_row row = ikt_sparse_row_of(&all, i);
             ikt_metric_of(s.data[0])->block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d,
                                             expected);
-            ikt_metric_of(s.data[1])->sparse(&pack, row, found);
+            ikt_metric_of(s.data[1])->sparse(ikt_cpu_isa(), &pack, row, found);
             assert_memory_equal(expected, found, (size_t)n * sizeof *found);
             for (int64_t j = 0; j < n; j++) {
                 const ikt_sparse_row other = ikt_sparse_row_of(&all, j);

@@ -1,3 +1,5 @@
+"use strict";
+
 /* The positions in the page: from blocks of text to arrays. docs/view.md describes the form.
  *
  * Positions become 32-bit fixed-point numbers, 0 .. 2^32 along the side of the square round the
@@ -5,7 +7,7 @@
  * the points of the first map, along a Z-curve: what a row is called here is its place in that
  * order. */
 
-/* "#own-inflate" and the like behind the page's name: ways that are not taken by themselves. */
+/* "#webgl" and the like behind the page's name: ways that are not taken by themselves. */
 const requested = new Set(location.hash.slice(1).split("&"));
 
 const CODE_PLANES = 6, ROW_PLANES = 4, Z_PLANES = 3;
@@ -26,21 +28,24 @@ function bytesOfBase64(text) {
     return bytes;
 }
 
+function inflater() {
+    try {
+        return new DecompressionStream("deflate-raw");
+    } catch (error) {
+        throw new Error("this browser cannot unpack its data, as browsers can since 2023; " +
+            "please open the file in a newer one");
+    }
+}
+
 /* The bytes of the block with this id, which must be `size` where that is known. A block that is
  * not kept leaves the page. */
 async function unpack(id, size = -1, isKept = false) {
     const element = document.getElementById(id);
     if (!element) throw new Error("the file is cut short: it has no block " + id);
-    const packed = bytesOfBase64(element.textContent);
+    const packed = new Blob([bytesOfBase64(element.textContent)]);
     if (!isKept) element.remove();
-    let stream = null;
-    try {
-        if (!requested.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
-    } catch (error) {
-        stream = null; /* an older browser */
-    }
-    const bytes = !stream ? inflate(packed, size) : new Uint8Array(
-        await new Response(new Blob([packed]).stream().pipeThrough(stream)).arrayBuffer());
+    const bytes = new Uint8Array(
+        await new Response(packed.stream().pipeThrough(inflater())).arrayBuffer());
     if (size >= 0 && bytes.length !== size) throw new Error("block " + id + " is damaged");
     return bytes;
 }
