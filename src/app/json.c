@@ -45,6 +45,11 @@ void ikt_json_int(ikt_json *json, const char *key, int64_t value) {
     fprintf(json->file, "%lld", (long long)value);
 }
 
+void ikt_json_hash(ikt_json *json, const char *key, uint64_t value) {
+    lead(json, key);
+    fprintf(json->file, "\"%016llx\"", (unsigned long long)value);
+}
+
 void ikt_json_real(ikt_json *json, const char *key, double value) {
     char text[IKT_REAL_TEXT] = "null";
     lead(json, key);

@@ -20,6 +20,7 @@ void ikt_json_end(ikt_json *json, char bracket);
 void ikt_json_text(ikt_json *json, const char *key, const char *value);
 void ikt_json_bool(ikt_json *json, const char *key, bool value);
 void ikt_json_int(ikt_json *json, const char *key, int64_t value);
+void ikt_json_hash(ikt_json *json, const char *key, uint64_t value); /* 16 hexadecimal digits */
 /* Numbers in the fewest digits that give the same double; null when not finite. */
 void ikt_json_real(ikt_json *json, const char *key, double value);
 

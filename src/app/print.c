@@ -40,6 +40,17 @@ void ikt_measures_json(ikt_json *json, const ikt_measures *measures) {
     ikt_json_end(json, '}');
 }
 
+void ikt_facts_json(ikt_json *json, const ikt_notes *facts) {
+    for (int64_t f = 0; f < facts->n_facts; f++) {
+        const char *name = facts->fact[f].name;
+        const ikt_fact_value *value = &facts->value[f];
+        if (value->kind == IKT_FACT_INT) ikt_json_int(json, name, (int64_t)value->number);
+        if (value->kind == IKT_FACT_REAL) ikt_json_real(json, name, value->number);
+        if (value->kind == IKT_FACT_BOOL) ikt_json_bool(json, name, value->number > 0);
+        if (value->kind == IKT_FACT_TEXT) ikt_json_text(json, name, facts->fact[f].text);
+    }
+}
+
 /* --- what a run cost -------------------------------------------------------------------------- */
 
 void ikt_times_print(const ikt_run_cost *cost, int ranks) {

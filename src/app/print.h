@@ -18,6 +18,9 @@ void ikt_measure_print(const ikt_measure *measure);
 void ikt_measures_print(const ikt_measures *measures);
 void ikt_measures_json(ikt_json *json, const ikt_measures *measures);
 
+/* LOCAL. The facts of a run, but not its circumstances, as members of the object that is open. */
+void ikt_facts_json(ikt_json *json, const ikt_notes *facts);
+
 /* LOCAL. The table of stages: seconds of the slowest rank; mean, and which it was. As JSON the
  * member "seconds", of the slowest rank. */
 void ikt_times_print(const ikt_run_cost *cost, int ranks);

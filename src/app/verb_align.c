@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
-#include "app/json.h"
+#include "app/print.h"
 #include "app/verb.h"
 #include "base/files.h"
 #include "transform/align.h"
@@ -15,20 +15,13 @@ typedef struct {
 } command;
 
 static void print_json(const command *w, const ikt_aligned *a) {
-    char hash[32];
     ikt_json json = {stdout, 0, false};
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)a->hash);
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "run", w->path[0]);
-    ikt_json_text(&json, "reference", w->path[1]);
     ikt_json_int(&json, "rows", a->distribution.n);
-    ikt_json_int(&json, "rows_matched", a->rows);
     ikt_json_int(&json, "dimensions", a->motion.q);
-    ikt_json_real(&json, "residual", a->residual);
-    ikt_json_real(&json, "scale", a->motion.scale);
-    ikt_json_real(&json, "rotation_degrees", ikt_procrustes_angle(&a->motion));
-    ikt_json_bool(&json, "mirrored", a->motion.is_mirrored);
-    ikt_json_text(&json, "hash", hash);
+    ikt_json_hash(&json, "hash", a->hash);
+    ikt_facts_json(&json, a->facts);
     ikt_json_begin(&json, "classes", '[');
     for (int64_t k = 0; k < a->classes; k++) {
         ikt_json_begin(&json, NULL, '{');

@@ -105,33 +105,17 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
                        const ikt_measures *measures) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_json writer = {stdout, 0, false}, *json = &writer;
-    char hash[32];
     ikt_json_begin(json, NULL, '{');
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)run->hash);
-    ikt_json_text(json, "input", run->input_name);
     ikt_json_int(json, "rows", run->rows.n);
     ikt_json_int(json, "columns", run->d);
     ikt_json_int(json, "dimensions", run->settings.layout.dimensions);
     ikt_json_int(json, "ranks", ikt_size(ctx));
     ikt_json_int(json, "threads", ikt_threads(ctx));
-    ikt_json_text(json, "hash", hash);
-    if (run->embedding.entries > 0) ikt_json_int(json, "entries_of_p", run->embedding.entries);
-    ikt_json_int(json, "rows_without_similarity", run->embedding.zero_similarity);
-    if (run->embedding.accuracy >= 0)
-        ikt_json_real(json, "neighbour_label_accuracy", run->embedding.accuracy);
-    if (run->embedding.recall.sample > 0) {
-        ikt_json_real(json, "neighbour_similarity", run->embedding.recall.similarity);
-        ikt_json_real(json, "neighbours_found", run->embedding.recall.found);
-    }
-    if (run->embedding.cells.sample > 0)
-        ikt_json_real(json, "cells_differing", run->embedding.cells.differing);
+    ikt_json_hash(json, "hash", run->hash);
+    ikt_facts_json(json, run->facts);
     ikt_memory_json(json, cost, run->predicted_bytes);
     ikt_times_json(json, cost);
     ikt_traffic_json(json, cost);
-    ikt_json_int(json, "exaggeration_ended", trace->exaggeration_end);
-    ikt_json_int(json, "iterations_done", trace->end);
-    ikt_json_text(json, "stopped_because",
-                  trace->has_converged ? "the objective settled" : "iterations are done");
     ikt_json_begin(json, "trace", '[');
     for (int64_t i = 0; i < trace->count; i++) {
         ikt_json_begin(json, NULL, '{');

@@ -19,26 +19,15 @@ typedef struct {
 } command;
 
 static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_run_cost *cost) {
-    char hash[32];
     ikt_json json = {stdout, 0, false};
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)done->hash);
     ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "input", done->input_name);
     ikt_json_int(&json, "rows", done->rows.n);
-    ikt_json_int(&json, "model_rows", done->loaded.shape.n);
-    ikt_json_text(&json, "model_hash", done->loaded.hash);
     ikt_json_int(&json, "ranks", ikt_size(ctx));
     ikt_json_int(&json, "threads", ikt_threads(ctx));
-    ikt_json_text(&json, "hash", hash);
-    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
-    if (!ikt_transform_projects(&done->loaded)) {
-        ikt_json_int(&json, "neighbours", done->k);
-        ikt_json_real(&json, by_triplets ? "mean_cost" : "mean_divergence", done->mean_divergence);
-        ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
+    ikt_json_hash(&json, "hash", done->hash);
+    ikt_facts_json(&json, done->facts);
+    if (!ikt_transform_projects(&done->loaded))
         ikt_json_int(&json, "rows_still_moving", done->unsettled);
-    }
-    if (done->cells.sample > 0) ikt_json_real(&json, "cells_differing", done->cells.differing);
-    if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
     ikt_memory_json(&json, cost, done->predicted_bytes);
     ikt_times_json(&json, cost);
     ikt_json_end(&json, '}');

@@ -1,4 +1,4 @@
-/* Facts for the provenance of a result file. */
+/* The facts of a run. See notes.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "pipeline/notes.h"
 
@@ -32,14 +32,39 @@ void ikt_note_circumstance(ikt_notes *n, const char *name, const char *format, .
     va_end(values);
 }
 
+/* The fact that was added last has a value. */
+static void set_value(ikt_notes *n, int kind, double number) {
+    n->value[n->n_facts - 1] = (ikt_fact_value){kind, number};
+}
+
+void ikt_note_int(ikt_notes *n, const char *name, int64_t value) {
+    ikt_note_fact(n, name, "%lld", (long long)value);
+    set_value(n, IKT_FACT_INT, (double)value);
+}
+
+void ikt_note_bool(ikt_notes *n, const char *name, bool value) {
+    ikt_note_fact(n, name, value ? "yes" : "no");
+    set_value(n, IKT_FACT_BOOL, value);
+}
+
+void ikt_note_real(ikt_notes *n, const char *name, double value) {
+    ikt_note_fact(n, name, "%.17g", value);
+    set_value(n, IKT_FACT_REAL, value);
+}
+
+void ikt_note_share(ikt_notes *n, const char *name, double value) {
+    ikt_note_fact(n, name, "%.6f", value);
+    set_value(n, IKT_FACT_REAL, value);
+}
+
 void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
     ikt_note_fact(n, name, "%016llx", (unsigned long long)hash);
 }
 
 void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
     if (cells->sample == 0) return;
-    ikt_note_fact(n, "cells_differing", "%.6f", cells->differing);
-    ikt_note_fact(n, "cell_sample", "%lld", (long long)cells->sample);
+    ikt_note_share(n, "cells_differing", cells->differing);
+    ikt_note_int(n, "cell_sample", cells->sample);
 }
 
 /* "0.5 0.25" */
@@ -53,6 +78,7 @@ void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int co
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", one);
     }
     ikt_note_fact(n, name, "%s", text);
+    if (count == 1) set_value(n, IKT_FACT_REAL, values[0]);
 }
 
 void ikt_notes_program(ikt_notes *n) {

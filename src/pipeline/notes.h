@@ -1,4 +1,5 @@
-/* Facts for the provenance of a result file, gathered one by one. */
+/* The facts of a run, gathered one by one into one list: the provenance of the result file has them
+ * as texts, and the summary in JSON with their types. */
 #ifndef IKT_PIPELINE_NOTES_H
 #define IKT_PIPELINE_NOTES_H
 
@@ -8,19 +9,30 @@
 
 enum { IKT_FACTS_MOST = 40, IKT_CIRCUMSTANCES_MOST = 16 + 2 * IKT_STAGE_COUNT };
 
+/* What a fact is besides its text. */
+typedef struct {
+    enum { IKT_FACT_TEXT, IKT_FACT_INT, IKT_FACT_REAL, IKT_FACT_BOOL } kind;
+    double number; /* integers of a run are below 2^53 */
+} ikt_fact_value;
+
 /* All zero: none. */
 typedef struct {
-    ikt_note fact[IKT_FACTS_MOST];                 /* the same in every equal run */
+    ikt_note fact[IKT_FACTS_MOST]; /* the same in every equal run */
+    ikt_fact_value value[IKT_FACTS_MOST];
     ikt_note circumstance[IKT_CIRCUMSTANCES_MOST]; /* varies: ranks, threads, folder */
     int64_t n_facts, n_circumstances;
 } ikt_notes;
 
 /* LOCAL. Each adds one; what is beyond the most of them is a defect. Reals are written so that they
- * read back exactly: values[count]. */
+ * read back exactly: values[count]; a share to six decimals. */
 void ikt_note_fact(ikt_notes *notes, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void ikt_note_circumstance(ikt_notes *notes, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void ikt_note_int(ikt_notes *notes, const char *name, int64_t value);
+void ikt_note_bool(ikt_notes *notes, const char *name, bool value); /* "yes" or "no" */
+void ikt_note_real(ikt_notes *notes, const char *name, double value);
+void ikt_note_share(ikt_notes *notes, const char *name, double value);
 void ikt_note_hash(ikt_notes *notes, const char *name, uint64_t hash);
 void ikt_note_reals(ikt_notes *notes, const char *name, const double *values, int count);
 void ikt_note_cells(ikt_notes *notes, const ikt_code_check *cells); /* where there is a sample */

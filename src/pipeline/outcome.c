@@ -36,21 +36,21 @@ static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
     const bool has_gap = gap->values > 0, has_start = e->eigenvectors.components > 0;
     double after[IKT_EIGENGAP_LARGEST];
     if (has_gap || has_start)
-        ikt_note_fact(n, "components_of_p", "%lld",
-                      (long long)(has_gap ? gap->report.components : e->eigenvectors.components));
+        ikt_note_int(n, "components_of_p",
+                     has_gap ? gap->report.components : e->eigenvectors.components);
     if (has_start) {
-        ikt_note_fact(n, "start_products", "%lld", (long long)e->eigenvectors.products);
-        ikt_note_fact(n, "start_residual", "%.17g", e->eigenvectors.residual);
+        ikt_note_int(n, "start_products", e->eigenvectors.products);
+        ikt_note_real(n, "start_residual", e->eigenvectors.residual);
     }
     if (!has_gap) return;
     for (int64_t g = 0; g < gap->gaps; g++)
         after[g] = (double)gap->after[g];
     ikt_note_reals(n, "eigenvalues", gap->value, (int)gap->values);
-    ikt_note_fact(n, "eigenvalue_products", "%lld", (long long)gap->report.products);
-    ikt_note_fact(n, "eigenvalue_residual", "%.17g", gap->report.residual);
+    ikt_note_int(n, "eigenvalue_products", gap->report.products);
+    ikt_note_real(n, "eigenvalue_residual", gap->report.residual);
     ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
     ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
-    if (gap->is_clear) ikt_note_fact(n, "clusters_by_eigengap", "%lld", (long long)gap->after[0]);
+    if (gap->is_clear) ikt_note_int(n, "clusters_by_eigengap", gap->after[0]);
 }
 
 enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
@@ -58,8 +58,8 @@ enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
 /* What the regulariser of the objective left: the divergence alone, and the eigenvalues. */
 static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
     if (trace->eigenvalues == 0) return;
-    ikt_note_fact(n, "regulariser_rank", "%lld", (long long)(trace->eigenvalues + 1));
-    if (strcmp(trace->value_name, "KL") != 0) ikt_note_fact(n, "kl", "%.17g", trace->divergence);
+    ikt_note_int(n, "regulariser_rank", trace->eigenvalues + 1);
+    if (strcmp(trace->value_name, "KL") != 0) ikt_note_real(n, "kl", trace->divergence);
     ikt_note_reals(n, "map_eigenvalues", trace->eigenvalue,
                    (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
 }
@@ -79,7 +79,7 @@ static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *
                   (long long)f->sample);
     for (size_t e = 0; f->sample > 0 && e < sizeof figure / sizeof *figure; e++) {
         snprintf(name, sizeof name, "fisher_%s_%s", of, figure[e].name);
-        ikt_note_fact(n, name, "%.6f", figure[e].value);
+        ikt_note_share(n, name, figure[e].value);
     }
 }
 
@@ -88,14 +88,14 @@ static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
     if (!o->is_there) return;
     ikt_note_fact(n, "labels_used", "%slabels of %lld rows of the support (fisher/support)",
                   o->is_permuted ? "permuted " : "", (long long)o->support.m);
-    ikt_note_fact(n, "fisher_train_rows", "%lld", (long long)o->classes.trained);
-    ikt_note_fact(n, "fisher_labelled_rows", "%lld", (long long)o->classes.labelled);
-    ikt_note_fact(n, "fisher_sigma", "%.17g", o->sigma.sigma);
-    ikt_note_fact(n, "fisher_log_likelihood", "%.17g", o->sigma.log_likelihood);
-    ikt_note_fact(n, "fisher_certain", "%.6f", o->certain);
-    ikt_note_fact(n, "fisher_chance", "%.6f", o->chance);
-    ikt_note_fact(n, "fisher_proved", "%.6f", o->proved);
-    ikt_note_fact(n, "fisher_votes", "%lld", (long long)o->used.votes);
+    ikt_note_int(n, "fisher_train_rows", o->classes.trained);
+    ikt_note_int(n, "fisher_labelled_rows", o->classes.labelled);
+    ikt_note_real(n, "fisher_sigma", o->sigma.sigma);
+    ikt_note_real(n, "fisher_log_likelihood", o->sigma.log_likelihood);
+    ikt_note_share(n, "fisher_certain", o->certain);
+    ikt_note_share(n, "fisher_chance", o->chance);
+    ikt_note_share(n, "fisher_proved", o->proved);
+    ikt_note_int(n, "fisher_votes", o->used.votes);
     note_figures(&o->held_out, "held_out", n);
     note_figures(&o->used, "used", n);
 }
@@ -103,19 +103,19 @@ static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
 static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
     const ikt_discriminant_facts *d = &r->separated;
     if (r->m == 0) return;
-    ikt_note_fact(n, "kernel_rows", "%lld", (long long)r->m);
-    if (r->bandwidth > 0) ikt_note_fact(n, "kernel_bandwidth", "%.17g", r->bandwidth);
+    ikt_note_int(n, "kernel_rows", r->m);
+    if (r->bandwidth > 0) ikt_note_real(n, "kernel_bandwidth", r->bandwidth);
     if (!r->is_kda) {
         ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
-        ikt_note_fact(n, "kernel_trace", "%.17g", r->components.trace);
+        ikt_note_real(n, "kernel_trace", r->components.trace);
         return;
     }
     ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
-    ikt_note_fact(n, "rows_without_label", "%lld", (long long)r->unlabelled);
-    ikt_note_fact(n, "kernel_ridge", "%.17g", d->ridge);
-    ikt_note_fact(n, "kernel_error", "%.6f", d->error);
-    ikt_note_fact(n, "permuted_error", "%.6f", d->baseline);
-    ikt_note_fact(n, "chance_error", "%.6f", d->chance);
+    ikt_note_int(n, "rows_without_label", r->unlabelled);
+    ikt_note_real(n, "kernel_ridge", d->ridge);
+    ikt_note_share(n, "kernel_error", d->error);
+    ikt_note_share(n, "permuted_error", d->baseline);
+    ikt_note_share(n, "chance_error", d->chance);
 }
 
 /* What is the same in every equal run. */
@@ -127,26 +127,26 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
                       (long long)run->graph.n, (long long)run->graph.entries);
     if (run->input_fingerprint[0])
         ikt_note_fact(n, "input_fingerprint", "%s", run->input_fingerprint);
-    if (e->entries > 0) ikt_note_fact(n, "entries_of_p", "%lld", (long long)e->entries);
-    ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)e->zero_similarity);
-    if (e->accuracy >= 0) ikt_note_fact(n, "neighbour_label_accuracy", "%.6f", e->accuracy);
+    if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
+    ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
+    if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);
     if (e->recall.sample > 0) {
-        ikt_note_fact(n, "neighbour_similarity", "%.6f", e->recall.similarity);
-        ikt_note_fact(n, "neighbours_found", "%.6f", e->recall.found);
-        ikt_note_fact(n, "recall_sample", "%lld", (long long)e->recall.sample);
+        ikt_note_share(n, "neighbour_similarity", e->recall.similarity);
+        ikt_note_share(n, "neighbours_found", e->recall.found);
+        ikt_note_int(n, "recall_sample", e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
     note_classes(&e->classes, n);
     note_eigenvectors(e, n);
     note_kernel(&e->kernel, n);
-    ikt_note_fact(n, "exaggeration_ended", "%lld", (long long)e->trace.exaggeration_end);
-    ikt_note_fact(n, "iterations_done", "%lld", (long long)e->trace.end);
+    ikt_note_int(n, "exaggeration_ended", e->trace.exaggeration_end);
+    ikt_note_int(n, "iterations_done", e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
-    ikt_note_fact(n, ikt_trace_key(&e->trace), "%.17g", ikt_trace_last(&e->trace));
+    ikt_note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
     note_regulariser(&e->trace, n);
     if (ikt_trace_last_error(&e->trace) > 0)
-        ikt_note_fact(n, "standard_error", "%.17g", ikt_trace_last_error(&e->trace));
+        ikt_note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
 }
 
 /* What varies from run to run. Memory is that of the rank that had most when the file was written,
@@ -245,10 +245,9 @@ static void put_trace(const ikt_trace *trace, const ikt_trace_columns *c, int64_
     result->trace_seconds = c->seconds;
 }
 
-ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
+ikt_status ikt_run_write(ikt_context *ctx, ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
-    ikt_notes *n = NULL;
     ikt_trace_columns c = {.iteration = NULL};
     char *configuration = NULL;
     ikt_loop_parts state = {.trace = {.iteration = NULL}};
@@ -256,13 +255,15 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     const bool has_originals = ikt_max_one(ctx, run->original != NULL) > 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
-    ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
+    ikt_free(&run->facts);
+    ikt_status st = ikt_alloc(ctx, &run->facts, 1, sizeof *run->facts, "provenance");
     if (st == IKT_OK) st = make_columns(ctx, trace, eigenvalues, &c);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     if (st == IKT_OK && run->settings.output.state)
         st = ikt_finished_parts(ctx, &run->rows, &run->embedding.last, trace, &state);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
+        ikt_notes *n = run->facts;
         note_facts(run, n);
         note_circumstances(run, &cost, n);
         ikt_notes_share(ctx, n);
@@ -291,7 +292,6 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
         st = ikt_result_write(ctx, run->settings.output.file, run->settings.output.overwrite,
                               &result);
     }
-    ikt_free(&n);
     ikt_trace_columns_destroy(&c);
     ikt_free(&configuration);
     ikt_loop_parts_destroy(&state);

@@ -11,8 +11,9 @@
  * nothing else of it is set. */
 ikt_result ikt_run_map(const ikt_run *run);
 
-/* COLLECTIVE. Writes output.file (io/results/result.h). Errors: IKT_ERR_FILE. */
-ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run);
+/* COLLECTIVE. Writes output.file (io/results/result.h), and sets run->facts. Errors: IKT_ERR_FILE.
+ */
+ikt_status ikt_run_write(ikt_context *ctx, ikt_run *run);
 
 /* COLLECTIVE. Adds embedding, labels and provenance of a finished run to output.model and gives the
  * file its name; nothing without output.model. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */

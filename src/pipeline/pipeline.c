@@ -281,6 +281,7 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_free(&run->marked);
     ikt_free(&run->original);
     ikt_checkpoint_destroy(&run->checkpoint);
+    ikt_free(&run->facts);
     ikt_free(&run->settings_fingerprint);
 }
 

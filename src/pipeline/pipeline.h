@@ -18,6 +18,7 @@
 #include "neighbours/search.h"
 #include "pipeline/discriminative.h"
 #include "pipeline/kernel_scores.h"
+#include "pipeline/notes.h"
 #include "pipeline/rows.h"
 #include "plan/plan.h"
 #include "recipe/steps.h"
@@ -83,6 +84,7 @@ typedef struct {
     ikt_graph_about graph;                /* n = 0 without input.graph */
     ikt_graph_writer *graph_writer;       /* output.graph, until P is */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
+    ikt_notes *facts;                     /* once the file is written; owned */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
     ikt_model_writer *model_writer;       /* output.model, with codes; NULL where none is wanted */

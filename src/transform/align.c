@@ -172,6 +172,7 @@ void ikt_aligned_destroy(ikt_aligned *a) {
     ikt_free(&a->displacement);
     ikt_free(&a->labels);
     ikt_free(&a->class);
+    ikt_free(&a->facts);
 }
 
 /* --- the file of an aligned embedding --------------------------------------------------------- */
@@ -194,10 +195,10 @@ static void describe(const ikt_align_request *request, const ikt_aligned *a, ikt
     ikt_note_hash(n, "aligned_hash", a->run_hash);
     ikt_note_fact(n, "reference", "%s", request->reference);
     ikt_note_hash(n, "reference_hash", a->reference_hash);
-    ikt_note_fact(n, "rows_matched", "%" PRId64, a->rows);
+    ikt_note_int(n, "rows_matched", a->rows);
     ikt_note_reals(n, "scale", &motion->scale, 1);
     ikt_note_reals(n, "rotation_degrees", &angle, 1);
-    ikt_note_fact(n, "mirrored", "%s", motion->is_mirrored ? "yes" : "no");
+    ikt_note_bool(n, "mirrored", motion->is_mirrored);
     ikt_note_reals(n, "rotation", motion->turn, q * q);
     ikt_note_reals(n, "centre_before", motion->from, q);
     ikt_note_reals(n, "centre_after", motion->to, q);
@@ -205,13 +206,13 @@ static void describe(const ikt_align_request *request, const ikt_aligned *a, ikt
     ikt_note_hash(n, "embedding_hash", a->hash);
 }
 
-ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, const ikt_aligned *a,
+ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
                            const char *path, bool overwrite) {
     const ikt_result_column column = {"displacement", IKT_COLUMN_DOUBLE, a->displacement};
-    ikt_notes *n = NULL;
     char *configuration = NULL, *names = NULL;
     int64_t *marked = NULL, n_marked = 0;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &n, 1, sizeof *n, "provenance"));
+    ikt_status st = ikt_alloc_all(ctx, &a->facts, 1, sizeof *a->facts, "provenance");
+    ikt_notes *n = a->facts;
     if (st == IKT_OK) st = ikt_result_configuration(a->file, &configuration);
     if (st == IKT_OK) st = ikt_result_read_text(a->file, "label_names", &names);
     if (st == IKT_OK) st = ikt_result_read_marked(a->file, &marked, &n_marked);
@@ -236,7 +237,6 @@ ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, c
                                    .n_columns = 1};
         st = ikt_result_write(ctx, path, overwrite, &result);
     }
-    ikt_free(&n);
     ikt_free(&configuration);
     ikt_free(&names);
     ikt_free(&marked);

@@ -5,6 +5,7 @@
 #include "dist/rows.h"
 #include "io/results/result.h"
 #include "linalg/procrustes.h"
+#include "pipeline/notes.h"
 
 typedef struct {
     const char *run, *reference; /* result files */
@@ -36,6 +37,7 @@ typedef struct {
     ikt_align_class *class; /* [classes] ascending by label, the same on every rank */
     int64_t classes;
     uint64_t run_hash, reference_hash, hash; /* of places: before, of the reference, after */
+    ikt_notes *facts;                        /* once the file is written; owned */
 } ikt_aligned;
 
 /* COLLECTIVE. Reads both and aligns. Errors: IKT_ERR_USAGE (rows), IKT_ERR_DATA (other numbers of
@@ -47,7 +49,7 @@ void ikt_aligned_destroy(ikt_aligned *aligned);
 /* COLLECTIVE. A result file with the aligned places, labels, marks and configuration of the run,
  * /diagnostics/displacement, and a provenance that tells how it was made. It has neither trace nor
  * state: both are of the run's own places. Errors: IKT_ERR_FILE. */
-ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request,
-                           const ikt_aligned *aligned, const char *path, bool overwrite);
+ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *aligned,
+                           const char *path, bool overwrite);
 
 #endif

@@ -241,6 +241,7 @@ void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_free(&done->nearest);
     ikt_free(&done->labels);
     ikt_free(&done->label_names);
+    ikt_free(&done->facts);
 }
 
 bool ikt_transform_projects(const ikt_loaded_model *loaded) {
@@ -327,16 +328,16 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_fact(n, "made_by", "iktsne transform: new rows placed into the embedding of a model");
     ikt_note_fact(n, "model", "%s", request->model);
     ikt_note_fact(n, "model_hash", "%s", done->loaded.hash);
-    ikt_note_fact(n, "model_rows", "%lld", (long long)done->loaded.shape.n);
+    ikt_note_int(n, "model_rows", done->loaded.shape.n);
     ikt_note_fact(n, "input", "%s", done->input_name);
     ikt_note_fact(n, "input_shape", "%lld x %lld %s", (long long)done->rows.n, (long long)done->d,
                   done->type);
     ikt_note_cells(n, &done->cells);
     if (!ikt_transform_projects(&done->loaded)) {
         char mean[32];
-        ikt_note_fact(n, "neighbours", "%lld", (long long)done->k);
-        ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
-        ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
+        ikt_note_int(n, "neighbours", done->k);
+        ikt_note_int(n, "iterations", request->trials);
+        ikt_note_int(n, "rows_without_similarity", done->zero_similarity);
         snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
         ikt_note_reals(n, mean, &done->mean_divergence, 1);
     }
@@ -345,7 +346,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
 }
 
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
-                               const ikt_transformed *done, const char *path, bool overwrite) {
+                               ikt_transformed *done, const char *path, bool overwrite) {
     const char *value = ikt_transform_value_name(&done->loaded);
     const ikt_result_column columns[] = {{"similarity", IKT_COLUMN_FLOAT, done->similarity},
                                          {"nearest", IKT_COLUMN_INT64, done->nearest},
@@ -355,7 +356,6 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     ikt_settings settings = done->loaded.settings; /* of the run that made the model */
     ikt_input_settings *input = &settings.input;   /* the new one */
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_notes *n = NULL;
     char *configuration = NULL;
     snprintf(input->file, sizeof input->file, "%s", request->input);
     snprintf(input->dataset, sizeof input->dataset, "%s", done->dataset);
@@ -365,7 +365,8 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
     ikt_settings_parts(&settings, parts);
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
-    ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
+    ikt_status st = ikt_alloc(ctx, &done->facts, 1, sizeof *done->facts, "provenance");
+    ikt_notes *n = done->facts;
     if (st == IKT_OK) st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &configuration);
     if (st == IKT_OK) {
         describe(request, done, n);
@@ -389,7 +390,6 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                    .n_columns = projects ? 2 : 3};
         st = ikt_result_write(ctx, path, overwrite, &result);
     }
-    ikt_free(&n);
     ikt_free(&configuration);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;

@@ -18,6 +18,7 @@
 #include "isolation/model.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
+#include "pipeline/notes.h"
 #include "settings/settings.h"
 
 /* Positions that are tried for a new row at most where nothing else is said. */
@@ -75,6 +76,7 @@ typedef struct {
     int64_t d;
     const char *type; /* "uint8" */
     uint64_t hash;    /* of the places */
+    ikt_notes *facts; /* once the file is written; owned */
     int64_t predicted_bytes;
 } ikt_transformed;
 
@@ -102,7 +104,7 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
  * Its configuration is that of the model's run with the new input, so that `evaluate --input` and
  * `plot` read it like any other. Errors: IKT_ERR_FILE. */
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
-                               const ikt_transformed *done, const char *path, bool overwrite);
+                               ikt_transformed *done, const char *path, bool overwrite);
 
 /* COLLECTIVE. The new rows coloured by label before the old ones in grey. Errors: IKT_ERR_FILE. */
 ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,

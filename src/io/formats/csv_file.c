@@ -200,6 +200,37 @@ ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_tex
     return ikt_agree(ctx, ikt_csv_file_rewind(file));
 }
 
+/* COLLECTIVE. Parses the labels of a column, each rank those of its rows. */
+static ikt_status parse_labels(ikt_csv_file *file, int64_t column) {
+    ikt_context *ctx = file->ctx;
+    file->has_labels = false;
+    ikt_free(&file->label);
+    ikt_row_blocks_destroy(&file->blocks);
+    file->takes_missing = true;
+    IKT_TRY(ikt_csv_file_learn(file, column, false));
+    ikt_status st = ikt_alloc(ctx, &file->label, file->count, sizeof *file->label, "labels");
+    if (st == IKT_OK) st = ikt_csv_file_read(file, file->count, NULL, column, file->label, NULL);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_row_blocks_create(ctx, file->count, &file->blocks));
+    file->has_labels = true;
+    file->label_column = column;
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first, int64_t count,
+                               int64_t *labels) {
+    ikt_context *ctx = file->ctx;
+    int32_t *read = NULL;
+    if (!file->has_labels || file->label_column != column) IKT_TRY(parse_labels(file, column));
+    IKT_TRY(ikt_alloc_all(ctx, &read, count, sizeof *read, "labels"));
+    const ikt_status st =
+        ikt_row_blocks_read(ctx, &file->blocks, file->label, sizeof *read, first, count, read);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        labels[i] = read[i];
+    ikt_free(&read);
+    return st;
+}
+
 ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text) {
     ikt_context *ctx = file->ctx;
     bool found = false;
@@ -271,6 +302,8 @@ void ikt_csv_file_close(ikt_csv_file *file) {
     ikt_text_labels_free(&file->labels);
     ikt_free(&file->classes);
     ikt_free(&file->text);
+    ikt_free(&file->label);
+    ikt_row_blocks_destroy(&file->blocks);
 }
 
 /* --- a column as texts ------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 #ifndef IKT_IO_FORMATS_CSV_FILE_H
 #define IKT_IO_FORMATS_CSV_FILE_H
 
+#include "dist/row_blocks.h"
 #include "io/formats/class_labels.h"
 #include "io/formats/csv_columns.h"
 
@@ -37,6 +38,10 @@ typedef struct {
     char *classes;      /* names of labels, "a\nb\n", on every rank; NULL: labels are integers */
     ikt_csv_text *text; /* [columns.texts], once they are learnt; owned */
     ikt_csv_missing missing; /* among the rows of this rank that have been read */
+    int64_t label_column;    /* of the labels below, once has_labels */
+    bool has_labels;
+    int32_t *label;        /* [count] of this rank's rows; owned */
+    ikt_row_blocks blocks; /* of the ranks' rows */
 } ikt_csv_file;
 
 /* COLLECTIVE. Opens the file and takes the first pass. `file` is to be closed in any case.
@@ -55,6 +60,13 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
  * Errors: IKT_ERR_DATA with the first bad line of the file (a label that is missing, too
  * many classes, a text of 65,536 bytes or more, a line with another number of cells). */
 ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_text);
+
+/* COLLECTIVE. The labels of any rows, as rows are read from a source. Takes two passes, and none
+ * where the labels of the same column were asked for before. Missing ones are IKT_LABEL_MISSING.
+ *   labels   [count] of the rows from `first` on
+ * Errors: those of ikt_csv_file_learn, IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first, int64_t count,
+                               int64_t *labels);
 
 /* COLLECTIVE. Takes a pass that tells whether any row has text in a column; goes back to the first
  * row. Errors: IKT_ERR_DATA (a line with another number of cells), IKT_ERR_FILE. */

@@ -6,7 +6,6 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_blocks.h"
 #include "io/formats/csv_file.h"
 #include "io/formats/reader.h"
 #include "io/hdf5/columns.h"
@@ -81,8 +80,6 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
                                         .keeps_text = true,
                                         .keeps_missing = true};
     ikt_csv_file csv;
-    ikt_row_blocks blocks = {0};
-    int32_t *own = NULL, *read = NULL;
     ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
     const int64_t column = csv.columns.columns == 1 ? 0 : csv.columns.label;
     if (st == IKT_OK && column < 0)
@@ -92,28 +89,13 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
     if (st == IKT_OK && n >= 0 && csv.n != n)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
                       (long long)csv.n, (long long)n);
-    csv.takes_missing = true;
-    if (st == IKT_OK) st = ikt_csv_file_learn(&csv, column, false);
-    if (st == IKT_OK) {
-        st = ikt_alloc(ctx, &own, csv.count, sizeof *own, "labels");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &read, count, sizeof *read, "labels");
-        if (st == IKT_OK) st = ikt_csv_file_read(&csv, csv.count, NULL, column, own, NULL);
-        st = ikt_agree(ctx, st);
-        if (st == IKT_OK) st = ikt_row_blocks_create(ctx, csv.count, &blocks);
-        if (st == IKT_OK)
-            st = ikt_row_blocks_read(ctx, &blocks, own, sizeof *own, first, count, read);
-        for (int64_t i = 0; st == IKT_OK && i < count; i++)
-            labels[i] = read[i];
-    }
+    if (st == IKT_OK) st = ikt_csv_file_labels(&csv, column, first, count, labels);
     /* Names that are the same stay where they are: who reads rows by blocks may point to them. */
     if (st == IKT_OK && !(*names && csv.classes && strcmp(*names, csv.classes) == 0)) {
         ikt_free(names);
         *names = csv.classes;
         csv.classes = NULL; /* given away */
     }
-    ikt_row_blocks_destroy(&blocks);
-    ikt_free(&own);
-    ikt_free(&read);
     ikt_csv_file_close(&csv);
     return st;
 }

@@ -26,10 +26,7 @@ typedef struct {
     char *rows; /* [blocks: own rows * d] of the source's type */
     ikt_row_blocks blocks;
     bool is_csv;
-    ikt_csv_file csv;        /* kept open: labels are read when they are asked for */
-    ikt_row_blocks by_range; /* of the rows of the file, which with CSV are those of its ranges */
-    int32_t *labels;         /* [csv.count] of `label_column`, once they were read */
-    int64_t label_column;    /* or -1 */
+    ikt_csv_file csv; /* kept open: labels are read when they are asked for */
 } parsed_self;
 
 /* COLLECTIVE. Rows that rank 0 brings, block after block, of which each rank keeps its equal share.
@@ -71,10 +68,8 @@ static ikt_status parsed_read(ikt_source *source, int64_t first, int64_t count, 
 static void parsed_close(ikt_source *source) {
     parsed_self *self = source->self;
     ikt_free(&self->rows);
-    ikt_free(&self->labels);
     ikt_free(&self->path);
     ikt_row_blocks_destroy(&self->blocks);
-    ikt_row_blocks_destroy(&self->by_range);
     ikt_csv_file_close(&self->csv);
 }
 
@@ -85,7 +80,6 @@ static ikt_status begin(ikt_context *ctx, const ikt_source_ops *ops, const char 
     parsed_self *self = (*out)->self;
     ikt_status st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
     if (st == IKT_OK) strcpy(self->path, path);
-    self->label_column = -1;
     st = ikt_agree(ctx, st);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
@@ -110,60 +104,22 @@ static ikt_status parse(ikt_source *source) {
     return st == IKT_OK ? ikt_row_blocks_create(ctx, csv->count, &self->blocks) : st;
 }
 
-/* COLLECTIVE. The labels of a column of the file, which they are parsed for again. */
-static ikt_status learn_labels(ikt_source *source, int64_t column) {
-    parsed_self *self = source->self;
-    ikt_context *ctx = source->ctx;
-    ikt_csv_file *csv = &self->csv;
-    if (self->label_column == column) return IKT_OK;
-    self->label_column = -1;
-    ikt_free(&self->labels);
-    csv->takes_missing = true;
-    IKT_TRY(ikt_csv_file_learn(csv, column, false));
-    ikt_status st = ikt_alloc(ctx, &self->labels, csv->count, sizeof *self->labels, "labels");
-    if (st == IKT_OK) st = ikt_csv_file_read(csv, csv->count, NULL, column, self->labels, NULL);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) self->label_column = column;
-    return st;
-}
-
 static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                              int64_t *labels, bool *present) {
     parsed_self *self = source->self;
-    ikt_context *ctx = source->ctx;
     ikt_csv_file *csv = &self->csv;
     const bool is_default = ikt_labels_are_default(name);
     int64_t column =
         is_default ? csv->columns.label : ikt_csv_find(&csv->columns, name, strlen(name));
-    int32_t *read = NULL;
     if (is_default && column < 0) column = ikt_csv_find(&csv->columns, "label", strlen("label"));
     *present = column >= 0;
     if (!*present) return IKT_OK;
-    IKT_TRY(learn_labels(source, column));
+    IKT_TRY(ikt_csv_file_labels(csv, column, first, count, labels));
     ikt_free(&source->label_names);
-    ikt_status st = ikt_alloc(ctx, &read, count, sizeof *read, "labels");
-    if (st == IKT_OK && csv->classes) {
-        st = ikt_alloc(ctx, &source->label_names, (int64_t)strlen(csv->classes) + 1, 1, "classes");
-        if (st == IKT_OK) strcpy(source->label_names, csv->classes);
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_row_blocks_read(ctx, &self->by_range, self->labels, sizeof *read, first, count,
-                                 read);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        labels[i] = read[i];
-    ikt_free(&read);
-    return st;
-}
-
-/* Names of classes come with the labels; the file has no other texts. */
-static ikt_status csv_text(ikt_source *source, const char *name, char **text) {
-    const char *own = source->label_names;
-    *text = NULL;
-    if (strcmp(name, "label_names") != 0 || !own) return IKT_OK;
-    IKT_TRY(ikt_agree(source->ctx,
-                      ikt_alloc(source->ctx, text, (int64_t)strlen(own) + 1, 1, "class names")));
-    strcpy(*text, own);
+    if (!csv->classes) return IKT_OK;
+    const int64_t length = (int64_t)strlen(csv->classes) + 1;
+    IKT_TRY(ikt_alloc_all(source->ctx, &source->label_names, length, 1, "classes"));
+    strcpy(source->label_names, csv->classes);
     return IKT_OK;
 }
 
@@ -183,7 +139,6 @@ static void csv_describe(const ikt_source *source, ikt_source_content *content) 
 static const ikt_source_ops csv_ops = {.self_bytes = sizeof(parsed_self),
                                        .read = parsed_read,
                                        .read_labels = csv_labels,
-                                       .read_text = csv_text,
                                        .describe = csv_describe,
                                        .close = parsed_close};
 
@@ -218,7 +173,6 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
         source->type = source->stored = IKT_TYPE_F64;
         st = ikt_source_use_rows(source, options->rows);
     }
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, self->csv.count, &self->by_range);
     if (st == IKT_OK) st = parse(source);
     if (st == IKT_OK) ikt_csv_file_missing(&self->csv, source->missing, sizeof source->missing);
     if (st == IKT_OK && source->missing[0] && ikt_rank(ctx) == 0)
