@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Makes the small runs of tests/known/runs.txt and compares their final objective values and the hashes
 # of their embeddings with those that the file holds.
-#   scripts/known-runs.sh                 compare all; exit code 1 where one differs
+#   scripts/known-runs.sh                 compare all, a third of them also on one of the lower instruction
+#                                         sets by turns; exit code 1 where one differs
+#   scripts/known-runs.sh --every-set     compare all on every instruction set that the machine has
 #   scripts/known-runs.sh --only REGEX    compare the runs whose names match
 #   scripts/known-runs.sh --renew         write what this build gives into the file, on purpose
-# Bits hold for one instruction set, compiler and mathematics library (docs/reproducibility.md). Elsewhere
-# only the values are compared, to the tolerance that the file states, and the exit code is 77 (skipped).
+# Bits hold for any instruction set and compiler, and for one FFTW and C library (docs/reproducibility.md).
+# With others only the values are compared, to the tolerance that the file states, and the exit code is 77.
 # The environment names another program (IKT_PROGRAM) or launcher (IKT_MPIRUN, up to its option for ranks).
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,12 +16,14 @@ launcher=${IKT_MPIRUN:-mpirun --oversubscribe --bind-to none -n}
 file=$root/tests/known/runs.txt
 mode=compare
 only=.
-case ${1:-} in
-"") ;;
---renew) mode=renew ;;
---only) only=${2:?--only needs a regular expression} ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
-esac
+while [ $# -gt 0 ]; do
+    case $1 in
+    --renew | --every-set) mode=${1#--} ;;
+    --only) only=${2:?--only needs a regular expression}; shift ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    esac
+    shift
+done
 program=$(realpath "$program") || exit 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OPENBLAS_CORETYPE=Haswell # which sums the library takes in which order differs between makes of processors
@@ -27,15 +31,30 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# --- the machine that the bits hold for ---
+# --- the libraries that the bits hold for, and the instruction sets to try ---
 
 says() { sed -n "s/^$1: *//p" version.txt; }
 "$program" --version >version.txt || exit 2
-machine="$(says 'instruction set'); $(says compiler | cut -d' ' -f1,2); $(says FFTW); $(ldd --version | sed -n '1s/.* /libc /p')"
-written_for=$(sed -n 's/^machine *//p' "$file")
+libraries="$(says FFTW); $(ldd --version | sed -n '1s/.* /libc /p')"
+written_for=$(sed -n 's/^libraries *//p' "$file")
 tolerance=$(sed -n 's/^tolerance *//p' "$file")
-same_machine=no
-[ "$machine" != "$written_for" ] || same_machine=yes
+same_libraries=no
+[ "$libraries" != "$written_for" ] || same_libraries=yes
+own_set=$(says 'instruction set')
+lower_sets=() # names of base/cpu.c
+for set in portable avx2 avx512 avx512_vnni; do
+    [ "$set" != "$own_set" ] || break
+    lower_sets+=("$set")
+done
+
+# sets_of NUMBER: those on which the run of this number is made, beside the machine's own one.
+sets_of() {
+    local lower=${#lower_sets[@]}
+    case $mode in
+    every-set) echo "${lower_sets[@]}" ;;
+    compare) [ "$lower" -eq 0 ] || [ $(($1 % 3)) -ne 0 ] || echo "${lower_sets[$1 / 3 % lower]}" ;;
+    esac
+}
 
 # --- the data ---
 
@@ -75,14 +94,14 @@ common="output.file=run.h5 output.overwrite=yes output.measures=none output.stat
     run.checkpoint=none layout.iterations=90 layout.exaggeration_iterations=35 layout.momentum_switch=45
     layout.report_every=90"
 
-# run RANKS THREADS DATA SETTINGS...: value and hash in `got`, and behind the hash a checksum of the
+# run SET RANKS THREADS DATA SETTINGS...: value and hash in `got`, and behind the hash a checksum of the
 # measures, where there are any. Columns are brought to [0, 1] unless the settings say otherwise.
 run() {
-    local ranks=$1 threads=$2 data=()
-    [ "$3" = none ] || data=("input.file=$3.h5" preprocess.normalise=minmax)
-    shift 3
+    local set=$1 ranks=$2 threads=$3 data=()
+    [ "$4" = none ] || data=("input.file=$4.h5" preprocess.normalise=minmax)
+    shift 4
     # shellcheck disable=SC2086
-    OMP_NUM_THREADS=$threads $launcher "$ranks" "$program" embed $common run.threads=$threads \
+    IKTSNE_ISA=$set OMP_NUM_THREADS=$threads $launcher "$ranks" "$program" embed $common run.threads=$threads \
         "${data[@]}" "$@" --quiet --json </dev/null >out.txt 2>err.txt || { got="failed failed"; return; }
     got="$(sed -n 's/^ *"\(kl\|cost\)": \([-+.e0-9]*\).*/\2/p' out.txt | tail -n 1) $(
         sed -n 's/^ *"hash": "\([0-9a-f]*\)".*/\1/p' out.txt)"
@@ -98,7 +117,7 @@ is_near() {
 
 compare() { # NAME VALUE HASH, with `got`
     local value=${got% *} hash=${got#* }
-    if [ $same_machine = yes ] && [ "$got" != "$2 $3" ]; then
+    if [ $same_libraries = yes ] && [ "$got" != "$2 $3" ]; then
         echo "FAILED: $1: expected $2 $3, found $value $hash"
         [ "$value" != failed ] || cat err.txt
         failed=1
@@ -114,6 +133,7 @@ compare() { # NAME VALUE HASH, with `got`
 
 failed=0
 equal=0
+number=0
 while IFS= read -r line; do
     read -r kind name rest <<<"$line"
     case $kind in
@@ -122,23 +142,30 @@ while IFS= read -r line; do
         make_data "$name" $rest
         ;;
     run)
+        number=$((number + 1))
         # What a run leaves for others (kept.h5) has to be there, whichever runs are asked for.
         if [[ $name =~ $only || $rest == *output.graph* ]]; then
             known=${rest##*=> }
             # shellcheck disable=SC2086
-            run ${rest%%=> *}
+            run "$own_set" ${rest%%=> *}
             if [ $mode = renew ]; then
                 printf 'run  %-22s %s => %s\n' "$name" "$(sed 's/ *=>.*//' <<<"$rest")" "$got"
                 [ "$got" != "failed failed" ] || { cat err.txt; failed=1; } >&2
             else
                 # shellcheck disable=SC2086
                 compare "$name" $known
+                for set in $(sets_of $number); do
+                    # shellcheck disable=SC2086
+                    run "$set" ${rest%%=> *}
+                    # shellcheck disable=SC2086
+                    compare "$name on $set" $known
+                done
             fi
             continue
         fi
         ;;
-    machine)
-        if [ $mode = renew ]; then echo "machine $machine"; continue; fi
+    libraries)
+        if [ $mode = renew ]; then echo "libraries $libraries"; continue; fi
         ;;
     esac
     [ $mode != renew ] || echo "$line"
@@ -146,15 +173,15 @@ done <"$file" >result.txt
 if [ $mode = renew ]; then
     [ $failed -eq 0 ] || exit 1
     cp result.txt "$file"
-    echo "$file is renewed for: $machine"
+    echo "$file is renewed for: $libraries"
     exit 0
 fi
 cat result.txt
 [ $failed -eq 0 ] || exit 1
-if [ $same_machine = no ]; then
+if [ $same_libraries = no ]; then
     echo "the values agree within $tolerance, and $equal hashes do; those need not, as they hold for"
     echo "  $written_for"
     echo "and this is"
-    echo "  $machine"
+    echo "  $libraries"
     exit 77
 fi

@@ -174,6 +174,7 @@ models() {
         placed part.csv >/dev/null
         h5dump -y -w 0 -d /embedding -s 19,0 -c 20,2 all.h5 | sed -n '/DATA {/,$p' >of-all.txt
         h5dump -y -w 0 -d /embedding placed.h5 | sed -n '/DATA {/,$p' >of-part.txt
+        grep -q '[0-9]' of-part.txt || fail "no places, $how"
         cmp -s of-all.txt of-part.txt || [ "$(tr -d ' \n' <of-all.txt | cut -c-200)" = "$(tr -d ' \n' <of-part.txt | cut -c-200)" ] ||
             fail "rows are placed otherwise in another batch, $how"
     done
@@ -181,8 +182,10 @@ models() {
     embed 1 "${usual[@]}" fisher.support=60 output.file=run.h5 output.model=model.h5
     placed again.csv >/dev/null
     h5dump -y -w 0 -d /diagnostics/nearest placed.h5 | awk '/DATA {/ { d = 1; next } d && /[0-9]/ { gsub(/,/, ""); for (i = 1; i <= NF; i++) print $i }' >nearest.txt
+    [ -s nearest.txt ] || fail "no nearest rows"
     [ "$(awk '$1 == 5 + 7 * (NR - 1)' nearest.txt | wc -l)" -eq "$(wc -l <nearest.txt)" ] || fail "old rows are not nearest to themselves"
-    h5dump -y -w 0 -d /diagnostics/similarity placed.h5 | awk '/DATA {/ { d = 1; next } d' | grep -q '0\.' && fail "old rows are not as similar to themselves as can be"
+    h5dump -y -w 0 -d /diagnostics/similarity placed.h5 | awk '/DATA {/ { d = 1; next } d' >similarity.txt
+    grep -q 1 similarity.txt && ! grep -q '0\.' similarity.txt || fail "old rows are not as similar to themselves as can be"
     "$IKT_PROGRAM" transform model.h5 train.csv no.h5 >out.txt 2>err.txt
     [ $? -eq 3 ] && grep -q 'new rows must have the same' err.txt || fail "rows of other columns are placed"
 }

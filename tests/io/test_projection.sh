@@ -18,14 +18,14 @@ projects() { # WHAT ROWS OLD ARGUMENTS...: of a model, ROWS are placed as numpy 
     embed 2 "$@" output.model=model.h5
     cp model.h5 first.h5
     embed 1 "$@" output.model=model.h5
-    [ "$("$IKT_PROGRAM" info model.h5 | grep model_hash)" = "$("$IKT_PROGRAM" info first.h5 | grep model_hash)" ] ||
-        fail "$what: another model on two ranks"
+    "$IKT_PROGRAM" info first.h5 | grep model_hash >wanted.txt || fail "$what: no hash of the model"
+    cmp -s wanted.txt <("$IKT_PROGRAM" info model.h5 | grep model_hash) || fail "$what: another model on two ranks"
     $python "$files" given "$what" run.h5 model.h5 || fail "$what: rows to place"
     for ranks in $all_ranks; do
         # shellcheck disable=SC2086
         OMP_NUM_THREADS=$((1 + ranks % 2)) $IKT_MPIRUN $ranks "$IKT_PROGRAM" transform model.h5 "$rows" placed.h5 --overwrite --quiet >placed.txt 2>err.txt ||
             fail "$what on $ranks ranks: $(cat err.txt)"
-        [ $ranks -eq 1 ] && grep 'embedding hash' placed.txt >wanted.txt
+        [ $ranks -ne 1 ] || grep 'embedding hash' placed.txt >wanted.txt || fail "$what: no hash of the places"
         cmp -s wanted.txt <(grep 'embedding hash' placed.txt) || fail "$what: other places on $ranks ranks"
     done
     $python "$files" placed "$what" placed.h5 model.h5 || fail "$what: new rows are not where numpy puts them"
@@ -47,7 +47,8 @@ done
 projects given given.npy old.npy $sim:indefinite layout.objective=kpca layout.dimensions=3
 projects given given.npy old.npy $sim:K input.labels=some layout.objective=kda kernel.ridge=3
 projects linear new.h5 rows.h5 input.file=rows.h5 layout.objective=kpca kernel.kind=linear preprocess.normalise=zscore preprocess.pca=4
-grep -q 'among the 90 of model.h5' out.txt || grep -q 'embedding hash' out.txt || fail "no summary of placed rows"
+"$IKT_PROGRAM" transform model.h5 new.h5 placed.h5 --overwrite --picture none >out.txt 2>err.txt || fail "transform"
+grep -q '^placed.h5: [0-9]* rows among the 90 of model.h5\.' out.txt || fail "no summary of placed rows"
 "$IKT_PROGRAM" transform model.h5 new.h5 placed.h5 --overwrite --json >out.txt 2>err.txt || fail "transform --json"
 grep -q 'neighbours\|mean_' out.txt && fail "figures of a descent that there was not"
 "$IKT_PROGRAM" evaluate placed.h5 >out.txt 2>err.txt || fail "evaluate of placed rows: $(cat err.txt)"
@@ -60,10 +61,12 @@ not_placed() { # CODE WORDS ARGUMENTS...
 not_placed 2 'neighbours would have no effect: model.h5 is of a map of similarities (kpca)' model.h5 new.h5 no.h5 --neighbours 5
 not_placed 3 'new rows must have the same' model.h5 given.npy no.h5
 embed 1 $sim:K layout.objective=kpca kernel.landmarks=40 output.model=model.h5
-$python "$files" given given run.h5 model.h5
+$python "$files" given given run.h5 model.h5 || fail "rows to place"
 not_placed 3 'from their similarities to the 40 rows that its map is made of' model.h5 K.npy no.h5
 not_placed 3 'row 2, column 7: nan is no finite number' model.h5 broken.npy no.h5
-$python "$files" damage model.h5 landmarks && not_placed 3 'is damaged: /kernel holds what is no map' model.h5 old.npy no.h5
+$python "$files" damage model.h5 landmarks || fail "no damage"
+not_placed 3 'is damaged: /kernel holds what is no map' model.h5 old.npy no.h5
 embed 1 input.file=rows.h5 kernel.kind=isolation layout.objective=kpca output.model=model.h5
-$python "$files" damage model.h5 codes && not_placed 3 'is damaged: /kernel/codes holds a cell beyond psi' model.h5 new.h5 no.h5
+$python "$files" damage model.h5 codes || fail "no damage"
+not_placed 3 'is damaged: /kernel/codes holds a cell beyond psi' model.h5 new.h5 no.h5
 exit $failed

@@ -41,8 +41,9 @@ for file in turned.npy start.csv start.h5:obsm/X_umap start.h5:/embedding; do
     [ "$(hash layout.init_file=$file)" = "$wanted" ] || fail "$file starts another run"
 done
 [ "$(hash layout.init_file=start.h5 layout.init_scale=1e-4)" = "$wanted" ] || fail "init_scale"
-[ "$(hash layout.init_file=start.h5)" != "$wanted" ] || fail "a map of a run was scaled"
-[ "$(hash layout.init_file=start.h5)" = "$(hash layout.init_file=start.npy layout.init_scale=0)" ] ||
+as_it_is=$(hash layout.init_file=start.h5)
+[ -n "$as_it_is" ] && [ "$as_it_is" != "$wanted" ] || fail "a map of a run was scaled"
+[ "$(hash layout.init_file=start.npy layout.init_scale=0)" = "$as_it_is" ] ||
     fail "positions as they are differ between formats"
 for ranks in 2 3; do
     # shellcheck disable=SC2086

@@ -56,7 +56,8 @@ sample methods 's/{input.dataset: K.*}/{input.dataset: X}/; s|{input.dataset: /}
 for of in "trimap digits" "methods wine"; do
     read -r name set <<<"$of"
     for heading in "10-NN accuracy" "triplet accuracy" "global score" "outlier ratio"; do
-        column "$name" "$heading" "$set" | awk -F'\t' '$2 == "" { print }' >empty.txt
+        column "$name" "$heading" "$set" >column.txt && [ -s column.txt ] || fail "$name, $set: no column $heading"
+        awk -F'\t' '$2 == "" { print }' column.txt >empty.txt
         [ ! -s empty.txt ] || fail "$name, $set has no $heading: $(head -2 empty.txt)"
     done
     [ "$(column "$name" "outlier ratio of the data" "$set" | cut -f2 | sort -u | wc -l)" -eq 1 ] ||
