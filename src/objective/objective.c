@@ -72,9 +72,8 @@ static const ikt_divergence sne = {
     .n_kernels = 1, .kernel = {IKT_KERNEL_GAUSSIAN}, .pair = IKT_PAIR_SNE, .combine = kl_combine};
 
 const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND, .name = "sne",
-                                              .value_name = "KL", .divergence = &sne,
-                                              .takes_parts = true,
-                                              .create = ikt_divergence_create};
+                                              .value_name = "KL",  .divergence = &sne,
+                                              .takes_parts = true, .create = ikt_divergence_create};
 
 /* --- mixtures of KL(P || Q) and KL(Q || P) ---------------------------------------------------- */
 
@@ -121,8 +120,10 @@ static const ikt_divergence nerv = {.has_trade_off = true,
                                     .weight = nerv_weight,
                                     .combine = nerv_combine};
 
-const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND, .name = "nerv",
-                                               .value_name = "cost", .divergence = &nerv,
+const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND,
+                                               .name = "nerv",
+                                               .value_name = "cost",
+                                               .divergence = &nerv,
                                                .places = IKT_PLACES_BY_KERNEL,
                                                .create = ikt_divergence_create};
 
@@ -162,25 +163,17 @@ static const ikt_divergence jse = {.has_trade_off = true,
                                    .weight = jse_weight,
                                    .combine = jse_combine};
 
-const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND, .name = "jse",
-                                              .value_name = "cost", .divergence = &jse,
+const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND,
+                                              .name = "jse",
+                                              .value_name = "cost",
+                                              .divergence = &jse,
                                               .places = IKT_PLACES_BY_KERNEL,
                                               .create = ikt_divergence_create};
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const ikt_objective_kind *const table[IKT_OBJECTIVES] = {
-    [IKT_OBJECTIVE_TSNE] = &ikt_objective_tsne,
-    [IKT_OBJECTIVE_NERV] = &ikt_objective_nerv,
-    [IKT_OBJECTIVE_JSE] = &ikt_objective_jse,
-    [IKT_OBJECTIVE_SNE] = &ikt_objective_sne,
-    [IKT_OBJECTIVE_TRIMAP] = &ikt_objective_trimap,
-    [IKT_OBJECTIVE_UMAP] = &ikt_objective_umap,
-    [IKT_OBJECTIVE_LARGEVIS] = &ikt_objective_largevis,
-    [IKT_OBJECTIVE_PCA] = &ikt_objective_pca,
-    [IKT_OBJECTIVE_EIGENMAP] = &ikt_objective_eigenmap,
-    [IKT_OBJECTIVE_KPCA] = &ikt_objective_kpca,
-    [IKT_OBJECTIVE_KDA] = &ikt_objective_kda};
+#define KIND(name, NAME, help) [IKT_OBJECTIVE_##NAME] = &ikt_objective_##name,
+static const ikt_objective_kind *const table[IKT_OBJECTIVES] = {IKT_OBJECTIVE_TABLE(KIND)};
 
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name) {
     return table[name];

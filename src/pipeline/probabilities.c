@@ -457,7 +457,8 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
-    const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
+    const unsigned of_lists = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
+    const unsigned of_rows = of_lists | IKT_NEEDS_FEATURES;
     job j = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
     ikt_pairwise pairs = {.source = NULL};
     if (!(options->needs & of_rows) && !options->model_writer && !options->graph_writer)
@@ -487,7 +488,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         const bool writes_codes = options->model_writer && j.kind->scores == IKT_SCORES_CODES;
         if (j.kind->scores == IKT_SCORES_FISHER)
             st = find_by_labels(ctx, &j, p);
-        else if (p->is_found && !needs_codes(&j) && !writes_codes)
+        else if ((p->is_found || (options->needs & of_rows) == IKT_NEEDS_FEATURES) &&
+                 !needs_codes(&j) && !writes_codes)
             st = IKT_OK;
         else if (j.pairs)
             st = find_in_matrix(ctx, &j, p);
