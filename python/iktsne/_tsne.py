@@ -317,7 +317,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         embedded, number for number, gets its own position, that of the first of several equal rows:
         transform of the data of the fit is embedding_. Needs the Isolation kernel (any kernel with
         layout.objective=trimap), dense rows and keep_model=True in the fit; there is none of maps
-        by sne, umap and largevis.
+        by sne, umap, largevis and sammon.
         """
         check_is_fitted(self)
         made = context(self.comm, self.n_jobs, self.verbose)

@@ -9,15 +9,8 @@
 #include "base/number.h"
 #include "config/value.h"
 
-static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
-    [IKT_AFFINITY_ISOLATION] = &ikt_affinity_isolation,
-    [IKT_AFFINITY_GAUSSIAN] = &ikt_affinity_gaussian,
-    [IKT_AFFINITY_KNN] = &ikt_affinity_knn,
-    [IKT_AFFINITY_ADAPTIVE] = &ikt_affinity_adaptive,
-    [IKT_AFFINITY_FUZZY] = &ikt_affinity_fuzzy,
-    [IKT_AFFINITY_FISHER] = &ikt_affinity_fisher,
-    [IKT_AFFINITY_GRAPH] = &ikt_affinity_graph,
-};
+#define KIND(name, NAME, help) [IKT_AFFINITY_##NAME] = &ikt_affinity_##name,
+static const ikt_affinity *const kinds[IKT_AFFINITIES] = {IKT_AFFINITY_TABLE(KIND)};
 
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
     assert(settings->kind >= 0 && settings->kind < IKT_AFFINITIES);
@@ -45,31 +38,30 @@ void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, si
 void ikt_affinity_parts(ikt_affinity_settings *settings,
                         ikt_config_part parts[IKT_AFFINITY_PARTS]) {
     int count = 0;
-    for (int k = 0; k < IKT_AFFINITIES; k++)
-        if (kinds[k]->section)
-            parts[count++] =
-                (ikt_config_part){kinds[k]->section, (char *)settings + kinds[k]->keys};
+    for (int k = 0; k < IKT_AFFINITIES; k++) {
+        const ikt_section *section = kinds[k]->section;
+        for (int p = 0; section && p < count; p++)
+            if (parts[p].section == section) section = NULL;
+        if (section) parts[count++] = (ikt_config_part){section, (char *)settings + kinds[k]->keys};
+    }
     assert(count == IKT_AFFINITY_PARTS);
     (void)count;
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
 
+#define CHOICE(name, NAME, help) "|" #name
+#define HELP(name, NAME, help)   "; " help
+
 static const ikt_key affinity_keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, kind), "isolation", 0, 0, 0,
-     "isolation|gaussian|knn|adaptive|fuzzy|fisher|graph", "",
-     "The kernel that measures how similar two rows are: isolation is the Isolation kernel; "
-     "gaussian is that of plain t-SNE; knn is 1 for the nearest rows and 0 for all others; "
-     "adaptive is a Gaussian whose width at a row is its distance to a near row; fuzzy has the "
-     "weights of UMAP (docs/umap.md); fisher is a Gaussian of distances that follow given labels "
-     "(docs/fisher.md); graph takes the weights of input.graph, and is implied "
-     "wherever that is given"},
+     &(IKT_AFFINITY_TABLE(CHOICE))[1], "",
+     "The kernel that measures how similar two rows are" IKT_AFFINITY_TABLE(HELP)},
     {"neighbours", IKT_KEY_INT, offsetof(ikt_affinity_settings, neighbours), "auto", 1, 1e9, 1,
      NULL, "rows",
-     "The number k of most similar rows that each row is attracted to; auto is 30 for isolation "
-     "and knn, three times the perplexity for gaussian and fisher, three times "
-     "adaptive.neighbours, but at "
-     "least 30, for adaptive, and 15 for fuzzy"},
+     "The number k of most similar rows that each row is attracted to; auto is three times the "
+     "perplexity for kinds that have one (section gaussian), three times adaptive.neighbours, but "
+     "at least 30, for adaptive, 15 for fuzzy, and 30 otherwise"},
     {"support", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, support), "sparse", 0, 0, 0,
      "sparse|dense|whole", "",
      "Which pairs of rows have an affinity: sparse keeps only the most similar rows of each row; "

@@ -1,6 +1,6 @@
 /* From neighbours to conditional probabilities p_j|i: settings, kinds of affinity, weights.
  *
- * A kind is one struct in one file and one line in the table of affinity.c. The pipeline brings
+ * A kind is one struct in one file and one line in the table of kinds below. The pipeline brings
  * together what it asks for (lists of the most similar rows, or all scores) and knows nothing else
  * of it. A key of its own belongs into a section of its own, which parser, --help and printing then
  * know.
@@ -21,17 +21,23 @@
 #include "metric/fisher_settings.h"
 #include "neighbours/neighbours.h"
 
-/* In the order of the table of kinds (affinity.c). */
-typedef enum {
-    IKT_AFFINITY_ISOLATION,
-    IKT_AFFINITY_GAUSSIAN,
-    IKT_AFFINITY_KNN,
-    IKT_AFFINITY_ADAPTIVE,
-    IKT_AFFINITY_FUZZY,
-    IKT_AFFINITY_FISHER,
-    IKT_AFFINITY_GRAPH, /* no kernel: input.graph */
-    IKT_AFFINITIES
-} ikt_affinity_name;
+/* The table of kinds: the struct ikt_affinity_NAME, its number, and what the help of affinity.kind
+ * says of it. The choices of affinity.kind are in this order. */
+#define IKT_AFFINITY_TABLE(KIND)                                                                   \
+    KIND(isolation, ISOLATION, "isolation is the Isolation kernel")                                \
+    KIND(gaussian, GAUSSIAN, "gaussian is that of plain t-SNE")                                    \
+    KIND(knn, KNN, "knn is 1 for the nearest rows and 0 for all others")                           \
+    KIND(adaptive, ADAPTIVE,                                                                       \
+         "adaptive is a Gaussian whose width at a row is its distance to a near row")              \
+    KIND(fuzzy, FUZZY, "fuzzy has the weights of UMAP (docs/umap.md)")                             \
+    KIND(fisher, FISHER,                                                                           \
+         "fisher is a Gaussian of distances that follow given labels (docs/fisher.md)")            \
+    KIND(laplacian, LAPLACIAN, "laplacian falls exponentially with the distance itself")           \
+    KIND(graph, GRAPH,                                                                             \
+         "graph takes the weights of input.graph, and is implied wherever that is given")
+
+#define IKT_AFFINITY_NUMBER(name, NAME, help) IKT_AFFINITY_##NAME,
+typedef enum { IKT_AFFINITY_TABLE(IKT_AFFINITY_NUMBER) IKT_AFFINITIES } ikt_affinity_name;
 
 typedef enum { IKT_SUPPORT_SPARSE, IKT_SUPPORT_DENSE, IKT_SUPPORT_WHOLE } ikt_support;
 
@@ -135,7 +141,7 @@ typedef struct {
     const char *name; /* as affinity.kind has it */
     ikt_affinity_scores scores;
     ikt_symmetry symmetry;
-    const ikt_section *section; /* its own keys, or NULL */
+    const ikt_section *section; /* its keys, which kinds may share; or NULL */
     size_t keys;                /* where their struct is in ikt_affinity_settings */
     const ikt_section *also;    /* the section of another kind, which it reads, too; or NULL */
     const ikt_rule *rules;      /* what it does not go with; or NULL */
@@ -163,8 +169,18 @@ typedef struct {
     const char *zero_similarity_because;
 } ikt_affinity;
 
-extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
-    ikt_affinity_adaptive, ikt_affinity_fuzzy, ikt_affinity_fisher, ikt_affinity_graph;
+#define IKT_AFFINITY_DECLARE(name, NAME, help) extern const ikt_affinity ikt_affinity_##name;
+IKT_AFFINITY_TABLE(IKT_AFFINITY_DECLARE)
+
+/* What kinds share that find the width of their kernel by gaussian.perplexity. */
+#define IKT_PERPLEXITY_KIND                                                                        \
+    .section = &ikt_gaussian_section, .keys = offsetof(ikt_affinity_settings, gaussian),           \
+    .neighbours = ikt_perplexity_neighbours, .check = ikt_perplexity_check,                        \
+    .shrink = ikt_perplexity_shrink, .has_bandwidth_search = true
+int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings);
+ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
+                                int64_t weighed);
+void ikt_perplexity_shrink(ikt_affinity_settings *settings, int64_t n);
 
 /* LOCAL, pure. The kind that the settings name, and any. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);

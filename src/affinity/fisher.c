@@ -32,13 +32,9 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
     return IKT_OK;
 }
 
-static int64_t neighbours(const ikt_affinity_settings *settings) {
-    return ikt_affinity_gaussian.neighbours(settings);
-}
-
 static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
     IKT_TRY(ikt_fisher_check(ctx, &settings->fisher));
-    return ikt_affinity_gaussian.check(ctx, settings, weighed);
+    return ikt_perplexity_check(ctx, settings, weighed);
 }
 
 /* Distances that follow labels are of rows, which are compared with a support; and a model of the
@@ -102,7 +98,7 @@ const ikt_affinity ikt_affinity_fisher = {.name = "fisher",
                                           .scores = IKT_SCORES_FISHER,
                                           .section = &ikt_fisher_section,
                                           .keys = offsetof(ikt_affinity_settings, fisher),
-                                          .neighbours = neighbours,
+                                          .neighbours = ikt_perplexity_neighbours,
                                           .also = &ikt_gaussian_section,
                                           .rules = rules,
                                           .check = check,

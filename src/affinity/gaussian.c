@@ -175,11 +175,12 @@ static const ikt_key keys[] = {
 const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", keys, sizeof keys / sizeof *keys};
 
-static int64_t neighbours(const ikt_affinity_settings *settings) {
+int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings) {
     return (int64_t)ceil(3 * settings->gaussian.perplexity);
 }
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
+ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
+                                int64_t weighed) {
     if (settings->gaussian.perplexity <= (double)weighed) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "gaussian.perplexity = %g needs more than the %lld neighbours of a row; "
@@ -187,17 +188,10 @@ static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings,
                     settings->gaussian.perplexity, (long long)weighed);
 }
 
-static void shrink(ikt_affinity_settings *settings, int64_t n) {
+void ikt_perplexity_shrink(ikt_affinity_settings *settings, int64_t n) {
     settings->gaussian.perplexity = fmin(settings->gaussian.perplexity, (double)(n - 1) / 3);
 }
 
-const ikt_affinity ikt_affinity_gaussian = {.name = "gaussian",
-                                            .scores = IKT_SCORES_DISTANCES,
-                                            .section = &ikt_gaussian_section,
-                                            .keys = offsetof(ikt_affinity_settings, gaussian),
-                                            .neighbours = neighbours,
-                                            .check = check,
-                                            .shrink = shrink,
-                                            .has_bandwidth_search = true,
-                                            .weigh = weigh,
+const ikt_affinity ikt_affinity_gaussian = {IKT_PERPLEXITY_KIND, .name = "gaussian",
+                                            .scores = IKT_SCORES_DISTANCES, .weigh = weigh,
                                             .dense = dense};

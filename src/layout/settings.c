@@ -13,20 +13,14 @@
             unit, help                                                                             \
     }
 
+#define CHOICE(name, NAME, help) "|" #name
+#define HELP(name, NAME, help)   "; " help
+
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
-    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0,
-        "tsne|nerv|jse|sne|trimap|umap|largevis|pca|eigenmap|kpca|kda", "",
-        "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
-        "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
-        "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
-        "in the map (docs/objectives.md); trimap is a sum over triplets of rows (docs/trimap.md); "
-        "umap and largevis attract along P and take repulsion "
-        "from a random draw of rows (docs/umap.md); pca stays at the first principal components, "
-        "as they are, in no iteration, and eigenmap at eigenvectors of P (docs/spectral.md); kpca "
-        "stays at the principal components in the space of a kernel and kda at the directions that "
-        "tell the labels apart there (docs/kernels.md)"),
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, &(IKT_OBJECTIVE_TABLE(CHOICE))[1], "",
+        "The objective that is minimised" IKT_OBJECTIVE_TABLE(HELP)),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "The weight of false neighbours (near in the map, far in the data) against missed ones, "
         "for the objectives nerv and jse; auto is 0.5"),

@@ -172,18 +172,8 @@ const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND,
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const ikt_objective_kind *const table[IKT_OBJECTIVES] = {
-    [IKT_OBJECTIVE_TSNE] = &ikt_objective_tsne,
-    [IKT_OBJECTIVE_NERV] = &ikt_objective_nerv,
-    [IKT_OBJECTIVE_JSE] = &ikt_objective_jse,
-    [IKT_OBJECTIVE_SNE] = &ikt_objective_sne,
-    [IKT_OBJECTIVE_TRIMAP] = &ikt_objective_trimap,
-    [IKT_OBJECTIVE_UMAP] = &ikt_objective_umap,
-    [IKT_OBJECTIVE_LARGEVIS] = &ikt_objective_largevis,
-    [IKT_OBJECTIVE_PCA] = &ikt_objective_pca,
-    [IKT_OBJECTIVE_EIGENMAP] = &ikt_objective_eigenmap,
-    [IKT_OBJECTIVE_KPCA] = &ikt_objective_kpca,
-    [IKT_OBJECTIVE_KDA] = &ikt_objective_kda};
+#define KIND(name, NAME, help) [IKT_OBJECTIVE_##NAME] = &ikt_objective_##name,
+static const ikt_objective_kind *const table[IKT_OBJECTIVES] = {IKT_OBJECTIVE_TABLE(KIND)};
 
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name) {
     return table[name];

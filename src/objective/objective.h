@@ -1,6 +1,6 @@
 /* What the loop minimises.
  *
- * A kind of objective is one struct of this form and one line of the table in objective.c: what it
+ * A kind of objective is one struct of this form and one line of the table of objectives: what it
  * needs of the data, how it is made from that, its gradient and value, the state that a checkpoint
  * must hold, and the memory that it takes. The loop, the line from data to embedding, the memory
  * plan and the checkpoints ask the kind and know no objective by name. Those that compare P with
@@ -231,25 +231,30 @@ struct ikt_objective {
                             first phase */
 };
 
-/* In the order of the choices of layout.objective. */
-typedef enum {
-    IKT_OBJECTIVE_TSNE,
-    IKT_OBJECTIVE_NERV,
-    IKT_OBJECTIVE_JSE,
-    IKT_OBJECTIVE_SNE,
-    IKT_OBJECTIVE_TRIMAP,
-    IKT_OBJECTIVE_UMAP,
-    IKT_OBJECTIVE_LARGEVIS,
-    IKT_OBJECTIVE_PCA,
-    IKT_OBJECTIVE_EIGENMAP,
-    IKT_OBJECTIVE_KPCA,
-    IKT_OBJECTIVE_KDA,
-    IKT_OBJECTIVES
-} ikt_objective_name;
+/* The table of objectives: the struct ikt_objective_NAME, its number, and what the help of
+ * layout.objective says of it. The choices of layout.objective are in this order. */
+#define IKT_OBJECTIVE_TABLE(KIND)                                                                  \
+    KIND(tsne, TSNE, "tsne is KL(P || Q)")                                                         \
+    KIND(nerv, NERV, "nerv is (1 - trade_off) KL(P || Q) + trade_off KL(Q || P)")                  \
+    KIND(jse, JSE,                                                                                 \
+         "jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a small trade_off and "   \
+         "KL(Q || P) for one near 1")                                                              \
+    KIND(sne, SNE, "sne is KL(P || Q) with a Gaussian kernel in the map (docs/objectives.md)")     \
+    KIND(trimap, TRIMAP, "trimap is a sum over triplets of rows (docs/trimap.md)")                 \
+    KIND(umap, UMAP, "umap attracts along P and takes repulsion from a random draw of rows")       \
+    KIND(largevis, LARGEVIS, "largevis does so, too, by another formula (docs/umap.md)")           \
+    KIND(sammon, SAMMON, "sammon keeps the distances of all pairs of rows (docs/objectives.md)")   \
+    KIND(pca, PCA, "pca stays at the first principal components, as they are, in no iteration")    \
+    KIND(eigenmap, EIGENMAP, "eigenmap stays at eigenvectors of P (docs/spectral.md)")             \
+    KIND(kpca, KPCA, "kpca stays at the principal components in the space of a kernel")            \
+    KIND(kda, KDA, "kda at the directions that tell the labels apart there (docs/kernels.md)")
 
-extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_objective_jse,
-    ikt_objective_sne, ikt_objective_trimap, ikt_objective_umap, ikt_objective_largevis,
-    ikt_objective_pca, ikt_objective_eigenmap, ikt_objective_kpca, ikt_objective_kda;
+#define IKT_OBJECTIVE_NUMBER(name, NAME, help) IKT_OBJECTIVE_##NAME,
+typedef enum { IKT_OBJECTIVE_TABLE(IKT_OBJECTIVE_NUMBER) IKT_OBJECTIVES } ikt_objective_name;
+
+#define IKT_OBJECTIVE_DECLARE(name, NAME, help)                                                    \
+    extern const ikt_objective_kind ikt_objective_##name;
+IKT_OBJECTIVE_TABLE(IKT_OBJECTIVE_DECLARE)
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);

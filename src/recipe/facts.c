@@ -152,7 +152,8 @@ static void find_more(const ikt_settings *s, bool *has) {
         has_edges && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
     has[IKT_FACT_PREPARES] = has[IKT_FACT_ROWS] || !has[IKT_FACT_GRAPH_KIND];
     has[IKT_FACT_COORDINATES] = !has[IKT_FACT_MATRIX];
-    has[IKT_FACT_SEARCHES] = !has_edges && has[IKT_FACT_SPARSE];
+    has[IKT_FACT_SEARCHES] = !has_edges && has[IKT_FACT_SPARSE] &&
+                             (has[IKT_FACT_TAKES_P] || has[IKT_FACT_TAKES_LISTS]);
     has[IKT_FACT_SEARCHES_NEAR] = has[IKT_FACT_SEARCHES] && !has[IKT_FACT_SEARCH_ALL];
     has[IKT_FACT_OWN_SEARCH] = !has[IKT_FACT_BY_CLASSES];
     has[IKT_FACT_ORDERS] = has[IKT_FACT_SEARCHES] || (!has_edges && has[IKT_FACT_WHOLE]);

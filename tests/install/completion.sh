@@ -64,8 +64,8 @@ offers embed --json data -- data.h5
 # Keys, and their values; also of verbs that take them without listing them.
 offers embed isolation.part -- isolation.partitionings=
 offers --threads 2 embed layout.objective = j -- jse
-offers embed affinity.kind = "" -- isolation gaussian knn adaptive fuzzy graph fisher
-offers embed affinity.kind = -- isolation gaussian knn adaptive fuzzy graph fisher
+offers embed affinity.kind = "" -- isolation gaussian knn adaptive fuzzy graph fisher laplacian
+offers embed affinity.kind = -- isolation gaussian knn adaptive fuzzy graph fisher laplacian
 offers plan layout.preset = m -- matlab
 offers evaluate run.seed -- run.seed=
 offers embed output.overwrite = y -- yes

@@ -1,4 +1,5 @@
-/* The kNN kernel and the adaptive Gaussian against plain double references, over ranks.
+/* The kNN kernel, the adaptive Gaussian and the Laplacian kernel against plain double references,
+ * over ranks.
  *
  * Rows have small integers as coordinates: their squared distances are exact, many are equal, and
  * some rows coincide. */
@@ -99,13 +100,60 @@ static double adaptive_dense_rule(set what, int64_t i, int64_t j) {
     return adaptive_over(what, i, j, N);
 }
 
+/* --- the Laplacian kernel --- */
+
+/* p_j|i over the first `support` neighbours, exp(-beta (d - least)), beta by halving the interval
+ * in which the entropy crosses log(M), to the last bit. Where rows at the least distance are too
+ * many, or all of them, beta is without bound, or of no effect. Returns the entropy. */
+static double laplacian_row(set what, int64_t i, int64_t support, double p[N]) {
+    double low = 1e-6, high = 1e6, entropy = 0;
+    for (int step = 0; step < 200; step++) {
+        const double beta = sqrt(low * high);
+        double total = 0, least = 1e9;
+        entropy = 0;
+        for (int64_t j = 0; j < N; j++)
+            if (j != i) least = fmin(least, sqrt(squared(what, i, j)));
+        for (int64_t j = 0; j < N; j++) {
+            const bool is_in = j != i && of(what)->rank[i][j] < support;
+            p[j] = is_in ? exp(-beta * (sqrt(squared(what, i, j)) - least)) : 0;
+            total += p[j];
+        }
+        for (int64_t j = 0; j < N; j++) {
+            p[j] /= total;
+            if (p[j] > 0) entropy -= p[j] * log(p[j]);
+        }
+        if (entropy > log(M))
+            low = beta;
+        else
+            high = beta;
+    }
+    return entropy;
+}
+
+static void check_laplacian_row(set what, int64_t i, int64_t support, const float *weight,
+                                const uint32_t *row) {
+    double p[N], entropy = 0;
+    const double expected = laplacian_row(what, i, support, p);
+    for (int64_t e = 0; e < support; e++) {
+        const int64_t j = row ? (int64_t)row[e] : e;
+        const double w = (double)weight[e];
+        assert_true(fabs(w - p[j]) <= 4e-6);
+        if (w > 0) entropy -= w * log(w);
+        for (int64_t a = 0; a < e && row; a++)
+            if (squared(what, i, row[a]) == squared(what, i, row[e]))
+                assert_true(weight[a] == weight[e]);
+    }
+    assert_true(fabs(entropy - expected) <= 1e-5);
+}
+
 static void assert_near(double value, double expected) {
     assert_true(fabs(value - expected) <= 1e-5 * fabs(expected));
 }
 
 /* --- what is tested --------------------------------------------------------------------------- */
 
-static const ikt_affinity_settings settings = {.kind = IKT_AFFINITY_ADAPTIVE, .adaptive = {M}};
+static const ikt_affinity_settings settings = {
+    .kind = IKT_AFFINITY_ADAPTIVE, .adaptive = {M}, .gaussian = {M}};
 
 typedef struct {
     ikt_rows rows;
@@ -186,6 +234,51 @@ static void a_dense_p_is_that_of_the_kernels(void **state) {
     check_dense(*state, &ikt_affinity_adaptive, adaptive_dense_rule);
 }
 
+/* Of the lists, the entropy is that of the perplexity, and equal distances have equal weights. */
+static void laplacian_weights_have_the_perplexity(void **state) {
+    ikt_context *ctx = *state;
+    int64_t found = 0, orphans;
+    double p[N];
+    for (set what = SCATTERED; what < SETS; what++) {
+        rows r;
+        ikt_neighbours lists;
+        rows_make(ctx, what, &r);
+        make_lists(ctx, &ikt_affinity_laplacian, &r, &lists, &orphans);
+        assert_int_equal(orphans, 0);
+        for (int64_t i = 0; i < r.rows.count; i++) {
+            check_laplacian_row(what, r.rows.first + i, K, lists.score + i * K, lists.row + i * K);
+            found += fabs(laplacian_row(what, r.rows.first + i, K, p) - log(M)) < 1e-9;
+        }
+        ikt_neighbours_destroy(&lists);
+        rows_destroy(&r);
+    }
+    ikt_sum_i64(ctx, &found, 1);
+    assert_true(found > N / 2); /* not only rows with heaps at one place */
+}
+
+static void a_dense_laplacian_p_is_that_of_all_rows(void **state) {
+    ikt_context *ctx = *state;
+    static double p[N][N];
+    int64_t orphans;
+    for (set what = SCATTERED; what < SETS; what++) {
+        rows r;
+        ikt_dense dense;
+        for (int64_t i = 0; i < N; i++)
+            laplacian_row(what, i, N, p[i]);
+        rows_make(ctx, what, &r);
+        assert_int_equal(ikt_dense_fill(ctx, &r.scorer, &dense), IKT_OK);
+        assert_int_equal(ikt_affinity_laplacian.dense(ctx, &r.job, &dense, &orphans), IKT_OK);
+        for (int64_t i = 0; i < r.rows.count; i++)
+            for (int64_t j = 0; j < dense.stride; j++) {
+                const int64_t row = r.rows.first + i;
+                const double expected = j < N ? (p[row][j] + p[j][row]) / (2 * N) : 0;
+                assert_true(fabs((double)dense.value[i * dense.stride + j] - expected) <= 1e-7);
+            }
+        ikt_dense_destroy(&dense);
+        rows_destroy(&r);
+    }
+}
+
 static uint64_t hash_of_lists(ikt_context *ctx, const ikt_affinity *kind, set what) {
     rows r;
     ikt_neighbours lists;
@@ -216,9 +309,10 @@ static uint64_t hash_of_dense(ikt_context *ctx, const ikt_affinity *kind, set wh
 }
 
 static void bits_do_not_depend_on_ranks_or_threads(void **state) {
-    const ikt_affinity *kinds[] = {&ikt_affinity_knn, &ikt_affinity_adaptive};
+    const ikt_affinity *kinds[] = {&ikt_affinity_knn, &ikt_affinity_adaptive,
+                                   &ikt_affinity_laplacian};
     ikt_context *ctx = *state, *alone = ikt_test_alone();
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 3; k++)
         for (set what = SCATTERED; what < SETS; what++) {
             const uint64_t lists = hash_of_lists(alone, kinds[k], what);
             const uint64_t dense = hash_of_dense(alone, kinds[k], what);
@@ -278,7 +372,7 @@ static void similarities_too_small_for_a_number_are_normalised_all_the_same(void
 
 static void every_kind_stands_in_the_table_under_its_key(void **state) {
     ikt_affinity_settings some = settings;
-    char names[128] = "", text[64];
+    char names[256] = "", text[64];
     (void)state;
     for (some.kind = 0; some.kind < IKT_AFFINITIES; some.kind++) {
         if (some.kind > 0) strcat(names, "|");
@@ -292,6 +386,9 @@ static void every_kind_stands_in_the_table_under_its_key(void **state) {
     some.kind = IKT_AFFINITY_KNN;
     ikt_affinity_describe(&some, text, sizeof text);
     assert_string_equal(text, "knn");
+    some.kind = IKT_AFFINITY_LAPLACIAN;
+    ikt_affinity_describe(&some, text, sizeof text);
+    assert_string_equal(text, "laplacian perplexity 5");
 }
 
 static void automatic_neighbours_are_those_of_the_kind(void **state) {
@@ -302,6 +399,10 @@ static void automatic_neighbours_are_those_of_the_kind(void **state) {
     assert_int_equal(k, 30);
     assert_int_equal(ikt_affinity_resolve(ctx, &s, 20, &k), IKT_OK);
     assert_int_equal(k, 19);
+    s.kind = IKT_AFFINITY_LAPLACIAN;
+    s.gaussian.perplexity = 12.5;
+    assert_int_equal(ikt_affinity_resolve(ctx, &s, 1000, &k), IKT_OK);
+    assert_int_equal(k, 38);
     s.kind = IKT_AFFINITY_ADAPTIVE;
     s.adaptive.neighbours = 7;
     assert_int_equal(ikt_affinity_resolve(ctx, &s, 1000, &k), IKT_OK);
@@ -334,6 +435,8 @@ static void contradicting_settings_are_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(weights_of_lists_are_those_of_the_kernels),
               ikt_test(a_dense_p_is_that_of_the_kernels),
+              ikt_test(laplacian_weights_have_the_perplexity),
+              ikt_test(a_dense_laplacian_p_is_that_of_all_rows),
               ikt_test(bits_do_not_depend_on_ranks_or_threads),
               ikt_test(a_lone_row_beside_heaps_is_counted_and_tied_to_its_nearest),
               ikt_test(similarities_too_small_for_a_number_are_normalised_all_the_same),

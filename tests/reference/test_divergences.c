@@ -418,8 +418,8 @@ static void bits_of_tails_do_not_depend_on_them_either(void **state) {
 }
 
 static void the_table_is_in_order(void **state) {
-    static const char *const names[] = {"tsne",     "nerv", "jse",      "sne",  "trimap", "umap",
-                                        "largevis", "pca",  "eigenmap", "kpca", "kda"};
+    static const char *const names[] = {"tsne",     "nerv",   "jse", "sne",      "trimap", "umap",
+                                        "largevis", "sammon", "pca", "eigenmap", "kpca",   "kda"};
     (void)state;
     assert_int_equal(sizeof names / sizeof *names, IKT_OBJECTIVES);
     for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
