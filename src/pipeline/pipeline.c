@@ -18,6 +18,7 @@
 #include "io/sources/lent.h"
 #include "isolation/small_neighbourhoods.h"
 #include "pipeline/early_outputs.h"
+#include "pipeline/run_inputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"
 #include "settings/run_files.h"
@@ -272,34 +273,15 @@ static ikt_status check_matrix_fits(ikt_context *ctx, const ikt_settings *settin
     return st;
 }
 
-/* COLLECTIVE. Adds the labels that the embedding depends on to the fingerprint of the input. */
-static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
-    uint64_t hash;
-    IKT_TRY(ikt_class_rows_hash(ctx, &settings->affinity.fisher, &run->rows, run->labels,
-                                run->label_names, (uint64_t)settings->run.seed, &hash));
-    const size_t used = strlen(run->input_fingerprint);
-    snprintf(run->input_fingerprint + used, sizeof run->input_fingerprint - used,
-             ", labels %016llx", (unsigned long long)hash);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. What the result depends on, the rows and the settings, and the checkpoint that has to
- * agree with both. */
+/* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
+ * has to agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    char data[IKT_INPUT_TEXT] = "";
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = source ? ikt_fingerprint_input(ctx, source, data) : IKT_OK;
-    if (st == IKT_OK && run->graph.n > 0)
-        st = ikt_graph_fingerprint(ctx, &run->settings, data, run->input_fingerprint);
-    else if (st == IKT_OK)
-        memcpy(run->input_fingerprint, data, sizeof data);
+    ikt_status st = ikt_run_inputs_note(ctx, source, run);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK)
         st = ikt_agree(ctx,
                        ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint));
-    if (st == IKT_OK && run->settings.affinity.kind == IKT_AFFINITY_FISHER)
-        st = add_labels(ctx, run);
     if (st == IKT_OK)
         st = ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
     return st;
@@ -354,6 +336,7 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
 static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     const bool is_sparse = data && ikt_dataset_is_sparse(data);
+    char inputs[IKT_INPUTS_TEXT];
     ikt_companions found;
     ikt_workload work;
     note_input(ctx, source, data, run);
@@ -371,8 +354,9 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->marked = found.marked;
     run->n_marked = found.n_marked;
     IKT_TRY(open_checkpoint(ctx, source, run));
-    const ikt_graph_origin origin = {settings, run->input_fingerprint, run->label_names,
-                                     run->marked, run->n_marked};
+    ikt_run_inputs_of_graph(run, inputs);
+    const ikt_graph_origin origin = {settings, inputs, run->label_names, run->marked,
+                                     run->n_marked};
     return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
 }
 

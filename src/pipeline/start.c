@@ -3,10 +3,12 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/results/result.h"
 #include "io/sources/lent.h"
@@ -301,6 +303,22 @@ ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *lay
     const ikt_rows rows = {.n = n};
     bool is_run;
     return read_places(ctx, layout, &rows, NULL, &is_run);
+}
+
+ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,
+                                      const ikt_rows *rows, char text[IKT_INPUT_TEXT]) {
+    const int64_t q = layout->dimensions;
+    double *places = NULL;
+    bool is_run = false;
+    IKT_TRY(ikt_alloc_all(ctx, &places, q * rows->count, sizeof *places, purpose));
+    const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
+    if (st == IKT_OK)
+        snprintf(text, IKT_INPUT_TEXT, "%lld x %lld positions%s, hash %016llx", (long long)rows->n,
+                 (long long)q, is_run ? " of a run" : "",
+                 (unsigned long long)ikt_row_hash(ctx, places, rows->first, rows->count,
+                                                  (size_t)q * sizeof *places));
+    ikt_free(&places);
+    return st;
 }
 
 static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings,
