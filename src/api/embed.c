@@ -95,27 +95,13 @@ static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
     return IKT_OK;
 }
 
-/* COLLECTIVE. The settings name the arrays in memory where they would name files. The name of a
- * start holds its checksum: a checkpoint is of that start and no other. */
-static ikt_status name_arrays(ikt_context *ctx, const ikt_data_sources *given,
-                              ikt_settings *settings) {
-    ikt_source *start = given->lent.start;
+/* LOCAL. The settings name the arrays in memory where they would name files. */
+static void name_arrays(const ikt_data_sources *given, ikt_settings *settings) {
     if (given->lent.graph) strcpy(settings->input.graph, IKT_LENT_GRAPH);
     if (given->lent.pairs) strcpy(settings->input.graph, IKT_LENT_PAIRS);
-    if (!start) return IKT_OK;
-    const ikt_rows rows = ikt_rows_make(ikt_source_rows(start), ikt_size(ctx), ikt_rank(ctx));
-    const size_t bytes = (size_t)ikt_source_columns(start) * ikt_type_size(ikt_source_type(start));
-    char *y = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &y, rows.count, bytes, "initial"));
-    if (st == IKT_OK) st = ikt_source_read(start, rows.first, rows.count, y);
-    if (st == IKT_OK) {
-        const uint64_t hash = ikt_row_hash(ctx, y, rows.first, rows.count, bytes);
-        snprintf(settings->layout.init_file, sizeof settings->layout.init_file, "%s %016llx",
-                 IKT_LENT_START, (unsigned long long)hash);
-        settings->layout.init = IKT_INIT_FILE;
-    }
-    ikt_free(&y);
-    return st;
+    if (!given->lent.start) return;
+    strcpy(settings->layout.init_file, IKT_LENT_START);
+    settings->layout.init = IKT_INIT_FILE;
 }
 
 /* --- who watches ------------------------------------------------------------------------------ */
@@ -203,7 +189,7 @@ static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
     IKT_TRY(ikt_memory_check_start(ctx));
     ikt_status st = ikt_data_open(ctx, data, &given);
     if (st == IKT_OK && data) st = check_input(ctx, settings, &given);
-    if (st == IKT_OK && data) st = name_arrays(ctx, &given, settings);
+    if (st == IKT_OK && data) name_arrays(&given, settings);
     if (st == IKT_OK) ikt_lend(ctx, &given.lent);
     if (st == IKT_OK && data)
         st = relay_begin(ctx, watcher, given.n, data->count, settings->layout.dimensions, &told);

@@ -11,7 +11,7 @@
 typedef struct {
     char output[IKT_STRING_MAX], data[IKT_STRING_MAX], only[IKT_STRING_MAX];
     int64_t ranks;
-    bool list, report, retry;
+    bool list, report, retry, any_build;
 } options;
 
 static const char explanation[] =
@@ -52,6 +52,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"ranks", IKT_KEY_INT, "N", "1", 1, 1e6, NULL, &o.ranks,
          "The number of ranks that make a run together; all ranks are divided into such groups"},
         {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.retry, "Repeat the runs that failed"},
+        {"any-build", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.any_build,
+         "Take results of other builds of the program as they are, and do not make them anew; the "
+         "report tells which build made how many"},
         {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.report,
          "Write the report on the runs that are done, and make no run"},
         {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.list,
@@ -69,7 +72,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         ikt_help_verbatim(&more, explanation);
         return ikt_help_end(&more);
     }
-    ikt_study_places places = {.output = o.output, .only = o.only[0] ? o.only : NULL};
+    ikt_study_places places = {
+        .output = o.output, .only = o.only[0] ? o.only : NULL, .any_build = o.any_build};
     for (char *list = o.data; *list && places.folders < IKT_STUDY_FOLDERS;) {
         char *end = list + strcspn(list, ":");
         if (end != list) places.folder[places.folders++] = list;

@@ -129,6 +129,15 @@ static ikt_status open_all(ikt_context *ctx, const char *path, int flags, int *f
     return st;
 }
 
+ikt_status ikt_file_hash(ikt_context *ctx, const char *path, uint64_t *hash) {
+    int file;
+    int64_t bytes;
+    ikt_status st = open_all(ctx, path, O_RDONLY, &file, &bytes);
+    if (st == IKT_OK) st = hash_file(ctx, file, path, bytes, hash);
+    if (file >= 0) close(file);
+    return st;
+}
+
 ikt_status ikt_seal_put(ikt_context *ctx, const char *path) {
     seal s = {.bytes = 0};
     int file;

@@ -34,6 +34,9 @@ uint64_t ikt_hash_entry(int64_t row, int64_t column, float value);
 /* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
 
+/* COLLECTIVE. Hash of all bytes of a file, which the ranks share. Errors: IKT_ERR_FILE. */
+ikt_status ikt_file_hash(ikt_context *ctx, const char *path, uint64_t *hash);
+
 /* COLLECTIVE. Seals a file that all ranks have closed. Errors: IKT_ERR_FILE. */
 ikt_status ikt_seal_put(ikt_context *ctx, const char *path);
 

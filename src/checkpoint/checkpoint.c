@@ -25,7 +25,7 @@
 struct ikt_checkpoint {
     ikt_context *ctx;
     char folder[IKT_PATH_MAX];
-    char input[IKT_INPUT_TEXT];
+    char input[IKT_INPUTS_TEXT];
     char *settings;
     bool keeps_codes; /* until the end: the model file is made from them */
     bool is_kept;     /* after the end */
@@ -242,12 +242,14 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_pa
 
 ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                                   const ikt_stage_head *head, const char *what) {
-    char difference[512];
-    if (strcmp(head->input, own->input) != 0)
+    char difference[512], there[IKT_INPUTS_TEXT], here[IKT_INPUTS_TEXT];
+    if (strcmp(head->input, own->input) != 0) {
+        const char *role = ikt_fingerprint_input_difference(head->input, own->input, there, here);
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s is of other data (%s) than input.file (%s): give back that data, or "
+                        "%s is of other data (%s) than %s (%s): give back that data, or "
                         "name another file; run.resume=no removes a checkpoint",
-                        what, head->input, own->input);
+                        what, there, role, here);
+    }
     if (strcmp(head->settings, own->settings) != 0) {
         ikt_fingerprint_difference(head->settings, own->settings, difference, sizeof difference);
         return ikt_fail(ctx, IKT_ERR_USAGE,

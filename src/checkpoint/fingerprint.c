@@ -55,6 +55,41 @@ ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text
     return IKT_OK;
 }
 
+const char *const ikt_input_roles[IKT_INPUT_ROLES] = {"input.labels", "isolation.model_from",
+                                                      "layout.init_file"};
+
+/* Where "; ROLE " begins; NULL where that role is none of them. */
+static const char *find_role(const char *all, const char *role) {
+    char words[64];
+    snprintf(words, sizeof words, "; %s ", role);
+    return strstr(all, words);
+}
+
+/* The checksum of a role, up to the next one; of "", what stands before all of them. */
+static void take_role(const char *all, const char *role, char out[IKT_INPUTS_TEXT]) {
+    const char *begin = role[0] ? find_role(all, role) : all;
+    if (begin && role[0]) begin += strlen("; ") + strlen(role) + 1;
+    size_t length = begin ? strlen(begin) : 0;
+    for (int r = 0; begin && r < IKT_INPUT_ROLES; r++) {
+        const char *next = find_role(begin, ikt_input_roles[r]);
+        if (next && (size_t)(next - begin) < length) length = (size_t)(next - begin);
+    }
+    snprintf(out, IKT_INPUTS_TEXT, "%.*s", begin ? (int)length : 4, begin ? begin : "none");
+}
+
+const char *ikt_fingerprint_input_difference(const char *all_there, const char *all_here,
+                                             char there[IKT_INPUTS_TEXT],
+                                             char here[IKT_INPUTS_TEXT]) {
+    const char *role = "";
+    for (int r = -1; r < IKT_INPUT_ROLES; r++) {
+        role = r < 0 ? "" : ikt_input_roles[r];
+        take_role(all_there, role, there);
+        take_role(all_here, role, here);
+        if (strcmp(there, here) != 0) break;
+    }
+    return role[0] ? role : "input.file";
+}
+
 /* --- the settings ----------------------------------------------------------------------------- */
 
 ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settings, char **text) {
@@ -71,6 +106,9 @@ ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settin
     s.layout.iterations = IKT_AUTO_INT; /* more of them go on from fewer */
     s.layout.grid = 0;                  /* gives the same bits */
     s.run.seed = settings->run.seed;
+    char *const file[] = {s.isolation.model_from, s.layout.init_file, s.affinity.fisher.train};
+    for (size_t f = 0; f < sizeof file / sizeof *file; f++)
+        if (file[f][0]) strcpy(file[f], "a file");
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 

@@ -79,7 +79,7 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *writer, 
 /* What is known of a graph before P is, the same on every rank; lent. */
 typedef struct {
     const ikt_settings *settings; /* as the user gave them */
-    const char *input;            /* of ikt_fingerprint_input */
+    const char *input;            /* of ikt_run_inputs_of_graph */
     const char *label_names;      /* a line a class, or NULL */
     int64_t *marked;              /* [n_marked] rows */
     int64_t n_marked;

@@ -169,7 +169,7 @@ ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings,
     if (st == IKT_OK && ikt_graph_file_is_kept(file) && data[0])
         st = ikt_agree(ctx, ikt_graph_file_text(file, "input", &made_of));
     /* No error: the same data may be stored in two types. */
-    if (made_of && strcmp(made_of, data) != 0)
+    if (made_of && strncmp(made_of, data, strlen(data)) != 0)
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s was made of other data (%s) than input.file (%s): what is taken from the rows "
                 "may not fit it",

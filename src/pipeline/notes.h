@@ -7,7 +7,7 @@
 #include "io/results/result.h"
 #include "isolation/codes.h"
 
-enum { IKT_FACTS_MOST = 40, IKT_CIRCUMSTANCES_MOST = 16 + 2 * IKT_STAGE_COUNT };
+enum { IKT_FACTS_MOST = 48, IKT_CIRCUMSTANCES_MOST = 16 + 2 * IKT_STAGE_COUNT };
 
 /* What a fact is besides its text. */
 typedef struct {

@@ -118,6 +118,20 @@ static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
     ikt_note_share(n, "chance_error", d->chance);
 }
 
+/* Every file that was read, by its role; the file of the settings, which may as well be words of
+ * the command, is no fact of the map. */
+static void note_inputs(const ikt_run *run, ikt_notes *n) {
+    char name[64];
+    for (int i = 0; i < run->n_inputs; i++) {
+        const ikt_run_input *input = &run->input[i];
+        const bool is_told = strcmp(input->role, "configuration") == 0;
+        snprintf(name, sizeof name, "read_%s", input->role);
+        if (input->name[0])
+            (is_told ? ikt_note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
+                                                              input->checksum);
+    }
+}
+
 /* What is the same in every equal run. */
 static void note_facts(const ikt_run *run, ikt_notes *n) {
     const ikt_embed_result *e = &run->embedding;
@@ -127,6 +141,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
                       (long long)run->graph.n, (long long)run->graph.entries);
     if (run->input_fingerprint[0])
         ikt_note_fact(n, "input_fingerprint", "%s", run->input_fingerprint);
+    note_inputs(run, n);
     if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
     ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
     if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);

@@ -16,7 +16,7 @@
 #include "checkpoint/loop_parts.h"
 #include "io/sources/lent.h"
 #include "pipeline/early_outputs.h"
-#include "pipeline/graph_input.h"
+#include "pipeline/run_inputs.h"
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
 #include "settings/checks.h"
@@ -87,34 +87,15 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     if (source) ikt_input_describe(ctx, source);
 }
 
-/* COLLECTIVE. Adds the labels that the embedding depends on to the fingerprint of the input. */
-static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
-    uint64_t hash;
-    IKT_TRY(ikt_class_rows_hash(ctx, &settings->affinity.fisher, &run->rows, run->labels,
-                                run->label_names, (uint64_t)settings->run.seed, &hash));
-    const size_t used = strlen(run->input_fingerprint);
-    snprintf(run->input_fingerprint + used, sizeof run->input_fingerprint - used,
-             ", labels %016llx", (unsigned long long)hash);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. What the result depends on, the rows and the settings, and the checkpoint that has to
- * agree with both. */
+/* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
+ * has to agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    char data[IKT_INPUT_TEXT] = "";
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = source ? ikt_fingerprint_input(ctx, source, data) : IKT_OK;
-    if (st == IKT_OK && run->graph.n > 0)
-        st = ikt_graph_fingerprint(ctx, &run->settings, data, run->input_fingerprint);
-    else if (st == IKT_OK)
-        memcpy(run->input_fingerprint, data, sizeof data);
+    ikt_status st = ikt_run_inputs_note(ctx, source, run);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK)
         st = ikt_agree(ctx,
                        ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint));
-    if (st == IKT_OK && run->settings.affinity.kind == IKT_AFFINITY_FISHER)
-        st = add_labels(ctx, run);
     if (st == IKT_OK)
         st = ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
     return st;
@@ -132,11 +113,10 @@ static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *give
         asked->output.state = false;
         if (strcmp(asked->run.checkpoint, "auto") == 0) strcpy(asked->run.checkpoint, "none");
     }
+    IKT_TRY(ikt_check_outputs(ctx, asked, !is_host));
     IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, source));
-    ikt_status st = ikt_check_outputs(ctx, asked, !is_host);
-    if (st == IKT_OK)
-        st = ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
-    st = ikt_agree(ctx, st);
+    const ikt_status st = ikt_agree(
+        ctx, ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe));
     recipe->graph.settings = NULL; /* which nobody asks for any more */
     ikt_shape_destroy(&shape);
     if (st != IKT_OK) ikt_source_close(source);
@@ -177,6 +157,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
                           ikt_workload *work, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     ikt_data_shape shape = work->data;
+    char inputs[IKT_INPUTS_TEXT];
     ikt_companions found;
     note_input(ctx, source, data, run);
     shape.n = run->rows.n;
@@ -192,8 +173,9 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->marked = found.marked;
     run->n_marked = found.n_marked;
     IKT_TRY(open_checkpoint(ctx, source, run));
-    const ikt_graph_origin origin = {settings, run->input_fingerprint, run->label_names,
-                                     run->marked, run->n_marked};
+    ikt_run_inputs_of_graph(run, inputs);
+    const ikt_graph_origin origin = {settings, inputs, run->label_names, run->marked,
+                                     run->n_marked};
     return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
 }
 

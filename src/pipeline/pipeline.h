@@ -66,6 +66,20 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
 
 void ikt_embed_result_destroy(ikt_embed_result *embedding);
 
+/* How far what is read reaches: into nothing but figures and colours, the map alone, or P. */
+typedef enum { IKT_REACHES_NOTHING, IKT_REACHES_MAP, IKT_REACHES_P } ikt_input_reach;
+
+enum { IKT_RUN_INPUTS_MOST = 8 };
+
+/* Something that a run has read. */
+typedef struct {
+    const char *role;               /* the setting that names it */
+    char name[IKT_STRING_MAX + 64]; /* "file.h5:/X"; "" where it is no file of its own */
+    char checksum[IKT_INPUT_TEXT];  /* of its contents: "1000 x 50 float32, hash 0123..." */
+    ikt_input_reach reach;
+    bool is_by_role; /* the fingerprint of the run names the role */
+} ikt_run_input;
+
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
@@ -88,9 +102,11 @@ typedef struct {
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
     ikt_model_writer *model_writer;       /* output.model, with codes; NULL where none is wanted */
-    char input_fingerprint[IKT_INPUT_TEXT]; /* shape, type and hash of the input */
-    ikt_checkpoint *checkpoint;             /* NULL where none is wanted */
-    char *settings_fingerprint;             /* what the result depends on (fingerprint.h); owned */
+    ikt_run_input input[IKT_RUN_INPUTS_MOST]; /* [n_inputs] what was read (run_inputs.h) */
+    int n_inputs;
+    char input_fingerprint[IKT_INPUTS_TEXT]; /* checksums of what the map depends on */
+    ikt_checkpoint *checkpoint;              /* NULL where none is wanted */
+    char *settings_fingerprint;              /* what the result depends on (fingerprint.h); owned */
 } ikt_run;
 
 /* COLLECTIVE. Runs the pipeline.

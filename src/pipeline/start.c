@@ -3,10 +3,12 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/results/result.h"
 #include "io/sources/lent.h"
@@ -294,6 +296,22 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     }
     ikt_free(&y);
     ikt_result_close(&map);
+    return st;
+}
+
+ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,
+                                      const ikt_rows *rows, char text[IKT_INPUT_TEXT]) {
+    const int64_t q = layout->dimensions;
+    double *places = NULL;
+    bool is_run = false;
+    IKT_TRY(ikt_alloc_all(ctx, &places, q * rows->count, sizeof *places, purpose));
+    const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
+    if (st == IKT_OK)
+        snprintf(text, IKT_INPUT_TEXT, "%lld x %lld positions%s, hash %016llx", (long long)rows->n,
+                 (long long)q, is_run ? " of a run" : "",
+                 (unsigned long long)ikt_row_hash(ctx, places, rows->first, rows->count,
+                                                  (size_t)q * sizeof *places));
+    ikt_free(&places);
     return st;
 }
 

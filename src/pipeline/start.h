@@ -10,6 +10,7 @@
 #define IKT_PIPELINE_START_H
 
 #include "base/rng.h"
+#include "checkpoint/fingerprint.h"
 #include "data/dataset.h"
 #include "dist/rows.h"
 #include "io/results/graph_file.h"
@@ -74,5 +75,10 @@ typedef struct {
  * IKT_ERR_DATA: other numbers of rows or dimensions, positions that are not finite. */
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_rows *rows, const ikt_start_sources *from, float **y);
+
+/* COLLECTIVE. "1000 x 2 positions of a run, hash 0123456789abcdef": a checksum of what
+ * layout.init_file holds, the same on any ranks. Errors: as above. */
+ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,
+                                      const ikt_rows *rows, char text[IKT_INPUT_TEXT]);
 
 #endif

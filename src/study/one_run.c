@@ -144,7 +144,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_
     ikt_settings settings;
     ikt_run run;
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
-    ikt_study_embedding_file(plan, what, settings.output.file);
+    ikt_study_embedding_file(plan, what->id, settings.output.file);
     settings.output.overwrite = true;
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
@@ -197,7 +197,7 @@ static ikt_status measure_map(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_source *source = NULL;
     ikt_companions found = {NULL, NULL, NULL, 0};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
-    ikt_study_embedding_file(plan, what, best);
+    ikt_study_embedding_file(plan, what->id, best);
     ikt_status st = ikt_result_open(ctx, path, &map);
     if (st == IKT_OK && ikt_result_rows(map) != table->n)
         st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
@@ -299,7 +299,7 @@ static ikt_status embed_by_landmarks(ikt_context *ctx, const ikt_study_plan *pla
     ikt_settings settings, choice;
     int64_t found;
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
-    ikt_study_embedding_file(plan, what, best);
+    ikt_study_embedding_file(plan, what->id, best);
     name_beside(best, "landmarks", landmarks);
     name_beside(best, "model", model);
     snprintf(settings.output.file, sizeof settings.output.file, "%s", best);

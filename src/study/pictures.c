@@ -111,12 +111,12 @@ ikt_status ikt_study_pictures_draw(ikt_context *ctx, const ikt_study_plan *plan,
             char embedding[IKT_STRING_MAX];
             int64_t is_there = 0;
             if (run < 0) continue;
-            ikt_study_embedding_file(plan, &plan->run[run], embedding);
+            ikt_study_embedding_file(plan, result[run].id, embedding);
             if (ikt_rank(ctx) == 0) is_there = access(embedding, R_OK) == 0;
             if (ikt_max_one(ctx, is_there) == 0) continue;
             ikt_study_picture *next = &(*picture)[(*count)++];
             *next = (ikt_study_picture){.run = run, .measure = m};
-            snprintf(next->name, sizeof next->name, "%016" PRIx64 ".png", plan->run[run].id);
+            snprintf(next->name, sizeof next->name, "%016" PRIx64 ".png", result[run].id);
             st = show(ctx, plan, embedding, folder, next);
         }
     }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/build.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -20,6 +21,8 @@
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
 #include "settings/preset.h"
+#include "settings/run_files.h"
+#include "study/checksums.h"
 
 /* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
 static uint64_t hash_text(uint64_t hash, const char *text) {
@@ -101,8 +104,20 @@ static ikt_status generator_settings(ikt_context *ctx, const ikt_study_data *dat
     return IKT_OK;
 }
 
-/* Makes OUTPUT/data/NAME-HASH.h5, named by a hash of all that the data depends on, unless it is
- * there. */
+/* COLLECTIVE. Whether a set is no older than the last change of the source that it is made of. */
+static ikt_status look_at_age(ikt_context *ctx, const char *source, const char *made,
+                              int64_t *is_new) {
+    ikt_files files = {.ctx = ctx};
+    ikt_files_add(&files, IKT_FILE_READ, "options: source", source);
+    ikt_files_add(&files, IKT_FILE_READ, "generate", made);
+    const ikt_status st = ikt_files_look(&files);
+    if (st == IKT_OK) *is_new = files.file[0].changed <= files.file[1].changed;
+    ikt_files_destroy(&files);
+    return st;
+}
+
+/* Makes OUTPUT/data/NAME-HASH.h5, named by a hash of all that the data depends on but the contents
+ * of its source, unless it is there and no older than that source. */
 static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
                            const ikt_study_data *data, uint64_t seed, ikt_study_table *table) {
     ikt_generate_settings settings;
@@ -117,17 +132,20 @@ static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_s
     snprintf(table->file, IKT_STRING_MAX, "%.800s/data/%s-%08" PRIx32 ".h5", places->output,
              data->generator, (uint32_t)(hash ^ hash >> 32));
     if (ikt_rank(ctx) == 0) is_there = access(table->file, R_OK) == 0;
-    if (ikt_max_one(ctx, is_there)) return measure_table(ctx, data, table);
+    is_there = ikt_max_one(ctx, is_there);
     IKT_TRY(generator_settings(ctx, data, &settings));
+    text[0] = '\0';
     if (settings.source[0]) { /* which may name a data set of the study */
         find_file(ctx, study, places, settings.source, text);
-        if (!text[0] && data->is_optional) {
+        if (is_there && text[0]) IKT_TRY(look_at_age(ctx, text, table->file, &is_there));
+        if (!text[0] && !is_there && data->is_optional) {
             ikt_log(ctx, IKT_LOG_WARN, "the data set '%s' is left out: its source %s is not found",
                     data->name, settings.source);
             return IKT_OK;
         }
         if (text[0]) snprintf(settings.source, sizeof settings.source, "%s", text);
     }
+    if (is_there) return measure_table(ctx, data, table);
     IKT_TRY(ikt_generation_open(ctx, data->generator, &settings, seed, &generation));
     ikt_status st = ikt_generation_write(generation, table->file, true);
     ikt_generation_close(&generation);
@@ -260,6 +278,12 @@ void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, ch
 
 /* --- the runs --------------------------------------------------------------------------------- */
 
+/* What the runs read, while they are listed. */
+typedef struct {
+    ikt_files files; /* of all of them */
+    ikt_checksums checksums;
+} reading;
+
 bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
                            const ikt_study_run *b) {
     bool is_same = a->data == b->data && a->method == b->method;
@@ -268,14 +292,35 @@ bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
     return is_same;
 }
 
-/* Gives the run its identity, a fingerprint of what its result depends on: settings, shape and name
- * of the data. Where files lie does not matter. */
-static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_study_run *run) {
+/* COLLECTIVE. Continues a fingerprint by the contents of all that the run reads, and adds these
+ * files to those of the study. */
+static ikt_status add_contents(ikt_context *ctx, const ikt_study_plan *plan,
+                               const ikt_study_run *run, const ikt_settings *settings, reading *r,
+                               uint64_t *hash) {
+    ikt_files files = {.ctx = ctx};
+    ikt_run_files_read(settings, &files);
+    if (run->reference >= 0)
+        ikt_files_add(&files, IKT_FILE_READ, "data: reference", plan->table[run->reference].file);
+    ikt_files_add(&files, IKT_FILE_READ, "given", run->map);
+    ikt_status st = ikt_files_look(&files);
+    if (st == IKT_OK) st = ikt_checksums_add(&r->checksums, &files, hash);
+    for (int64_t f = 0; f < files.count; f++)
+        ikt_files_add(&r->files, IKT_FILE_READ, files.file[f].role, files.file[f].path);
+    ikt_files_destroy(&files);
+    return st;
+}
+
+/* Gives the run its identity, a fingerprint of what its result depends on: settings, names, shape
+ * and contents of the data. Where files lie does not matter. */
+static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, reading *r,
+                           ikt_study_run *run) {
     const ikt_study_table *table = &plan->table[run->table];
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL, shape[IKT_STRING_MAX], *model = settings.isolation.model_from;
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
+    run->content = 0;
+    IKT_TRY(add_contents(ctx, plan, run, &settings, r, &run->content));
     settings.input.file[0] = '\0';
     const char *slash = strrchr(model, '/');
     if (slash) memmove(model, slash + 1, strlen(slash));
@@ -285,14 +330,15 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_stu
     slash = strrchr(table->file, '/');
     snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, slash ? slash + 1 : table->file,
              table->n, table->d);
-    run->id = hash_text(hash_text(0, text), shape);
-    run->id = hash_text(run->id, plan->study->data[run->data].name);
-    run->id = hash_text(run->id, plan->study->method[run->method].name);
+    run->content = hash_text(hash_text(run->content, text), shape);
+    run->content = hash_text(run->content, plan->study->data[run->data].name);
+    run->content = hash_text(run->content, plan->study->method[run->method].name);
     slash = strrchr(run->map, '/');
-    if (run->map[0]) run->id = hash_text(run->id, slash ? slash + 1 : run->map);
+    if (run->map[0]) run->content = hash_text(run->content, slash ? slash + 1 : run->map);
     const int64_t landmarks = plan->study->method[run->method].landmarks;
     snprintf(shape, sizeof shape, "%" PRId64 " landmarks", landmarks);
-    if (landmarks > 0) run->id = hash_text(run->id, shape);
+    if (landmarks > 0) run->content = hash_text(run->content, shape);
+    run->id = ikt_study_id(run->content, ikt_build_tag());
     const double n = (double)table->n;
     run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
     if (run->map[0]) run->cost = n;
@@ -302,30 +348,30 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_stu
 
 /* Appends a run, unless shares of n made it equal to one before: of this data set and method, the
  * runs since `first`. */
-static ikt_status append(ikt_context *ctx, ikt_study_plan *plan, const ikt_study_run *run,
-                         int64_t first) {
+static ikt_status append(ikt_context *ctx, ikt_study_plan *plan, reading *r,
+                         const ikt_study_run *run, int64_t first) {
     const int64_t n = plan->n_runs;
-    for (int64_t r = first; r < n; r++)
-        if (plan->run[r].seed == run->seed && ikt_study_same_values(plan, &plan->run[r], run))
+    for (int64_t i = first; i < n; i++)
+        if (plan->run[i].seed == run->seed && ikt_study_same_values(plan, &plan->run[i], run))
             return IKT_OK;
     if ((n & (n - 1)) == 0) /* the capacity is the next power of two */
         IKT_TRY(ikt_resize(ctx, &plan->run, n ? 2 * n : 1, sizeof *plan->run, "study"));
     plan->run[n] = *run;
-    IKT_TRY(identify(ctx, plan, &plan->run[n]));
+    IKT_TRY(identify(ctx, plan, r, &plan->run[n]));
     plan->n_runs++;
     return IKT_OK;
 }
 
 /* All values of the axes from `axis` on. */
-static ikt_status vary(ikt_context *ctx, ikt_study_plan *plan, ikt_study_run *run, int axis,
-                       int64_t first) {
+static ikt_status vary(ikt_context *ctx, ikt_study_plan *plan, reading *r, ikt_study_run *run,
+                       int axis, int64_t first) {
     const ikt_study_method *method = &plan->study->method[run->method];
-    if (axis == method->axes || axis == IKT_STUDY_AXES) return append(ctx, plan, run, first);
+    if (axis == method->axes || axis == IKT_STUDY_AXES) return append(ctx, plan, r, run, first);
     const ikt_study_axis *of = &method->axis[axis];
     for (int64_t v = 0; v < of->values.count; v++) {
         ikt_study_value_text(&of->values.value[v], of->key, plan->table[run->table].n,
                              run->value[axis]);
-        IKT_TRY(vary(ctx, plan, run, axis + 1, first));
+        IKT_TRY(vary(ctx, plan, r, run, axis + 1, first));
     }
     return IKT_OK;
 }
@@ -463,7 +509,7 @@ static ikt_status check_runs(ikt_context *ctx, const ikt_study_plan *plan) {
     return st;
 }
 
-static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
+static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places, reading *r,
                             ikt_study_plan *plan) {
     const ikt_study *study = plan->study;
     for (int64_t i = 0; i < study->n_data; i++) {
@@ -480,7 +526,7 @@ static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
                 const bool is_given = study->method[m].given.count > 0;
                 if ((is_given && s > 0) || !is_possible(ctx, plan, i, m, s)) continue;
                 if (is_given) IKT_TRY(find_map(ctx, study, places, &run));
-                if (!is_given || run.map[0]) IKT_TRY(vary(ctx, plan, &run, 0, first));
+                if (!is_given || run.map[0]) IKT_TRY(vary(ctx, plan, r, &run, 0, first));
             }
     }
     if (plan->n_runs == 0)
@@ -489,34 +535,60 @@ static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places,
     return check_runs(ctx, plan);
 }
 
-static int by_identity(const void *a, const void *b) {
-    const ikt_study_run *const *x = a, *const *y = b;
-    return IKT_COMPARE((*x)->id, (*y)->id);
+/* COLLECTIVE. Refuses a study that would write over what it reads, or remove it. */
+static ikt_status check_files(const ikt_study_plan *plan, reading *r) {
+    static const struct {
+        ikt_file_use use;
+        const char *name;
+    } own[] = {{IKT_FILE_CHANGED, "results.csv"},
+               {IKT_FILE_CHANGED, "queue"},
+               {IKT_FILE_CHANGED, "checksums"},
+               {IKT_FILE_FOLDER, "best"},
+               {IKT_FILE_FOLDER, "report"}};
+    char path[IKT_STRING_MAX];
+    ikt_files_add(&r->files, IKT_FILE_READ, "STUDY.yaml", plan->study->path);
+    for (size_t f = 0; f < sizeof own / sizeof *own; f++) {
+        snprintf(path, sizeof path, "%.900s/%s", plan->output, own[f].name);
+        ikt_files_add(&r->files, own[f].use, own[f].name, path);
+    }
+    return ikt_files_check(&r->files);
 }
 
-int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
+static int by_content(const void *a, const void *b) {
+    const ikt_study_run *const *x = a, *const *y = b;
+    return IKT_COMPARE((*x)->content, (*y)->content);
+}
+
+int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t content) {
+    const ikt_study_run **const run = plan->by_content;
     int64_t at;
-    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->by_id[at]->id >= id);
-    return at < plan->n_runs && plan->by_id[at]->id == id ? plan->by_id[at] - plan->run : -1;
+    IKT_FIND_FIRST(at, 0, plan->n_runs, run[at]->content >= content);
+    return at < plan->n_runs && run[at]->content == content ? run[at] - plan->run : -1;
 }
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
                                const ikt_study_places *places, ikt_study_plan *out) {
-    *out = (ikt_study_plan){.study = study, .output = places->output};
+    reading r = {.files = {.ctx = ctx}};
+    *out =
+        (ikt_study_plan){.study = study, .output = places->output, .any_build = places->any_build};
     ikt_status st =
         ikt_alloc(ctx, &out->table, study->n_data * study->n_seeds, sizeof *out->table, "study");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
+    if (st == IKT_OK) st = ikt_checksums_open(ctx, places->output, &r.checksums);
     if (st == IKT_OK) {
-        st = list_runs(ctx, places, out);
+        st = list_runs(ctx, places, &r, out);
         if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->by_id, out->n_runs, sizeof *out->by_id, "study");
+            st = ikt_alloc(ctx, &out->by_content, out->n_runs, sizeof *out->by_content, "study");
         st = ikt_agree(ctx, st);
     }
+    if (st == IKT_OK) st = check_files(out, &r);
+    ikt_files_destroy(&r.files);
+    ikt_checksums_close(&r.checksums);
     if (st == IKT_OK) {
-        for (int64_t r = 0; r < out->n_runs; r++)
-            out->by_id[r] = &out->run[r];
-        qsort(out->by_id, (size_t)out->n_runs, sizeof *out->by_id, by_identity);
+        for (int64_t i = 0; i < out->n_runs; i++)
+            out->by_content[i] = &out->run[i];
+        qsort(out->by_content, (size_t)out->n_runs, sizeof *out->by_content, by_content);
     }
     if (st != IKT_OK) ikt_study_plan_destroy(out);
     return st;
@@ -525,6 +597,6 @@ ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
 void ikt_study_plan_destroy(ikt_study_plan *plan) {
     ikt_free(&plan->table);
     ikt_free(&plan->run);
-    ikt_free(&plan->by_id);
+    ikt_free(&plan->by_content);
     plan->n_runs = 0;
 }

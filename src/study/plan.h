@@ -2,8 +2,8 @@
  *
  * Data sets are found or generated, shares of n become numbers, and every combination of data set,
  * method, values and seed becomes a run with an identity: a fingerprint of all that its result
- * depends on. A study that is begun again knows by it what is done already, also where the file has
- * been changed meanwhile.
+ * depends on, the contents of its data among it, and of the build of the program. A study that is
+ * begun again knows by it what is done already, also where a file has been changed meanwhile.
  */
 #ifndef IKT_STUDY_PLAN_H
 #define IKT_STUDY_PLAN_H
@@ -19,6 +19,7 @@ typedef struct {
     const char *folder[IKT_STUDY_FOLDERS]; /* looked through for files of data, in order; lent */
     int folders;
     const char *only; /* names of data sets, separated by commas; NULL: all. Lent */
+    bool any_build;   /* results of other builds of the program are taken as they are */
 } ikt_study_places;
 
 /* A data set that is at hand. */
@@ -35,17 +36,19 @@ typedef struct {
     char value[IKT_STUDY_AXES][IKT_STUDY_TEXT]; /* of the method's axes */
     char map[IKT_STRING_MAX]; /* the map of another program that is measured in place of a run; or
                                  "" */
-    uint64_t id;
-    double cost; /* grows with the time that the run will take */
+    uint64_t content;         /* fingerprint of its settings and of what it reads */
+    uint64_t id;              /* of the run by this build of the program (ikt_study_id) */
+    double cost;              /* grows with the time that the run will take */
 } ikt_study_run;
 
 typedef struct {
-    const ikt_study *study;      /* lent */
-    const char *output;          /* folder of the results; lent */
-    ikt_study_table *table;      /* [n_data * n_seeds]; n = 0 where the data set is left out */
-    ikt_study_run *run;          /* [n_runs] in the order of the study */
-    const ikt_study_run **by_id; /* [n_runs] the runs by ascending identity */
+    const ikt_study *study;           /* lent */
+    const char *output;               /* folder of the results; lent */
+    ikt_study_table *table;           /* [n_data * n_seeds]; n = 0 where the data set is left out */
+    ikt_study_run *run;               /* [n_runs] in the order of the study */
+    const ikt_study_run **by_content; /* [n_runs] the runs by ascending fingerprint */
     int64_t n_runs;
+    bool any_build; /* as above */
 } ikt_study_plan;
 
 /* COLLECTIVE. Finds or generates the data sets (below OUTPUT/data) and lists the runs.
@@ -63,8 +66,13 @@ void ikt_study_plan_destroy(ikt_study_plan *plan);
 ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
                                   const ikt_study_run *run, int64_t table, ikt_settings *out);
 
-/* LOCAL. Number of the run with that identity; -1 where there is none. */
-int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id);
+/* LOCAL. Number of the run with that fingerprint; -1 where there is none. */
+int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t content);
+
+/* LOCAL, pure. The identity of a run by the build of that tag (base/build.h), and back. */
+static inline uint64_t ikt_study_id(uint64_t content, uint32_t tag) {
+    return content ^ tag;
+}
 
 /* LOCAL. "Wine, Isolation, isolation.psi 5, seed 1". */
 void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,

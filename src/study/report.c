@@ -414,6 +414,31 @@ static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_
     ikt_free(&line);
 }
 
+/* Which builds of the program made the results, where they are not all of this one. */
+static void show_builds(report *r) {
+    const ikt_study_result *result = r->result;
+    const int64_t runs = r->plan->n_runs;
+    char text[2 * IKT_STRING_MAX] = "";
+    bool others = false;
+    for (int64_t i = 0; i < runs; i++) {
+        int64_t first = 0, count = 0; /* the first run of the same build, and how many there are */
+        if (!result[i].is_done) continue;
+        others |= !result[i].is_own;
+        while (strcmp(result[first].build, result[i].build) != 0)
+            first++;
+        for (int64_t k = first; k < runs; k++)
+            count += result[k].is_done && strcmp(result[k].build, result[i].build) == 0;
+        if (first == i && strlen(text) < sizeof text / 2)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRId64 " by %s",
+                     text[0] ? ", "
+                             : "Not all results are of the same build of iktsne, or of the "
+                               "one that made this report, so that differences between them "
+                               "may be those of the program: ",
+                     count, result[i].build);
+    }
+    if (others) ikt_page_paragraph(r->page, text);
+}
+
 /* LOCAL, rank 0. */
 static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
                                const ikt_study_result *result, const char *folder,
@@ -440,6 +465,7 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
              plan->n_runs, good, failed, plan->n_runs - good - failed, seconds,
              strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
     ikt_page_paragraph(&page, text);
+    show_builds(&r);
     ikt_page_heading(&page, 2, "Results");
     show_wins(&r);
     show_best(&r);

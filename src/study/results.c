@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/build.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/shared_file.h"
@@ -25,9 +26,8 @@ int64_t ikt_study_number(const ikt_study *study, int64_t m) {
     return IKT_RUN_NUMBERS + m;
 }
 
-void ikt_study_embedding_file(const ikt_study_plan *plan, const ikt_study_run *run,
-                              char path[IKT_STRING_MAX]) {
-    snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", plan->output, run->id);
+void ikt_study_embedding_file(const ikt_study_plan *plan, uint64_t id, char path[IKT_STRING_MAX]) {
+    snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", plan->output, id);
 }
 
 int64_t ikt_study_best_run(const ikt_study_plan *plan, const ikt_study_result *result, int64_t data,
@@ -108,6 +108,7 @@ static void add_line(const ikt_study *study, const ikt_study_run *run,
         if (at >= IKT_RUN_NUMBERS)
             add_number(text, study->measure[m], run ? &result->number[at] : NULL);
     }
+    add_cell(text, run ? ikt_build_name() : "build");
     add_cell(text, run ? result->message : "message");
     if (text->status == IKT_OK) text->data[text->length - 1] = '\n'; /* the last comma */
 }
@@ -146,19 +147,26 @@ static double parse_cell(const char *cell) {
 
 /* A line of the file into the result of its run; lines of other runs are passed over. */
 static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *result) {
-    enum { BEFORE = 4, CELLS_MOST = BEFORE + AXES_MOST + 3 + IKT_RUN_NUMBERS + IKT_STUDY_MEASURES };
+    enum { BEFORE = 4, CELLS_MOST = BEFORE + AXES_MOST + 4 + IKT_RUN_NUMBERS + IKT_STUDY_MEASURES };
     const ikt_study *study = plan->study;
     const char *axis[AXES_MOST];
     char *cell[CELLS_MOST];
     const int axes = all_axes(study, axis), cells = split(line, cell, CELLS_MOST);
-    int wanted = BEFORE + axes + 3 + IKT_RUN_NUMBERS, at = BEFORE + axes;
+    int wanted = BEFORE + axes + 4 + IKT_RUN_NUMBERS, at = BEFORE + axes;
     for (int64_t m = 0; m < study->n_measures; m++)
         wanted += ikt_study_number(study, m) >= IKT_RUN_NUMBERS;
     if (cells != wanted) return;
-    const int64_t r = ikt_study_plan_find(plan, strtoull(cell[0], NULL, 16));
-    if (r < 0) return;
+    const char *build = cell[cells - 2], *tag = strrchr(build, '-');
+    const bool is_own = strcmp(build, ikt_build_name()) == 0;
+    const uint64_t id = strtoull(cell[0], NULL, 16);
+    const int64_t r =
+        ikt_study_plan_find(plan, ikt_study_id(id, tag ? (uint32_t)strtoul(tag + 1, NULL, 16) : 0));
+    if (r < 0 || (result[r].is_own && !is_own)) return;
     ikt_study_result *of = &result[r];
     of->is_done = true;
+    of->is_own = is_own;
+    of->id = id;
+    snprintf(of->build, sizeof of->build, "%s", build);
     of->is_good = strcmp(cell[at++], "ok") == 0;
     of->hash = strtoull(cell[at++], NULL, 16);
     for (int i = 0; i < IKT_RUN_NUMBERS; i++)
@@ -166,7 +174,7 @@ static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *
     for (int64_t m = 0; m < study->n_measures; m++)
         if (ikt_study_number(study, m) >= IKT_RUN_NUMBERS)
             of->number[ikt_study_number(study, m)] = parse_cell(cell[at++]);
-    snprintf(of->message, sizeof of->message, "%s", cell[at]);
+    snprintf(of->message, sizeof of->message, "%s", cell[at + 1]);
 }
 
 ikt_study_result ikt_study_result_empty(void) {
@@ -205,7 +213,8 @@ static ikt_status open_results(ikt_context *ctx, const ikt_study_plan *plan,
     return st;
 }
 
-/* Removes the embeddings of the runs of that data set and method that are best in nothing. */
+/* Removes the embeddings of the runs of that data set and method that are best in nothing. Results
+ * that are to be made anew say nothing of that, and keep theirs until then. */
 static void prune(const ikt_study_plan *plan, const ikt_study_run *of,
                   const ikt_study_result *result) {
     int64_t best[IKT_STUDY_MEASURES];
@@ -218,7 +227,7 @@ static void prune(const ikt_study_plan *plan, const ikt_study_run *of,
         if (run->data != of->data || run->method != of->method || !result[r].is_done) continue;
         for (int64_t m = 0; m < plan->study->n_measures && !is_best; m++)
             is_best = best[m] == r;
-        ikt_study_embedding_file(plan, run, path);
+        ikt_study_embedding_file(plan, result[r].id, path);
         if (!is_best) unlink(path);
     }
 }
@@ -237,7 +246,15 @@ ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study_plan *plan, i
     st = text.status;
     if (st == IKT_OK) st = ikt_locked_append(&file, text.data);
     if (st == IKT_OK) {
+        if (all[run].is_done && !all[run].is_own) { /* that of another build gives way */
+            ikt_study_embedding_file(plan, all[run].id, path);
+            unlink(path);
+        }
         all[run] = *result;
+        all[run].is_own = true;
+        all[run].id = plan->run[run].id;
+        for (int64_t r = 0; r < plan->n_runs && !plan->any_build; r++)
+            if (!all[r].is_own) all[r] = ikt_study_result_empty();
         prune(plan, &plan->run[run], all);
     }
     ikt_locked_close(&file);

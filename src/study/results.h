@@ -1,7 +1,8 @@
 /* What is known about the runs of a study: one line each in OUTPUT/results.csv.
  *
  * A line is added at once when a run ends, by whichever group of ranks or job made it. A line that
- * was cut off, and lines of runs that the study no longer has, are passed over.
+ * was cut off, and lines of runs that the study no longer has, are passed over; a line of this
+ * build of the program stands before those of others.
  */
 #ifndef IKT_STUDY_RESULTS_H
 #define IKT_STUDY_RESULTS_H
@@ -21,12 +22,15 @@ typedef enum {
     IKT_RUN_NUMBERS
 } ikt_run_number;
 
-enum { IKT_STUDY_MESSAGE = 400 };
+enum { IKT_STUDY_MESSAGE = 400, IKT_STUDY_BUILD = 128 };
 
 /* One finished run. Plain memory: ranks send it to each other. */
 typedef struct {
-    bool is_done; /* there is a line of it */
-    bool is_good; /* it succeeded; otherwise `message` says why not */
+    bool is_done;                /* there is a line of it */
+    bool is_good;                /* it succeeded; otherwise `message` says why not */
+    bool is_own;                 /* it was made by this build of the program */
+    uint64_t id;                 /* of the run by the build that made it */
+    char build[IKT_STUDY_BUILD]; /* which that was (ikt_build_name) */
     char message[IKT_STUDY_MESSAGE];
     uint64_t hash;                                       /* of the embedding */
     double number[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES]; /* NaN: not measured */
@@ -43,22 +47,22 @@ ikt_status ikt_study_run_make(ikt_context *ctx, const ikt_study_plan *plan,
 /* LOCAL, pure. Place in `number` of the study's measure m. */
 int64_t ikt_study_number(const ikt_study *study, int64_t m);
 
-/* LOCAL, for one rank. Adds the line of a run. Embeddings are kept for the best runs only: the file
- * of this run (ikt_study_embedding_file), or of others that it surpasses, is removed.
- * Errors: IKT_ERR_FILE; IKT_ERR_USAGE where results.csv belongs to a study with other columns. */
+/* LOCAL, for one rank. Adds the line of a run, made by this build. Embeddings are kept for the best
+ * runs only: the file of this run (ikt_study_embedding_file), or of others that it surpasses, is
+ * removed. Errors: IKT_ERR_FILE; IKT_ERR_USAGE where results.csv belongs to a study with other
+ * columns. */
 ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study_plan *plan, int64_t run,
                                  const ikt_study_result *result);
 
 /* LOCAL, pure. OUTPUT/best/ID.h5. */
-void ikt_study_embedding_file(const ikt_study_plan *plan, const ikt_study_run *run,
-                              char path[IKT_STRING_MAX]);
+void ikt_study_embedding_file(const ikt_study_plan *plan, uint64_t id, char path[IKT_STRING_MAX]);
 
 /* LOCAL, pure. The run of a data set and method that is best by measure m; the first of several;
  * -1 where there is none, or no better way. */
 int64_t ikt_study_best_run(const ikt_study_plan *plan, const ikt_study_result *result, int64_t data,
                            int64_t method, int64_t m);
 
-/* COLLECTIVE. What is known of every run of the plan.
+/* COLLECTIVE. What is known of every run of the plan, by whichever build.
  *   result   [plan->n_runs], receives it; is_done is false where there is no line.
  * Errors: as above; no file is no error. */
 ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,

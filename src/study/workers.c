@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/build.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -242,9 +243,22 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, i
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_alloc(ctx, &w.order, plan->n_runs, sizeof *w.order, "study"));
     if (st == IKT_OK) {
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            if (!result[r].is_done || (retry && !result[r].is_good))
+        int64_t others = 0;
+        for (int64_t r = 0; r < plan->n_runs; r++) {
+            const bool is_other = result[r].is_done && !result[r].is_own;
+            others += is_other;
+            if (!result[r].is_done || (is_other && !plan->any_build) ||
+                (retry && !result[r].is_good))
                 w.order[w.count++] = &plan->run[r];
+        }
+        if (others > 0)
+            ikt_log(
+                ctx, IKT_LOG_STAGE,
+                "%s: %lld results in results.csv were made by other builds of the program, whose "
+                "numbers may differ from those of this one (%s): %s",
+                plan->study->name, (long long)others, ikt_build_name(),
+                plan->any_build ? "they are taken as they are, and the report tells which"
+                                : "they are made anew; --any-build takes them as they are");
         qsort(w.order, (size_t)w.count, sizeof *w.order, longest_first);
         name_session(ctx, &w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,

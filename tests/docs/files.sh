@@ -32,7 +32,8 @@ iktsne embed five-subspace.h5 fisher.h5 $short affinity.kind=fisher fisher.suppo
 iktsne embed five-subspace.h5 kernel.h5 layout.objective=kpca kernel.kind=gaussian kernel.landmarks=40 output.model=kernel-model.h5 output.measures=none
 iktsne embed five-subspace.h5 kernel.h5 layout.objective=kpca kernel.kind=isolation isolation.psi=8 kernel.landmarks=40 output.model=coded-model.h5 output.measures=none output.overwrite=yes
 iktsne embed five-subspace.h5 cost.h5 $short layout.objective=nerv layout.init=spectral layout.eigengap=absolute
-iktsne embed five-subspace.h5 whole.h5 $short affinity.support=whole
+printf 'input: {file: five-subspace.h5}\n' >whole.yaml
+iktsne embed whole.yaml output.file=whole.h5 $short affinity.support=whole
 iktsne embed five-subspace.h5 groups.h5 $short layout.regulariser=laplacian layout.regulariser_rank=4
 iktsne embed input.graph=graph.h5 output.file=again.h5 $short
 iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop

@@ -16,8 +16,8 @@ const ikt_lent *ikt_lent_of(const ikt_context *ctx) {
 ikt_source *ikt_lent_find(const ikt_context *ctx, const char *name) {
     const ikt_lent *lent = ctx->lent;
     if (!lent) return NULL;
-    return strcmp(name, IKT_LENT_GRAPH) == 0                            ? lent->graph
-           : strcmp(name, IKT_LENT_PAIRS) == 0                          ? lent->pairs
-           : strncmp(name, IKT_LENT_START, strlen(IKT_LENT_START)) == 0 ? lent->start
-                                                                        : NULL;
+    return strcmp(name, IKT_LENT_GRAPH) == 0   ? lent->graph
+           : strcmp(name, IKT_LENT_PAIRS) == 0 ? lent->pairs
+           : strcmp(name, IKT_LENT_START) == 0 ? lent->start
+                                               : NULL;
 }

@@ -10,7 +10,7 @@
 
 #include "io/sources/source.h"
 
-/* The names; a hash may follow that of positions. */
+/* The names. */
 #define IKT_LENT_GRAPH "memory:graph"
 #define IKT_LENT_PAIRS "memory:pairs"
 #define IKT_LENT_START "memory:start"
