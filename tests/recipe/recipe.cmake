@@ -1,3 +1,5 @@
+# What a run is, as the steps that it has and the sentences by which it is refused.
+ikt_add_test(NAME recipe_steps LABEL recipe SOURCES unit/test_recipe.c)
 # Random lines of settings, of which plan, dry run, study and run must say the same. All of them:
 #   python3 tests/recipe/lines.py build/release/iktsne --draws 5000
 find_package(Python3 COMPONENTS Interpreter)

@@ -1,0 +1,175 @@
+/* What a run is: the steps of known runs, what is refused with which sentence, and that everything
+ * that is asked for by a step is made by one before it. */
+#include "support/ikt_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "recipe/recipe.h"
+
+static const ikt_shape labelled = {.data = {.n = 400, .d = 8, .type = IKT_TYPE_F32},
+                                   .has_rows = true,
+                                   .name = "rows.h5:/X"};
+
+/* Defaults and assignments, divided by blanks. */
+static ikt_status make(ikt_context *ctx, const ikt_shape *shape, const char *assignments,
+                       ikt_recipe *out) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char one[128];
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    assert_int_equal(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS), IKT_OK);
+    while (*assignments) {
+        const size_t length = strcspn(assignments, " ");
+        snprintf(one, sizeof one, "%.*s", (int)length, assignments);
+        assert_int_equal(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, one), IKT_OK);
+        assignments += length + strspn(assignments + length, " ");
+    }
+    return ikt_recipe_make(ctx, &settings, shape, 1, 1, out);
+}
+
+static const struct {
+    const char *settings;
+    ikt_step_id steps[IKT_STEPS + 1]; /* ended by IKT_STEPS */
+} known[] = {
+    {"",
+     {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
+      IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+    {"affinity.kind=gaussian layout.init=random",
+     {IKT_STEP_READ, IKT_STEP_SEARCH_ROWS, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
+      IKT_STEP_START_RANDOM, IKT_STEP_LOOP, IKT_STEPS}},
+    {"affinity.kind=gaussian affinity.support=dense layout.init=spectral",
+     {IKT_STEP_READ, IKT_STEP_FILL_ROWS, IKT_STEP_EIGENVECTORS, IKT_STEP_START_EIGENVECTORS,
+      IKT_STEP_LOOP, IKT_STEPS}},
+    {"affinity.support=whole",
+     {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_WHOLE, IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.objective=trimap",
+     {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_KEEP, IKT_STEP_COMPARE_CODES,
+      IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.objective=trimap affinity.kind=knn",
+     {IKT_STEP_READ, IKT_STEP_SEARCH_ROWS, IKT_STEP_KEEP, IKT_STEP_COMPARE_ROWS,
+      IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+    {"affinity.kind=fisher layout.init=kda",
+     {IKT_STEP_READ, IKT_STEP_LABELS, IKT_STEP_SEARCH_CLASSES, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
+      IKT_STEP_START_KERNEL, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.init=landmark",
+     {IKT_STEP_READ, IKT_STEP_LANDMARKS, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_WEIGH,
+      IKT_STEP_SYMMETRISE, IKT_STEP_START_LANDMARKS, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.objective=pca", {IKT_STEP_READ, IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.objective=kda",
+     {IKT_STEP_READ, IKT_STEP_LABELS, IKT_STEP_START_KERNEL, IKT_STEP_LOOP, IKT_STEPS}},
+    {"layout.eigengap=absolute",
+     {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
+      IKT_STEP_EIGENVECTORS, IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}}};
+
+static void runs_have_the_steps_that_they_need(void **state) {
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        ikt_recipe recipe;
+        int count = 0;
+        assert_int_equal(make(*state, &labelled, known[k].settings, &recipe), IKT_OK);
+        for (; known[k].steps[count] != IKT_STEPS; count++)
+            assert_true(ikt_steps_have(&recipe.steps, known[k].steps[count]));
+        assert_int_equal(recipe.steps.count, count);
+    }
+}
+
+/* A value is there when a step takes it, and no step makes what none asks for. */
+static void steps_take_what_was_made_before(void **state) {
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        ikt_recipe recipe;
+        unsigned made = 0;
+        assert_int_equal(make(*state, &labelled, known[k].settings, &recipe), IKT_OK);
+        for (int s = 0; s < recipe.steps.count; s++) {
+            const ikt_step *step = ikt_step_of(recipe.steps.id[s]);
+            assert_int_equal(step->takes & ~made, 0);
+            assert_int_equal(made & step->makes, 0);
+            made |= step->makes;
+        }
+        assert_true(made & IKT_VALUE_MAP);
+    }
+}
+
+/* Settings, the end of their sentence, and the code. */
+static const struct {
+    const char *settings, *sentence;
+    ikt_status status;
+} refused[] = {
+    {"affinity.support=whole layout.objective=nerv", "would not add up to it; take tsne or sne",
+     IKT_ERR_USAGE},
+    {"affinity.support=dense layout.objective=umap",
+     "affinity.support = dense does not go with layout.objective=umap, which goes along the "
+     "entries of a sparse P: take affinity.support=sparse",
+     IKT_ERR_USAGE},
+    {"affinity.kind=fisher preprocess.metric=manhattan",
+     "which preprocess.metric=manhattan does not have: take euclidean, cosine, correlation, or "
+     "kernel.kind=isolation",
+     IKT_ERR_USAGE},
+    {"isolation.form=forest output.model=m.h5", "the file holds centres of cells, not trees",
+     IKT_ERR_USAGE},
+    {"affinity.kind=fuzzy affinity.support=dense", "leave affinity.support at sparse",
+     IKT_ERR_USAGE},
+    {"layout.objective=trimap output.graph=g.h5",
+     "output.graph keeps P, which layout.objective=trimap does not make", IKT_ERR_USAGE},
+    {"affinity.support=whole layout.batch_rows=50", "never holds: take sparse or dense",
+     IKT_ERR_USAGE},
+    {"layout.batch_rows=50 layout.batch_neighbours=31",
+     "layout.batch_neighbours = 31, but a row of P has 30 entries only: take fewer, or "
+     "affinity.neighbours more",
+     IKT_ERR_USAGE},
+    {"gaussian.perplexity=5",
+     "as it goes with affinity.kind=gaussian, ", IKT_ERR_USAGE},
+    {"run.max_time=5 run.checkpoint=none", "and run.checkpoint is none", IKT_ERR_USAGE},
+    {"run.max_time=soon", "days-hours, auto or none", IKT_ERR_USAGE},
+    {"preprocess.pca=9", "but rows.h5:/X has only 8 columns", IKT_ERR_USAGE}};
+
+static void what_does_not_go_together_is_refused(void **state) {
+    for (size_t r = 0; r < sizeof refused / sizeof *refused; r++) {
+        ikt_recipe recipe;
+        assert_int_equal(make(*state, &labelled, refused[r].settings, &recipe), refused[r].status);
+        if (!strstr(ikt_message(*state), refused[r].sentence))
+            fail_msg("%s: %s", refused[r].settings, ikt_message(*state));
+        ikt_clear(*state);
+    }
+}
+
+static void what_needs_labels_is_refused_without(void **state) {
+    static const char *const needs[] = {"layout.objective=kda", "layout.init=kda",
+                                        "affinity.kind=fisher"};
+    ikt_shape bare = labelled;
+    bare.is_unlabelled = true;
+    for (size_t n = 0; n < sizeof needs / sizeof *needs; n++) {
+        ikt_recipe recipe;
+        assert_int_equal(make(*state, &bare, needs[n], &recipe), IKT_ERR_DATA);
+        assert_non_null(strstr(ikt_message(*state), "name them by input.labels"));
+        ikt_clear(*state);
+        assert_int_equal(make(*state, &labelled, needs[n], &recipe), IKT_OK);
+    }
+}
+
+/* Numbers of rows and columns of other files. */
+static void other_files_have_to_fit(void **state) {
+    ikt_shape shape = labelled;
+    ikt_recipe recipe;
+    shape.start_rows = 399;
+    shape.start_dimensions = 2;
+    assert_int_equal(make(*state, &shape, "layout.init_file=a.h5", &recipe), IKT_ERR_DATA);
+    assert_non_null(strstr(ikt_message(*state), "a.h5 holds 399 positions, the data has 400 rows"));
+    ikt_clear(*state);
+    shape.start_rows = 400;
+    assert_int_equal(make(*state, &shape, "layout.init_file=a.h5", &recipe), IKT_OK);
+    shape.start_dimensions = 3;
+    assert_int_equal(make(*state, &shape, "layout.init_file=a.h5", &recipe), IKT_ERR_DATA);
+    ikt_clear(*state);
+    shape = labelled;
+    shape.model_columns = 9;
+    assert_int_equal(make(*state, &shape, "isolation.model_from=m.h5", &recipe), IKT_ERR_DATA);
+    ikt_clear(*state);
+    shape.model_columns = 8;
+    assert_int_equal(make(*state, &shape, "isolation.model_from=m.h5", &recipe), IKT_OK);
+}
+
+IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
+              ikt_test(steps_take_what_was_made_before),
+              ikt_test(what_does_not_go_together_is_refused),
+              ikt_test(what_needs_labels_is_refused_without), ikt_test(other_files_have_to_fit))
