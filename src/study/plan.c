@@ -326,7 +326,7 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, reading
     if (slash) memmove(model, slash + 1, strlen(slash));
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_parts(&settings, parts);
-    IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
     slash = strrchr(table->file, '/');
     snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, slash ? slash + 1 : table->file,
              table->n, table->d);
@@ -355,7 +355,8 @@ static ikt_status append(ikt_context *ctx, ikt_study_plan *plan, reading *r,
         if (plan->run[i].seed == run->seed && ikt_study_same_values(plan, &plan->run[i], run))
             return IKT_OK;
     if ((n & (n - 1)) == 0) /* the capacity is the next power of two */
-        IKT_TRY(ikt_resize(ctx, &plan->run, n ? 2 * n : 1, sizeof *plan->run, "study"));
+        IKT_TRY(
+            ikt_agree(ctx, ikt_resize(ctx, &plan->run, n ? 2 * n : 1, sizeof *plan->run, "study")));
     plan->run[n] = *run;
     IKT_TRY(identify(ctx, plan, r, &plan->run[n]));
     plan->n_runs++;

@@ -310,6 +310,8 @@ static void maps_and_files(void **state) {
                              labels[ikt_embedding_first(again) + k]);
         assert_non_null(strstr(ikt_embedding_yaml(again), "iterations: 30\n"));
         refuse(ctx, ikt_embedding_write(again, "copy.h5", false), IKT_ERR_USAGE, "copy it");
+        refuse(ctx, ikt_embedding_draw(again, i ? other : file, true, NULL), IKT_ERR_USAGE,
+               "the output and the embedding are the same file");
         ikt_embedding_destroy(&again);
     }
     ikt_embedding_destroy(&map);
