@@ -127,17 +127,22 @@ static ikt_status compare_fine(ikt_line *line) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* Whether the objective takes codes, as such or to compare any two rows by. */
+static bool keeps_codes(const ikt_line *line) {
+    return ikt_steps_have(line->steps, IKT_STEP_COMPARE_CODES) ||
+           ikt_layout_objective(&line->settings->layout)->needs & IKT_NEEDS_CODES;
+}
+
 /* COLLECTIVE. Draws the model, from the rows of the input or of isolation.model_from, and codes the
  * own rows; from here on the coordinates are not needed. */
 ikt_status ikt_step_code(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    const bool has_lists = !ikt_steps_have(line->steps, IKT_STEP_COMPARE_CODES) &&
-                           !line->options->model_writer && p->is_found;
+    const bool is_done = p->is_found && !keeps_codes(line) && !line->options->model_writer;
     const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(line->data));
     const ikt_codes_rows shape = ikt_codes_rows_of(line->data);
     ikt_model_spec spec;
-    if (has_lists) return IKT_OK; /* which a checkpoint has had */
+    if (is_done) return IKT_OK; /* a checkpoint has had the lists */
     IKT_TRY(ikt_model_spec_make(ctx, line->settings, p->rows.n, drawn, &shape, &spec));
     p->psi = spec.psi;
     p->pool = spec.pool;
@@ -187,9 +192,7 @@ ikt_status ikt_step_search_codes(ikt_line *line) {
     }
     ikt_model_destroy(&line->model);
     ikt_code_places_destroy(&line->places);
-    if (!ikt_steps_have(line->steps, IKT_STEP_COMPARE_CODES) &&
-        !(ikt_layout_objective(&line->settings->layout)->needs & IKT_NEEDS_CODES))
-        ikt_codes_destroy(&p->codes);
+    if (!keeps_codes(line)) ikt_codes_destroy(&p->codes);
     return st;
 }
 
