@@ -117,7 +117,7 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 typedef enum {
     IKT_SCORES_CODES,     /* numbers of differing entries of the rows' cell codes */
     IKT_SCORES_DISTANCES, /* squared Euclidean distances of the preprocessed rows */
-    IKT_SCORES_FISHER     /* squared Fisher distances, by given labels (metric/segment.h) */
+    IKT_SCORES_CLASSES     /* squared Fisher distances, by given labels (metric/segment.h) */
 } ikt_affinity_scores;
 
 /* How both directions of a pair become one entry of P. */

@@ -314,7 +314,7 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
                 "the last iterations of a run with the whole kernel draw from more partitionings "
                 "and take shorter steps: the embedding will not be that of one longer run");
     const bool has_pool = ikt_layout_objective(layout) == &ikt_objective_trimap &&
-                          layout->trimap.triplets == IKT_TRIPLETS_POOL;
+                          layout->own.triplet.triplets == IKT_TRIPLETS_POOL;
     if (has_pool && options->from)
         ikt_log(ctx, IKT_LOG_WARN,
                 "the last iterations of a run of trimap with a pool take shorter steps: the "

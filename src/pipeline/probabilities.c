@@ -486,7 +486,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
          * checkpoint has had the lists, codes alone are made, for those who need them. */
         const bool writes_codes = options->model_writer && j.kind->scores == IKT_SCORES_CODES;
-        if (j.kind->scores == IKT_SCORES_FISHER)
+        if (j.kind->scores == IKT_SCORES_CLASSES)
             st = find_by_labels(ctx, &j, p);
         else if ((p->is_found || (options->needs & of_rows) == IKT_NEEDS_FEATURES) &&
                  !needs_codes(&j) && !writes_codes)
