@@ -117,7 +117,7 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 typedef enum {
     IKT_SCORES_CODES,     /* numbers of differing entries of the rows' cell codes */
     IKT_SCORES_DISTANCES, /* squared Euclidean distances of the preprocessed rows */
-    IKT_SCORES_FISHER     /* squared Fisher distances, by given labels (metric/segment.h) */
+    IKT_SCORES_CLASSES     /* squared Fisher distances, by given labels (metric/segment.h) */
 } ikt_affinity_scores;
 
 /* How both directions of a pair become one entry of P. */
@@ -143,7 +143,6 @@ typedef struct {
     ikt_symmetry symmetry;
     const ikt_section *section; /* its keys, which kinds may share; or NULL */
     size_t keys;                /* where their struct is in ikt_affinity_settings */
-    const ikt_section *also;    /* the section of another kind, which it reads, too; or NULL */
     const ikt_rule *rules;      /* what it does not go with; or NULL */
     bool counts_neighbours;     /* affinity.neighbours means something in every form of P */
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */

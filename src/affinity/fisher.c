@@ -95,7 +95,7 @@ static const ikt_rule rules[] = {
     {{0}, NULL, IKT_OK}};
 
 const ikt_affinity ikt_affinity_fisher = {.name = "fisher",
-                                          .scores = IKT_SCORES_FISHER,
+                                          .scores = IKT_SCORES_CLASSES,
                                           .section = &ikt_fisher_section,
                                           .keys = offsetof(ikt_affinity_settings, fisher),
                                           .neighbours = ikt_perplexity_neighbours,

@@ -50,9 +50,7 @@ typedef struct {
     int regulariser_vectors;
     int64_t batch_rows; /* of ikt_batch_settings, so the next; IKT_AUTO_INT: all rows move */
     int64_t batch_neighbours;
-    ikt_trimap_settings trimap; /* of single objectives, in sections of their own */
-    ikt_umap_settings umap;
-    ikt_largevis_settings largevis;
+    ikt_objective_own own; /* of single objectives, in sections of their own */
 } ikt_layout_settings;
 
 extern const ikt_section ikt_layout_section;

@@ -171,9 +171,7 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .accuracy = settings->accuracy,
                                    .sharing = settings->grid,
                                    .seed = seed,
-                                   .trimap = settings->trimap,
-                                   .umap = settings->umap,
-                                   .largevis = settings->largevis,
+                                   .own = settings->own,
                                    .laplacian = {.kind = settings->regulariser,
                                                  .form = settings->regulariser_form,
                                                  .weight = settings->regulariser_weight,
@@ -365,9 +363,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
-    settings->trimap = options.trimap;
-    settings->umap = options.umap;
-    settings->largevis = options.largevis;
+    settings->own = options.own;
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : schedules[settings->preset].init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

@@ -233,4 +233,4 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
     .memory = ikt_divergence_memory, .state = ikt_regulariser_state, .state_array = state_array
 
 const ikt_objective_kind ikt_objective_dense_tsne = {KIND, .value_name = "KL"};
-const ikt_objective_kind ikt_objective_dense_laptsne = {KIND, .value_name = "cost"};
+const ikt_objective_kind ikt_objective_dense_regularised = {KIND, .value_name = "cost"};

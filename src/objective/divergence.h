@@ -80,7 +80,7 @@ ikt_map_condition ikt_map_condition_of(double z, int64_t n);
  * (dense_tsne.c): what ikt_divergence_create gives with exact sums, to rounding, in about half the
  * time. Positions are replicated on every rank. t-SNE's own `create` makes it where it can. With a
  * regulariser that pulls at the map the value is not KL alone. */
-extern const ikt_objective_kind ikt_objective_dense_tsne, ikt_objective_dense_laptsne;
+extern const ikt_objective_kind ikt_objective_dense_tsne, ikt_objective_dense_regularised;
 
 /* LOCAL. The floor under P in the second term of NeRV, for n points: 0.01 / (n (n - 1)), so that
  * all pairs together have a hundredth of the mass. */

@@ -74,14 +74,14 @@ static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options 
     if (is_largevis(kind))
         return (rule){.a = 1,
                       .b = 1,
-                      .gamma = options->largevis.repulsion,
+                      .gamma = options->own.largevis.repulsion,
                       .soft = 0.1,
                       .clip = 5,
-                      .samples = (double)options->largevis.sample.negatives,
+                      .samples = (double)options->own.largevis.sample.negatives,
                       .pair = {.kind = IKT_PAIR_TSNE},
                       .pull = 4,
-                      .sample = options->largevis.sample};
-    const ikt_umap_settings *umap = &options->umap;
+                      .sample = options->own.largevis.sample};
+    const ikt_umap_settings *umap = &options->own.umap;
     return (rule){.a = umap->a,
                   .b = umap->b,
                   .gamma = umap->repulsion,
@@ -105,8 +105,8 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                         "layout.objective=%s takes repulsion from rows drawn at random; leave it "
                         "at auto",
                         kind->name);
-    if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->umap);
-    return ikt_largevis_resolve(ctx, n, &options->largevis);
+    if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->own.umap);
+    return ikt_largevis_resolve(ctx, n, &options->own.largevis);
 }
 
 /* --- making and destroying -------------------------------------------------------------------- */
@@ -412,6 +412,17 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     return IKT_OK;
 }
 
+/* Fewer rows have a pool of their own. */
+static void shrink_umap(ikt_objective_own *own, int64_t n) {
+    (void)n;
+    own->umap.sample.pool = own->umap.sample.far_rows = IKT_AUTO_INT;
+}
+
+static void shrink_largevis(ikt_objective_own *own, int64_t n) {
+    (void)n;
+    own->largevis.sample.pool = own->largevis.sample.far_rows = IKT_AUTO_INT;
+}
+
 static const ikt_rule rules[] = {
     {{IKT_NOT(IKT_FACT_SPARSE)},
      "affinity.support = {affinity.support} does not go with layout.objective={layout.objective}, "
@@ -427,16 +438,20 @@ static const ikt_rule rules[] = {
 
 const ikt_objective_kind ikt_objective_umap = {.name = "umap",
                                                .section = &ikt_umap_section,
+                                               .keys = offsetof(ikt_objective_own, umap),
+                                               .shrink = shrink_umap,
                                                .has_curve = true,
                                                .sample =
-                                                   offsetof(ikt_objective_options, umap.sample),
+                                                   offsetof(ikt_objective_options, own.umap.sample),
                                                .iterations = 500,
                                                .many_iterations = 1000,
                                                NEGATIVE_SAMPLING_KIND};
 const ikt_objective_kind ikt_objective_largevis = {
     .name = "largevis",
     .section = &ikt_largevis_section,
-    .sample = offsetof(ikt_objective_options, largevis.sample),
+    .keys = offsetof(ikt_objective_own, largevis),
+    .shrink = shrink_largevis,
+    .sample = offsetof(ikt_objective_options, own.largevis.sample),
     .iterations = 1000,
     .many_iterations = 2000,
     NEGATIVE_SAMPLING_KIND};

@@ -1,6 +1,7 @@
 /* The objectives that there are: formulas, and the table of them. */
 #include "objective/objective.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "objective/divergence.h"
@@ -41,24 +42,24 @@ const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND,
                                                .state_array = ikt_divergence_state_array};
 
 /* LaptSNE: t-SNE and lambda times its regulariser (laplacian.h), whose value is not KL alone. */
-static const ikt_objective_kind laptsne = {IKT_DIVERGENCE_KIND,
-                                           .name = "tsne",
-                                           .value_name = "cost",
-                                           .divergence = &tsne,
-                                           .places = IKT_PLACES_BY_KERNEL,
-                                           .create = ikt_divergence_create,
-                                           .state = ikt_regulariser_state,
-                                           .state_array = ikt_divergence_state_array};
+static const ikt_objective_kind regularised = {IKT_DIVERGENCE_KIND,
+                                               .name = "tsne",
+                                               .value_name = "cost",
+                                               .divergence = &tsne,
+                                               .places = IKT_PLACES_BY_KERNEL,
+                                               .create = ikt_divergence_create,
+                                               .state = ikt_regulariser_state,
+                                               .state_array = ikt_divergence_state_array};
 
 /* A dense P with exact sums takes one pass for everything. */
 static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inputs,
                               ikt_objective *out) {
     const bool is_student = inputs->options.degrees == 0 || inputs->options.degrees == 1;
     const bool is_regularised = ikt_regulariser_pulls(&inputs->options);
-    if (is_regularised) out->kind = &laptsne;
+    if (is_regularised) out->kind = &regularised;
     if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT || !is_student)
         return ikt_divergence_create(ctx, inputs, out);
-    out->kind = is_regularised ? &ikt_objective_dense_laptsne : &ikt_objective_dense_tsne;
+    out->kind = is_regularised ? &ikt_objective_dense_regularised : &ikt_objective_dense_tsne;
     return out->kind->create(ctx, inputs, out);
 }
 
@@ -177,6 +178,20 @@ static const ikt_objective_kind *const table[IKT_OBJECTIVES] = {IKT_OBJECTIVE_TA
 
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name) {
     return table[name];
+}
+
+void ikt_objective_parts(ikt_objective_own *own, ikt_config_part parts[IKT_OBJECTIVE_PARTS]) {
+    int count = 0;
+    for (int k = 0; k < IKT_OBJECTIVES; k++)
+        if (table[k]->section)
+            parts[count++] = (ikt_config_part){table[k]->section, (char *)own + table[k]->keys};
+    assert(count == IKT_OBJECTIVE_PARTS);
+    (void)count;
+}
+
+void ikt_objective_shrink(ikt_objective_own *own, int64_t n) {
+    for (int k = 0; k < IKT_OBJECTIVES; k++)
+        if (table[k]->shrink) table[k]->shrink(own, n);
 }
 
 ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,

@@ -15,8 +15,8 @@
 #include "affinity/dense.h"
 #include "affinity/whole.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "config/facts.h"
-#include "config/key.h"
 #include "graph/graph.h"
 #include "io/hdf5/parts.h"
 #include "isolation/codes.h"
@@ -27,7 +27,7 @@
 #include "sampled/features.h"
 #include "sampled/joined.h"
 #include "sampled/negative_settings.h"
-#include "sampled/trimap_settings.h"
+#include "sampled/triplet_settings.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
 typedef enum {
@@ -68,6 +68,21 @@ typedef enum {
     IKT_PLACES_BY_TRIPLETS /* with old rows */
 } ikt_placing_way;
 
+/* Settings of single objectives, in sections of their own. */
+typedef struct {
+    ikt_triplet_settings triplet;
+    ikt_umap_settings umap;
+    ikt_largevis_settings largevis;
+} ikt_objective_own;
+
+enum { IKT_OBJECTIVE_PARTS = 3 };
+
+/* LOCAL. These sections, bound to the members of `own`, for config.h. */
+void ikt_objective_parts(ikt_objective_own *own, ikt_config_part parts[IKT_OBJECTIVE_PARTS]);
+
+/* LOCAL. Lowers what was chosen for more rows to what suits a subset of n of them. */
+void ikt_objective_shrink(ikt_objective_own *own, int64_t n);
+
 /* What the settings say to an objective. */
 typedef struct {
     double trade_off;    /* between both divergences, where the objective has two */
@@ -77,9 +92,7 @@ typedef struct {
     int sharing;         /* ikt_fft_sharing */
     ikt_fft_rates rates; /* of the machine, where the sharing is left to them */
     uint64_t seed;       /* for draws */
-    ikt_trimap_settings trimap;
-    ikt_umap_settings umap;
-    ikt_largevis_settings largevis;
+    ikt_objective_own own;
     ikt_laplacian_settings laplacian; /* of the regulariser of t-SNE */
 } ikt_objective_options;
 
@@ -166,8 +179,11 @@ struct ikt_objective_kind {
     unsigned needs;             /* ikt_objective_need */
     const ikt_rule *rules;      /* what it does not go with; or NULL */
     const ikt_section *section; /* its own keys, or NULL; */
+    size_t keys;                /* where their struct is in ikt_objective_own; */
     const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
     size_t sample;              /* where in the options its negative samples are; 0: it has none */
+    int pair_sums;    /* sums over all pairs of an evaluation, where it compares no P: plans of time
+                         count them */
     bool has_curve;   /* its kernel is a power, which takes logarithms: plans of time count them */
     bool takes_parts; /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
@@ -192,6 +208,8 @@ struct ikt_objective_kind {
      * contradict each other. */
     ikt_status (*resolve)(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options);
+    /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
+    void (*shrink)(ikt_objective_own *own, int64_t n);
     /* LOCAL, pure. How long the lists of neighbours are where affinity.neighbours is auto, and how
      * long they must be at least. NULL: as long as the kernel asks for.
      *   has_distances   rows are compared by distances, not by codes */

@@ -236,6 +236,7 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=sammon sums over all pairs of rows exactly: leave "
                         "layout.repulsion at auto");
+    options->repulsion = IKT_REPULSION_EXACT;
     return ikt_objective_refuse_trade_off(ctx, kind, options);
 }
 
@@ -300,6 +301,7 @@ const ikt_objective_kind ikt_objective_sammon = {.name = "sammon",
                                                  .value_name = "cost",
                                                  .needs = IKT_NEEDS_FEATURES,
                                                  .rules = rules,
+                                                 .pair_sums = 2,
                                                  .learning_rate = 1,
                                                  .start_deviation = 0.5,
                                                  .optimiser = &ikt_optimiser_momentum,

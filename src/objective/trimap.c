@@ -20,23 +20,24 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
                         "layout.repulsion is for objectives that sum over all pairs of rows, which "
                         "layout.objective=trimap does not: leave it out");
     IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
-    return ikt_trimap_resolve(ctx, &options->trimap, n);
+    return ikt_trimap_resolve(ctx, &options->own.triplet, n);
 }
 
 static int64_t lists(const ikt_objective_options *options, bool has_distances, int64_t *least) {
-    const ikt_trimap_settings *s = &options->trimap;
+    const ikt_triplet_settings *s = &options->own.triplet;
     *least = s->neighbours;
     if (has_distances && s->scale_to > *least) *least = s->scale_to;
-    return ikt_trimap_lists(s, has_distances);
+    return ikt_triplet_lists(s, has_distances);
 }
 
 static const ikt_trimap_way *way_of(const ikt_objective_options *options) {
-    return options->trimap.triplets == IKT_TRIPLETS_FIXED ? &ikt_trimap_fixed : &ikt_trimap_pool;
+    return options->own.triplet.triplets == IKT_TRIPLETS_FIXED ? &ikt_trimap_fixed
+                                                               : &ikt_trimap_pool;
 }
 
 /* The objective of one of the ways knows it by its kind. */
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
-    const ikt_trimap_settings *s = &inputs->options.trimap;
+    const ikt_triplet_settings *s = &inputs->options.own.triplet;
     ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
     ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
     ikt_status st =
@@ -96,6 +97,10 @@ ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q,
                     "another layout.init");
 }
 
+static void shrink(ikt_objective_own *own, int64_t n) {
+    if (own->triplet.pool_rows > n) own->triplet.pool_rows = IKT_AUTO_INT;
+}
+
 static const ikt_idle idle[] = {
     {"pool_rows", "triplets", "fixed", 0, "trimap.triplets=pool"},
     {"redraw", "triplets", "fixed", 0, "trimap.triplets=pool"},
@@ -107,7 +112,9 @@ static const ikt_idle idle[] = {
     {NULL, NULL, NULL, 0, NULL}};
 
 const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
-                                                 .section = &ikt_trimap_section,
+                                                 .section = &ikt_triplet_section,
+                                                 .keys = offsetof(ikt_objective_own, triplet),
+                                                 .shrink = shrink,
                                                  .idle = idle,
                                                  .places = IKT_PLACES_BY_TRIPLETS,
                                                  .value_name = "cost",

@@ -39,7 +39,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
     st = ikt_agree(ctx, st);
     out->y = t->y;
     IKT_TRY(st);
-    return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.trimap,
+    return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.own.triplet,
                                    inputs->options.seed, &t->triplets);
 }
 
@@ -63,7 +63,7 @@ static double between(const state *t, int64_t a, int64_t b, double along[IKT_DIM
 /* What one triplet does to row r, which has that role in it; returns its loss. */
 static double add_triplet(const state *t, ikt_triplet_role role, int64_t r,
                           const ikt_triplet_entry *entry, double sum[IKT_DIMENSIONS_MOST]) {
-    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const int64_t i = role == IKT_AS_ANCHOR ? r : entry->first;
     const int64_t j = role == IKT_AS_ANCHOR ? entry->first
@@ -126,7 +126,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {
     const state *t = objective->self;
-    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     snprintf(text, size, "%lld triplets a row, drawn once",
              (long long)(s->neighbours * s->outliers + s->random));
 }
@@ -135,10 +135,10 @@ static int64_t memory(const ikt_objective_shape *shape) {
     const int64_t n_local = shape->rows.count, q = shape->q;
     const int64_t row_bytes =
         shape->columns > 0 ? 4 * shape->columns + 4 : ikt_codes_memory(1, shape->psi, shape->t);
-    return ikt_fixed_triplets_memory(n_local, &shape->options.trimap) +
+    return ikt_fixed_triplets_memory(n_local, &shape->options.own.triplet) +
            ikt_replica_memory(&shape->rows, shape->q) +
            n_local * (2 * q * (int64_t)sizeof(float) + row_bytes) +
-           shape->options.trimap.neighbours * 8 * n_local;
+           shape->options.own.triplet.neighbours * 8 * n_local;
 }
 
 const ikt_trimap_way ikt_trimap_fixed = {create, destroy, evaluate, describe, memory};

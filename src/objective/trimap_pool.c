@@ -67,7 +67,7 @@ typedef struct {
 /* --- making and destroying -------------------------------------------------------------------- */
 
 /* Work space of a thread, in whole lines of the cache. */
-static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) {
+static int64_t space_of(const ikt_triplet_settings *s, int q, int64_t row_bytes) {
     const int64_t of_forces = s->neighbours * IKT_TILE * (2 * q + 3) * (int64_t)sizeof(float);
     const int64_t of_rows = s->far_rows * row_bytes;
     return (ikt_larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 *
@@ -76,7 +76,7 @@ static int64_t space_of(const ikt_trimap_settings *s, int q, int64_t row_bytes) 
 
 static ikt_status allocate(state *t) {
     ikt_context *ctx = t->ctx;
-    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     const int64_t n_local = t->inputs.rows.count, q = t->inputs.q, m = s->neighbours;
     const int64_t rows = n_local + t->edges.n_ghost, far = t->edges.tiles * EPOCHS * s->far_rows;
     const size_t number = sizeof(float);
@@ -99,7 +99,7 @@ static ikt_status allocate(state *t) {
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                          ikt_similarity *similarity, ikt_neighbours *lists, ikt_objective *out) {
-    const ikt_trimap_settings *s = &inputs->options.trimap;
+    const ikt_triplet_settings *s = &inputs->options.own.triplet;
     const uint64_t seed = inputs->options.seed;
     state *t = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, purpose));
@@ -197,7 +197,7 @@ static bool draw_pools(state *t, int64_t iteration) {
 
 /* LOCAL. The far rows of a tile in all epochs of the batch. */
 static void choose_far(const state *t, int64_t k) {
-    const int64_t f = t->inputs.options.trimap.far_rows;
+    const int64_t f = t->inputs.options.own.triplet.far_rows;
     const int64_t tile = t->inputs.rows.first / IKT_TILE + k;
     ikt_similarity_ask_own(&t->similarity, tile);
     for (int e = 0; e < EPOCHS; e++) {
@@ -209,7 +209,7 @@ static void choose_far(const state *t, int64_t k) {
 
 /* LOCAL. Their D. */
 static void meet_far(const state *t, int64_t k, char *scratch) {
-    const int64_t f = t->inputs.options.trimap.far_rows;
+    const int64_t f = t->inputs.options.own.triplet.far_rows;
     const int64_t tile = t->inputs.rows.first / IKT_TILE + k;
     for (int e = 0; e < EPOCHS; e++) {
         const int64_t at = (k * EPOCHS + e) * f;
@@ -273,7 +273,7 @@ static void add_tile(const state *t, ikt_tile_forces *forces, const ikt_tile_job
 /* LOCAL. The forces of far rows and along own edges; coefficients of these.
  *   is_new   whether tiles have other far rows than before */
 static void add_tiles(const state *t, bool is_new) {
-    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     ikt_tile_forces *forces = ikt_tile_forces_for(ikt_cpu_isa());
     const double n = (double)t->inputs.rows.n, pairs = (double)(s->far_rows / 2);
     const ikt_tile_job common = {
@@ -344,7 +344,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {
     const state *t = objective->self;
-    const ikt_trimap_settings *s = &t->inputs.options.trimap;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     char every[32] = "iteration";
     if (s->redraw > 1) snprintf(every, sizeof every, "%lld iterations", (long long)s->redraw);
     snprintf(text, size,
@@ -354,7 +354,7 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
 }
 
 static int64_t memory(const ikt_objective_shape *shape) {
-    const ikt_trimap_settings *s = &shape->options.trimap;
+    const ikt_triplet_settings *s = &shape->options.own.triplet;
     const ikt_rows *rows = &shape->rows;
     const int64_t q = shape->q, m = s->neighbours, number = sizeof(float);
     const int64_t tiles = rows->count / IKT_TILE + 2;

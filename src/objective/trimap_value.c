@@ -42,7 +42,7 @@ static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const c
 }
 
 ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
-                                   const ikt_trimap_settings *settings, const ikt_similarity *s,
+                                   const ikt_triplet_settings *settings, const ikt_similarity *s,
                                    const ikt_near_edges *edges, ikt_trimap_value *out) {
     const int64_t size = sample_of(rows), m = settings->neighbours;
     char *payload = NULL;
@@ -94,7 +94,7 @@ static double square_between(int q, const float *a, const float *b) {
 /* The loss of one row's triplets: that of near ones and that of random ones. */
 static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, int q,
                        const float *y, int64_t a, ikt_exact_sum sum[2]) {
-    const ikt_trimap_settings *s = &v->settings;
+    const ikt_triplet_settings *s = &v->settings;
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
     const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
@@ -124,7 +124,7 @@ static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, i
 
 double ikt_trimap_value_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
                            int q, const float *y) {
-    const ikt_trimap_settings *s = &v->settings;
+    const ikt_triplet_settings *s = &v->settings;
     const double rows = (double)v->pool.size, m = (double)s->neighbours;
     const double of_near = m * (double)s->outliers, of_random = (double)s->random;
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};

@@ -12,12 +12,12 @@
 #include "sampled/far_similarity.h"
 #include "sampled/near_edges.h"
 #include "sampled/pool.h"
-#include "sampled/trimap_settings.h"
+#include "sampled/triplet_settings.h"
 
 enum { IKT_TRIMAP_VALUE_FAR = 4 };
 
 typedef struct {
-    ikt_trimap_settings settings;
+    ikt_triplet_settings settings;
     double most;     /* of L over the sample: weights by ratios need it */
     ikt_pool pool;   /* the rows of the sample */
     int32_t *far;    /* [pool.count * 4] places of far rows in the pool */
@@ -28,7 +28,7 @@ typedef struct {
 
 /* COLLECTIVE. Errors: IKT_ERR_RESOURCE; destroy it in any case. */
 ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
-                                   const ikt_trimap_settings *settings,
+                                   const ikt_triplet_settings *settings,
                                    const ikt_similarity *similarity, const ikt_near_edges *edges,
                                    ikt_trimap_value *out);
 void ikt_trimap_value_destroy(ikt_trimap_value *value);

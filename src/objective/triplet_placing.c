@@ -68,7 +68,7 @@ int64_t ikt_triplets_placing_memory(int64_t m, int64_t n_far, int q, int threads
 void ikt_point_triplets_set(ikt_point_triplets *t, const uint32_t *row, const float *d,
                             const float *far_d) {
     const ikt_placed_triplets *old = t->old;
-    const ikt_trimap_settings *s = &old->settings;
+    const ikt_triplet_settings *s = &old->settings;
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
     const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
     const double of_near = (double)s->outliers / (double)old->n_far;
@@ -245,7 +245,7 @@ static void place_point(ikt_point_triplets *t, int64_t trials, ikt_point_search 
 ikt_status ikt_triplets_place(ikt_context *ctx, const ikt_placed_triplets *old,
                               const ikt_neighbours *near, const float *far_d, int64_t trials,
                               float *y, double *cost, int64_t *unsettled) {
-    const ikt_trimap_settings *s = &old->settings;
+    const ikt_triplet_settings *s = &old->settings;
     const int threads = ikt_threads(ctx);
     const double triplets = (double)(s->neighbours * s->outliers + s->random);
     ikt_point_triplets *each IKT_AT_END(ikt_free) = NULL;

@@ -25,17 +25,17 @@
 
 #include "base/status.h"
 #include "neighbours/neighbours.h"
-#include "sampled/trimap_settings.h"
+#include "sampled/triplet_settings.h"
 
 /* The old points; lent. */
 typedef struct {
     const float *y; /* [n * q] */
     int q;
-    ikt_trimap_settings settings; /* of the map; `neighbours` may be other than they were there */
-    double most;                  /* of L, where triplets are weighed by ratios */
-    uint64_t seed;                /* of the map */
-    int64_t n_far;                /* at least 2 */
-    const int64_t *far;           /* [n_far] old points */
+    ikt_triplet_settings settings; /* of the map; `neighbours` may be other than they were there */
+    double most;                   /* of L, where triplets are weighed by ratios */
+    uint64_t seed;                 /* of the map */
+    int64_t n_far;                 /* at least 2 */
+    const int64_t *far;            /* [n_far] old points */
 } ikt_placed_triplets;
 
 /* --- the triplets of one point ---------------------------------------------------------------- */

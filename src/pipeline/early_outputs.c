@@ -155,8 +155,8 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
     ikt_similarity similarity = {.codes = NULL};
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st =
-        ikt_similarity_create(ctx, rows, lists, features, NULL, layout->trimap.scale_from,
-                              layout->trimap.scale_to, &similarity);
+        ikt_similarity_create(ctx, rows, lists, features, NULL, layout->own.triplet.scale_from,
+                              layout->own.triplet.scale_to, &similarity);
     if (st == IKT_OK && order)
         st = ikt_order_restore(ctx, order, similarity.scale, bytes, similarity.scale, bytes, bytes);
     if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, NULL, 0, layout);

@@ -320,7 +320,7 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     const int64_t compared = needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0;
     /* While an objective is made it has the lists, and the near ones that it chooses of them. */
     const bool has_lists = needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense;
-    const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.trimap.neighbours);
+    const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.own.triplet.neighbours);
     const int64_t making = has_lists ? compared + lists + chosen : 0;
     const int64_t of_objective = (needs_p ? p : 0) + compared + (has_lists && !frees ? lists : 0);
     return (parts){searched, p, lists, kept, making, of_objective};

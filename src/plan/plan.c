@@ -53,7 +53,8 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
                         .charges = (double)ikt_laplacian_columns(rank, w->data.n) + 1,
                         .reports = (double)(l->iterations / l->report_every) + 1,
                         .axes = (double)l->dimensions,
-                        .kernels = divergence ? divergence->n_kernels : 0,
+                        .kernels =
+                            divergence ? divergence->n_kernels : ikt_layout_objective(l)->pair_sums,
                         .own = own};
     ikt_time_plan plan = {.gradients = gradients};
     ikt_plan_before_loop(&t);

@@ -155,7 +155,7 @@ static bool has_one_pass(const ikt_workload *w) {
  * Then the pool, and a coefficient of each edge that is cut. */
 static void plan_triplets(const ikt_task *t) {
     const ikt_workload *w = t->w;
-    const ikt_trimap_settings *s = &w->settings.layout.trimap;
+    const ikt_triplet_settings *s = &w->settings.layout.own.triplet;
     const double iterations = t->early + t->late, m = (double)s->neighbours;
     const double f = (double)s->far_rows, draws = ceil(iterations / (double)s->redraw);
     const double size = (double)s->pool_rows, numbers = t->axes + m;

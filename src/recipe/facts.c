@@ -64,7 +64,7 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_WHOLE] = a->support == IKT_SUPPORT_WHOLE;
     has[IKT_FACT_BY_CODES] = kind->scores == IKT_SCORES_CODES;
     has[IKT_FACT_BY_DISTANCES] = kind->scores == IKT_SCORES_DISTANCES;
-    has[IKT_FACT_BY_CLASSES] = kind->scores == IKT_SCORES_FISHER;
+    has[IKT_FACT_BY_CLASSES] = kind->scores == IKT_SCORES_CLASSES;
     has[IKT_FACT_GRAPH_KIND] = a->kind == IKT_AFFINITY_GRAPH;
     has[IKT_FACT_NEAREST_ONLY] = !kind->dense;
     has[IKT_FACT_COUNTS_NEIGHBOURS] = kind->counts_neighbours;

@@ -28,7 +28,7 @@ typedef struct {
     ikt_context *ctx;
     const ikt_similarity *similarity;
     const ikt_neighbours *lists;
-    const ikt_trimap_settings *settings;
+    const ikt_triplet_settings *settings;
     uint64_t seed;
     int64_t near, places;   /* near triplets of a row; all of them */
     char *own;              /* [rows.count] payloads of the own rows */
@@ -257,8 +257,9 @@ static ikt_status list_role(const drawing *d, ikt_triplet_role role, ikt_triplet
 }
 
 ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *similarity,
-                                   const ikt_neighbours *lists, const ikt_trimap_settings *settings,
-                                   uint64_t seed, ikt_fixed_triplets *out) {
+                                   const ikt_neighbours *lists,
+                                   const ikt_triplet_settings *settings, uint64_t seed,
+                                   ikt_fixed_triplets *out) {
     const int64_t near = settings->neighbours * settings->outliers;
     const int64_t n_local = similarity->rows.count;
     drawing d = {.ctx = ctx,
@@ -292,7 +293,7 @@ void ikt_fixed_triplets_destroy(ikt_fixed_triplets *triplets) {
     }
 }
 
-int64_t ikt_fixed_triplets_memory(int64_t n_local, const ikt_trimap_settings *s) {
+int64_t ikt_fixed_triplets_memory(int64_t n_local, const ikt_triplet_settings *s) {
     const int64_t places = s->neighbours * s->outliers + s->random;
     const int64_t lists = IKT_TRIPLET_ROLES * (int64_t)sizeof(ikt_triplet_entry);
     return n_local * (places * (lists + 3 * (int64_t)sizeof(drawn_triplet)) + 32);

@@ -12,7 +12,7 @@
 #define IKT_SAMPLED_FIXED_TRIPLETS_H
 
 #include "sampled/far_similarity.h"
-#include "sampled/trimap_settings.h"
+#include "sampled/triplet_settings.h"
 
 /* A triplet as one of its rows has it, which is left out. */
 typedef struct {
@@ -37,11 +37,12 @@ typedef struct {
  *   lists   of the own rows' near rows, with D in place of scores
  * Errors: IKT_ERR_DATA where no triplet has a weight; IKT_ERR_RESOURCE. Destroy it in any case. */
 ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *similarity,
-                                   const ikt_neighbours *lists, const ikt_trimap_settings *settings,
-                                   uint64_t seed, ikt_fixed_triplets *out);
+                                   const ikt_neighbours *lists,
+                                   const ikt_triplet_settings *settings, uint64_t seed,
+                                   ikt_fixed_triplets *out);
 void ikt_fixed_triplets_destroy(ikt_fixed_triplets *triplets);
 
 /* LOCAL, pure. Bytes of triplets of n_local rows, and those that the drawing takes beside them. */
-int64_t ikt_fixed_triplets_memory(int64_t n_local, const ikt_trimap_settings *settings);
+int64_t ikt_fixed_triplets_memory(int64_t n_local, const ikt_triplet_settings *settings);
 
 #endif

@@ -14,19 +14,9 @@
 
 enum { IKT_PRESET_SETTINGS_MOST = 16 };
 
-/* In the order of IKT_PRESET_NAMES. */
-typedef enum {
-    IKT_RUN_PRESET_NONE,
-    IKT_RUN_PRESET_QUICK,
-    IKT_RUN_PRESET_PAPER,
-    IKT_RUN_PRESET_LARGE,
-    IKT_RUN_PRESET_UMAP,
-    IKT_RUN_PRESET_LARGEVIS,
-    IKT_RUN_PRESET_LAPTSNE,
-    IKT_RUN_PRESET_LAPTSNE_PAPER,
-    IKT_RUN_PRESETS
-} ikt_run_preset;
+enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 8 };
 
+/* The choices of run.preset, in the order of the table below. */
 #define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis|laptsne|laptsne-paper"
 
 typedef struct {

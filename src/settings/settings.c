@@ -174,9 +174,8 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     p += IKT_AFFINITY_PARTS;
     parts[p++] = (ikt_config_part){&ikt_whole_section, &settings->affinity.whole};
     parts[p++] = (ikt_config_part){&ikt_layout_section, &settings->layout};
-    parts[p++] = (ikt_config_part){&ikt_trimap_section, &settings->layout.trimap};
-    parts[p++] = (ikt_config_part){&ikt_umap_section, &settings->layout.umap};
-    parts[p++] = (ikt_config_part){&ikt_largevis_section, &settings->layout.largevis};
+    ikt_objective_parts(&settings->layout.own, parts + p);
+    p += IKT_OBJECTIVE_PARTS;
     parts[p++] = (ikt_config_part){&ikt_kernel_section, &settings->kernel};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
     parts[p++] = (ikt_config_part){&run_section, &settings->run};
@@ -242,9 +241,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.batch_rows = IKT_AUTO_INT;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
-    if (s.layout.trimap.pool_rows > count) s.layout.trimap.pool_rows = IKT_AUTO_INT;
-    s.layout.umap.sample.pool = s.layout.largevis.sample.pool = IKT_AUTO_INT;
-    s.layout.umap.sample.far_rows = s.layout.largevis.sample.far_rows = IKT_AUTO_INT;
+    ikt_objective_shrink(&s.layout.own, count);
     return s;
 }
 
@@ -331,8 +328,9 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
 /* --- what a graph depends on ------------------------------------------------------------------ */
 
 bool ikt_settings_is_of_kernel(const ikt_section *section) {
-    const char *const others[] = {"input",    "layout", "trimap", "umap",
-                                  "largevis", "kernel", "output", "run"};
+    const char *const others[] = {"input", "layout", "kernel", "output", "run"};
+    for (int k = 0; k < IKT_OBJECTIVES; k++)
+        if (ikt_objective_kind_of((ikt_objective_name)k)->section == section) return false;
     for (size_t o = 0; o < sizeof others / sizeof *others; o++)
         if (strcmp(section->name, others[o]) == 0) return false;
     return true;

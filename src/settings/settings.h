@@ -54,7 +54,7 @@ typedef struct {
     char configuration[IKT_STRING_MAX]; /* no key: the file that the settings stand in, or "" */
     int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
     int log;        /* ikt_log_format */
-    int preset;     /* ikt_run_preset */
+    int preset;     /* of the table of presets */
 } ikt_run_settings;
 
 typedef struct {
@@ -68,7 +68,7 @@ typedef struct {
     ikt_run_settings run;
 } ikt_settings;
 
-enum { IKT_SETTINGS_PARTS = 12 + IKT_AFFINITY_PARTS };
+enum { IKT_SETTINGS_PARTS = 9 + IKT_AFFINITY_PARTS + IKT_OBJECTIVE_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);

@@ -119,9 +119,9 @@ static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
 
 /* What the settings of the run say must be what the shape says: places follow from both. */
 static ikt_status check_placing(const ikt_loaded_model *m) {
-    const bool is_trimap = m->settings.layout.objective == IKT_OBJECTIVE_TRIMAP;
-    const bool is_isolation = m->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
-    const bool is_fisher = m->settings.affinity.kind == IKT_AFFINITY_FISHER;
+    const bool by_triplets =
+        ikt_layout_objective(&m->settings.layout)->places == IKT_PLACES_BY_TRIPLETS;
+    const ikt_affinity_scores scores = ikt_affinity_of(&m->settings.affinity)->scores;
     const bool projects = ikt_settings_is_kernel_map(&m->settings);
     const char *other = "what it holds is not what its configuration would place rows by";
     if (projects != ikt_transform_projects(m)) return ikt_model_file_damaged(m->file, other);
@@ -132,9 +132,9 @@ static ikt_status check_placing(const ikt_loaded_model *m) {
                    ? IKT_OK
                    : ikt_model_file_damaged(m->file, other);
     }
-    if (is_trimap != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
-        is_fisher != (m->shape.placing == IKT_PLACING_CLASSES) ||
-        is_isolation != ikt_model_has_codes(&m->shape))
+    if (by_triplets != (m->shape.placing == IKT_PLACING_TRIPLETS) ||
+        (scores == IKT_SCORES_CLASSES) != (m->shape.placing == IKT_PLACING_CLASSES) ||
+        (scores == IKT_SCORES_CODES) != ikt_model_has_codes(&m->shape))
         return ikt_model_file_damaged(m->file, other);
     return IKT_OK;
 }

@@ -79,7 +79,7 @@ static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_reques
     if (usual == IKT_AUTO_INT && s->placing == IKT_PLACING_CLASSES)
         usual = ikt_affinity_of(&settings->affinity)->neighbours(&settings->affinity);
     if (usual == IKT_AUTO_INT) usual = AUTO_NEIGHBOURS;
-    if (s->placing == IKT_PLACING_TRIPLETS) usual = settings->layout.trimap.neighbours;
+    if (s->placing == IKT_PLACING_TRIPLETS) usual = settings->layout.own.triplet.neighbours;
     if (ikt_transform_projects(&done->loaded)) {
         if (request->neighbours == IKT_AUTO_INT) return IKT_OK;
         return ikt_fail(ctx, IKT_ERR_USAGE,

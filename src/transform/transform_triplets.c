@@ -41,9 +41,9 @@ int64_t ikt_new_triplets_far(int64_t n) {
 }
 
 int64_t ikt_new_triplets_lists(const ikt_loaded_model *loaded, int64_t k) {
-    ikt_trimap_settings settings = loaded->settings.layout.trimap;
+    ikt_triplet_settings settings = loaded->settings.layout.own.triplet;
     settings.neighbours = k;
-    const int64_t length = loaded->shape.has_rows ? ikt_trimap_lists(&settings, true) : k;
+    const int64_t length = loaded->shape.has_rows ? ikt_triplet_lists(&settings, true) : k;
     return length < loaded->shape.n ? length : loaded->shape.n;
 }
 
@@ -55,7 +55,7 @@ static float d_of(const comparison *c, float score, float scale, int64_t old) {
 
 /* Scores of lists, squared distances or differing entries, become D, by which they are sorted. */
 static void find_near_d(const comparison *c, ikt_neighbours *lists, float *scale) {
-    const ikt_trimap_settings *s = &c->loaded->settings.layout.trimap;
+    const ikt_triplet_settings *s = &c->loaded->settings.layout.own.triplet;
     const int64_t k = lists->k;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t i = 0; i < lists->n_local; i++) {
@@ -230,7 +230,7 @@ static ikt_status place_all(const comparison *c, const ikt_neighbours *near, int
     const int64_t chunk = CHUNK_ROWS > c->n_far ? CHUNK_ROWS : c->n_far;
     ikt_placed_triplets old = {.y = m->y,
                                .q = (int)q,
-                               .settings = m->settings.layout.trimap,
+                               .settings = m->settings.layout.own.triplet,
                                .seed = (uint64_t)m->settings.run.seed,
                                .n_far = c->n_far,
                                .far = c->far};

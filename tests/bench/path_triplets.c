@@ -78,7 +78,7 @@ static ikt_status make_objective(sampling *s) {
     const ikt_objective_inputs inputs = {.rows = s->rows,
                                          .q = Q,
                                          .options = {.seed = 3,
-                                                     .trimap = {.triplets = IKT_TRIPLETS_POOL,
+                                                     .own.triplet = {.triplets = IKT_TRIPLETS_POOL,
                                                                 .neighbours = NEIGHBOURS,
                                                                 .outliers = 4,
                                                                 .random = 3,

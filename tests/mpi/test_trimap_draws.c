@@ -214,7 +214,7 @@ static void fixed_triplets_are_what_they_should_be(void **state) {
     static int64_t seen[N][N];
     make_world(ctx, &w);
     memset(seen, 0, sizeof seen);
-    ikt_trimap_settings s = usual(N, 4);
+    ikt_triplet_settings s = usual(N, 4);
     s.neighbours = 1;
     s.outliers = PLACES;
     s.random = RANDOM;
@@ -253,7 +253,7 @@ static void fixed_triplets_have_their_weights(void **state) {
     ikt_context *ctx = *state;
     static world w;
     make_world(ctx, &w);
-    ikt_trimap_settings s = usual(N, 4);
+    ikt_triplet_settings s = usual(N, 4);
     s.neighbours = NEAR;
     s.outliers = OUTLIERS;
     s.random = OF_RANDOM;

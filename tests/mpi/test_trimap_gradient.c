@@ -15,7 +15,7 @@ static const double farthest = 4.2;
 /* --- in plain sums ---------------------------------------------------------------------------- */
 
 /* The gradient of sum_i sum_b m' mean over k != i of the loss of (i, j_b, k), in plain sums. */
-static void plain_gradient(const world *w, int q, const ikt_trimap_settings *s, double most,
+static void plain_gradient(const world *w, int q, const ikt_triplet_settings *s, double most,
                            double g[N * 3]) {
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     memset(g, 0, N * 3 * sizeof *g);
@@ -60,7 +60,7 @@ static void all_far_rows_give_the_gradient_itself(void **state) {
     make_world(ctx, &w);
     for (int q = 1; q <= 3; q++)
         for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-            ikt_trimap_settings s = usual(N, N);
+            ikt_triplet_settings s = usual(N, N);
             double size = 0;
             s.t = rules[k].t;
             s.t_prime = rules[k].t_prime;
@@ -94,7 +94,7 @@ static void weights_by_ratios_are_those_of_the_sample(void **state) {
     ikt_context *ctx = *state;
     static world w;
     static double plain[N * 3], found[N * 3], l[N * N];
-    ikt_trimap_settings s = usual(N, N);
+    ikt_triplet_settings s = usual(N, N);
     make_world(ctx, &w);
     s.weights = IKT_TRIPLET_RATIO;
     ikt_objective objective = make_objective(ctx, &w, 2, &s);
@@ -120,7 +120,7 @@ static void weights_by_ratios_are_those_of_the_sample(void **state) {
 }
 
 /* Some epochs have the bits that they have on one rank: what is so there on average is so here. */
-static void expect_bits_of_one_rank(ikt_context *ctx, const ikt_trimap_settings *s) {
+static void expect_bits_of_one_rank(ikt_context *ctx, const ikt_triplet_settings *s) {
     enum { EPOCHS = 30 };
     ikt_context *alone = ikt_test_alone();
     static world w, whole;
@@ -153,7 +153,7 @@ static void a_pool_is_unbiased(void **state) {
     make_world(ctx, &w);
     const int64_t pools[] = {N, 13}, fars[] = {3, 2};
     for (int k = 0; k < 2; k++) {
-        const ikt_trimap_settings s = usual(pools[k], fars[k]);
+        const ikt_triplet_settings s = usual(pools[k], fars[k]);
         if (ikt_size(ctx) > 1) {
             expect_bits_of_one_rank(ctx, &s);
             continue;
@@ -175,7 +175,7 @@ static void a_pool_is_unbiased(void **state) {
 
 /* Adds what the random triplet of row i and two others does to i, whose weight is `share` of its
  * own; nothing where j is the less similar one. */
-static void add_random(const world *w, const ikt_trimap_settings *s, int i, int j, int k,
+static void add_random(const world *w, const ikt_triplet_settings *s, int i, int j, int k,
                        double share, double g[N * 3]) {
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const double l = 0.1 * (double)(w->d[i][k] - w->d[i][j]);
@@ -194,7 +194,7 @@ static void add_random(const world *w, const ikt_trimap_settings *s, int i, int 
 
 /* The gradient of s times the mean over pairs of other rows, j being the one that is more like i,
  * without what it does to j and k. */
-static void plain_random(const world *w, const ikt_trimap_settings *s, double g[N * 3]) {
+static void plain_random(const world *w, const ikt_triplet_settings *s, double g[N * 3]) {
     memset(g, 0, N * 3 * sizeof *g);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
@@ -204,7 +204,7 @@ static void plain_random(const world *w, const ikt_trimap_settings *s, double g[
 
 /* The same mean over the pairs that the far rows of an epoch are: one by one, of a pair in n / 2
  * of which the row itself is a part. */
-static void plain_random_of_pool(ikt_context *ctx, const world *w, const ikt_trimap_settings *s,
+static void plain_random_of_pool(ikt_context *ctx, const world *w, const ikt_triplet_settings *s,
                                  int64_t epoch, double g[N * 3]) {
     const int64_t pairs = s->far_rows / 2;
     ikt_pool pool;
@@ -232,7 +232,7 @@ static void random_triplets_are_unbiased(void **state) {
     static world w;
     static double plain[N * 3], with[N * 3], without[N * 3], sum[N * 3], squares[N * 3];
     make_world(ctx, &w);
-    ikt_trimap_settings s = usual(2, 2);
+    ikt_triplet_settings s = usual(2, 2);
     if (ikt_size(ctx) > 1) {
         s.random = 3;
         expect_bits_of_one_rank(ctx, &s);
@@ -265,7 +265,7 @@ static void random_triplets_are_those_of_the_far_rows(void **state) {
     static world w;
     static double plain[N * 3], with[N * 3], without[N * 3];
     make_world(ctx, &w);
-    ikt_trimap_settings s = usual(N, N);
+    ikt_triplet_settings s = usual(N, N);
     ikt_objective bare = make_objective(ctx, &w, 2, &s);
     s.random = 3;
     ikt_objective full = make_objective(ctx, &w, 2, &s);
@@ -298,7 +298,7 @@ static void steps_fall_to_a_fiftieth(void **state) {
     ikt_context *ctx = *state;
     static world w;
     make_world(ctx, &w);
-    const ikt_trimap_settings s = usual(N, 4);
+    const ikt_triplet_settings s = usual(N, 4);
     ikt_objective objective = make_objective(ctx, &w, 2, &s);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         ikt_gradient ignored;
@@ -314,7 +314,7 @@ static void steps_fall_to_a_fiftieth(void **state) {
 }
 
 /* The weighted loss of a triplet of known rows; 0 where it has no weight. */
-static double loss_of(const ikt_trimap_settings *s, int i, int j, int k, double l, double most) {
+static double loss_of(const ikt_triplet_settings *s, int i, int j, int k, double l, double most) {
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     double u = 0, v = 0;
     for (int c = 0; c < 2; c++) {
@@ -326,7 +326,7 @@ static double loss_of(const ikt_trimap_settings *s, int i, int j, int k, double 
 }
 
 /* The mean loss over the triplets of a sample, which so few rows are all in. */
-static double plain_value(ikt_context *ctx, const world *w, const ikt_trimap_settings *s) {
+static double plain_value(ikt_context *ctx, const world *w, const ikt_triplet_settings *s) {
     enum { FAR = IKT_TRIMAP_VALUE_FAR, PAIRS = FAR / 2 };
     const double share = s->weights == IKT_TRIPLET_LOG ? 0.1 : 1;
     double near = 0, random = 0, most = 0;
@@ -368,7 +368,7 @@ static void the_value_is_that_of_its_sample(void **state) {
     static double ignored[N * 3];
     make_world(ctx, &w);
     for (int k = 0; k < 3; k++) {
-        ikt_trimap_settings s = usual(13, 4);
+        ikt_triplet_settings s = usual(13, 4);
         s.random = 3;
         s.weights = (int)weighings[k];
         ikt_objective objective = make_objective(ctx, &w, 2, &s);
@@ -391,7 +391,7 @@ static void the_fixed_gradient_is_that_of_the_value(void **state) {
     static double found[N * 3], ignored[N * 3];
     make_world(ctx, &w);
     for (int q = 1; q <= 3; q++) {
-        ikt_trimap_settings s = usual(N, 4);
+        ikt_triplet_settings s = usual(N, 4);
         s.triplets = IKT_TRIPLETS_FIXED;
         s.random = 3;
         s.t = q == 1 ? 2 : q == 2 ? 1.5 : 1;
@@ -431,7 +431,7 @@ static void memory_is_as_planned(void **state) {
     const bool is_alone = ikt_size(ctx) == 1;
     const int64_t slack = 1 << 14; /* structs, and arrays of ranks */
     for (int way = 0; way < 2; way++) {
-        ikt_trimap_settings s = usual(N, 4);
+        ikt_triplet_settings s = usual(N, 4);
         s.triplets = way == 0 ? IKT_TRIPLETS_FIXED : IKT_TRIPLETS_POOL;
         s.random = 3;
         const int64_t before = ikt_memory_now(ctx);
@@ -439,7 +439,7 @@ static void memory_is_as_planned(void **state) {
         const int64_t taken = ikt_memory_now(ctx) - before;
         const ikt_objective_shape shape = {.rows = w.rows,
                                            .q = 2,
-                                           .options = {.trimap = s},
+                                           .options = {.own.triplet = s},
                                            .cut = is_alone ? 0 : 1,
                                            .boundary = N - w.rows.count,
                                            .threads = ikt_threads(ctx),
@@ -459,7 +459,7 @@ static void rows_in_one_place_are_refused(void **state) {
     static world w;
     make_world(ctx, &w);
     for (int way = 0; way < 2; way++) {
-        ikt_trimap_settings settings = usual(N, 4);
+        ikt_triplet_settings settings = usual(N, 4);
         settings.triplets = way == 0 ? IKT_TRIPLETS_FIXED : IKT_TRIPLETS_POOL;
         ikt_objective objective = make_objective(ctx, &w, 2, &settings);
         ikt_gradient g;

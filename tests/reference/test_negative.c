@@ -118,8 +118,8 @@ static ikt_objective_options options_of(const problem *x, int64_t pool, int64_t 
     const ikt_negative_settings sample = {5, pool, far, 1};
     return (ikt_objective_options){
         .seed = SEED,
-        .umap = {.a = x->a, .b = x->b, .repulsion = x->gamma, .sample = sample},
-        .largevis = {.repulsion = x->gamma, .sample = sample}};
+        .own.umap = {.a = x->a, .b = x->b, .repulsion = x->gamma, .sample = sample},
+        .own.largevis = {.repulsion = x->gamma, .sample = sample}};
 }
 
 static void create(ikt_context *ctx, const problem *x, double spacing, int64_t pool, int64_t far,

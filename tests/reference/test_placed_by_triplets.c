@@ -78,7 +78,7 @@ static void plain_similarities(double noise, plain *out) {
 
 /* The mean over the near rows j of a new row and all old rows k of the weighted loss. */
 static double plain_cost(const plain *p, const ikt_transformed *done, int64_t row, const float *y) {
-    const ikt_trimap_settings *s = &done->loaded.settings.layout.trimap;
+    const ikt_triplet_settings *s = &done->loaded.settings.layout.own.triplet;
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const double *d = p->d[OLD + row];
     double sorted[OLD], sum = 0;

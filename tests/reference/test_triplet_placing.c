@@ -20,7 +20,7 @@ typedef struct {
     float far_d[NEW * FAR];
 } scene;
 
-static void make_scene(ikt_context *ctx, int q, const ikt_trimap_settings *settings, scene *s) {
+static void make_scene(ikt_context *ctx, int q, const ikt_triplet_settings *settings, scene *s) {
     const ikt_rows rows = {NEW, 1, 0, NEW};
     memset(s, 0, sizeof *s);
     for (int64_t e = 0; e < N * q; e++)
@@ -70,7 +70,7 @@ static double paper_loss(double t, double t_prime, double u, double v) {
     return t == 1 ? log(z) : (pow(z, 1 - t) - 1) / (1 - t);
 }
 
-static double paper_weight(const ikt_trimap_settings *s, double l, double most) {
+static double paper_weight(const ikt_triplet_settings *s, double l, double most) {
     if (!(l > 0)) return 0;
     if (s->weights == IKT_TRIPLET_UNIT) return 1;
     if (s->weights == IKT_TRIPLET_RATIO) return exp(fmin(l, most) - most) + 0.001;
@@ -79,7 +79,7 @@ static double paper_weight(const ikt_trimap_settings *s, double l, double most) 
 
 /* E of point i by its definition, as a mean over triplets; receives the pairs. */
 static double definition(const scene *s, int64_t i, const ikt_point_triplets *t, const double *at) {
-    const ikt_trimap_settings *set = &s->old.settings;
+    const ikt_triplet_settings *set = &s->old.settings;
     const float *d = s->far_d + i * FAR;
     const int q = s->old.q;
     double near = 0, random = 0;
@@ -112,7 +112,7 @@ static void set_point(const scene *s, int64_t i, ikt_point_triplets *t) {
 }
 
 /* Places are floats, so that differences are taken over steps that floats hold exactly. */
-static void check_loss(ikt_context *ctx, int q, const ikt_trimap_settings *settings) {
+static void check_loss(ikt_context *ctx, int q, const ikt_triplet_settings *settings) {
     const float step = 0x1p-7f;
     const double triplets = (double)(M * settings->outliers + settings->random);
     scene s;
@@ -157,7 +157,7 @@ static void check_loss(ikt_context *ctx, int q, const ikt_trimap_settings *setti
     ikt_neighbours_destroy(&s.near);
 }
 
-static const ikt_trimap_settings usual = {
+static const ikt_triplet_settings usual = {
     .neighbours = M, .outliers = 4, .random = 3, .weights = IKT_TRIPLET_LOG, .t = 2, .t_prime = 2};
 
 static void the_loss_is_that_of_the_definition(void **state) {
@@ -165,13 +165,13 @@ static void the_loss_is_that_of_the_definition(void **state) {
     for (int q = 1; q <= MOST; q++)
         for (int a = 0; a < 5; a++)
             for (int b = 0; b < 3; b++) {
-                ikt_trimap_settings settings = usual;
+                ikt_triplet_settings settings = usual;
                 settings.t = ts[a];
                 settings.t_prime = primes[b];
                 check_loss(*state, q, &settings);
             }
     for (int weights = IKT_TRIPLET_LOG; weights <= IKT_TRIPLET_UNIT; weights++) {
-        ikt_trimap_settings settings = usual;
+        ikt_triplet_settings settings = usual;
         settings.weights = weights;
         check_loss(*state, 2, &settings);
         settings.random = 0;

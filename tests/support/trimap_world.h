@@ -86,8 +86,8 @@ static inline void destroy_world(world *w) {
     ikt_neighbours_destroy(&w->lists);
 }
 
-static inline ikt_trimap_settings usual(int64_t pool, int64_t far) {
-    return (ikt_trimap_settings){.triplets = IKT_TRIPLETS_POOL,
+static inline ikt_triplet_settings usual(int64_t pool, int64_t far) {
+    return (ikt_triplet_settings){.triplets = IKT_TRIPLETS_POOL,
                                  .neighbours = M,
                                  .outliers = 3,
                                  .random = 0,
@@ -117,11 +117,11 @@ static inline ikt_neighbours copy_lists(ikt_context *ctx, const ikt_rows *rows,
 }
 
 static inline ikt_objective make_objective(ikt_context *ctx, const world *w, int q,
-                                           const ikt_trimap_settings *s) {
+                                           const ikt_triplet_settings *s) {
     ikt_neighbours lists = copy_lists(ctx, &w->rows, &w->lists);
     const ikt_objective_inputs inputs = {.rows = w->rows,
                                          .q = q,
-                                         .options = {.seed = 9, .trimap = *s},
+                                         .options = {.seed = 9, .own.triplet = *s},
                                          .iterations = 400,
                                          .neighbours = &lists,
                                          .features = &w->features};

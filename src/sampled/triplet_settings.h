@@ -1,6 +1,6 @@
 /* The section `trimap`: which triplets there are, how they are weighed, and how they are drawn. */
-#ifndef IKT_SAMPLED_TRIMAP_SETTINGS_H
-#define IKT_SAMPLED_TRIMAP_SETTINGS_H
+#ifndef IKT_SAMPLED_TRIPLET_SETTINGS_H
+#define IKT_SAMPLED_TRIPLET_SETTINGS_H
 
 #include <stdint.h>
 
@@ -21,17 +21,17 @@ typedef struct {
     int64_t pool_rows;            /* S, or IKT_AUTO_INT */
     int64_t redraw;               /* R: iterations that a pool lasts */
     int64_t far_rows;             /* f: rows of the pool that a tile looks at */
-} ikt_trimap_settings;
+} ikt_triplet_settings;
 
-extern const ikt_section ikt_trimap_section;
+extern const ikt_section ikt_triplet_section;
 
 /* SAME-ARGS. Replaces every "auto" by what suits n rows.
  * Errors: IKT_ERR_USAGE where there are too few rows, or settings contradict each other. */
-ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_trimap_settings *settings, int64_t n);
+ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *settings, int64_t n);
 
 /* LOCAL, pure. How long the lists should be that a row's m neighbours are chosen from: 50 rows more
  * where distances are rescaled, so that the scales of other rows can change the order; for codes
  * the length at which the search is measured. */
-int64_t ikt_trimap_lists(const ikt_trimap_settings *settings, bool has_distances);
+int64_t ikt_triplet_lists(const ikt_triplet_settings *settings, bool has_distances);
 
 #endif

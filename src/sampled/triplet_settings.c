@@ -1,11 +1,11 @@
 /* Keys of the section `trimap`, and what "auto" means. */
-#include "sampled/trimap_settings.h"
+#include "sampled/triplet_settings.h"
 
 #include <stddef.h>
 
 #define KEY(name, type, usual, low, high, is_auto, choices, unit, help)                            \
     {                                                                                              \
-#name, type, offsetof(ikt_trimap_settings, name), usual, low, high, is_auto, choices,      \
+#name, type, offsetof(ikt_triplet_settings, name), usual, low, high, is_auto, choices,     \
             unit, help                                                                             \
     }
 #define COUNT(name, usual, low, unit, help)                                                        \
@@ -49,7 +49,7 @@ static const ikt_key keys[] = {
           "The rows of the pool that 16 neighbouring rows look at in an iteration; more make the "
           "gradient less noisy and cost time in proportion")};
 
-const ikt_section ikt_trimap_section = {
+const ikt_section ikt_triplet_section = {
     "trimap", "Triplets, and how they are drawn (layout.objective: trimap)", keys,
     sizeof keys / sizeof *keys};
 
@@ -59,14 +59,14 @@ enum {
     LEAST_OF_CODES = 30
 };
 
-int64_t ikt_trimap_lists(const ikt_trimap_settings *s, bool has_distances) {
+int64_t ikt_triplet_lists(const ikt_triplet_settings *s, bool has_distances) {
     const int64_t least = s->neighbours > LEAST_OF_CODES ? s->neighbours : LEAST_OF_CODES;
     const int64_t scaled = 2 * s->neighbours; /* scales may bring half of them among the first */
     if (!has_distances) return least;
     return scaled > s->scale_to ? scaled : s->scale_to;
 }
 
-ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_trimap_settings *s, int64_t n) {
+ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t n) {
     const long long m = s->neighbours;
     if (n < 4)
         return ikt_fail(ctx, IKT_ERR_USAGE,
