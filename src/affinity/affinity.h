@@ -143,6 +143,7 @@ typedef struct {
     ikt_symmetry symmetry;
     const ikt_section *section; /* its keys, which kinds may share; or NULL */
     size_t keys;                /* where their struct is in ikt_affinity_settings */
+    const ikt_section *also;    /* the section of others, which it reads, too; or NULL */
     const ikt_rule *rules;      /* what it does not go with; or NULL */
     bool counts_neighbours;     /* affinity.neighbours means something in every form of P */
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */

@@ -98,7 +98,7 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
     int count = 0;
     for (int k = 0; k < IKT_AFFINITIES; k++) {
         const ikt_affinity *kind = ikt_affinity_kind_of((ikt_affinity_name)k);
-        if (kind->section == section) name[count++] = kind->name;
+        if (kind->section == section || kind->also == section) name[count++] = kind->name;
     }
     size_t used = (size_t)snprintf(text, size, "affinity.kind=");
     for (int i = 0; i < count; i++)
@@ -130,8 +130,8 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
     if (!name_readers(section, text, size)) return false;
     const size_t used = strlen(text);
     snprintf(text + used, size - used, ", and an objective that has P");
-    const bool is_read =
-        affinity->section == section || (section == &ikt_gaussian_section && is_weighing);
+    const bool is_read = affinity->section == section || affinity->also == section ||
+                         (section == &ikt_gaussian_section && is_weighing);
     return !is_read || !facts->has[IKT_FACT_TAKES_P];
 }
 
