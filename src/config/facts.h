@@ -65,7 +65,6 @@ typedef enum {
     IKT_FACT_CLASS_LINEAR,     /* classes are told apart by inner products of rows, */
     IKT_FACT_CLASS_GAUSSIAN,   /* by a kernel, */
     IKT_FACT_CLASS_CODES,      /* by codes, */
-    IKT_FACT_CLASS_GIVEN,      /* or by similarities that are given */
     /* The objective. */
     IKT_FACT_TAKES_P,
     IKT_FACT_TAKES_LISTS,
@@ -99,7 +98,6 @@ typedef enum {
     IKT_FACT_KERNEL_LINEAR,
     IKT_FACT_KERNEL_GAUSSIAN,
     IKT_FACT_KERNEL_CODES,
-    IKT_FACT_KERNEL_GIVEN,
     IKT_FACT_KERNEL_SOME, /* kernel.solver = landmarks */
     /* What is written. */
     IKT_FACT_MODEL,

@@ -78,7 +78,6 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CLASS_LINEAR] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_LINEAR;
     has[IKT_FACT_CLASS_GAUSSIAN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GAUSSIAN;
     has[IKT_FACT_CLASS_CODES] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_ISOLATION;
-    has[IKT_FACT_CLASS_GIVEN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GIVEN;
 }
 
 static void find_objective(const ikt_layout_settings *l, bool *has) {
@@ -129,7 +128,6 @@ static void find_start(const ikt_settings *s, bool *has) {
     has[IKT_FACT_KERNEL_LINEAR] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_LINEAR;
     has[IKT_FACT_KERNEL_GAUSSIAN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GAUSSIAN;
     has[IKT_FACT_KERNEL_CODES] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_ISOLATION;
-    has[IKT_FACT_KERNEL_GIVEN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GIVEN;
     has[IKT_FACT_KERNEL_SOME] =
         has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
 }
@@ -152,8 +150,8 @@ static void find_more(const ikt_settings *s, bool *has) {
         has_edges && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
     has[IKT_FACT_PREPARES] = has[IKT_FACT_ROWS] || !has[IKT_FACT_GRAPH_KIND];
     has[IKT_FACT_COORDINATES] = !has[IKT_FACT_MATRIX];
-    has[IKT_FACT_SEARCHES] = !has_edges && has[IKT_FACT_SPARSE] &&
-                             (has[IKT_FACT_TAKES_P] || has[IKT_FACT_TAKES_LISTS]);
+    has[IKT_FACT_SEARCHES] =
+        !has_edges && has[IKT_FACT_SPARSE] && (has[IKT_FACT_TAKES_P] || has[IKT_FACT_TAKES_LISTS]);
     has[IKT_FACT_SEARCHES_NEAR] = has[IKT_FACT_SEARCHES] && !has[IKT_FACT_SEARCH_ALL];
     has[IKT_FACT_OWN_SEARCH] = !has[IKT_FACT_BY_CLASSES];
     has[IKT_FACT_ORDERS] = has[IKT_FACT_SEARCHES] || (!has_edges && has[IKT_FACT_WHOLE]);

@@ -44,7 +44,7 @@ for objective in nerv jse sne; do
         fail "embed for $objective"
     name=cost
     [ $objective = sne ] && name=kl
-    first=$(sed -n "s/.*\"$name\": \\(.*\\),/\\1/p" $objective.json | head -n 1)
+    first=$(sed -n "/\"trace\"/,\$s/.*\"$name\": \\(.*\\),/\\1/p" $objective.json | head -n 1)
     awk -v a="$first" -v b="$(value $name $objective.json)" 'BEGIN { exit !(b < 0.9 * a) }' ||
         fail "$objective does not descend: from $first to $(value $name $objective.json)"
     "$IKT_PROGRAM" info $objective.h5 >info.txt
