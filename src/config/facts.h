@@ -14,66 +14,78 @@
 
 typedef enum {
     IKT_FACT_END,
-    /* The inputs. What is not known, as of data that are only described, is not held against. */
-    IKT_FACT_ROWS,             /* rows: of a file, or in memory */
+    /* What the settings alone tell, whatever the inputs are: before any file is opened. */
     IKT_FACT_FILE,             /* input.file */
-    IKT_FACT_HOST,             /* a program calls the library */
-    IKT_FACT_SPARSE_INPUT,     /* rows that are stored sparse, */
-    IKT_FACT_SPARSE_ROWS,      /* and stay so */
     IKT_FACT_RAW,              /* numbers that input.columns and input.type describe */
     IKT_FACT_SOME_ROWS,        /* input.rows */
     IKT_FACT_TABLE_KEYS,       /* input.skip_columns, input.transposed */
     IKT_FACT_SIMILARITIES,     /* input.similarities */
     IKT_FACT_SPECTRUM_CHANGED, /* whose eigenvalues input.spectrum changes as no others could be */
-    IKT_FACT_GRAPH,            /* input.graph: */
-    IKT_FACT_KEPT_GRAPH,       /* of a run of ours, */
+    IKT_FACT_GRAPH,            /* input.graph */
+    IKT_FACT_OTHER_MODEL,      /* isolation.model_from */
+    IKT_FACT_TRAIN,            /* fisher.train */
+    IKT_FACT_FILLED,           /* preprocess.missing */
+    IKT_FACT_DROPPED,          /* ... drop */
+    IKT_FACT_REDUCED,          /* preprocess.pca */
+    IKT_FACT_SCALED,           /* preprocess.normalise is given, and not none */
+    IKT_FACT_DENSE,            /* affinity.support */
+    IKT_FACT_WHOLE,
+    IKT_FACT_SEARCH_NEAR, /* affinity.search = approximate */
+    IKT_FACT_CELLS_NEAR,  /* isolation.search = approximate */
+    IKT_FACT_FOREST,      /* isolation.form = forest */
+    IKT_FACT_TAKES_P,     /* what the objective takes */
+    IKT_FACT_TAKES_LISTS,
+    IKT_FACT_TAKES_FEATURES,
+    IKT_FACT_TAKES_PARTS, /* its attraction is in proportion to P */
+    IKT_FACT_STANDS,      /* the start is the map */
+    IKT_FACT_BATCHES,
+    IKT_FACT_STOPS_ITSELF, /* layout.stop = auto */
+    IKT_FACT_START_LANDMARKS,
+    IKT_FACT_SPECTRUM,      /* eigenvectors of P are wanted */
+    IKT_FACT_KERNEL_STANDS, /* the map is one of similarities */
+    IKT_FACT_MODEL,         /* output.model */
+    IKT_FACT_GRAPH_WRITTEN, /* output.graph */
+    IKT_FACT_MEASURES_ALL,
+    IKT_FACT_CHECKPOINTS,
+    IKT_FACT_TIME_LIMIT, /* run.max_time is given */
+    IKT_FACT_OF_INPUTS,  /* of those that follow the inputs tell something, or a graph changes
+                            what settings say */
+    /* The inputs. What is not known, as of data that are only described, is not held against. */
+    IKT_FACT_ROWS,             /* rows: of a file, or in memory */
+    IKT_FACT_HOST,             /* a program calls the library */
+    IKT_FACT_SPARSE_INPUT,     /* rows that are stored sparse, */
+    IKT_FACT_SPARSE_ROWS,      /* and stay so */
+    IKT_FACT_KEPT_GRAPH,       /* the graph is of a run of ours, */
     IKT_FACT_SPARSE_GRAPH,     /* a sparse matrix, */
     IKT_FACT_PAIRS_GRAPH,      /* or all pairs */
     IKT_FACT_GRAPH_COMPONENTS, /* which keeps a start from components */
     IKT_FACT_GRAPH_LANDMARKS,  /* or from landmarks */
     IKT_FACT_EDGE_DISTANCES,   /* whose numbers are, or may be, distances */
-    IKT_FACT_OTHER_MODEL,      /* isolation.model_from */
     IKT_FACT_UNLABELLED,       /* there are no labels */
-    IKT_FACT_TRAIN,            /* fisher.train */
     /* What becomes of the rows. */
-    IKT_FACT_FILLED,  /* preprocess.missing */
-    IKT_FACT_DROPPED, /* ... drop */
-    IKT_FACT_REDUCED, /* preprocess.pca */
-    IKT_FACT_SCALED,  /* preprocess.normalise is given, and not none */
-    IKT_FACT_MATRIX,  /* preprocess.metric = precomputed */
+    IKT_FACT_MATRIX, /* preprocess.metric = precomputed */
     IKT_FACT_MATRIX_OF_SIMILARITIES,
     IKT_FACT_OTHER_METRIC, /* beside input.similarities */
     IKT_FACT_MANHATTAN,
     IKT_FACT_CORRELATION,
     /* The affinity. */
     IKT_FACT_SPARSE,
-    IKT_FACT_DENSE,
-    IKT_FACT_WHOLE,
     IKT_FACT_BY_CODES, /* rows are compared by cell codes, */
     IKT_FACT_BY_DISTANCES,
     IKT_FACT_BY_CLASSES,        /* or by distances that follow labels */
     IKT_FACT_GRAPH_KIND,        /* affinity.kind = graph */
     IKT_FACT_NEAREST_ONLY,      /* the kind has weights for lists of rows alone */
     IKT_FACT_COUNTS_NEIGHBOURS, /* the kind looks at neighbours in every form */
-    IKT_FACT_SEARCH_NEAR,       /* affinity.search = approximate */
     IKT_FACT_SEARCH_ALL,        /* affinity.search = exact */
-    IKT_FACT_CELLS_NEAR,        /* isolation.search = approximate */
-    IKT_FACT_FOREST,            /* isolation.form = forest */
     IKT_FACT_PSI_AUTO,
     IKT_FACT_CLASS_CANDIDATES, /* fisher.candidates = euclidean */
     IKT_FACT_CLASS_DISTANCES,  /* fisher.euclidean > 0 */
     IKT_FACT_CLASS_LINEAR,     /* classes are told apart by inner products of rows, */
     IKT_FACT_CLASS_GAUSSIAN,   /* by a kernel, */
-    IKT_FACT_CLASS_CODES,      /* by codes, */
+    IKT_FACT_CLASS_CODES,      /* or by codes; else by similarities that are given */
     /* The objective. */
-    IKT_FACT_TAKES_P,
-    IKT_FACT_TAKES_LISTS,
     IKT_FACT_TAKES_CODES,
     IKT_FACT_TAKES_LABELS,
-    IKT_FACT_TAKES_FEATURES,
-    IKT_FACT_TAKES_PARTS, /* its attraction is in proportion to P */
-    IKT_FACT_STANDS,      /* the start is the map */
-    IKT_FACT_COMPARES_P,  /* a divergence of P and Q */
     IKT_FACT_EXAGGERATES,
     IKT_FACT_REMEMBERS, /* steps have momentum */
     IKT_FACT_PLACES_BY_TRIPLETS,
@@ -81,30 +93,19 @@ typedef enum {
     IKT_FACT_SUMS_PAIRS,   /* repulsion may be approximated, */
     IKT_FACT_SUMS_ON_GRID, /* on a grid */
     IKT_FACT_REGULARISED,
-    IKT_FACT_BATCHES,
     IKT_FACT_LATE_FACTOR,  /* layout.final_exaggeration is not 1 */
     IKT_FACT_RATE_FOLLOWS, /* layout.final_learning_rate = auto */
-    IKT_FACT_STOPS_ITSELF, /* layout.stop = auto */
     /* The start. */
     IKT_FACT_START_PCA,
-    IKT_FACT_START_LANDMARKS,
     IKT_FACT_START_LABELS, /* it takes labels, */
     IKT_FACT_START_P,      /* or eigenvectors of P */
     IKT_FACT_START_FILE,
-    IKT_FACT_START_KEPT,    /* the graph keeps it */
-    IKT_FACT_SPECTRUM,      /* eigenvectors of P are wanted */
-    IKT_FACT_KERNEL_MAP,    /* the map, or the start, is one of similarities: */
-    IKT_FACT_KERNEL_STANDS, /* the map */
+    IKT_FACT_START_KEPT, /* the graph keeps it */
+    IKT_FACT_KERNEL_MAP, /* the map, or the start, is one of similarities: */
     IKT_FACT_KERNEL_LINEAR,
     IKT_FACT_KERNEL_GAUSSIAN,
     IKT_FACT_KERNEL_CODES,
     IKT_FACT_KERNEL_SOME, /* kernel.solver = landmarks */
-    /* What is written. */
-    IKT_FACT_MODEL,
-    IKT_FACT_GRAPH_WRITTEN,
-    IKT_FACT_MEASURES_ALL,
-    IKT_FACT_CHECKPOINTS,
-    IKT_FACT_TIME_LIMIT, /* run.max_time is given */
     /* Made of others, for the table of settings that nothing uses. */
     IKT_FACT_SEARCHES,      /* neighbours are searched for */
     IKT_FACT_SEARCHES_NEAR, /* ... perhaps among near cells */

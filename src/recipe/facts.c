@@ -91,7 +91,6 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_TAKES_PARTS] = kind->takes_parts;
     has[IKT_FACT_STANDS] = kind->is_start;
     has[IKT_FACT_MOVES] = !kind->is_start;
-    has[IKT_FACT_COMPARES_P] = kind->divergence != NULL;
     has[IKT_FACT_EXAGGERATES] = kind->has_exaggeration || is_own;
     has[IKT_FACT_REMEMBERS] = kind->optimiser != &ikt_optimiser_descent;
     has[IKT_FACT_PLACES_BY_TRIPLETS] = kind->places == IKT_PLACES_BY_TRIPLETS;
@@ -191,27 +190,9 @@ bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when) {
 }
 
 bool ikt_facts_are_settings(const int16_t *when) {
-    /* Of the others the inputs tell something, or a graph changes what settings say. */
-    static const int16_t settings[] = {
-        IKT_FACT_FILE,          IKT_FACT_RAW,           IKT_FACT_SOME_ROWS,
-        IKT_FACT_TABLE_KEYS,    IKT_FACT_SIMILARITIES,  IKT_FACT_SPECTRUM_CHANGED,
-        IKT_FACT_GRAPH,         IKT_FACT_OTHER_MODEL,   IKT_FACT_TRAIN,
-        IKT_FACT_FILLED,        IKT_FACT_DROPPED,       IKT_FACT_REDUCED,
-        IKT_FACT_SCALED,        IKT_FACT_DENSE,         IKT_FACT_WHOLE,
-        IKT_FACT_SEARCH_NEAR,   IKT_FACT_CELLS_NEAR,    IKT_FACT_FOREST,
-        IKT_FACT_TAKES_P,       IKT_FACT_TAKES_LISTS,   IKT_FACT_TAKES_FEATURES,
-        IKT_FACT_TAKES_PARTS,   IKT_FACT_STANDS,        IKT_FACT_COMPARES_P,
-        IKT_FACT_BATCHES,       IKT_FACT_STOPS_ITSELF,  IKT_FACT_START_LANDMARKS,
-        IKT_FACT_SPECTRUM,      IKT_FACT_KERNEL_STANDS, IKT_FACT_MODEL,
-        IKT_FACT_GRAPH_WRITTEN, IKT_FACT_MEASURES_ALL,  IKT_FACT_CHECKPOINTS,
-        IKT_FACT_TIME_LIMIT};
-    for (; *when != 0; when++) {
-        bool is_one = false;
-        for (size_t f = 0; f < sizeof settings / sizeof *settings; f++)
-            is_one |= settings[f] == (*when < 0 ? -*when : *when);
-        if (!is_one) return false;
-    }
-    return true;
+    while (*when != 0 && *when<IKT_FACT_OF_INPUTS && * when> - (int)IKT_FACT_OF_INPUTS)
+        when++;
+    return *when == 0;
 }
 
 /* --- sentences -------------------------------------------------------------------------------- */

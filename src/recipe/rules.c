@@ -3,12 +3,12 @@
 #include "recipe/facts.h"
 
 /* A reason against distances or similarities in place of rows with coordinates. */
-#define NOT_OF_MATRIX(fact, other, reason)                                                         \
-    {{IKT_FACT_MATRIX, IKT_FACT_SIMILARITIES, fact, other},                                        \
+#define NOT_OF_MATRIX(fact, reason)                                                                \
+    {{IKT_FACT_MATRIX, IKT_FACT_SIMILARITIES, fact},                                               \
      reason ", and input.similarities gives similarities only: leave it out",                      \
      IKT_ERR_USAGE},                                                                               \
     {                                                                                              \
-        {IKT_FACT_MATRIX, fact, other},                                                            \
+        {IKT_FACT_MATRIX, fact},                                                                   \
             reason ", and preprocess.metric = precomputed gives distances only: leave it out",     \
             IKT_ERR_USAGE                                                                          \
     }
@@ -113,14 +113,14 @@ static const ikt_rule rules[] = {
      "output.model keeps the coordinates of rows or centres, and preprocess.metric = precomputed "
      "gives distances only: leave it out",
      IKT_ERR_USAGE},
-    NOT_OF_MATRIX(IKT_FACT_OTHER_MODEL, 0, "isolation.model_from names rows of another file"),
-    NOT_OF_MATRIX(IKT_FACT_GRAPH, 0, "input.graph takes the place of the distances"),
-    NOT_OF_MATRIX(IKT_FACT_START_LANDMARKS, 0,
+    NOT_OF_MATRIX(IKT_FACT_OTHER_MODEL, "isolation.model_from names rows of another file"),
+    NOT_OF_MATRIX(IKT_FACT_GRAPH, "input.graph takes the place of the distances"),
+    NOT_OF_MATRIX(IKT_FACT_START_LANDMARKS,
                   "layout.init = landmark places rows by their coordinates"),
-    NOT_OF_MATRIX(IKT_FACT_FOREST, 0, "isolation.form = forest splits columns"),
-    NOT_OF_MATRIX(IKT_FACT_SEARCH_NEAR, 0,
+    NOT_OF_MATRIX(IKT_FACT_FOREST, "isolation.form = forest splits columns"),
+    NOT_OF_MATRIX(IKT_FACT_SEARCH_NEAR,
                   "affinity.search = approximate looks into cells of near coordinates"),
-    NOT_OF_MATRIX(IKT_FACT_CELLS_NEAR, 0,
+    NOT_OF_MATRIX(IKT_FACT_CELLS_NEAR,
                   "isolation.search = approximate looks into cells of near coordinates"),
     /* --- the form of P --- */
     {{IKT_FACT_WHOLE, IKT_FACT_GRAPH},
