@@ -113,10 +113,13 @@ static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *give
         asked->output.state = false;
         if (strcmp(asked->run.checkpoint, "auto") == 0) strcpy(asked->run.checkpoint, "none");
     }
-    IKT_TRY(ikt_check_outputs(ctx, asked, !is_host));
+    /* What is wrong with an input explains more than what is wrong with an output. */
+    IKT_TRY(ikt_check_apart(ctx, asked));
     IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, source));
-    const ikt_status st = ikt_agree(
-        ctx, ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe));
+    ikt_status st = ikt_check_outputs(ctx, asked, !is_host);
+    if (st == IKT_OK)
+        st = ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
+    st = ikt_agree(ctx, st);
     recipe->graph.settings = NULL; /* which nobody asks for any more */
     ikt_shape_destroy(&shape);
     if (st != IKT_OK) ikt_source_close(source);

@@ -68,16 +68,19 @@ static ikt_status check_picture_name(ikt_context *ctx, const char *picture) {
     return IKT_OK;
 }
 
+ikt_status ikt_check_apart(ikt_context *ctx, const ikt_settings *settings) {
+    ikt_files files = {.ctx = ctx};
+    ikt_run_files_read(settings, &files);
+    ikt_run_files_written(settings, &files);
+    return ikt_files_check(&files);
+}
+
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {
     const ikt_output_settings *output = &settings->output;
     const bool overwrite = output->overwrite;
-    ikt_files files = {.ctx = ctx};
     if (!output->file[0] && needs_file)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
     IKT_TRY(check_picture_name(ctx, output->picture));
-    ikt_run_files_read(settings, &files);
-    ikt_run_files_written(settings, &files);
-    IKT_TRY(ikt_files_check(&files));
     if (output->file[0]) IKT_TRY(ikt_atomic_check(ctx, output->file, overwrite));
     if (output->picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, output->picture, overwrite));
     /* Whether output.graph may be written depends on the graph (pipeline/early_outputs.h). */

@@ -24,8 +24,10 @@ void ikt_checkpoint_folder_name(const ikt_settings *settings, char folder[IKT_PA
 void ikt_checkpoint_file_name(const char *folder, ikt_stage stage, bool is_previous,
                               char path[IKT_PATH_MAX]);
 
-/* COLLECTIVE. Whether the output files that are named can be written, and none of them is another
- * file of the run.
+/* COLLECTIVE. Whether no output that is named is another file of the run. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_apart(ikt_context *ctx, const ikt_settings *settings);
+
+/* COLLECTIVE. Whether the output files that are named can be written.
  *   needs_file   whether output.file has to be named
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file);

@@ -201,11 +201,6 @@ static void what_makes_no_sense_is_refused_with_the_reason(void **state) {
     assert_int_equal(ikt_affinity_resolve(ctx, &s, N, &k), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "log2(neighbours)"));
     ikt_clear(ctx);
-    s.neighbours = 10;
-    s.support = IKT_SUPPORT_DENSE;
-    assert_int_equal(ikt_affinity_resolve(ctx, &s, N, &k), IKT_ERR_USAGE);
-    assert_non_null(strstr(ikt_message(ctx), "leave affinity.support at sparse"));
-    ikt_clear(ctx);
 }
 
 IKT_MPI_TESTS(ikt_test(rows_are_fitted_as_umap_learn_does),
