@@ -28,7 +28,8 @@ typedef enum {
     IKT_FACT_DROPPED,          /* ... drop */
     IKT_FACT_REDUCED,          /* preprocess.pca */
     IKT_FACT_SCALED,           /* preprocess.normalise is given, and not none */
-    IKT_FACT_DENSE,            /* affinity.support */
+    IKT_FACT_SPARSE,           /* affinity.support */
+    IKT_FACT_DENSE,
     IKT_FACT_WHOLE,
     IKT_FACT_SEARCH_NEAR, /* affinity.search = approximate */
     IKT_FACT_CELLS_NEAR,  /* isolation.search = approximate */
@@ -69,7 +70,6 @@ typedef enum {
     IKT_FACT_MANHATTAN,
     IKT_FACT_CORRELATION,
     /* The affinity. */
-    IKT_FACT_SPARSE,
     IKT_FACT_BY_CODES, /* rows are compared by cell codes, */
     IKT_FACT_BY_DISTANCES,
     IKT_FACT_BY_CLASSES,        /* or by distances that follow labels */

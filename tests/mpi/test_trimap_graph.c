@@ -350,7 +350,7 @@ static void settings_and_matrices_that_make_no_sense_are_refused(void **state) {
     const files f = make_files(ctx);
     static const struct {
         const char *set, *why;
-    } bad[] = {{"graph.values=distances affinity.support=dense", "affinity.support = dense"},
+    } bad[] = {{"graph.values=distances affinity.support=dense", "affinity.support=dense"},
                {"graph.values=similarities trimap.scale_to=9", "would have no effect"},
                {"graph.values=distances graph.weights=knn", "would have no effect"},
                {"graph.values=distances gaussian.perplexity=9", "would have no effect"},
