@@ -192,9 +192,9 @@ def try_line(program, words):
     if "study" in said: # which names the run, and the data by the folder where they are
         said["study"] = (said["study"][0], re.sub(r"^study\.yaml: one, one, seed 1: ", "",
                                                   said["study"][1]).replace("./", ""))
-    if said["run"][0] == 3 and OF_VALUES.search(said["run"][1]) and said["dry-run"] == (0, ""):
-        said["run"] = (0, "")
-        if len(set(said.values())) == 1:
+    if said["run"][0] == 3 and OF_VALUES.search(said["run"][1]): # a dry run may have looked at the values, too
+        said = {name: (0, "") if what == said["run"] else what for name, what in said.items()}
+        if set(said.values()) == {(0, "")}:
             return "", True
     if len(set(said.values())) > 1:
         return "\n".join("    %-8s %d %s" % (name, *said[name]) for name in said), True
