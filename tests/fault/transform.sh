@@ -50,7 +50,7 @@ expect 4 "missing.h5 cannot be read" embed $good output.overwrite=yes isolation.
 expect 3 "wide.h5:/X (isolation.model_from) has 5 columns, data.h5:/X has 3" embed $good output.overwrite=yes isolation.model_from=wide.h5
 expect 2 "isolation.psi = 16 is larger than the 9 rows of the data in isolation.model_from" embed $good output.overwrite=yes isolation.model_from=few.h5
 expect 3 "has no data set 'Y'" embed $good output.overwrite=yes isolation.model_from=few.h5 isolation.model_dataset=Y
-expect 2 "isolation.[a-z_]* = .* goes with affinity.kind=isolation" embed $good output.overwrite=yes isolation.model_from=few.h5 affinity.kind=gaussian
+expect 2 "isolation.model_from needs affinity.kind = isolation" embed $good output.overwrite=yes isolation.model_from=few.h5 affinity.kind=gaussian
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5
 # Without statistics only the centres are read, and those are looked at.
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5 preprocess.normalise=none isolation.psi=40
