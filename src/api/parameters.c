@@ -8,8 +8,6 @@
 #include "config/config.h"
 #include "config/value.h"
 
-enum { KEY_MAX = 128 };
-
 ikt_status ikt_parameters_create(ikt_context *ctx, ikt_parameters **out) {
     *out = NULL;
     ikt_clear(ctx);
@@ -38,16 +36,10 @@ ikt_status ikt_parameters_set(ikt_parameters *p, const char *key, const char *va
 }
 
 ikt_status ikt_parameters_get(const ikt_parameters *p, const char *key, char *text, size_t size) {
-    char section[KEY_MAX];
-    const char *dot = strchr(key, '.');
+    const ikt_config_part *part;
     ikt_clear(p->ctx);
     if (size > 0) text[0] = '\0';
-    snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - key) : KEY_MAX - 1, key);
-    const ikt_config_part *part =
-        ikt_config_find_section(p->ctx, p->parts, IKT_SETTINGS_PARTS, "", section);
-    if (!part) return IKT_ERR_USAGE;
-    const ikt_key *found =
-        ikt_config_find_key(p->ctx, p->parts, IKT_SETTINGS_PARTS, part, "", dot ? dot + 1 : "");
+    const ikt_key *found = ikt_config_find(p->ctx, p->parts, IKT_SETTINGS_PARTS, "", key, &part);
     if (!found) return IKT_ERR_USAGE;
     ikt_value_print(found, ikt_config_member(part, found), text, size);
     return IKT_OK;

@@ -63,6 +63,11 @@ const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *part
                                    const ikt_config_part *part, const char *where,
                                    const char *name);
 
+/* LOCAL. The key of "section.key" and the part that it is in; NULL with the message of one of the
+ * two above. *part is NULL where there is no such section. */
+const ikt_key *ikt_config_find(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                               const char *where, const char *name, const ikt_config_part **part);
+
 /* LOCAL. Address of a key's member in a part's settings. */
 void *ikt_config_member(const ikt_config_part *part, const ikt_key *key);
 

@@ -79,6 +79,16 @@ const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *part
     return NULL;
 }
 
+const ikt_key *ikt_config_find(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                               const char *where, const char *name, const ikt_config_part **part) {
+    char section[NAME_SIZE];
+    const size_t length = strcspn(name, ".");
+    snprintf(section, sizeof section, "%.*s", (int)(length < NAME_SIZE ? length : NAME_SIZE), name);
+    *part = ikt_config_find_section(ctx, parts, n, where, section);
+    if (!*part) return NULL;
+    return ikt_config_find_key(ctx, parts, n, *part, where, name + length + (name[length] == '.'));
+}
+
 void ikt_config_offer(ikt_nearest *nearest, const ikt_config_part *parts, size_t n) {
     offer_keys(nearest, parts, n, "");
 }

@@ -235,23 +235,20 @@ static void add_objectives(ikt_text *text, const char *word, const char *last) {
 static void add_value(ikt_text *text, const ikt_settings *settings, const char *name) {
     ikt_settings own = *settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    const char *dot = strchr(name, '.');
-    const size_t length = (size_t)(dot - name);
+    const ikt_config_part *part;
     char value[IKT_STRING_MAX];
     ikt_settings_parts(&own, parts);
-    for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
-        for (size_t k = 0; k < parts[p].section->n_keys; k++) {
-            const ikt_key *key = &parts[p].section->keys[k];
-            if (strlen(parts[p].section->name) != length || strcmp(key->name, dot + 1) != 0 ||
-                strncmp(parts[p].section->name, name, length) != 0)
-                continue;
-            ikt_value_print(key, ikt_config_member(&parts[p], key), value, sizeof value);
-            ikt_text_add(text, "%.200s", value);
-        }
+    const ikt_key *key = ikt_config_find(text->ctx, parts, IKT_SETTINGS_PARTS, "", name, &part);
+    if (!key) {
+        text->status = IKT_ERR_INTERNAL; /* of a rule that names no setting */
+        return;
+    }
+    ikt_value_print(key, ikt_config_member(part, key), value, sizeof value);
+    ikt_text_add(text, "%.200s", value);
 }
 
-void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
-                      const char *sentence) {
+static void add_sentence(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
+                         const char *sentence) {
     char word[64];
     for (const char *at = sentence; *at;) {
         const size_t plain = strcspn(at, "{"), length = strcspn(at + plain, "}");
@@ -271,4 +268,13 @@ void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_sh
         else
             add_value(text, settings, word);
     }
+}
+
+ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
+                             const char *sentence, char **out) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    add_sentence(&text, settings, shape, sentence);
+    if (text.status != IKT_OK) ikt_free(&text.data);
+    *out = text.data;
+    return text.status;
 }

@@ -24,11 +24,12 @@ bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when);
 /* LOCAL, pure. Whether the settings alone tell all of these facts, whatever the inputs are. */
 bool ikt_facts_are_settings(const int16_t *when);
 
-/* LOCAL. Adds a sentence in which {section.key} stands for the value of that setting, {input} for
+/* LOCAL. Makes a sentence in which {section.key} stands for the value of that setting, {input} for
  * the name of the input, {spectrum} for the setting that asks for eigenvectors, and {all:WORD} and
- * {any:WORD} for the objectives that have something in common (facts.c), "kpca and kda". */
-void ikt_sentence_add(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
-                      const char *sentence);
+ * {any:WORD} for the objectives that have something in common (facts.c), "kpca and kda".
+ *   out   freed with ikt_free; NULL on failure. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
+                             const char *sentence, char **out);
 
 /* LOCAL. Refuses a run for which a rule holds: of its methods, then any other (rules.c).
  *   shape   NULL: no input has been looked at, and only what the settings alone tell is refused

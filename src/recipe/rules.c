@@ -2,48 +2,44 @@
 #include "base/memory.h"
 #include "recipe/facts.h"
 
-/* A reason against distances or similarities in place of rows with coordinates. */
-#define NOT_OF_MATRIX(fact, reason)                                                                \
-    {{IKT_FACT_MATRIX, IKT_FACT_SIMILARITIES, fact},                                               \
-     reason ", and input.similarities gives similarities only: leave it out",                      \
-     IKT_ERR_USAGE},                                                                               \
+/* Reasons against similarities in place of rows with coordinates, and against distances or
+ * similarities, where some facts hold. */
+#define NOT_OF_SIMILARITIES(reason, ...)                                                           \
     {                                                                                              \
-        {IKT_FACT_MATRIX, fact},                                                                   \
+        {IKT_FACT_SIMILARITIES, __VA_ARGS__},                                                      \
+            reason ", and input.similarities gives similarities only: leave it out", IKT_ERR_USAGE \
+    }
+
+#define NOT_OF_MATRIX(reason, ...)                                                                 \
+    NOT_OF_SIMILARITIES(reason, IKT_FACT_MATRIX, __VA_ARGS__), {                                   \
+        {IKT_FACT_MATRIX, __VA_ARGS__},                                                            \
             reason ", and preprocess.metric = precomputed gives distances only: leave it out",     \
             IKT_ERR_USAGE                                                                          \
     }
 
-#define NOT_OF_SIMILARITIES(fact, reason)                                                          \
-    {                                                                                              \
-        {IKT_FACT_SIMILARITIES, fact},                                                             \
-            reason ", and input.similarities gives similarities only: leave it out", IKT_ERR_USAGE \
-    }
-
 static const ikt_rule rules[] = {
     /* --- the input --- */
-    NOT_OF_SIMILARITIES(IKT_FACT_GRAPH, "input.graph is another input"),
-    NOT_OF_SIMILARITIES(IKT_FACT_RAW, "raw numbers have no labels beside"),
-    NOT_OF_SIMILARITIES(IKT_FACT_SOME_ROWS, "input.rows would leave columns without their rows"),
-    NOT_OF_SIMILARITIES(IKT_FACT_TABLE_KEYS,
-                        "input.skip_columns and input.transposed are for rows of a table"),
-    NOT_OF_SIMILARITIES(IKT_FACT_FILLED,
-                        "preprocess.missing fills in columns of rows with coordinates"),
-    NOT_OF_SIMILARITIES(IKT_FACT_REDUCED,
-                        "preprocess.pca reduces rows with coordinates (take kpca)"),
-    NOT_OF_SIMILARITIES(IKT_FACT_SCALED,
-                        "preprocess.normalise scales the columns of rows with coordinates"),
-    NOT_OF_SIMILARITIES(IKT_FACT_OTHER_METRIC,
-                        "preprocess.metric is a distance of rows with coordinates"),
-    {{IKT_FACT_SIMILARITIES, IKT_FACT_STANDS, IKT_NOT(IKT_FACT_TAKES_P),
-      IKT_NOT(IKT_FACT_KERNEL_MAP)},
-     "layout.objective = {layout.objective} needs rows with coordinates (take kpca), and "
-     "input.similarities gives similarities only: leave it out",
-     IKT_ERR_USAGE},
-    NOT_OF_SIMILARITIES(IKT_FACT_START_PCA,
-                        "layout.init = pca needs rows with coordinates (take kpca or random)"),
+    NOT_OF_SIMILARITIES("input.graph is another input", IKT_FACT_GRAPH),
+    NOT_OF_SIMILARITIES("raw numbers have no labels beside", IKT_FACT_RAW),
+    NOT_OF_SIMILARITIES("input.rows would leave columns without their rows", IKT_FACT_SOME_ROWS),
+    NOT_OF_SIMILARITIES("input.skip_columns and input.transposed are for rows of a table",
+                        IKT_FACT_TABLE_KEYS),
+    NOT_OF_SIMILARITIES("preprocess.missing fills in columns of rows with coordinates",
+                        IKT_FACT_FILLED),
+    NOT_OF_SIMILARITIES("preprocess.pca reduces rows with coordinates (take kpca)",
+                        IKT_FACT_REDUCED),
+    NOT_OF_SIMILARITIES("preprocess.normalise scales the columns of rows with coordinates",
+                        IKT_FACT_SCALED),
+    NOT_OF_SIMILARITIES("preprocess.metric is a distance of rows with coordinates",
+                        IKT_FACT_OTHER_METRIC),
     NOT_OF_SIMILARITIES(
-        IKT_FACT_START_LANDMARKS,
-        "layout.init = landmark places rows by their coordinates (take kpca or random)"),
+        "layout.objective = {layout.objective} needs rows with coordinates (take kpca)",
+        IKT_FACT_STANDS, IKT_NOT(IKT_FACT_TAKES_P), IKT_NOT(IKT_FACT_KERNEL_MAP)),
+    NOT_OF_SIMILARITIES("layout.init = pca needs rows with coordinates (take kpca or random)",
+                        IKT_FACT_START_PCA),
+    NOT_OF_SIMILARITIES(
+        "layout.init = landmark places rows by their coordinates (take kpca or random)",
+        IKT_FACT_START_LANDMARKS),
     {{IKT_FACT_GRAPH_KIND, IKT_NOT(IKT_FACT_GRAPH)},
      "affinity.kind = graph, but input.graph is not set: name the file with the graph",
      IKT_ERR_USAGE},
@@ -103,25 +99,17 @@ static const ikt_rule rules[] = {
     {{IKT_FACT_FOREST, IKT_FACT_BY_CODES, IKT_FACT_SPARSE_ROWS},
      "isolation.form: forest needs dense rows, and these are sparse; take isolation.form=voronoi",
      IKT_ERR_USAGE},
-    {{IKT_FACT_MATRIX, IKT_FACT_MODEL, IKT_NOT(IKT_FACT_BY_CLASSES),
-      IKT_NOT(IKT_FACT_KERNEL_STANDS), IKT_FACT_SIMILARITIES},
-     "output.model keeps the coordinates of rows or centres, and input.similarities gives "
-     "similarities only: leave it out",
-     IKT_ERR_USAGE},
-    {{IKT_FACT_MATRIX, IKT_FACT_MODEL, IKT_NOT(IKT_FACT_BY_CLASSES),
-      IKT_NOT(IKT_FACT_KERNEL_STANDS)},
-     "output.model keeps the coordinates of rows or centres, and preprocess.metric = precomputed "
-     "gives distances only: leave it out",
-     IKT_ERR_USAGE},
-    NOT_OF_MATRIX(IKT_FACT_OTHER_MODEL, "isolation.model_from names rows of another file"),
-    NOT_OF_MATRIX(IKT_FACT_GRAPH, "input.graph takes the place of the distances"),
-    NOT_OF_MATRIX(IKT_FACT_START_LANDMARKS,
-                  "layout.init = landmark places rows by their coordinates"),
-    NOT_OF_MATRIX(IKT_FACT_FOREST, "isolation.form = forest splits columns"),
-    NOT_OF_MATRIX(IKT_FACT_SEARCH_NEAR,
-                  "affinity.search = approximate looks into cells of near coordinates"),
-    NOT_OF_MATRIX(IKT_FACT_CELLS_NEAR,
-                  "isolation.search = approximate looks into cells of near coordinates"),
+    NOT_OF_MATRIX("output.model keeps the coordinates of rows or centres", IKT_FACT_MODEL,
+                  IKT_NOT(IKT_FACT_BY_CLASSES), IKT_NOT(IKT_FACT_KERNEL_STANDS)),
+    NOT_OF_MATRIX("isolation.model_from names rows of another file", IKT_FACT_OTHER_MODEL),
+    NOT_OF_MATRIX("input.graph takes the place of the distances", IKT_FACT_GRAPH),
+    NOT_OF_MATRIX("layout.init = landmark places rows by their coordinates",
+                  IKT_FACT_START_LANDMARKS),
+    NOT_OF_MATRIX("isolation.form = forest splits columns", IKT_FACT_FOREST),
+    NOT_OF_MATRIX("affinity.search = approximate looks into cells of near coordinates",
+                  IKT_FACT_SEARCH_NEAR),
+    NOT_OF_MATRIX("isolation.search = approximate looks into cells of near coordinates",
+                  IKT_FACT_CELLS_NEAR),
     /* --- the form of P --- */
     {{IKT_FACT_WHOLE, IKT_FACT_GRAPH},
      "affinity.support = whole works on the cell codes of the rows, which input.graph does not "
@@ -201,11 +189,7 @@ static const ikt_rule rules[] = {
      "kernel.kind = linear takes inner products of rows with coordinates, which a matrix does not "
      "give: take gaussian or isolation",
      IKT_ERR_USAGE},
-    {{IKT_FACT_KERNEL_LINEAR, IKT_FACT_MANHATTAN},
-     "kernel.kind = linear and gaussian take inner products of the rows, which "
-     "preprocess.metric=manhattan does not go with: take kernel.kind=isolation",
-     IKT_ERR_USAGE},
-    {{IKT_FACT_KERNEL_GAUSSIAN, IKT_FACT_MANHATTAN},
+    {{IKT_FACT_KERNEL_MAP, IKT_NOT(IKT_FACT_KERNEL_CODES), IKT_FACT_MANHATTAN},
      "kernel.kind = linear and gaussian take inner products of the rows, which "
      "preprocess.metric=manhattan does not go with: take kernel.kind=isolation",
      IKT_ERR_USAGE},
@@ -256,19 +240,18 @@ static const ikt_rule rules[] = {
      IKT_ERR_USAGE},
     {{0}, NULL, IKT_OK}};
 
-/* The first of these rules that holds is told. Without a shape only rules count whose facts the
- * settings alone tell. */
+/* Refuses the run by the first of these rules that holds. Without a shape only rules count whose
+ * facts the settings alone tell. */
 static ikt_status check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                         const ikt_facts *facts, const ikt_rule *rule) {
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    char *text = NULL;
     while (rule && rule->sentence &&
            (!ikt_facts_hold(facts, rule->when) || (!shape && !ikt_facts_are_settings(rule->when))))
         rule++;
     if (!rule || !rule->sentence) return IKT_OK;
-    ikt_sentence_add(&text, settings, shape, rule->sentence);
-    ikt_status st = text.status;
-    if (st == IKT_OK) st = ikt_fail(ctx, rule->status, "%s", text.data);
-    ikt_free(&text.data);
+    IKT_TRY(ikt_sentence_make(ctx, settings, shape, rule->sentence, &text));
+    const ikt_status st = ikt_fail(ctx, rule->status, "%s", text);
+    ikt_free(&text);
     return st;
 }
 

@@ -46,7 +46,7 @@ typedef struct {
     ikt_data_shape data; /* is_sparse and the following are of rows that are not reduced */
     ikt_graph_about graph;
     bool has_rows; /* of a file, or in memory: not a graph alone */
-    bool is_host;  /* a program calls the library: no file is written that it does not name, */
+    bool is_host;  /* a program calls the library: no file is written that it does not name */
     bool is_stored_sparse;
     bool is_unlabelled;                   /* there are no labels; false also where nobody knows */
     int64_t model_columns;                /* of isolation.model_from; 0: there is none */

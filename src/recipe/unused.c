@@ -180,15 +180,14 @@ static ikt_status begin(ikt_context *ctx, int preset, ikt_settings *out,
 static ikt_status refuse(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                          const char *section, const char *key, const char *value,
                          const char *with) {
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    ikt_sentence_add(&text, settings, shape, with);
-    ikt_status st = text.status;
-    if (st == IKT_OK)
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "%s.%s = %.80s would have no effect in this run, as it goes with %s: leave "
-                      "it out, or set that",
-                      section, key, value, text.data);
-    ikt_free(&text.data);
+    char *text = NULL;
+    IKT_TRY(ikt_sentence_make(ctx, settings, shape, with, &text));
+    const ikt_status st =
+        ikt_fail(ctx, IKT_ERR_USAGE,
+                 "%s.%s = %.80s would have no effect in this run, as it goes with %s: leave it "
+                 "out, or set that",
+                 section, key, value, text);
+    ikt_free(&text);
     return st;
 }
 

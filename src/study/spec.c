@@ -72,7 +72,8 @@ static int count_list(reader *r, int node, const char *expected) {
 static const ikt_key *find_key(reader *r, int node, const char *name, ikt_settings *settings,
                                ikt_config_part *part) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char where[IKT_STRING_MAX], section[IKT_STUDY_NAME] = "";
+    const ikt_config_part *found;
+    char where[IKT_STRING_MAX];
     const char *dot = strchr(name, '.');
     ikt_settings_parts(settings, parts);
     ikt_yaml_where(r->yaml, node, where, sizeof where);
@@ -80,18 +81,15 @@ static const ikt_key *find_key(reader *r, int node, const char *name, ikt_settin
         ikt_yaml_fail(r->ctx, r->yaml, node, "'%.80s' is no setting of the form section.key", name);
         return NULL;
     }
-    memcpy(section, name, (size_t)(dot - name));
-    const ikt_config_part *found =
-        ikt_config_find_section(r->ctx, parts, IKT_SETTINGS_PARTS, where, section);
-    if (!found) return NULL;
-    if (strcmp(section, "output") == 0 || strcmp(name, "input.file") == 0 ||
+    if (strncmp(name, "output.", strlen("output.")) == 0 || strcmp(name, "input.file") == 0 ||
         strcmp(name, "run.seed") == 0) {
         ikt_yaml_fail(r->ctx, r->yaml, node, "%s is not set here: a study gives it to its runs",
                       name);
         return NULL;
     }
-    *part = *found;
-    return ikt_config_find_key(r->ctx, parts, IKT_SETTINGS_PARTS, found, where, dot + 1);
+    const ikt_key *key = ikt_config_find(r->ctx, parts, IKT_SETTINGS_PARTS, where, name, &found);
+    if (found) *part = *found;
+    return key;
 }
 
 /* Appends "name=value"; a name that is there already is an error at the node. */
