@@ -43,10 +43,13 @@ ikt_status ikt_line_begin(ikt_line *line) {
     if (settings->input.graph[0])
         IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &line->matrix));
     settings->affinity.graph.is_pairwise = line->matrix.source != NULL;
-    if (line->matrix.source)
+    line->pair_values = IKT_EDGES_DISTANCES;
+    if (line->matrix.source) {
         line->pairs = &line->matrix;
-    else if (line->data && by_distances) /* of a precomputed matrix; or NULL */
+        line->pair_values = (ikt_edges)settings->affinity.graph.values;
+    } else if (line->data && by_distances) { /* of a precomputed matrix; or NULL */
         line->pairs = ikt_dataset_pairs(line->data);
+    }
     ikt_status st = ikt_probabilities_begin(ctx, line->options->hooks, line->rows, &line->p);
     if (st == IKT_OK && line->matrix.source && line->matrix.n != line->rows->n)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",

@@ -21,7 +21,8 @@ typedef struct {
     const ikt_embed_options *options; /* labels, outputs, checkpoints */
     const ikt_loop_state *from;       /* which the loop goes on from; NULL: the start */
     ikt_pairwise matrix;              /* of input.graph, where that has all pairs, */
-    const ikt_pairwise *pairs; /* and where all pairs come from: that, or the data; or NULL */
+    const ikt_pairwise *pairs; /* and where all pairs come from: that, or the data; or NULL, */
+    ikt_edges pair_values;     /* and what their numbers are */
     ikt_landmarks landmarks;   /* and their positions */
     ikt_model *model;          /* of the codes, */
     ikt_code_places places;    /* and what orders rows by them */

@@ -155,11 +155,9 @@ ikt_status ikt_step_fill_codes(ikt_line *line) {
 
 ikt_status ikt_step_fill_matrix(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    const ikt_edges values = line->pairs != &line->matrix
-                                 ? IKT_EDGES_DISTANCES
-                                 : (ikt_edges)line->settings->affinity.graph.values;
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = ikt_matrix_dense(ctx, line->pairs, &line->p.rows, values, &line->p.dense);
+    ikt_status st =
+        ikt_matrix_dense(ctx, line->pairs, &line->p.rows, line->pair_values, &line->p.dense);
     if (st == IKT_OK) st = weigh_dense(line);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
@@ -236,10 +234,9 @@ ikt_status ikt_step_whole(ikt_line *line) {
 /* --- what any two rows are compared by -------------------------------------------------------- */
 
 ikt_status ikt_step_compare_matrix(ikt_line *line) {
-    const ikt_edges values = (ikt_edges)line->settings->affinity.graph.values;
     ikt_stage_begin(line->ctx, IKT_STAGE_READ);
-    const ikt_status st =
-        ikt_compared_matrix(line->ctx, line->pairs, values, &line->p.rows, &line->p.features);
+    const ikt_status st = ikt_compared_matrix(line->ctx, line->pairs, line->pair_values,
+                                              &line->p.rows, &line->p.features);
     ikt_stage_end(line->ctx, IKT_STAGE_READ);
     return st;
 }

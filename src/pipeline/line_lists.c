@@ -214,12 +214,10 @@ ikt_status ikt_step_search_classes(ikt_line *line) {
 ikt_status ikt_step_search_matrix(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    const bool is_data = line->pairs != &line->matrix;
-    const ikt_edges values =
-        is_data ? IKT_EDGES_DISTANCES : (ikt_edges)line->settings->affinity.graph.values;
     if (p->is_found) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    const ikt_status st = ikt_matrix_lists(ctx, line->pairs, &p->rows, values, p->k, &p->lists);
+    const ikt_status st =
+        ikt_matrix_lists(ctx, line->pairs, &p->rows, line->pair_values, p->k, &p->lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     return st;
 }

@@ -39,8 +39,9 @@ static ikt_status add_data(ikt_context *ctx, ikt_source *source, ikt_run *run) {
 static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     const char *train = settings->affinity.fisher.train, *names = run->label_names;
-    const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
-    const bool is_needed = (needs & IKT_NEEDS_LABELS) || settings->layout.init == IKT_INIT_KDA;
+    const ikt_layout_settings *layout = &settings->layout;
+    const bool is_needed = (ikt_layout_objective(layout)->needs & IKT_NEEDS_LABELS) ||
+                           ikt_layout_start(layout)->of_labels;
     uint64_t hash;
     if (settings->affinity.kind == IKT_AFFINITY_FISHER) {
         IKT_TRY(ikt_class_rows_hash(ctx, &settings->affinity.fisher, &run->rows, run->labels,
