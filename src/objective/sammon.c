@@ -71,6 +71,7 @@ static ikt_status scale(state *s) {
     const int64_t n = all->rows.n, first = all->rows.first;
     ikt_exact_sum total = {{0}, 0, 0};
     int64_t pairs = 0;
+#pragma omp parallel for num_threads(ikt_threads(s->ctx)) reduction(+ : pairs)
     for (int64_t i = 0; i < all->rows.count; i++) {
         float *row = all->value + i * all->stride;
         double sum = 0;
@@ -80,8 +81,9 @@ static ikt_status scale(state *s) {
             sum += (double)row[j];
             pairs += row[j] > 0;
         }
-        ikt_exact_sum_add(&total, sum);
+        s->weight[i] = sum; /* for now */
     }
+    ikt_exact_sum_add_array(&total, s->weight, all->rows.count, 1);
     ikt_exact_sum_reduce(s->ctx, &total, 1);
     pairs = ikt_sum_one(s->ctx, pairs);
     s->total = (double)pairs;
@@ -245,10 +247,7 @@ static void destroy(ikt_objective *objective) {
     if (!s) return;
     ikt_dense_destroy(&s->distance);
     ikt_replica_destroy(&s->replica);
-    ikt_free(&s->weight);
-    ikt_free(&s->y);
-    ikt_free(&s->along);
-    ikt_free(&s);
+    ikt_free_all(&s->weight, &s->y, &s->along, &s);
 }
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
