@@ -46,6 +46,23 @@ static ikt_status print_text(ikt_context *ctx, const command *w, const ikt_trans
     return st;
 }
 
+/* Names that cannot be written are refused before the work. */
+static ikt_status check_files(ikt_context *ctx, command *w) {
+    ikt_files files = {.ctx = ctx};
+    if (strcmp(w->picture, "none") == 0) w->picture[0] = '\0';
+    if (strcmp(w->picture, "auto") == 0)
+        IKT_TRY(ikt_name_after(ctx, w->path[2], ".png", w->picture));
+    ikt_files_add(&files, IKT_FILE_READ, "MODEL.h5", w->path[0]);
+    ikt_files_add(&files, IKT_FILE_READ, "NEW.h5", w->path[1]);
+    ikt_files_add(&files, IKT_FILE_READ, "--labels", w->labels);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", w->path[2]);
+    ikt_files_add(&files, IKT_FILE_WRITTEN, "--picture", w->picture);
+    IKT_TRY(ikt_files_check(&files));
+    IKT_TRY(ikt_inputs_check(ctx, w->path, 2));
+    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
+    return w->picture[0] ? ikt_atomic_check_stream(ctx, w->picture, w->overwrite) : IKT_OK;
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w = {.request = {.dataset = w.dataset, .labels = w.labels}};
     bool help;
@@ -75,19 +92,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return IKT_OK;
     ikt_transformed done;
     ikt_run_cost cost;
-    /* Names that cannot be written are refused before the work. */
-    if (strcmp(w.picture, "none") == 0) w.picture[0] = '\0';
-    if (strcmp(w.picture, "auto") == 0) IKT_TRY(ikt_name_after(ctx, w.path[2], ".png", w.picture));
-    ikt_files files = {.ctx = ctx};
-    ikt_files_add(&files, IKT_FILE_READ, "MODEL.h5", w.path[0]);
-    ikt_files_add(&files, IKT_FILE_READ, "NEW.h5", w.path[1]);
-    ikt_files_add(&files, IKT_FILE_READ, "--labels", w.labels);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", w.path[2]);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "--picture", w.picture);
-    IKT_TRY(ikt_files_check(&files));
-    IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
-    IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
-    if (w.picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w.picture, w.overwrite));
+    IKT_TRY(check_files(ctx, &w));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     w.request.model = w.path[0];
     w.request.input = w.path[1];
