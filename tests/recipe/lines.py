@@ -142,10 +142,11 @@ def sentence_of(done):
 def study_says(program, words):
     """Exit code and sentence of a study that lists the run of a line, and nothing else."""
     settings = dict(w.split("=", 1) for w in words[1:] if "=" in w and not w.startswith("output."))
+    seed = settings.pop("run.seed", "1") # a study gives it to its runs
     with open("study.yaml", "w") as f:
         f.write("title: one\nabout: one\nmethods:\n  - name: one\n    settings: {%s}\n"
-                "seeds: [1]\nmeasures: [10-NN accuracy]\ndata:\n  - {name: one, file: %s}\n" %
-                (", ".join("%s: '%s'" % item for item in settings.items()), words[0]))
+                "seeds: [%s]\nmeasures: [10-NN accuracy]\ndata:\n  - {name: one, file: %s}\n" %
+                (", ".join("%s: '%s'" % item for item in settings.items()), seed, words[0]))
     return subprocess.run([program, "study", "study.yaml", "--list", "--output", "study", "--quiet"],
                           capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
@@ -190,7 +191,7 @@ def try_line(program, words):
             del done["study"]
     said = {name: (d.returncode, sentence_of(d)) for name, d in done.items()}
     if "study" in said: # which names the run, and the data by the folder where they are
-        said["study"] = (said["study"][0], re.sub(r"^study\.yaml: one, one, seed 1: ", "",
+        said["study"] = (said["study"][0], re.sub(r"^study\.yaml: one, one, seed \d+: ", "",
                                                   said["study"][1]).replace("./", ""))
     if said["run"][0] == 3 and OF_VALUES.search(said["run"][1]): # a dry run may have looked at the values, too
         said = {name: (0, "") if what == said["run"] else what for name, what in said.items()}
