@@ -155,8 +155,7 @@ void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *col
     if (is_by_length(normaliser)) to_unit_length(out, count);
 }
 
-/* --- statistics of sparse rows -----------------------------------------------------------------
- */
+/* --- statistics of sparse rows ---------------------------------------------------------------- */
 
 /* Least, largest, mean and variance of the columns of sparse rows, their zeros included.
  *

@@ -10,7 +10,7 @@
 
 #include "io/convert/table_writer.h"
 #include "io/formats/reader.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 #include "io/sources/source.h"
 
 /* What is asked for; texts may be NULL for "". */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 #include "io/sources/source.h"
 
 typedef struct ikt_table_writer ikt_table_writer;

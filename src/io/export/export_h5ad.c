@@ -23,8 +23,8 @@
 #include "base/memory.h"
 #include "base/shared_file.h"
 #include "io/export/export.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 
 /* --- elements, with the marks of AnnData ------------------------------------------------------ */
 

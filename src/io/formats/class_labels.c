@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 int64_t ikt_label_names_count(const char *names) {
     int64_t count = 0;

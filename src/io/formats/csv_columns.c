@@ -1,7 +1,7 @@
-/* What the columns of delimited text are. See csv_columns.h; read ikt_csv_columns_find, below,
+/* What the columns of delimited text are. See csv_file.h; read ikt_csv_columns_find, below,
  * first.
  */
-#include "io/formats/csv_columns.h"
+#include "io/formats/csv_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 /* Records that are looked at for the first cell of a column that is not missing. */
 enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3 };
@@ -156,7 +156,7 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
     return false;
 }
 
-/* Whether the first record, whose cells are c->names, is a header; see csv_columns.h. Columns given
+/* Whether the first record, whose cells are c->names, is a header; see csv_file.h. Columns given
  * by number (names are not known yet) are no evidence: their data may be text.
  *   second   [columns] cells of the record behind it; NULL: there is none */
 static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {

@@ -13,7 +13,7 @@
 #include "dist/rows.h"
 #include "io/formats/bytes.h"
 
-/* HDF5 keeps texts of fixed length, and what reads them back wants less than this (h5_texts.h). */
+/* HDF5 keeps texts of fixed length, and what reads them back wants less than this (columns.h). */
 enum { TEXT_MOST = 65535 };
 
 /* LOCAL, on rank 0. Size of the file, negative where it is compressed; and its columns. */

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/formats/reader.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 static const int64_t index_most = (int64_t)1 << 62;
 

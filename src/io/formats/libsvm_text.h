@@ -13,7 +13,7 @@
 #include "io/formats/class_labels.h"
 #include "io/formats/text_lines.h"
 #include "io/numbers/element.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 
 /* A part of a file. Start with the lines' {ctx, path, begin, end} and `type`; free with
  * ikt_libsvm_free. */

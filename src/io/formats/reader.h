@@ -4,7 +4,7 @@
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
  * Fortran order, sparse matrices by columns or in no order). A format is one file with one line in
- * reader_table.c.
+ * reader.c.
  */
 #ifndef IKT_IO_FORMATS_READER_H
 #define IKT_IO_FORMATS_READER_H
@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "io/numbers/element.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 
 /* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
  * columns that are labels or skipped by number, where text is no sign). */
@@ -132,7 +132,7 @@ typedef struct {
 /* LOCAL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
 ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content);
 
-/* The formats; the order in which they are tried is in reader_table.c. */
+/* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
     ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
 

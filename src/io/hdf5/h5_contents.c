@@ -1,5 +1,4 @@
 /* What an HDF5 file holds. */
-#include "io/hdf5/h5_contents.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -205,8 +204,7 @@ ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const
     if (!is_anndata && !ikt_h5_is_matlab_file(file))
         return ikt_h5_missing(ctx, file, path, dataset);
     ikt_h5_list_tables(file, tables, sizeof tables);
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is %s file without '%s'; its matrices are: %s", path,
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s file without '%s'; its matrices are: %s", path,
                     is_anndata ? "an AnnData" : "a MATLAB 7.3", dataset,
                     tables[0] ? tables : "none");
 }

@@ -11,8 +11,8 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 
 static const int64_t rows_most = ((int64_t)1 << 48) - 1;
 static const int64_t length_most = (int64_t)1 << 48; /* sums of lengths fit 64 bits */

@@ -18,10 +18,9 @@
 #include "io/hdf5/sparse_group.h"
 #include "io/results/foreign_graph.h"
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
-/* --- which sparse matrix of a file is meant ----------------------------------------------------
- */
+/* --- which sparse matrix of a file is meant --------------------------------------------------- */
 
 enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
 

@@ -18,7 +18,7 @@ typedef enum {
     IKT_GRAPH_START_LANDMARK
 } ikt_graph_start;
 
-/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/lent.h), or FILE
+/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/source.h), or FILE
  * or FILE:PATH, PATH being the group of a sparse matrix in it; without one, `graph`, or else the
  * only square sparse matrix by rows that the file has. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such
  * group, none or several to choose from, with their names; not square; no CSR matrix);

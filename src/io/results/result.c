@@ -11,11 +11,9 @@
 #include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_contents.h"
 #include "io/hdf5/parts_h5.h"
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
 #include "io/sources/source.h"
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* Genes and colours of AnnData files. See anndata.h. */
-#include "io/sources/anndata.h"
+/* Genes and colours of AnnData files. See labels.h. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,11 +9,10 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_contents.h"
-#include "io/hdf5/h5_texts.h"
 #include "io/hdf5/sparse_group.h"
-#include "io/sources/place.h"
+#include "io/sources/labels.h"
 
 enum { BLOCK_NUMBERS = 1 << 21, NAME_SIZE = 1024 };
 

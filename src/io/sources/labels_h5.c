@@ -8,7 +8,6 @@
 #include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 #include "io/sources/labels.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@
 #include "dist/shuffle.h"
 #include "io/formats/matrix_market.h"
 #include "io/hdf5/h5.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
 /* Numbers of a block, unless one row has more. */
 enum { BLOCK_NUMBERS = 1 << 20 };

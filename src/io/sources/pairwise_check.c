@@ -227,8 +227,7 @@ ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise 
     return check(ctx, pairs, false, largest);
 }
 
-/* --- similarities of either sign ---------------------------------------------------------------
- */
+/* --- similarities of either sign -------------------------------------------------------------- */
 
 /* Squared distances of larger ones leave single precision. */
 static const double number_most = 8e37;

@@ -18,7 +18,6 @@
 #include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_contents.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
 #include "io/sources/source_ops.h"

@@ -1,8 +1,8 @@
-/* Labels of the rows of a source: beside the rows, or in a file of their own. See source.h and
- * labels.h. */
+/* Labels of the rows of a source: beside the rows, or in a file of their own. See labels.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"
-#include "io/sources/place.h"
+#include "io/sources/source.h"
 #include "io/sources/source_ops.h"
 
 /* --- a file of their own ---------------------------------------------------------------------- */
@@ -196,5 +196,35 @@ ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **tex
     const int64_t length = (int64_t)strlen(own) + 1;
     IKT_TRY(ikt_agree(source->ctx, ikt_alloc(source->ctx, text, length, 1, "class names")));
     memcpy(*text, own, (size_t)length);
+    return IKT_OK;
+}
+
+/* --- what is named ---------------------------------------------------------------------------- */
+
+static ikt_status look(ikt_context *ctx, ikt_place *p) {
+    ikt_reader_content content;
+    IKT_TRY(ikt_input_check(ctx, p->file));
+    p->is_hdf5 = ikt_source_is_hdf5(p->file);
+    if (p->is_hdf5) return IKT_OK;
+    IKT_TRY(ikt_reader_guess(ctx, p->file, &content));
+    p->is_csv = content.format == &ikt_reader_csv;
+    return IKT_OK;
+}
+
+ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place) {
+    struct stat about;
+    ikt_status st = IKT_OK;
+    *place = (ikt_place){.file = ""};
+    if (ikt_rank(ctx) == 0 && strlen(name) < IKT_PATH_MAX) {
+        const size_t length = ikt_file_name_length(name);
+        snprintf(place->file, IKT_PATH_MAX, "%.*s", (int)length, name);
+        snprintf(place->part, IKT_PATH_MAX, "%s", name[length] ? name + length + 1 : "");
+        if (stat(place->file, &about) == 0)
+            st = look(ctx, place);
+        else
+            place->file[0] = '\0';
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, place, sizeof *place, 0);
     return IKT_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "dist/row_blocks.h"
 #include "io/sources/source_ops.h"
@@ -163,4 +164,23 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
     if (st == IKT_OK && (*out)->n == 0) st = ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");
     if (st != IKT_OK) ikt_source_close(out);
     return st;
+}
+
+/* --- arrays in place of files ----------------------------------------------------------------- */
+
+void ikt_lend(ikt_context *ctx, const ikt_lent *lent) {
+    ctx->lent = lent;
+}
+
+const ikt_lent *ikt_lent_of(const ikt_context *ctx) {
+    return ctx->lent;
+}
+
+ikt_source *ikt_lent_find(const ikt_context *ctx, const char *name) {
+    const ikt_lent *lent = ctx->lent;
+    if (!lent) return NULL;
+    return strcmp(name, IKT_LENT_GRAPH) == 0   ? lent->graph
+           : strcmp(name, IKT_LENT_PAIRS) == 0 ? lent->pairs
+           : strcmp(name, IKT_LENT_START) == 0 ? lent->start
+                                               : NULL;
 }

@@ -1,7 +1,7 @@
 /* What a way of holding rows provides to source.c.
  *
  * A new format is one file with one const table of these functions, one function that opens it and
- * one line in source_table.c; nothing else changes.
+ * one line in source.c; nothing else changes.
  * Every function is COLLECTIVE and keeps the contract of the function of source.h that calls it.
  */
 #ifndef IKT_IO_SOURCES_SOURCE_OPS_H
@@ -88,7 +88,7 @@ struct ikt_source_format {
                        const ikt_source_options *options, ikt_source **out);
 };
 
-/* The formats; the order in which they are tried is in source_table.c. */
+/* The formats; the order in which they are tried is in source.c. */
 extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_csv,
     ikt_source_packed, ikt_source_raw;
 

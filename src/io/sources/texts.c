@@ -1,5 +1,4 @@
-/* A text for each row. See texts.h. */
-#include "io/sources/texts.h"
+/* A text for each row. See labels.h. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +7,9 @@
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "io/formats/csv_file.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
-#include "io/sources/place.h"
+#include "io/sources/labels.h"
 #include "io/sources/source.h"
 
 static const char purpose[] = "texts";
