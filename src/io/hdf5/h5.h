@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/status.h"
 #include "io/numbers/element.h"
@@ -41,6 +42,11 @@ ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *te
 /* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
  * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
 bool ikt_h5_close(hid_t id);
+
+/* The same where a block ends:  const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset); */
+static inline void ikt_h5_end(const hid_t *id) {
+    (void)ikt_h5_close(*id);
+}
 
 /* COLLECTIVE. Agrees on the outcome of writing to the file that `object` is in: ikt_agree_file. */
 ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local);
@@ -97,6 +103,15 @@ ikt_status ikt_h5_find(ikt_context *ctx, hid_t file, const char *name, const cha
 /* LOCAL. Whether a path leads to an object; that object, to be closed, or a negative number. */
 bool ikt_h5_has(hid_t object, const char *path);
 hid_t ikt_h5_open_object(hid_t parent, const char *path);
+
+/* LOCAL. The same where the object is a data set, or a group. */
+hid_t ikt_h5_open_dataset(hid_t parent, const char *path);
+hid_t ikt_h5_open_group(hid_t parent, const char *path);
+
+/* LOCAL. Dimensions of a data set, and the sizes of the first two, 1 of the second where there is
+ * none; -1 where `dataset` is none. The class of its elements. */
+int ikt_h5_shape(hid_t dataset, int64_t size[2]);
+H5T_class_t ikt_h5_class(hid_t dataset);
 
 /* LOCAL. Fails with IKT_ERR_DATA: the file has no such data set; the message names those it has. */
 ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
@@ -240,12 +255,9 @@ bool ikt_h5_is_matlab_file(hid_t file);
 bool ikt_h5_is_matlab(hid_t dataset);
 ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name);
 
-/* "X (2700 x 1838), obsm/X_pca (2700 x 50), layers/counts (sparse)"; "" where there is nothing. */
-void ikt_h5_list_tables(hid_t file, char *text, size_t size);
-
-/* "obsm/X_umap (2700 x 2), Y (2700 x 3)": those that have at most so many columns; "" where there
- * are none. */
-void ikt_h5_list_maps(hid_t file, int64_t columns, char *text, size_t size);
+/* "X (2700 x 1838), obsm/X_pca (2700 x 50), layers/counts (sparse)"; "" where there is nothing.
+ *   narrow   0, or columns that they have at most: those that may be maps */
+void ikt_h5_list_tables(hid_t file, int64_t narrow, char *text, size_t size);
 
 /* "labels, leiden, cell_type": data sets of n entries, and columns of obs. */
 void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size);

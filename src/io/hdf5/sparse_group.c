@@ -31,16 +31,10 @@ typedef struct {
  * Errors: IKT_ERR_DATA: there is none, or it is no such list. */
 static ikt_status list_open(ikt_context *ctx, hid_t group, const char *child, bool is_index,
                             const char *name, list *out) {
-    *out = (list){.dataset = -1, .length = -1};
-    hid_t object = ikt_h5_open_object(group, child);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
-        out->dataset = object;
-    else
-        ikt_h5_close(object);
-    hid_t type = out->dataset < 0 ? -1 : H5Dget_type(out->dataset);
+    *out = (list){.dataset = ikt_h5_open_dataset(group, child)};
+    const hid_t type IKT_AT_END(ikt_h5_end) = out->dataset < 0 ? -1 : H5Dget_type(out->dataset);
     const bool is_number = ikt_h5_number_of(type, &out->number);
     out->length = ikt_h5_length(out->dataset);
-    ikt_h5_close(type);
     if (is_number && (!is_index || out->number.is_integer) && out->length >= 0 &&
         out->length <= length_most)
         return IKT_OK;

@@ -143,12 +143,6 @@ int64_t ikt_turn(ikt_element element, const void *stored, int64_t columns, int64
 
 /* Numbers of one type as numbers of another. */
 
-double ikt_number_at(ikt_type type, const void *values, int64_t i) {
-    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
-           : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
-                                  : ((const double *)values)[i];
-}
-
 void ikt_number_put(ikt_type type, void *values, int64_t i, double value) {
     if (type == IKT_TYPE_F32)
         ((float *)values)[i] = (float)value;

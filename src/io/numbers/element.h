@@ -75,10 +75,14 @@ int64_t ikt_turn(ikt_element element, const void *stored, int64_t columns, int64
  * where it can still be mended.
  */
 
-/* LOCAL, pure. The i-th of an array. */
-double ikt_number_at(ikt_type type, const void *values, int64_t i);
+/* LOCAL, pure. The i-th of an array. (In line, as the next one: parsers ask it of each number.) */
+static inline double ikt_number_at(ikt_type type, const void *values, int64_t i) {
+    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
+           : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
+}
 
-/* LOCAL, pure. Whether a number can be stored as this type. (In line: parsers ask it of each.) */
+/* LOCAL, pure. Whether a number can be stored as this type. */
 static inline bool ikt_number_fits(ikt_type type, double value) {
     if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
     return type == IKT_TYPE_F32 ? fabs(value) <= (double)FLT_MAX : isfinite(value);

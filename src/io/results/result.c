@@ -177,7 +177,7 @@ static ikt_status open_embedding(ikt_result_file *f) {
     f->q = (int)size[1];
     if (fits) return IKT_OK;
     char maps[512];
-    ikt_h5_list_maps(f->file, COLUMNS_MOST, maps, sizeof maps);
+    ikt_h5_list_tables(f->file, COLUMNS_MOST, maps, sizeof maps);
     if (maps[0])
         return ikt_fail(
             f->ctx, IKT_ERR_DATA,

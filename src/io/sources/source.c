@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
@@ -16,27 +17,24 @@ ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const cha
     ikt_status st = ikt_alloc(ctx, &source, 1, sizeof *source, "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &source->name, (int64_t)length, 1, "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &source->self, (int64_t)ops->self_bytes, 1, "source");
-    if (st == IKT_OK) {
-        source->ctx = ctx;
-        source->format = format;
-        snprintf(source->name, length, "%s%s%s%s", file, dataset[0] ? ":" : "",
-                 dataset[0] && dataset[0] != '/' ? "/" : "", dataset);
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        source->ops = ops;
-    else
-        ikt_source_close(&source);
     *out = source;
-    return st;
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) {
+        ikt_source_close(out);
+        return st;
+    }
+    *source = (ikt_source){
+        .ctx = ctx, .ops = ops, .format = format, .name = source->name, .self = source->self};
+    snprintf(source->name, length, "%s%s%s%s", file, dataset[0] ? ":" : "",
+             dataset[0] && dataset[0] != '/' ? "/" : "", dataset);
+    return IKT_OK;
 }
 
 void ikt_source_close(ikt_source **source) {
-    if (!*source) return;
-    if ((*source)->ops && (*source)->ops->close) (*source)->ops->close(*source);
-    ikt_free(&(*source)->self);
-    ikt_free(&(*source)->name);
-    ikt_free(&(*source)->label_names);
+    ikt_source *s = *source;
+    if (!s) return;
+    if (s->ops && s->ops->close) s->ops->close(s);
+    ikt_free_all(&s->self, &s->name, &s->label_names);
     ikt_free(source);
 }
 
@@ -104,27 +102,37 @@ int64_t ikt_source_block_rows(const ikt_source *source) {
 
 ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t count,
                                   ikt_sparse_rows *rows) {
-    return source->ops->read_sparse(source, first, count, rows);
+    ikt_context *ctx = source->ctx;
+    rows->count = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, 0, rows)));
+    IKT_TRY(source->ops->starts(source, first, count, rows->start));
+    const int64_t begin = rows->start[0], entries = rows->start[count] - begin;
+    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, entries, rows)));
+    /* Columns are below 2^31, so that it does not matter whether they have a sign. */
+    IKT_TRY(source->ops->entries(source, first, count, rows->start, (uint32_t *)rows->column,
+                                 rows->value));
+    for (int64_t i = 0; i <= count; i++)
+        rows->start[i] -= begin;
+    rows->count = count;
+    return ikt_agree(ctx, ikt_sparse_rows_order(ctx, source->type == IKT_TYPE_F32, rows));
 }
 
 ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     if (!source->sparse) return source->ops->read(source, first, count, rows);
     const int64_t most = source->block, d = source->d; /* dense rows of sparse ones, by blocks */
     const int64_t steps = ikt_max_one(source->ctx, (count + most - 1) / most);
-    ikt_sparse_rows block = {0};
-    ikt_status st = IKT_OK;
+    ikt_sparse_rows block IKT_AT_END(ikt_sparse_rows_destroy) = {0};
     if (count > 0) memset(rows, 0, (size_t)(count * d) * ikt_type_size(source->type));
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    for (int64_t step = 0; step < steps; step++) {
         const int64_t done = step * most < count ? step * most : count;
         const int64_t now = count - done < most ? count - done : most;
-        st = ikt_source_read_sparse(source, now > 0 ? first + done : 0, now, &block);
-        for (int64_t i = 0; st == IKT_OK && i < now; i++)
+        IKT_TRY(ikt_source_read_sparse(source, now > 0 ? first + done : 0, now, &block));
+        for (int64_t i = 0; i < now; i++)
             for (int64_t e = block.start[i]; e < block.start[i + 1]; e++)
                 ikt_number_put(source->type, rows, (done + i) * d + block.column[e],
                                block.value[e]);
     }
-    ikt_sparse_rows_destroy(&block);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count) {

@@ -50,24 +50,26 @@ typedef struct {
     const ikt_sparse_rows *rows; /* of the caller */
 } sparse_self;
 
-static ikt_status sparse_read(ikt_source *source, int64_t first, int64_t count,
-                              ikt_sparse_rows *rows) {
+static ikt_status sparse_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
     const ikt_sparse_rows *from = ((sparse_self *)source->self)->rows;
-    const int64_t begin = count > 0 ? from->start[first] : 0;
-    const int64_t entries = count > 0 ? from->start[first + count] - begin : 0;
-    IKT_TRY(ikt_agree(source->ctx, ikt_sparse_rows_reserve(source->ctx, count, entries, rows)));
-    rows->count = count;
-    rows->start[0] = 0;
-    for (int64_t i = 0; i < count; i++)
-        rows->start[i + 1] = from->start[first + i + 1] - begin;
-    if (entries == 0) return IKT_OK;
-    memcpy(rows->column, from->column + begin, (size_t)entries * sizeof *rows->column);
-    memcpy(rows->value, from->value + begin, (size_t)entries * sizeof *rows->value);
+    start[0] = 0;
+    if (count > 0) memcpy(start, from->start + first, (size_t)(count + 1) * sizeof *start);
     return IKT_OK;
 }
 
-static const ikt_source_ops sparse_ops = {.self_bytes = sizeof(sparse_self),
-                                          .read_sparse = sparse_read};
+static ikt_status sparse_entries(ikt_source *source, int64_t first, int64_t count,
+                                 const int64_t *start, uint32_t *column, double *value) {
+    const ikt_sparse_rows *from = ((sparse_self *)source->self)->rows;
+    const int64_t entries = start[count] - start[0];
+    (void)first;
+    if (entries == 0) return IKT_OK;
+    memcpy(column, from->column + start[0], (size_t)entries * sizeof *column);
+    memcpy(value, from->value + start[0], (size_t)entries * sizeof *value);
+    return IKT_OK;
+}
+
+static const ikt_source_ops sparse_ops = {
+    .self_bytes = sizeof(sparse_self), .starts = sparse_starts, .entries = sparse_entries};
 
 ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
                                   ikt_type type, ikt_source **out) {
