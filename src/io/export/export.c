@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/shared_file.h"
 #include "io/hdf5/h5.h"
 #include "io/numbers/element.h"
@@ -201,27 +201,29 @@ static void make_header(const ikt_export *export, char header[HEADER]) {
     header[HEADER - 1] = '\n';
 }
 
-static ikt_status write_npy(ikt_export *export, const ikt_export_options *options,
-                            const char *path) {
-    ikt_context *ctx = export->ctx;
-    ikt_shared_file *file;
-    float *y = NULL;
+static ikt_status write_places(ikt_export *export, ikt_shared_file *file) {
+    const int64_t row_bytes = export->q * (int64_t)sizeof(float);
     char header[HEADER];
-    const int64_t row_bytes = export->q * (int64_t)sizeof *y;
-    const int64_t bytes = HEADER + export->n * row_bytes;
+    IKT_ARRAYS(held, export->ctx, "block");
+    float *y = ikt_claim(&held, IKT_EXPORT_BLOCK * export->q, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
     make_header(export, header);
-    IKT_TRY(ikt_shared_begin(ctx, path, options->overwrite, bytes, &file));
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
-    if (st == IKT_OK) st = ikt_shared_append(file, header, ikt_rank(ctx) == 0 ? HEADER : 0);
-    for (int64_t round = 0; st == IKT_OK && round < ikt_export_rounds(export); round++) {
+    IKT_TRY(ikt_shared_append(file, header, ikt_rank(export->ctx) == 0 ? HEADER : 0));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
         ikt_export_share(export, round, &first, &count);
-        st = ikt_result_read_embedding(export->file, first, count, y);
-        if (st == IKT_OK) st = ikt_shared_append(file, y, count * row_bytes);
+        IKT_TRY(ikt_result_read_embedding(export->file, first, count, y));
+        IKT_TRY(ikt_shared_append(file, y, count * row_bytes));
     }
-    ikt_free(&y);
-    return ikt_shared_end(&file, st);
+    return IKT_OK;
+}
+
+static ikt_status write_npy(ikt_export *export, const ikt_export_options *options,
+                            const char *path) {
+    const int64_t bytes = HEADER + export->n * export->q * (int64_t)sizeof(float);
+    ikt_shared_file *file;
+    IKT_TRY(ikt_shared_begin(export->ctx, path, options->overwrite, bytes, &file));
+    return ikt_shared_end(&file, write_places(export, file));
 }
 
 const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, true, write_npy};

@@ -217,9 +217,6 @@ ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first
  * row. Errors: IKT_ERR_DATA (a line with another number of cells), IKT_ERR_FILE. */
 ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text);
 
-/* LOCAL. Goes back to this rank's first row. Errors: IKT_ERR_FILE. */
-ikt_status ikt_csv_file_rewind(ikt_csv_file *file);
-
 /* LOCAL. The next rows of this rank.
  *   count     at most those that are left
  *   rows      [count * columns.numbers], or NULL

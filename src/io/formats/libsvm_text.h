@@ -30,10 +30,6 @@ typedef struct {
  * Errors: as ikt_text_lines_next; where there is a fault, it is the first one of the part. */
 ikt_status ikt_libsvm_scan(ikt_libsvm_part *part);
 
-/* LOCAL. Entries of the first rows of a part that has been scanned. Errors: IKT_ERR_FILE: the file
- * has changed. */
-ikt_status ikt_libsvm_count(ikt_libsvm_part *part, int64_t rows, int64_t *entries);
-
 /* LOCAL. What the greatest and the least index of a file make of it: the index of the first column,
  * and the columns, 0 where no row has an entry. */
 void ikt_libsvm_columns(int64_t least, int64_t greatest, int64_t *origin, int64_t *columns);

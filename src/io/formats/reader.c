@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "io/formats/bytes.h"
 
 ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const char *path,
@@ -25,8 +25,8 @@ ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const cha
 void ikt_reader_close(ikt_reader **reader) {
     if (!*reader) return;
     if ((*reader)->ops->close) (*reader)->ops->close(*reader);
-    ikt_free(&(*reader)->self);
-    ikt_free(&(*reader)->classes);
+    ikt_sparse_block_free(&(*reader)->whole);
+    ikt_free_all(&(*reader)->self, &(*reader)->classes);
     ikt_free(reader);
 }
 
@@ -45,14 +45,19 @@ ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ik
     return IKT_OK;
 }
 
+/* Appends rows to a block. */
+static ikt_status append_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
+                                ikt_sparse_block *block) {
+    if (reader->whole.rows == 0) return reader->ops->read_sparse(reader, rows, entries, block);
+    return ikt_sparse_whole_read(reader->ctx, &reader->whole, reader->done, rows, entries, block);
+}
+
 ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
     if (reader->sparse) {
-        ikt_sparse_block block = {0};
-        const ikt_status st = reader->ops->read_sparse(reader, count, INT64_MAX, &block);
-        if (st == IKT_OK) ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
-        if (st == IKT_OK && labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
-        ikt_sparse_block_free(&block);
-        IKT_TRY(st);
+        ikt_sparse_block block IKT_AT_END(ikt_sparse_block_free) = {0};
+        IKT_TRY(append_sparse(reader, count, INT64_MAX, &block));
+        ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
+        if (labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
     } else {
         IKT_TRY(reader->ops->read(reader, count, rows, labels));
     }
@@ -63,8 +68,14 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
                                   ikt_sparse_block *block) {
     ikt_sparse_block_clear(block);
-    IKT_TRY(reader->ops->read_sparse(reader, rows, entries, block));
+    IKT_TRY(append_sparse(reader, rows, entries, block));
     reader->done += block->rows;
+    return IKT_OK;
+}
+
+ikt_status ikt_reader_count(ikt_reader *reader, int64_t rows, int64_t *entries) {
+    if (reader->whole.rows == 0) return reader->ops->count(reader, rows, entries);
+    *entries = ikt_sparse_block_first(&reader->whole, rows);
     return IKT_OK;
 }
 

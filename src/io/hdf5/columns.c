@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "io/hdf5/h5.h"
 
 struct ikt_column {
@@ -290,7 +290,7 @@ static ikt_status visit_block(texts *t, int64_t first, int64_t count, char *elem
     return st;
 }
 
-static ikt_status visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
                               bool is_whole, ikt_text_visitor *visit, void *self) {
     texts t IKT_AT_END(texts_end) = {
         .ctx = ctx, .dataset = dataset, .is_utf8 = true, .is_whole = is_whole};
@@ -306,16 +306,6 @@ static ikt_status visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
                          visit, self);
     if (!t.is_utf8) ikt_h5_warn_latin1(ctx, t.name);
     return st;
-}
-
-ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
-                              ikt_text_visitor *visit, void *self) {
-    return visit_texts(ctx, dataset, first, count, false, visit, self);
-}
-
-ikt_status ikt_h5_visit_whole_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
-                                    ikt_text_visitor *visit, void *self) {
-    return visit_texts(ctx, dataset, first, count, true, visit, self);
 }
 
 /* Of one byte, as truth values are. */

@@ -73,16 +73,13 @@ bool ikt_h5_is_text(hid_t dataset);
 
 /* LOCAL. Calls visit(self, i, text) for entries i = first .. first + count - 1 of a one-dimensional
  * data set, in order, until it fails. The text is lent for the call.
+ *   is_whole   strings are given as they are, of any length and with their line breaks: texts to be
+ *              read rather than names
  * Errors: those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (elements that are no text), and
  * IKT_ERR_RESOURCE. */
 typedef ikt_status ikt_text_visitor(void *self, int64_t i, const char *text);
 ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
-                              ikt_text_visitor *visit, void *self);
-
-/* LOCAL. The same with strings as they are, of any length and with their line breaks: texts to be
- * read rather than names. */
-ikt_status ikt_h5_visit_whole_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
-                                    ikt_text_visitor *visit, void *self);
+                              bool is_whole, ikt_text_visitor *visit, void *self);
 
 /* LOCAL. Warns that texts of the object of that name are taken for Latin-1. */
 void ikt_h5_warn_latin1(ikt_context *ctx, const char *name);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 
 /* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless
  * told not to. */

@@ -152,24 +152,19 @@ bool ikt_h5_has_attribute(hid_t object, const char *name);
 /* What a file takes beside its data sets, at most: format, groups, attributes. */
 enum { IKT_H5_FILE_BYTES = 256 << 10 };
 
-/* LOCAL, pure. Bytes that a data set of ikt_h5_create_rows takes in the file, at most. */
+/* LOCAL, pure. Bytes that a data set of ikt_h5_create takes in the file, at most. */
 int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 
-/* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0), chunked in whole rows of
- * about 1 MiB and checksummed (fletcher32). *dataset is negative on failure.
- * Errors: IKT_ERR_FILE, agreed. */
-ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                              int64_t n, int64_t d, hid_t *dataset);
+/* How a data set is stored: in whole rows of about 1 MiB with checksums (fletcher32); the same,
+ * compressed (deflate), for texts of fixed length, most of which is nothing; in one piece and
+ * without checksum, for files that are sealed as a whole: written and read at the speed of the file
+ * system. */
+typedef enum { IKT_H5_CHECKED, IKT_H5_PACKED, IKT_H5_PLAIN } ikt_h5_form;
 
-/* COLLECTIVE. The same of one dimension and compressed (deflate), for texts of fixed length, most
- * of which is nothing. */
-ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                                int64_t n, hid_t *dataset);
-
-/* COLLECTIVE. The same in one piece and without checksum, for files that are sealed as a whole:
- * written and read at the speed of the file system. */
-ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                               int64_t n, int64_t d, hid_t *dataset);
+/* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0). *dataset is negative on
+ * failure. Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
+                         int64_t d, ikt_h5_form form, hid_t *dataset);
 
 /* LOCAL. Opens a data set of n rows (and d columns when d > 0) for reading, if its size, kind of
  * numbers and their bytes are those; otherwise returns false. *dataset, which may be negative, is

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "io/hdf5/h5.h"
 
 /* A list of names with commas between, cut with "..." where they are too many. */

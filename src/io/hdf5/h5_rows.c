@@ -14,8 +14,8 @@
  * the next range. */
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/hdf5/h5.h"
 
 static const int64_t piece_most = (int64_t)1 << 27, chunk_bytes = (int64_t)1 << 20;
@@ -178,12 +178,10 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
     return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
 }
 
-typedef enum { PLAIN, CHECKED, PACKED } form;
-
-static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
-                         int64_t d, form how, hid_t *dataset) {
+ikt_status ikt_h5_create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
+                         int64_t d, ikt_h5_form form, hid_t *dataset) {
     enum { LEVEL = 4 }; /* of zlib: half of the time of its default, and hardly longer files */
-    const bool is_plain = how == PLAIN;
+    const bool is_plain = form == IKT_H5_PLAIN;
     const int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
     const hsize_t size[2] = {(hsize_t)n, (hsize_t)d};
     const hsize_t chunk[2] = {is_plain ? 0 : (hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
@@ -197,28 +195,14 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
                H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0;
     else if (good && n > 0) /* no rows, no chunks */
         good = H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) >= 0 &&
-               (how != PACKED || H5Pset_deflate(list, LEVEL) >= 0) && H5Pset_fletcher32(list) >= 0;
+               (form != IKT_H5_PACKED || H5Pset_deflate(list, LEVEL) >= 0) &&
+               H5Pset_fletcher32(list) >= 0;
     *dataset =
         good ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : H5I_BADID;
     if (*dataset < 0)
         st = ikt_fail(ctx, IKT_ERR_FILE, "data set %s cannot be created: %s", name,
                       ikt_h5_reason(reason, sizeof reason));
     return ikt_h5_agree(ctx, parent, st);
-}
-
-ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                              int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, CHECKED, dataset);
-}
-
-ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                                int64_t n, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, 0, PACKED, dataset);
-}
-
-ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                               int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, PLAIN, dataset);
 }
 
 bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,
@@ -234,13 +218,10 @@ bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int
 
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t count, const void *values) {
-    hid_t dataset;
-    ikt_status st = ikt_h5_create_rows(ctx, parent, name, type, count, 0, &dataset);
+    hid_t dataset IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(ikt_h5_create(ctx, parent, name, type, count, 0, IKT_H5_CHECKED, &dataset));
     /* All hold the values; one writes them. */
-    if (st == IKT_OK)
-        st = ikt_h5_write_rows(ctx, dataset, type, 0, ikt_rank(ctx) == 0 ? count : 0, values);
-    ikt_h5_close(dataset);
-    return st;
+    return ikt_h5_write_rows(ctx, dataset, type, 0, ikt_rank(ctx) == 0 ? count : 0, values);
 }
 
 /* --- columns as rows -------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sort.h"
 
 static const char purpose[] = "sparse rows";
@@ -30,17 +30,6 @@ void ikt_sparse_rows_destroy(ikt_sparse_rows *rows) {
     *rows = (ikt_sparse_rows){0};
 }
 
-int ikt_sparse_is_ascending(const int32_t *column, int64_t count) {
-    int ascends = 1;
-    for (int64_t e = 1; e < count; e++)
-        ascends &= column[e - 1] < column[e];
-    return ascends;
-}
-
-int64_t ikt_sparse_scratch_bytes(int64_t count) {
-    return count * (int64_t)sizeof(entry);
-}
-
 static int by_column(const void *a, const void *b) {
     const entry *x = a, *y = b;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
@@ -48,7 +37,7 @@ static int by_column(const void *a, const void *b) {
 }
 
 /* Sorted, and each column once. */
-static int64_t add_up(int32_t *column, double *value, int64_t count, int is_single,
+static int64_t add_up(int32_t *column, double *value, int64_t count, bool is_single,
                       entry *scratch) {
     int64_t kept = 0;
     for (int64_t e = 0; e < count; e++)
@@ -64,8 +53,10 @@ static int64_t add_up(int32_t *column, double *value, int64_t count, int is_sing
     return kept;
 }
 
-int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int is_single,
-                             void *scratch) {
+/* Makes a row canonical; returns how many entries are left.
+ *   scratch   [count], or NULL where the columns ascend already, none twice */
+static int64_t make_canonical(int32_t *column, double *value, int64_t count, bool is_single,
+                              entry *scratch) {
     int64_t kept = 0;
     if (scratch) count = add_up(column, value, count, is_single, scratch);
     for (int64_t e = 0; e < count; e++) {
@@ -76,43 +67,41 @@ int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int 
     return kept;
 }
 
-static int is_ascending(const ikt_sparse_rows *rows, int64_t i) {
-    const int64_t at = rows->start[i];
-    return ikt_sparse_is_ascending(rows->column + at, rows->start[i + 1] - at);
+static bool is_ascending(const ikt_sparse_rows *rows, int64_t i) {
+    bool ascends = true;
+    for (int64_t e = rows->start[i] + 1; e < rows->start[i + 1]; e++)
+        ascends &= rows->column[e - 1] < rows->column[e];
+    return ascends;
 }
 
-ikt_status ikt_sparse_rows_order(ikt_context *ctx, int is_single, ikt_sparse_rows *rows) {
+ikt_status ikt_sparse_rows_order(ikt_context *ctx, bool is_single, ikt_sparse_rows *rows) {
     const int threads = ikt_threads(ctx);
-    int64_t longest = 0, *left = NULL, to = 0;
-    char *scratch = NULL;
+    int64_t longest = 0, to = 0;
     for (int64_t i = 0; i < rows->count; i++)
         if (rows->start[i + 1] - rows->start[i] > longest && !is_ascending(rows, i))
             longest = rows->start[i + 1] - rows->start[i];
-    const int64_t bytes = ikt_sparse_scratch_bytes(longest);
-    ikt_status st = ikt_alloc(ctx, &left, rows->count, sizeof *left, purpose);
-    if (st == IKT_OK && bytes > 0) st = ikt_alloc(ctx, &scratch, threads * bytes, 1, purpose);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *left = ikt_claim(&held, rows->count, sizeof *left);
+    entry *scratch = longest > 0 ? ikt_claim(&held, threads * longest, sizeof *scratch) : NULL;
+    IKT_TRY(held.status);
 #pragma omp parallel for num_threads(threads)
-        for (int64_t i = 0; i < rows->count; i++) {
-            const int64_t at = rows->start[i];
-            left[i] = ikt_sparse_canonical(
-                rows->column + at, rows->value + at, rows->start[i + 1] - at, is_single,
-                is_ascending(rows, i) ? NULL : scratch + omp_get_thread_num() * bytes);
-        }
-        for (int64_t i = 0; i < rows->count; i++) {
-            const int64_t from = rows->start[i];
-            if (to != from) {
-                memmove(rows->column + to, rows->column + from, (size_t)left[i] * sizeof(int32_t));
-                memmove(rows->value + to, rows->value + from, (size_t)left[i] * sizeof(double));
-            }
-            rows->start[i] = to;
-            to += left[i];
-        }
-        rows->start[rows->count] = to;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const int64_t at = rows->start[i];
+        entry *own = is_ascending(rows, i) ? NULL : scratch + omp_get_thread_num() * longest;
+        left[i] = make_canonical(rows->column + at, rows->value + at, rows->start[i + 1] - at,
+                                 is_single, own);
     }
-    ikt_free(&left);
-    ikt_free(&scratch);
-    return st;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const int64_t from = rows->start[i];
+        if (to != from) {
+            memmove(rows->column + to, rows->column + from, (size_t)left[i] * sizeof(int32_t));
+            memmove(rows->value + to, rows->value + from, (size_t)left[i] * sizeof(double));
+        }
+        rows->start[i] = to;
+        to += left[i];
+    }
+    rows->start[rows->count] = to;
+    return IKT_OK;
 }
 
 /* --- blocks on their way from file to file ---------------------------------------------------- */

@@ -26,23 +26,11 @@ ikt_status ikt_sparse_rows_reserve(ikt_context *ctx, int64_t count, int64_t entr
                                    ikt_sparse_rows *rows);
 void ikt_sparse_rows_destroy(ikt_sparse_rows *rows);
 
-/* LOCAL. Sorts a row by column, adds up the values of a column that comes more than once, in the
- * order in which they stand, and drops what is 0 then.
- *   column, value   [count], the row as it was stored
- *   is_single       whether sums are rounded to float32
- *   scratch         ikt_sparse_scratch_bytes(count) bytes of workspace; NULL where the columns
- * ascend already (ikt_sparse_is_ascending) Returns how many entries are left. */
-int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int is_single,
-                             void *scratch);
-
-/* LOCAL. The same for all rows, and closes the gaps that dropped entries leave.
+/* LOCAL. Makes rows canonical: sorts each by column, adds up the values of a column that comes more
+ * than once, in the order in which they stand, and drops what is 0 then.
+ *   is_single   whether sums are rounded to float32
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_sparse_rows_order(ikt_context *ctx, int is_single, ikt_sparse_rows *rows);
-
-/* LOCAL, pure. Whether columns ascend, none twice. Bytes of workspace for rows of
- * `count`. */
-int ikt_sparse_is_ascending(const int32_t *column, int64_t count);
-int64_t ikt_sparse_scratch_bytes(int64_t count);
+ikt_status ikt_sparse_rows_order(ikt_context *ctx, bool is_single, ikt_sparse_rows *rows);
 
 /* A block of sparse rows on its way from a file to another: what readers of sparse formats fill.
  *

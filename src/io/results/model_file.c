@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
 
@@ -20,21 +20,6 @@ typedef struct {
     size_t row_bytes; /* dense */
 } layout;
 
-/* Whether a file of that shape may have the part. */
-static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
-    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
-    if (part == IKT_MODEL_ROWS) return s->has_rows;
-    if (part == IKT_MODEL_SCALES) return s->has_rows && !by_classes;
-    if (part == IKT_MODEL_CODES) return ikt_model_has_codes(s);
-    if (part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS) return ikt_model_has_cells(s);
-    if (part == IKT_MODEL_SUPPORT_ROWS) return by_classes && !s->is_of_similarities;
-    if (part == IKT_MODEL_LANDMARK_ROWS)
-        return s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
-    if (part == IKT_MODEL_LANDMARK_CODES) return s->kernel == IKT_MODEL_OF_ISOLATION;
-    if (part >= IKT_MODEL_LANDMARKS) return s->placing == IKT_PLACING_PROJECTION;
-    return part < IKT_MODEL_SUPPORT || by_classes;
-}
-
 static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const int bytes = ikt_model_code_bytes(s);
     const hid_t code = bytes == 1   ? H5T_NATIVE_UINT8
@@ -46,6 +31,8 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const bool by_rows = by_classes && !s->is_of_similarities;
     const bool by_kernel = s->placing == IKT_PLACING_PROJECTION;
     const bool celled = ikt_model_has_cells(s);
+    const bool by_rows_of_landmarks =
+        s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
     const layout all[IKT_MODEL_PARTS] = {
         [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
@@ -70,9 +57,9 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0},
         [IKT_MODEL_LANDMARKS] = {"kernel/landmarks", H5T_NATIVE_INT64, s->support, 0, by_kernel, 0},
         [IKT_MODEL_LANDMARK_ROWS] = {"kernel/rows", H5T_NATIVE_FLOAT, s->support, s->columns,
-                                     belongs(s, IKT_MODEL_LANDMARK_ROWS), 0},
+                                     by_rows_of_landmarks, 0},
         [IKT_MODEL_LANDMARK_CODES] = {"kernel/codes", code, s->support, s->t,
-                                      belongs(s, IKT_MODEL_LANDMARK_CODES), 0},
+                                      s->kernel == IKT_MODEL_OF_ISOLATION, 0},
         [IKT_MODEL_KERNEL_WEIGHTS] = {"kernel/weights", H5T_NATIVE_DOUBLE, s->q, s->support,
                                       by_kernel, 0},
         [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", H5T_NATIVE_DOUBLE, s->support, 0, by_kernel, 0},
@@ -81,6 +68,11 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
+}
+
+/* Whether a file of that shape may have the part. */
+static bool belongs(const layout *of, int part) {
+    return of->is_needed || part == IKT_MODEL_LABELS || part == IKT_MODEL_FILL;
 }
 
 _Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
@@ -103,20 +95,20 @@ static ikt_status transfer(ikt_context *ctx, hid_t dataset, const layout *of, in
     const int64_t bytes = (int64_t)of->row_bytes,
                   block = bytes < BLOCK_BYTES ? BLOCK_BYTES / bytes : 1;
     const int64_t steps = ikt_max_one(ctx, (count + block - 1) / block);
-    char *packed = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &packed, block, of->row_bytes, "model"));
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_ARRAYS(held, ctx, "model");
+    char *packed = ikt_claim(&held, block, of->row_bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t step = 0; step < steps; step++) {
         const int64_t done = step * block < count ? step * block : count;
         const int64_t now = count - done < block ? count - done : block;
         for (int64_t i = 0; write_from && i < now; i++)
             memcpy(packed + i * bytes, write_from + (done + i) * stride, of->row_bytes);
-        st = write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
-                        : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed);
-        for (int64_t i = 0; !write_from && st == IKT_OK && i < now; i++)
+        IKT_TRY(write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
+                           : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed));
+        for (int64_t i = 0; !write_from && i < now; i++)
             memcpy(read_to + (done + i) * stride, packed + i * bytes, of->row_bytes);
     }
-    ikt_free(&packed);
-    return st;
+    return IKT_OK;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -149,8 +141,7 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     w->shape = *s;
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(s, (ikt_model_part)part);
-        if (belongs(s, (ikt_model_part)part))
-            bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
+        if (belongs(&of, part)) bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
@@ -197,7 +188,8 @@ ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64
     const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
     hid_t *dataset = &w->part[part];
     if (*dataset < 0)
-        IKT_TRY(ikt_h5_create_rows(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, dataset));
+        IKT_TRY(ikt_h5_create(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, IKT_H5_CHECKED,
+                              dataset));
     for (int64_t i = 0; i < count; i++) /* the part's number goes where no row number reaches */
         w->hash += ikt_hash_bytes((const char *)rows + i * step, of.row_bytes,
                                   (uint64_t)(first + i) + ((uint64_t)part << 56));
@@ -337,7 +329,7 @@ static ikt_status open_parts(ikt_model_file *f) {
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(&f->shape, (ikt_model_part)part);
         char what[128];
-        if (!belongs(&f->shape, (ikt_model_part)part)) continue;
+        if (!belongs(&of, part)) continue;
         if (!ikt_h5_has(f->file, of.name)) {
             if (of.is_needed) return ikt_h5_missing(f->ctx, f->file, f->path, of.name);
             continue;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
@@ -65,7 +65,8 @@ static ikt_status match_codes(genes *g, hid_t group) {
     for (int64_t w = 0; w < g->wanted; w++)
         c.code[w] = -1;
     if (count > 0 && ikt_h5_length(names) > 0)
-        IKT_TRY(ikt_h5_visit_texts(g->ctx, names, 0, ikt_h5_length(names), match_category, &c));
+        IKT_TRY(
+            ikt_h5_visit_texts(g->ctx, names, 0, ikt_h5_length(names), false, match_category, &c));
     if (count <= 0 || H5Dread(codes, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, code) < 0)
         return IKT_OK;
     for (int64_t i = 0; i < count; i++)
@@ -81,7 +82,7 @@ static ikt_status look_up(genes *g, hid_t var, const char *name) {
     if (kind == H5I_GROUP && ikt_h5_has(object, "codes") && ikt_h5_has(object, "categories"))
         return match_codes(g, object);
     if (kind == H5I_DATASET && ikt_h5_length(object) > 0)
-        return ikt_h5_visit_texts(g->ctx, object, 0, ikt_h5_length(object), match, g);
+        return ikt_h5_visit_texts(g->ctx, object, 0, ikt_h5_length(object), false, match, g);
     return IKT_OK;
 }
 
@@ -324,7 +325,8 @@ ikt_status ikt_anndata_colours(ikt_context *ctx, const char *name, int64_t *coun
     const int64_t length = ikt_h5_length(dataset);
     if (ikt_max_one(ctx, length > 0 && ikt_h5_is_text(dataset)) == 0) return IKT_OK;
     IKT_TRY(ikt_alloc_all(ctx, colour, length, sizeof **colour, "colours"));
-    IKT_TRY(ikt_agree(ctx, ikt_h5_visit_texts(ctx, dataset, 0, length, take_colour, *colour)));
+    IKT_TRY(
+        ikt_agree(ctx, ikt_h5_visit_texts(ctx, dataset, 0, length, false, take_colour, *colour)));
     *count = length;
     return IKT_OK;
 }

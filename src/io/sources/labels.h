@@ -1,5 +1,7 @@
-/* Classes of rows: from an HDF5 file, where AnnData keeps them in obs, or from a file of their own.
+/* What stands beside the rows, in their file or in one of its own: classes, numbers and texts; of
+ * an AnnData file also genes, and the colours of classes.
  *
+ * Classes come from an HDF5 file, where AnnData keeps them in obs, or from a file of their own.
  * In an HDF5 file NAME is looked for as /NAME, then as obs/NAME. It may be
  *   integers          of any type, or floating numbers that are integers; also as one row or column
  *   truth values      an enumeration FALSE, TRUE

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
@@ -45,7 +45,8 @@ static ikt_status read_list(ikt_context *ctx, hid_t dataset, char **names) {
     *names = NULL;
     if (count > IKT_CLASS_NAMES_MAX) return too_many(ctx, dataset);
     IKT_TRY(ikt_resize(ctx, &l.text, 1, 1, "class names"));
-    const ikt_status st = ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, append, &l);
+    const ikt_status st =
+        ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, false, append, &l);
     if (st != IKT_OK) ikt_free(&l.text);
     *names = l.text;
     return st;
@@ -82,7 +83,8 @@ static ikt_status find_classes(ikt_context *ctx, hid_t dataset, char **names) {
     const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
     numbering n IKT_AT_END(numbering_end) = {.ctx = ctx};
     *names = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &n)));
+    IKT_TRY(ikt_agree(
+        ctx, ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, false, collect, &n)));
     IKT_TRY(ikt_class_names_join(ctx, &n.classes, &n.full));
     return ikt_agree(ctx, n.full ? too_many(ctx, dataset)
                                  : ikt_class_names_list(ctx, &n.classes, names));
@@ -232,7 +234,7 @@ static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count
     st = held.status;
     if (st == IKT_OK) memcpy(copy, *names, (size_t)length);
     if (st == IKT_OK) st = ikt_class_names_add_lines(p->ctx, &n.classes, copy, &n.full);
-    if (st == IKT_OK) st = ikt_h5_visit_texts(p->ctx, p->texts, first, count, number, &n);
+    if (st == IKT_OK) st = ikt_h5_visit_texts(p->ctx, p->texts, first, count, false, number, &n);
     return ikt_agree(p->ctx, st);
 }
 

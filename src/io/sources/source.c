@@ -7,7 +7,6 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/sources/source_ops.h"
 
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,

@@ -9,7 +9,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/row_blocks.h"
 #include "dist/rows.h"

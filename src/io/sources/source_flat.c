@@ -16,7 +16,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/formats/bytes.h"
 #include "io/sources/source_ops.h"
 
