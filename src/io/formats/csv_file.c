@@ -37,7 +37,6 @@ static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options,
 /* LOCAL. Goes back to this rank's first row. */
 static ikt_status go_back(ikt_csv_file *file) {
     bool end = false;
-    file->done = 0;
     file->missing = (ikt_csv_missing){0};
     if (file->count == 0) return IKT_OK;
     IKT_TRY(ikt_csv_begin(&file->records));
@@ -264,7 +263,6 @@ ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, in
             memcpy(to, cell, (size_t)(bytes < text->width ? bytes : text->width));
         }
     }
-    file->done += count;
     return IKT_OK;
 }
 

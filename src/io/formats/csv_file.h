@@ -152,7 +152,7 @@ ikt_status ikt_csv_label(const ikt_csv_records *records, const ikt_csv_columns *
 /* A file of delimited text, gzipped or not, parsed by all ranks.
  *
  * Method: a plain file is cut into as many ranges of bytes as there are ranks, and each rank has
- * the records that begin in its own (csv_file.h); of a compressed one rank 0 has all. The first
+ * the records that begin in its own; of a compressed one rank 0 has all. The first
  * pass finds where records begin, and counts them; a second one, where labels or texts are wanted,
  * learns them; the last gives rows. Rows, their order, columns, classes, and the message of the
  * first bad line are those of one rank.
@@ -178,7 +178,6 @@ typedef struct {
     int64_t n_file;       /* rows of the file */
     int64_t n;            /* of these, those asked for */
     int64_t first, count; /* rows of this rank */
-    int64_t done;         /* of these, those that have been read */
     ikt_text_labels labels;
     char *classes;      /* names of labels, "a\nb\n", on every rank; NULL: labels are integers */
     ikt_csv_text *text; /* [columns.texts], once they are learnt; owned */

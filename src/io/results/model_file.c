@@ -77,11 +77,64 @@ static bool belongs(const layout *of, int part) {
 
 _Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
 
-/* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
-enum { NUMBERS = 11, METRIC_MOST = 3 };
-static const char *const number_name[NUMBERS] = {
-    "rows", "dimensions",    "input_columns", "columns",    "distinct_centres", "t",
-    "psi",  "rows_of_bytes", "is_shifted",    "is_reduced", "unit_length"};
+enum { METRIC_MOST = 3 };
+
+/* When a model has an attribute; OF_: by what new rows are placed. */
+typedef enum { ALWAYS, NOT_ZERO, PLACED, OF_CLASSES, OF_PROJECTION, OF_BOTH } presence;
+
+#define MEMBER(name) offsetof(ikt_model_shape, name)
+
+/* The members of the shape that are attributes of the root. */
+static const struct {
+    const char *name;
+    size_t member;
+    bool is_flag; /* 0 or 1 */
+    presence when;
+} attribute[] = {{"rows", MEMBER(n), false, ALWAYS},
+                 {"dimensions", MEMBER(q), false, ALWAYS},
+                 {"input_columns", MEMBER(d), false, ALWAYS},
+                 {"columns", MEMBER(columns), false, ALWAYS},
+                 {"distinct_centres", MEMBER(centres), false, ALWAYS},
+                 {"t", MEMBER(t), false, ALWAYS},
+                 {"psi", MEMBER(psi), false, ALWAYS},
+                 {"rows_of_bytes", MEMBER(is_u8), true, ALWAYS},
+                 {"is_shifted", MEMBER(is_shifted), true, ALWAYS},
+                 {"is_reduced", MEMBER(is_reduced), true, ALWAYS},
+                 {"unit_length", MEMBER(is_unit), true, ALWAYS},
+                 {"metric", MEMBER(metric), false, NOT_ZERO},
+                 {"placing", MEMBER(placing), false, NOT_ZERO},
+                 {"holds_rows", MEMBER(has_rows), true, PLACED},
+                 {"support", MEMBER(support), false, OF_BOTH},
+                 {"classes", MEMBER(classes), false, OF_CLASSES},
+                 {"lanes", MEMBER(lanes), false, OF_CLASSES},
+                 {"kernel", MEMBER(kernel), false, OF_PROJECTION},
+                 {"of_similarities", MEMBER(is_of_similarities), true, OF_BOTH}};
+enum { ATTRIBUTES = sizeof attribute / sizeof *attribute };
+
+static int64_t get_number(const ikt_model_shape *s, int a) {
+    const void *at = (const char *)s + attribute[a].member;
+    return attribute[a].is_flag ? *(const bool *)at : *(const int64_t *)at;
+}
+
+static void set_number(ikt_model_shape *s, int a, int64_t value) {
+    void *at = (char *)s + attribute[a].member;
+    if (attribute[a].is_flag)
+        *(bool *)at = value != 0;
+    else
+        *(int64_t *)at = value;
+}
+
+static bool has_attribute(const ikt_model_shape *s, int a) {
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    const bool by_projection = s->placing == IKT_PLACING_PROJECTION;
+    const bool has[] = {[ALWAYS] = true,
+                        [NOT_ZERO] = get_number(s, a) != 0,
+                        [PLACED] = s->placing != 0,
+                        [OF_CLASSES] = by_classes,
+                        [OF_PROJECTION] = by_projection,
+                        [OF_BOTH] = by_classes || by_projection};
+    return has[attribute[a].when];
+}
 
 /* COLLECTIVE. Reads rows of a part, or writes them where `write_from` is given. Where rows in
  * memory have gaps between them, they are packed or moved apart block by block.
@@ -134,9 +187,6 @@ ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overw
 }
 
 ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s) {
-    const int64_t number[NUMBERS] = {s->n,          s->q,          s->d,      s->columns,
-                                     s->centres,    s->t,          s->psi,    s->is_u8,
-                                     s->is_shifted, s->is_reduced, s->is_unit};
     int64_t bytes = IKT_H5_FILE_BYTES;
     w->shape = *s;
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
@@ -154,28 +204,15 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
                                                       : IKT_MODEL_FIRST;
     bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
                 ikt_h5_set_int(w->out.file, "format_version", version);
-    for (int i = 0; i < NUMBERS && good; i++)
-        good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
-    if (good && s->metric != 0) good = ikt_h5_set_int(w->out.file, "metric", s->metric);
-    if (good && s->placing != 0)
-        good = ikt_h5_set_int(w->out.file, "placing", s->placing) &&
-               ikt_h5_set_int(w->out.file, "holds_rows", s->has_rows);
-    if (good && by_classes)
-        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
-               ikt_h5_set_int(w->out.file, "classes", s->classes) &&
-               ikt_h5_set_int(w->out.file, "lanes", s->lanes) &&
-               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
-    if (good && by_kernel)
-        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
-               ikt_h5_set_int(w->out.file, "kernel", s->kernel) &&
-               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
+    for (int a = 0; a < ATTRIBUTES && good; a++)
+        good = !has_attribute(s, a) ||
+               ikt_h5_set_int(w->out.file, attribute[a].name, get_number(s, a));
     const char *own = by_classes ? "fisher" : by_kernel ? "kernel" : NULL;
-    hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
-    hid_t second = group >= 0 && own ? ikt_h5_create_group(w->out.file, own) : -1;
-    ikt_status st = ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
-    ikt_h5_close(group);
-    ikt_h5_close(second);
-    return st;
+    const hid_t group IKT_AT_END(ikt_h5_end) =
+        good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
+    const hid_t second IKT_AT_END(ikt_h5_end) =
+        group >= 0 && own ? ikt_h5_create_group(w->out.file, own) : -1;
+    return ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
 }
 
 const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer) {
@@ -237,16 +274,8 @@ ikt_status ikt_model_file_damaged(const ikt_model_file *f, const char *what) {
     return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is damaged: %s", f->path, what);
 }
 
-/* The sizes of a model of classes; false where they do not fit together. */
-static bool read_class_sizes(ikt_model_file *f) {
-    ikt_model_shape *s = &f->shape;
-    int64_t of_similarities = 0;
-    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
-        !ikt_h5_get_int(f->file, "classes", &s->classes) ||
-        !ikt_h5_get_int(f->file, "lanes", &s->lanes) ||
-        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
-        return false;
-    s->is_of_similarities = of_similarities != 0;
+/* Whether the sizes of a model of classes fit together. */
+static bool class_sizes_fit(const ikt_model_shape *s) {
     return s->classes >= 2 && s->support >= 2 * s->classes && s->support <= s->n &&
            s->support <= INT32_MAX && s->lanes >= s->support && s->lanes <= INT32_MAX &&
            (!s->is_of_similarities || s->d == s->support);
@@ -259,14 +288,7 @@ static bool cells_fit(const ikt_model_shape *s) {
 }
 
 /* The same of a map of similarities. */
-static bool read_kernel_sizes(ikt_model_file *f) {
-    ikt_model_shape *s = &f->shape;
-    int64_t of_similarities = 0;
-    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
-        !ikt_h5_get_int(f->file, "kernel", &s->kernel) ||
-        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
-        return false;
-    s->is_of_similarities = of_similarities != 0;
+static bool kernel_sizes_fit(const ikt_model_shape *s) {
     return s->kernel >= IKT_MODEL_OF_LINEAR && s->kernel <= IKT_MODEL_OF_GIVEN && s->support >= 3 &&
            s->support <= s->n && s->support <= INT32_MAX &&
            s->is_of_similarities == (s->kernel == IKT_MODEL_OF_GIVEN) &&
@@ -275,31 +297,23 @@ static bool read_kernel_sizes(ikt_model_file *f) {
 }
 
 static ikt_status read_shape(ikt_model_file *f) {
-    int64_t number[NUMBERS];
+    ikt_model_shape *s = &f->shape;
     char what[128];
-    for (int i = 0; i < NUMBERS; i++) {
-        if (ikt_h5_get_int(f->file, number_name[i], &number[i]) && number[i] >= 0) continue;
-        snprintf(what, sizeof what, "attribute %s is missing or wrong", number_name[i]);
-        return ikt_model_file_damaged(f, what);
+    for (int a = 0; a < ATTRIBUTES; a++) {
+        const presence when = attribute[a].when;
+        int64_t value = 0;
+        const bool is_there = ikt_h5_get_int(f->file, attribute[a].name, &value);
+        if (when == ALWAYS && !(is_there && value >= 0)) {
+            snprintf(what, sizeof what, "attribute %s is missing or wrong", attribute[a].name);
+            return ikt_model_file_damaged(f, what);
+        }
+        if (when >= OF_CLASSES && !has_attribute(s, a)) continue;
+        if (when >= OF_CLASSES && !is_there)
+            return ikt_model_file_damaged(f, "its sizes do not fit together");
+        set_number(s, a, is_there ? value : 0);
     }
-    f->shape = (ikt_model_shape){.n = number[0],
-                                 .q = number[1],
-                                 .d = number[2],
-                                 .columns = number[3],
-                                 .centres = number[4],
-                                 .t = number[5],
-                                 .psi = number[6],
-                                 .is_u8 = number[7] != 0,
-                                 .is_shifted = number[8] != 0,
-                                 .is_reduced = number[9] != 0,
-                                 .is_unit = number[10] != 0};
-    if (!ikt_h5_get_int(f->file, "metric", &f->shape.metric)) f->shape.metric = 0;
-    int64_t has_rows = 0;
-    if (!ikt_h5_get_int(f->file, "placing", &f->shape.placing)) f->shape.placing = 0;
-    f->shape.has_rows = ikt_h5_get_int(f->file, "holds_rows", &has_rows) && has_rows != 0;
-    const ikt_model_shape *s = &f->shape;
-    const bool fits = s->placing == IKT_PLACING_CLASSES      ? read_class_sizes(f)
-                      : s->placing == IKT_PLACING_PROJECTION ? !s->has_rows && read_kernel_sizes(f)
+    const bool fits = s->placing == IKT_PLACING_CLASSES      ? class_sizes_fit(s)
+                      : s->placing == IKT_PLACING_PROJECTION ? !s->has_rows && kernel_sizes_fit(s)
                       : s->has_rows                          ? s->placing == IKT_PLACING_TRIPLETS
                                                              : cells_fit(s);
     bool good = fits && s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&

@@ -25,7 +25,6 @@ typedef struct {
     char *path;
     char *rows; /* [blocks: own rows * d] of the source's type */
     ikt_row_blocks blocks;
-    bool is_csv;
     ikt_csv_file csv; /* kept open: labels are read when they are asked for */
 } parsed_self;
 
