@@ -1,10 +1,8 @@
 /* Rows of a data set in other forms: as floats whatever they are, and as scores along the leading
  * ones of the components that it is reduced to. See dataset.h. */
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "data/dataset.h"
 #include "io/sources/source_ops.h"
-#include "linalg/blocks.h"
 
 ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
                                      float *out) {

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/rng.h"
 #include "data/generate.h"
 

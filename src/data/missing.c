@@ -2,7 +2,6 @@
 #include "data/missing.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
@@ -10,7 +9,6 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "dist/rows.h"
 #include "io/sources/source_ops.h"
 
 static const char purpose[] = "missing values";

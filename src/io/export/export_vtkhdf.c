@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "io/export/export.h"
 #include "io/hdf5/h5.h"
 

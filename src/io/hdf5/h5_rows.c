@@ -12,7 +12,6 @@
  * are pieces far apart. Disadvantage: where the range is short, so are the pieces; where there are
  * chunks, those that hold a range should fit in the cache of chunks, or they are unpacked again for
  * the next range. */
-#include <stdio.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"

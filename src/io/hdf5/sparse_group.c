@@ -5,11 +5,9 @@
 #include "io/hdf5/sparse_group.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/sort.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"

@@ -1,7 +1,6 @@
 /* Genes and colours of AnnData files. See labels.h. */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,12 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/sort.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
+#include "io/sources/source.h"
 
 enum { BLOCK_NUMBERS = 1 << 21, NAME_SIZE = 1024 };
 
@@ -110,7 +111,7 @@ static ikt_status find_columns(genes *g) {
     return IKT_OK;
 }
 
-/* --- the three forms of a matrix -------------------------------------------------------------- */
+/* --- by rows, and by columns ------------------------------------------------------------------ */
 
 static ikt_status check_shape(genes *g, int64_t rows, int64_t columns) {
     if (rows != g->n)
@@ -124,78 +125,41 @@ static ikt_status check_shape(genes *g, int64_t rows, int64_t columns) {
     return IKT_OK;
 }
 
-/* COLLECTIVE. Blocks of rows, all of their columns, as they stand in the file. */
-static ikt_status read_dense(genes *g, hid_t dataset) {
-    int64_t size[2];
-    const bool is_matrix = ikt_h5_shape(dataset, size) == 2;
-    const int64_t d = size[1], block = d > 0 && d < BLOCK_NUMBERS ? BLOCK_NUMBERS / d : 1;
+/* The value in a column of a row; 0 where the row does not hold it. */
+static double sparse_value(const ikt_sparse_rows *rows, int64_t i, int64_t column) {
+    const int64_t end = rows->start[i + 1];
+    int64_t at;
+    IKT_FIND_FIRST(at, rows->start[i], end, rows->column[at] >= column);
+    return at < end && rows->column[at] == column ? rows->value[at] : 0;
+}
+
+/* COLLECTIVE. Blocks of rows, dense or sparse, all of their columns, as a source reads them. */
+static ikt_status read_by_rows(genes *g) {
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_sparse_rows entries IKT_AT_END(ikt_sparse_rows_destroy) = {0};
+    IKT_TRY(ikt_source_open(g->ctx, g->path, g->matrix, 0, &source));
+    const ikt_type type = ikt_source_type(source);
+    const bool is_sparse = ikt_source_is_sparse(source);
+    const int64_t d = ikt_source_columns(source),
+                  fitting = d < BLOCK_NUMBERS ? BLOCK_NUMBERS / d : 1;
+    const int64_t block = is_sparse ? ikt_source_block_rows(source) : fitting;
+    IKT_TRY(check_shape(g, ikt_source_rows(source), d)); /* the same on all ranks */
     IKT_ARRAYS(held, g->ctx, purpose);
-    held.status = is_matrix ? check_shape(g, size[0], d)
-                            : ikt_fail(g->ctx, IKT_ERR_DATA, "%s is no matrix", g->name);
-    double *rows = ikt_claim(&held, block * d, sizeof *rows);
+    void *rows = is_sparse ? NULL : ikt_claim(&held, block * d, ikt_type_size(type));
     IKT_TRY(ikt_arrays_agree(&held));
     const int64_t most = ikt_max_one(g->ctx, g->count);
     for (int64_t done = 0; done < most; done += block) {
         const int64_t left = g->count - done, now = left < 0 ? 0 : left < block ? left : block;
-        IKT_TRY(ikt_h5_read_rows(g->ctx, dataset, H5T_NATIVE_DOUBLE, now > 0 ? g->first + done : 0,
-                                 now, rows));
+        const int64_t first = now > 0 ? g->first + done : 0;
+        IKT_TRY(is_sparse ? ikt_source_read_sparse(source, first, now, &entries)
+                          : ikt_source_read(source, first, now, rows));
         for (int64_t i = 0; i < now; i++)
             for (int64_t w = 0; w < g->wanted; w++)
-                g->values[w * g->count + done + i] = rows[i * d + g->column[w]];
+                g->values[w * g->count + done + i] =
+                    is_sparse ? sparse_value(&entries, i, g->column[w])
+                              : ikt_number_at(type, rows, i * d + g->column[w]);
     }
     return IKT_OK;
-}
-
-/* What reading by rows needs beside; freed as one. */
-typedef struct {
-    int64_t *start; /* [count + 1] */
-    uint32_t *column;
-    double *value;
-} entries;
-
-static void entries_end(entries *e) {
-    ikt_free_all(&e->start, &e->column, &e->value);
-}
-
-/* COLLECTIVE. The entries of rows done .. upto - 1. Entries of one place add up, as in scipy. */
-static ikt_status take_entries(genes *g, const ikt_csr_group *csr, entries *e, int64_t done,
-                               int64_t upto) {
-    const int64_t count = e->start[upto] - e->start[done], now = upto - done;
-    ikt_status st = ikt_reserve(g->ctx, &e->column, count, sizeof *e->column, purpose);
-    if (st == IKT_OK) st = ikt_reserve(g->ctx, &e->value, count, sizeof *e->value, purpose);
-    IKT_TRY(ikt_agree(g->ctx, st));
-    IKT_TRY(ikt_csr_group_entries(csr, now > 0 ? g->first + done : 0, now, e->start + done,
-                                  e->column, e->value));
-    for (int64_t i = done; i < upto; i++)
-        for (int64_t k = e->start[i] - e->start[done]; k < e->start[i + 1] - e->start[done]; k++)
-            for (int64_t w = 0; w < g->wanted; w++)
-                if (e->column[k] == (uint32_t)g->column[w])
-                    g->values[w * g->count + i] += e->value[k];
-    return IKT_OK;
-}
-
-/* LOCAL. What is read by rows; to be ended in any case. */
-static ikt_status open_rows(genes *g, hid_t group, ikt_csr_group *csr, entries *e) {
-    IKT_TRY(ikt_csr_group_open(g->ctx, group, g->name, UINT32_MAX, csr));
-    IKT_TRY(check_shape(g, csr->n, csr->d));
-    return ikt_alloc(g->ctx, &e->start, g->count + 1, sizeof *e->start, purpose);
-}
-
-/* Closes the group. */
-static ikt_status read_by_rows(genes *g, hid_t group) {
-    ikt_csr_group csr IKT_AT_END(ikt_csr_group_close) = {.group = -1};
-    entries e IKT_AT_END(entries_end) = {NULL, NULL, NULL};
-    IKT_TRY(ikt_agree(g->ctx, open_rows(g, group, &csr, &e)));
-    IKT_TRY(ikt_csr_group_starts(&csr, g->count > 0 ? g->first : 0, g->count, e.start));
-    for (int64_t done = 0;;) {
-        int64_t upto = done; /* at least a row, as many as a block of entries holds */
-        while (upto < g->count &&
-               (upto == done || e.start[upto + 1] - e.start[done] < BLOCK_NUMBERS))
-            upto++;
-        if (ikt_max_one(g->ctx, upto - done) == 0) return IKT_OK;
-        IKT_TRY(take_entries(g, &csr, &e, done, upto));
-        done = upto;
-    }
 }
 
 /* COLLECTIVE. The entries of one gene, which all ranks read. */
@@ -250,20 +214,16 @@ static ikt_status read_by_columns(genes *g, hid_t group) {
 }
 
 static ikt_status read_matrix(genes *g) {
+    int64_t size[2];
     snprintf(g->name, sizeof g->name, "%s:/%s", g->path, g->matrix);
     const bool present = ikt_h5_has(g->file, g->matrix);
     IKT_TRY(
         ikt_agree(g->ctx, present ? IKT_OK : ikt_h5_no_table(g->ctx, g->file, g->path, g->matrix)));
-    hid_t object = ikt_h5_open_object(g->file, g->matrix);
-    const H5I_type_t kind = H5Iget_type(object);
-    if (kind == H5I_GROUP && !ikt_csc_is_here(object)) return read_by_rows(g, object);
-    const ikt_status st =
-        kind == H5I_GROUP ? read_by_columns(g, object)
-        : kind == H5I_DATASET
-            ? read_dense(g, object)
-            : ikt_agree(g->ctx, ikt_fail(g->ctx, IKT_ERR_DATA, "%s is no matrix", g->name));
-    ikt_h5_close(object);
-    return st;
+    const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(g->file, g->matrix);
+    const bool is_group = H5Iget_type(object) == H5I_GROUP;
+    if (is_group && ikt_csc_is_here(object)) return read_by_columns(g, object);
+    if (is_group || ikt_h5_shape(object, size) == 2) return read_by_rows(g);
+    return ikt_agree(g->ctx, ikt_fail(g->ctx, IKT_ERR_DATA, "%s is no matrix", g->name));
 }
 
 ikt_status ikt_anndata_genes(ikt_context *ctx, const char *path, const char *matrix,

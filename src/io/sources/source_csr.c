@@ -5,7 +5,6 @@
  * rows is a range of starts, and these name a range of entries. Nothing is copied but what is read,
  * converted to the types of the library on the way. */
 #include <math.h>
-#include <string.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"

@@ -9,13 +9,10 @@
  * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
-#include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"

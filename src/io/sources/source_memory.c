@@ -9,7 +9,6 @@
 
 #include "base/comm.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "dist/row_blocks.h"
 #include "io/sources/source_ops.h"
 
