@@ -5,7 +5,7 @@
 #include "dist/row_blocks.h"
 #include "evaluate/measure.h"
 #include "iktsne/iktsne.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 #include "pipeline/pipeline.h"
 
 struct ikt_parameters {

@@ -7,7 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/sources/anndata.h"
+#include "io/sources/labels.h"
 
 enum { LIST_BYTES = IKT_STRING_MAX };
 

@@ -5,7 +5,7 @@
 #define IKT_APP_PAGE_COLUMNS_H
 
 #include "app/embedding_file.h"
-#include "io/sources/texts.h"
+#include "io/sources/labels.h"
 #include "viewer/viewer.h"
 
 /* What one column is made of. */

@@ -72,7 +72,7 @@ struct ikt_context {
     /* Of a program that calls the library; both lent for one call. */
     const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */
     bool wants_stop;            /* it has asked this rank to stop */
-    const void *lent;           /* arrays in place of files (io/sources/lent.h); NULL: none */
+    const void *lent;           /* arrays in place of files (io/sources/source.h); NULL: none */
 };
 
 /* LOCAL. A context of one process without MPI, which need not have begun (it may not be available

@@ -121,27 +121,25 @@ int64_t ikt_dataset_block_rows(const ikt_dataset *d) {
 ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count, ikt_sparse *rows) {
     const ikt_sparse_rows *from = &d->entries;
     IKT_TRY(ikt_source_read_sparse(d->source, first, count, &d->entries));
-    ikt_status st = ikt_sparse_reserve(d->ctx, count, from->start[count], rows);
-    if (st == IKT_OK) {
-        rows->count = rows->start[0] = 0;
-        rows->d = d->d;
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_agree(d->ctx, ikt_sparse_reserve(d->ctx, count, from->start[count], rows)));
+    rows->count = rows->start[0] = 0;
+    rows->d = d->d;
 #pragma omp parallel for num_threads(ikt_threads(d->ctx))
-        for (int64_t i = 0; i < from->count; i++) { /* mapped where they are */
-            const int64_t at = from->start[i];
-            ikt_normaliser_entries(&d->normaliser, from->column + at, from->value + at,
-                                   from->start[i + 1] - at, from->value + at);
+    for (int64_t i = 0; i < from->count; i++) { /* mapped where they are */
+        const int64_t at = from->start[i];
+        ikt_normaliser_entries(&d->normaliser, from->column + at, from->value + at,
+                               from->start[i + 1] - at, from->value + at);
+    }
+    int64_t to = 0;
+    for (int64_t i = 0; i < from->count; i++) { /* rounded to float32; what becomes 0 is dropped */
+        for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
+            const float value = (float)from->value[e];
+            if (value == 0) continue;
+            rows->column[to] = from->column[e];
+            rows->value[to++] = value;
         }
-        int64_t to = 0;
-        for (int64_t i = 0; i < from->count;
-             i++) { /* rounded to float32; what becomes 0 is dropped */
-            for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
-                const float value = (float)from->value[e];
-                if (value == 0) continue;
-                rows->column[to] = from->column[e];
-                rows->value[to++] = value;
-            }
-            rows->start[++rows->count] = to;
-        }
+        rows->start[++rows->count] = to;
     }
     /* Rows under another's map are looked at as they are read; those of one's own map have been. */
     for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++) {
@@ -380,20 +378,17 @@ ikt_data_map ikt_dataset_map(const ikt_dataset *d) {
 
 ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
                                      ikt_dataset **out) {
-    ikt_status status = create(ctx, source, out);
-    if (status == IKT_OK) {
-        ikt_dataset *d = *out;
-        d->is_lent = true;
-        d->normaliser = map->normaliser;
-        d->pca = map->pca;
-        if (d->pca) d->columns = d->pca->k;
-        d->from_sparse = d->is_sparse =
-            ikt_source_is_sparse(source) && !d->pca && !map->normaliser.shift;
-        d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.scale &&
-                   map->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
-        status = allocate(d);
-    }
-    status = ikt_agree(ctx, status);
+    IKT_TRY(ikt_agree(ctx, create(ctx, source, out)));
+    ikt_dataset *d = *out;
+    d->is_lent = true;
+    d->normaliser = map->normaliser;
+    d->pca = map->pca;
+    if (d->pca) d->columns = d->pca->k;
+    d->from_sparse = d->is_sparse =
+        ikt_source_is_sparse(source) && !d->pca && !map->normaliser.shift;
+    d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.scale &&
+               map->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
+    const ikt_status status = ikt_agree(ctx, allocate(d));
     if (status != IKT_OK) ikt_dataset_destroy(out);
     return status;
 }
@@ -536,11 +531,10 @@ static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t coun
 ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out) {
     ikt_context *ctx = d->ctx;
     if (d->from_sparse) {
-        ikt_sparse gathered;
-        ikt_status st = ikt_dataset_gather_sparse(d, rows, count, &gathered);
-        if (st == IKT_OK) fill_floats(&gathered, out);
-        ikt_sparse_destroy(&gathered);
-        return st;
+        ikt_sparse gathered IKT_AT_END(ikt_sparse_destroy) = {0};
+        IKT_TRY(ikt_dataset_gather_sparse(d, rows, count, &gathered));
+        fill_floats(&gathered, out);
+        return IKT_OK;
     }
     int ranks = ikt_size(ctx);
     ikt_rows share = ikt_rows_make(count, ranks, ikt_rank(ctx));
@@ -550,20 +544,8 @@ ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count
     IKT_TRY(ikt_alloc_all(ctx, &counts, ranks, sizeof *counts, "row blocks"));
     for (int rank = 0; rank < ranks; rank++)
         counts[rank] = ikt_rows_count(&share, rank);
-    ikt_status status = gather_share(d, rows + share.first, share.count, mine, bytes);
-    if (status == IKT_OK) ikt_allgather(ctx, mine, share.count, bytes, out, counts);
-    return status;
-}
-
-ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
-                                     float *out) {
-    const int64_t entries = count * d->columns;
-    uint8_t *bytes IKT_AT_END(ikt_free) = NULL;
-    if (!ikt_dataset_is_u8(d)) return ikt_dataset_gather(d, rows, count, out);
-    IKT_TRY(ikt_agree(d->ctx, ikt_alloc(d->ctx, &bytes, entries, 1, "row blocks")));
-    IKT_TRY(ikt_dataset_gather(d, rows, count, bytes));
-    for (int64_t e = 0; e < entries; e++)
-        out[e] = (float)bytes[e];
+    IKT_TRY(gather_share(d, rows + share.first, share.count, mine, bytes));
+    ikt_allgather(ctx, mine, share.count, bytes, out, counts);
     return IKT_OK;
 }
 
@@ -591,23 +573,28 @@ static ikt_status append_wanted(const ikt_dataset *d, const ikt_sparse *read, in
     return IKT_OK;
 }
 
+/* COLLECTIVE. The wanted rows of this rank, in `steps` blocks. */
+static ikt_status read_wanted(ikt_dataset *d, const int64_t *wanted, int64_t count, int64_t steps,
+                              ikt_sparse *own) {
+    ikt_sparse read IKT_AT_END(ikt_sparse_destroy) = {0};
+    for (int64_t step = 0, i = 0; step < steps; step++) {
+        const int64_t now = wanted_in_block(d, wanted + i, count - i);
+        const int64_t first = now > 0 ? wanted[i] : 0;
+        const int64_t span = now > 0 ? wanted[i + now - 1] - first + 1 : 0;
+        IKT_TRY(ikt_dataset_read_sparse(d, first, span, &read));
+        IKT_TRY(ikt_agree(d->ctx, append_wanted(d, &read, first, wanted + i, now, own)));
+        i += now;
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_t count,
                                      ikt_sparse *out) {
     const ikt_rows share = ikt_rows_make(count, ikt_size(d->ctx), ikt_rank(d->ctx));
     const int64_t *wanted = rows + share.first, steps = steps_of(d, wanted, share.count);
-    ikt_sparse own IKT_AT_END(ikt_sparse_destroy) = {.d = d->d}, read = {0};
+    ikt_sparse own IKT_AT_END(ikt_sparse_destroy) = {.d = d->d};
     *out = (ikt_sparse){0};
-    ikt_status st = ikt_agree(d->ctx, ikt_sparse_reserve(d->ctx, share.count, 0, &own));
-    for (int64_t step = 0, i = 0; st == IKT_OK && step < steps; step++) {
-        const int64_t now = wanted_in_block(d, wanted + i, share.count - i);
-        const int64_t first = now > 0 ? wanted[i] : 0;
-        const int64_t span = now > 0 ? wanted[i + now - 1] - first + 1 : 0;
-        st = ikt_dataset_read_sparse(d, first, span, &read);
-        if (st == IKT_OK)
-            st = ikt_agree(d->ctx, append_wanted(d, &read, first, wanted + i, now, &own));
-        i += now;
-    }
-    ikt_sparse_destroy(&read);
-    IKT_TRY(st);
+    IKT_TRY(ikt_agree(d->ctx, ikt_sparse_reserve(d->ctx, share.count, 0, &own)));
+    IKT_TRY(read_wanted(d, wanted, share.count, steps, &own));
     return ikt_sparse_join(d->ctx, &own, out);
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/rng.h"
 #include "data/generate.h"
 
@@ -52,27 +51,27 @@ static ikt_status open_source(ikt_generation *g, derived **out) {
  * mean; sums are taken in a fixed order. */
 static ikt_status draw_shift(ikt_generation *g, derived *s) {
     const int64_t d = g->columns;
-    double *work IKT_AT_END(ikt_free) = NULL, length = 0, sum = 0;
-    ikt_status st = ikt_alloc(g->ctx, &s->shift, d, sizeof *s->shift, "source");
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, &work, d, sizeof *work, "source");
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < s->n; i++) /* the mean */
-            for (int64_t c = 0; c < d; c++)
-                work[c] += (double)s->x[i * d + c] / (double)s->n;
-        for (int64_t i = 0; i < s->n; i++)
-            for (int64_t c = 0; c < d; c++) {
-                const double off = (double)s->x[i * d + c] - work[c];
-                sum += off * off;
-            }
-        const double wanted = g->settings.separation * sqrt(sum / (double)s->n);
-        for (int64_t c = 0; c < d; c++) { /* the direction */
-            work[c] = ikt_rng_normal(g->seed, IKT_RNG_SHAPE, 0, (uint64_t)c);
-            length += work[c] * work[c];
-        }
+    double length = 0, sum = 0;
+    IKT_ARRAYS(held, g->ctx, "source");
+    s->shift = ikt_claim_kept(&held, d, sizeof *s->shift);
+    double *work = ikt_claim(&held, d, sizeof *work);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < s->n; i++) /* the mean */
         for (int64_t c = 0; c < d; c++)
-            s->shift[c] = (float)(work[c] * wanted / sqrt(length));
+            work[c] += (double)s->x[i * d + c] / (double)s->n;
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t c = 0; c < d; c++) {
+            const double off = (double)s->x[i * d + c] - work[c];
+            sum += off * off;
+        }
+    const double wanted = g->settings.separation * sqrt(sum / (double)s->n);
+    for (int64_t c = 0; c < d; c++) { /* the direction */
+        work[c] = ikt_rng_normal(g->seed, IKT_RNG_SHAPE, 0, (uint64_t)c);
+        length += work[c] * work[c];
     }
-    return ikt_agree(g->ctx, st);
+    for (int64_t c = 0; c < d; c++)
+        s->shift[c] = (float)(work[c] * wanted / sqrt(length));
+    return IKT_OK;
 }
 
 /* Whether a list "0,2,4" holds the number; "all" holds any; -1 where it is no list. */

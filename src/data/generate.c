@@ -168,14 +168,6 @@ double ikt_generate_uniform(const ikt_generation *g, int64_t row, uint64_t draw)
 
 /* --- sources of sets -------------------------------------------------------------------------- */
 
-/* Values of any type as float32. */
-static void to_floats(ikt_type type, const void *from, int64_t count, float *to) {
-    for (int64_t e = 0; e < count; e++)
-        to[e] = type == IKT_TYPE_U8    ? ((const uint8_t *)from)[e]
-                : type == IKT_TYPE_F32 ? ((const float *)from)[e]
-                                       : (float)((const double *)from)[e];
-}
-
 ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type type, void **rows,
                              int32_t **labels) {
     ikt_context *ctx = g->ctx;
@@ -214,7 +206,8 @@ ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type typ
         label[i] = (int32_t)wide[i];
     }
     IKT_TRY(ikt_agree(ctx, st));
-    if (part) to_floats(stored, native, own.count * d, part);
+    for (int64_t e = 0; part && e < own.count * d; e++)
+        part[e] = (float)ikt_number_at(stored, native, e);
     ikt_gather_counts(ctx, own.count, counts);
     ikt_allgather(ctx, part ? part : native, own.count, row_bytes, *rows, counts);
     ikt_allgather(ctx, label, own.count, sizeof *label, *labels, counts);
@@ -242,32 +235,32 @@ static ikt_status write_attributes(ikt_generation *g, ikt_table_writer *writer) 
 
 /* Every rank generates and writes its own rows, a block at a time; those that are done take part
  * with none. */
-ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwrite) {
-    const ikt_type type = g->generator->type;
-    const int64_t element = (int64_t)ikt_type_size(type);
+static ikt_status write_content(ikt_generation *g, ikt_table_writer *writer) {
+    const int64_t element = (int64_t)ikt_type_size(g->generator->type);
     const int64_t block = ikt_stream_rows(g->columns, element);
     const ikt_rows own = ikt_rows_make(g->settings.points, ikt_size(g->ctx), ikt_rank(g->ctx));
     const int64_t steps = ikt_stream_steps(g->ctx, own.count, block);
-    ikt_table_writer *writer = NULL;
-    char *rows = NULL;
-    int32_t *labels = NULL;
-    ikt_status st = ikt_alloc(g->ctx, &rows, block, (size_t)(g->columns * element), "generation");
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, &labels, block, sizeof *labels, "generation");
-    st = ikt_agree(g->ctx, st);
-    if (st == IKT_OK)
-        st = ikt_table_create(g->ctx, path, overwrite, g->settings.points, g->columns, type,
-                              g->has_labels, &writer);
-    if (st == IKT_OK) st = write_attributes(g, writer);
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_ARRAYS(held, g->ctx, "generation");
+    char *rows = ikt_claim(&held, block, (size_t)(g->columns * element));
+    int32_t *labels = ikt_claim(&held, block, sizeof *labels);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(write_attributes(g, writer));
+    for (int64_t step = 0; step < steps; step++) {
         ikt_row_range part = ikt_stream_step((ikt_row_range){own.first, own.count}, block, step);
         ikt_generation_fill(g, part.first, part.count, rows, labels);
-        st = ikt_table_write(writer, part.first, part.count, rows, g->has_labels ? labels : NULL);
-        if (st == IKT_OK)
-            ikt_progress(g->ctx, "rows", part.first + part.count - own.first, own.count, NULL);
+        IKT_TRY(
+            ikt_table_write(writer, part.first, part.count, rows, g->has_labels ? labels : NULL));
+        ikt_progress(g->ctx, "rows", part.first + part.count - own.first, own.count, NULL);
     }
-    st = ikt_table_close(&writer, st);
-    ikt_free_all(&rows, &labels);
-    IKT_TRY(st);
+    return IKT_OK;
+}
+
+ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwrite) {
+    const ikt_type type = g->generator->type;
+    ikt_table_writer *writer = NULL;
+    IKT_TRY(ikt_table_create(g->ctx, path, overwrite, g->settings.points, g->columns, type,
+                             g->has_labels, &writer));
+    IKT_TRY(ikt_table_close(&writer, write_content(g, writer)));
     ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
                                        IKT_LOG_INT("columns", g->columns),

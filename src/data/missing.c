@@ -2,7 +2,6 @@
 #include "data/missing.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
@@ -10,8 +9,6 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "data/raw_rows.h"
-#include "dist/rows.h"
 #include "io/sources/source_ops.h"
 
 static const char purpose[] = "missing values";
@@ -183,13 +180,8 @@ typedef struct {
 /* Grows by doubling; there are few of them as a rule. */
 static void note_row(counts *c, int64_t row) {
     if (c->status == IKT_OK && c->rows == c->capacity) {
-        int64_t *larger = NULL, capacity = c->capacity > 0 ? 2 * c->capacity : 1024;
-        c->status = ikt_alloc(c->ctx, &larger, capacity, sizeof *larger, purpose);
-        if (c->status != IKT_OK) return;
-        if (c->rows > 0) memcpy(larger, c->row, (size_t)c->rows * sizeof *larger);
-        ikt_free(&c->row);
-        c->row = larger;
-        c->capacity = capacity;
+        c->capacity = c->capacity > 0 ? 2 * c->capacity : 1024;
+        c->status = ikt_resize(c->ctx, &c->row, c->capacity, sizeof *c->row, purpose);
     }
     if (c->status == IKT_OK) c->row[c->rows++] = row;
 }
@@ -219,10 +211,11 @@ static void count_rows(ikt_context *ctx, void *self, const double *rows, ikt_row
 /* COLLECTIVE. The pass; sums and counts are those of all ranks in the end, rows those of each. */
 static ikt_status count_missing(ikt_context *ctx, const ikt_row_reader *reader, counts *c) {
     *c = (counts){.ctx = ctx, .d = reader->d};
-    ikt_status st = ikt_alloc(ctx, &c->sum, c->d, sizeof *c->sum, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c->total, c->d, sizeof *c->total, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c->absent, c->d, sizeof *c->absent, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, purpose);
+    c->sum = ikt_claim_kept(&held, c->d, sizeof *c->sum);
+    c->total = ikt_claim_kept(&held, c->d, sizeof *c->total);
+    c->absent = ikt_claim_kept(&held, c->d, sizeof *c->absent);
+    IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(ikt_blocks_read(ctx, reader, c, count_rows));
     IKT_TRY(ikt_agree(ctx, c->status));
     ikt_exact_sum_reduce(ctx, c->total, c->d);
@@ -412,4 +405,44 @@ ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt
     self->owns = owns && st == IKT_OK && (self->fill || self->count > 0);
     if (st != IKT_OK || !(self->fill || self->count > 0)) ikt_source_close(out);
     return st;
+}
+
+/* --- the rows of a source as they are --------------------------------------------------------- */
+
+void ikt_widen(ikt_type type, const void *from, int64_t count, double *to) {
+    if (type == IKT_TYPE_U8) {
+        const uint8_t *x = from;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = x[i];
+    } else if (type == IKT_TYPE_F32) {
+        const float *x = from;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = (double)x[i];
+    } else {
+        const double *x = from;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = x[i];
+    }
+}
+
+static ikt_status read_raw(void *self, int64_t first, int64_t count, double *rows) {
+    ikt_raw_rows *raw = self;
+    const int64_t d = ikt_source_columns(raw->source);
+    IKT_TRY(ikt_source_read(raw->source, first, count, raw->native));
+    ikt_widen(ikt_source_type(raw->source), raw->native, count * d, rows);
+    return IKT_OK;
+}
+
+ikt_status ikt_raw_rows_create(ikt_context *ctx, ikt_source *source, ikt_raw_rows *out,
+                               ikt_row_reader *reader) {
+    const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
+    *out = (ikt_raw_rows){source, NULL};
+    *reader = (ikt_row_reader){read_raw, out, n, d, ikt_source_name(source)};
+    return ikt_agree(ctx, ikt_alloc(ctx, &out->native, values,
+                                    ikt_type_size(ikt_source_type(source)), "row blocks"));
+}
+
+void ikt_raw_rows_destroy(ikt_raw_rows *rows) {
+    ikt_free(&rows->native);
 }

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "data/missing.h"
-#include "data/raw_rows.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -155,8 +154,7 @@ void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *col
     if (is_by_length(normaliser)) to_unit_length(out, count);
 }
 
-/* --- statistics of sparse rows -----------------------------------------------------------------
- */
+/* --- statistics of sparse rows ---------------------------------------------------------------- */
 
 /* Least, largest, mean and variance of the columns of sparse rows, their zeros included.
  *
@@ -390,9 +388,9 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     out->mode = mode;
     /* Bytes are finite and need no centre. */
     if (mode == IKT_NORMALISE_NONE && ikt_source_type(source) == IKT_TYPE_U8) return IKT_OK;
-    ikt_column_stats stats = {0};
-    ikt_status status = statistics(ctx, source, mode, &stats);
-    if (status == IKT_OK) status = make_map(ctx, &stats, name, ikt_source_is_sparse(source), out);
+    ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
+    IKT_TRY(statistics(ctx, source, mode, &stats));
+    IKT_TRY(make_map(ctx, &stats, name, ikt_source_is_sparse(source), out));
     if (out->constant > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("columns", out->constant), {0}},
@@ -403,8 +401,7 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
                         (ikt_log_number[]){IKT_LOG_INT("rows", out->zero_rows), {0}},
                         "%s: %lld rows are zero and have no direction; they stay zero", name,
                         (long long)out->zero_rows);
-    ikt_column_stats_free(&stats);
-    return status;
+    return IKT_OK;
 }
 
 void ikt_normaliser_free(ikt_normaliser *normaliser) {

@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
-#include "data/raw_rows.h"
+#include "data/missing.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
 
@@ -70,6 +70,10 @@ typedef struct {
     double common;                   /* share of columns that have the least value of all */
     double centred;                  /* share of columns whose mean is near 0 */
 } columns_seen;
+
+static void columns_end(columns_seen *columns) {
+    ikt_free(&columns->range);
+}
 
 static ikt_status look_at_columns(ikt_context *ctx, const ikt_column_stats *stats,
                                   columns_seen *out) {
@@ -151,26 +155,19 @@ static ikt_normalise decide(const measured_rows *rows, const columns_seen *c, ch
 static ikt_status look_and_decide(ikt_context *ctx, ikt_source *source, ikt_normalise *mode,
                                   char *why, size_t size) {
     measured_rows rows = {.least = INFINITY};
-    columns_seen columns = {.count = 0};
-    ikt_column_stats stats = {0};
+    columns_seen columns IKT_AT_END(columns_end) = {.count = 0};
+    ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
+    ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_strided_reader space;
-    ikt_raw_rows raw;
-    ikt_status st = ikt_raw_rows_create(ctx, source, &raw, &rows.rows);
-    if (st == IKT_OK) {
-        const ikt_row_reader all = {read_measured, &rows, rows.rows.n, rows.rows.d, rows.rows.name};
-        const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
-        st = ikt_column_stats_compute(ctx, &sample, &stats);
-    }
-    if (st == IKT_OK) {
-        ikt_min_f64(ctx, &rows.least, 1);
-        ikt_max_f64(ctx, &rows.most, 1);
-        st = ikt_agree(ctx, look_at_columns(ctx, &stats, &columns));
-    }
-    if (st == IKT_OK) *mode = decide(&rows, &columns, why, size);
-    ikt_free(&columns.range);
-    ikt_column_stats_free(&stats);
-    ikt_raw_rows_destroy(&raw);
-    return st;
+    IKT_TRY(ikt_raw_rows_create(ctx, source, &raw, &rows.rows));
+    const ikt_row_reader all = {read_measured, &rows, rows.rows.n, rows.rows.d, rows.rows.name};
+    const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
+    IKT_TRY(ikt_column_stats_compute(ctx, &sample, &stats));
+    ikt_min_f64(ctx, &rows.least, 1);
+    ikt_max_f64(ctx, &rows.most, 1);
+    IKT_TRY(ikt_agree(ctx, look_at_columns(ctx, &stats, &columns)));
+    *mode = decide(&rows, &columns, why, size);
+    return IKT_OK;
 }
 
 ikt_status ikt_normalise_choose(ikt_context *ctx, ikt_source *source, ikt_normalise *mode) {

@@ -14,7 +14,7 @@
 #include "dist/shuffle.h"
 #include "io/hdf5/columns.h"
 #include "io/numbers/element.h"
-#include "io/sources/place.h"
+#include "io/sources/labels.h"
 #include "io/sources/source.h"
 
 static const char purpose[] = "labels";

@@ -14,7 +14,7 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/run_inputs.h"
 #include "recipe/facts.h"

@@ -83,7 +83,7 @@ typedef struct {
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
-    bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/lent.h) */
+    bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/source.h) */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_rows rows;
     ikt_embed_result embedding; /* of the own rows */
@@ -113,7 +113,7 @@ typedef struct {
  *   settings   as the user gave them
  *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program, lent
  *              until ikt_run_destroy. With them, or with a context that is lent arrays
- *              (io/sources/lent.h), the run is a guest, which writes no file but those that the
+ *              (io/sources/source.h), the run is a guest, which writes no file but those that the
  *              settings name, so that without output.file there is no state to extend and
  *              run.checkpoint: auto means none; it catches no signals and starts no process
  *   out        receives the run; free with ikt_run_destroy. Empty on failure

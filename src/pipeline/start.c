@@ -11,7 +11,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/results/result.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 #include "linalg/blocks.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
 void ikt_run_files_read(const ikt_settings *settings, ikt_files *files) {
     const ikt_input_settings *input = &settings->input;

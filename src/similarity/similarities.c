@@ -10,7 +10,7 @@
 #include "base/cpu.h"
 #include "base/number.h"
 #include "base/sort.h"
-#include "data/raw_rows.h"
+#include "data/missing.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/formats/reader.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 enum { CELLS_MAX = 64 };
 

@@ -1,4 +1,4 @@
-/* Rows to be converted that a source opens: of HDF5, NPY and IDX, and raw numbers.
+/* Rows to be converted that a source opens: of HDF5, NPY and IDX.
  *
  * Every rank has its share of the rows. Sparse ones are given in canonical form, for which they are
  * read twice. A sparse matrix of HDF5 that stands by columns (sparse_group.h) is turned in the
@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/rows.h"
-#include "io/convert/row_feed.h"
+#include "io/convert/convert.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
 
+/* feed->source is NULL where the matrix stands by columns. */
 typedef struct {
-    ikt_source *source;     /* NULL: the matrix stands by columns */
     const char *label_name; /* what labels of a source are named by; lent */
     int64_t *labels;        /* of a block, as the file has them */
     ikt_sparse_rows rows;   /* a block of a sparse source */
@@ -28,17 +28,16 @@ typedef struct {
 static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels) {
     source_self *self = feed->self;
     bool present;
-    if (!self->label_name || !feed->labels) return IKT_OK;
+    if (!self->label_name || !feed->shape.labels) return IKT_OK;
     IKT_TRY(ikt_agree(
         feed->ctx, ikt_reserve(feed->ctx, &self->labels, count, sizeof *self->labels, "blocks")));
-    IKT_TRY(ikt_source_read_labels(self->source, self->label_name, feed->first + feed->done, count,
+    IKT_TRY(ikt_source_read_labels(feed->source, self->label_name, feed->first + feed->done, count,
                                    self->labels, &present));
     return ikt_row_feed_narrow(feed, self->labels, count, labels);
 }
 
 static ikt_status source_dense(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels) {
-    const source_self *self = feed->self;
-    IKT_TRY(ikt_source_read(self->source, feed->first + feed->done, count, rows));
+    IKT_TRY(ikt_source_read(feed->source, feed->first + feed->done, count, rows));
     return read_labels(feed, count, labels);
 }
 
@@ -46,22 +45,21 @@ static ikt_status source_dense(ikt_row_feed *feed, int64_t count, void *rows, in
  * which bounds their entries. */
 static ikt_status read_block(ikt_row_feed *feed, int64_t done, int64_t most) {
     source_self *self = feed->self;
-    const int64_t first = feed->first + done, block = ikt_source_block_rows(self->source);
+    const int64_t first = feed->first + done, block = ikt_source_block_rows(feed->source);
     int64_t count = block - first % block;
     if (count > most) count = most;
     if (count > feed->count - done) count = feed->count - done;
-    return ikt_source_read_sparse(self->source, count > 0 ? first : 0, count, &self->rows);
+    return ikt_source_read_sparse(feed->source, count > 0 ? first : 0, count, &self->rows);
 }
 
 static ikt_status source_sparse(ikt_row_feed *feed, int64_t most, int64_t most_entries,
                                 ikt_sparse_block *block) {
     const source_self *self = feed->self;
     const ikt_sparse_rows *rows = &self->rows;
-    if (!self->source) {
+    if (!feed->source)
         return most == 0 ? IKT_OK
                          : ikt_sparse_whole_read(feed->ctx, &self->whole, feed->done, most,
                                                  most_entries, block);
-    }
     IKT_TRY(read_block(feed, feed->done, most));
     int64_t count = 0;
     while (count < rows->count && (count == 0 || rows->start[count] < most_entries))
@@ -78,14 +76,8 @@ static ikt_status source_sparse(ikt_row_feed *feed, int64_t most, int64_t most_e
     return read_labels(feed, count, block->labels);
 }
 
-static ikt_status source_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count) {
-    const source_self *self = feed->self;
-    return self->source ? ikt_source_read_marked(self->source, rows, count) : IKT_OK;
-}
-
 static void source_close(ikt_row_feed *feed) {
     source_self *self = feed->self;
-    ikt_source_close(&self->source);
     ikt_sparse_rows_destroy(&self->rows);
     ikt_sparse_block_free(&self->whole);
     ikt_free(&self->labels);
@@ -95,82 +87,63 @@ static void source_close(ikt_row_feed *feed) {
 
 /* LOCAL, on rank 0. Turns the matrix; tells rows, columns and the type that holds every value:
  * bytes that were added up may be bytes no more. */
-static ikt_status turn(ikt_row_feed *feed, hid_t group, const char *dataset, int64_t facts[3]) {
+static ikt_status turn(ikt_row_feed *feed, hid_t group, const ikt_feed_options *options) {
     source_self *self = feed->self;
     const ikt_sparse_block *whole = &self->whole;
     char name[1024];
-    ikt_csc csc;
-    snprintf(name, sizeof name, "%s:/%s", feed->path, dataset);
-    ikt_status st = ikt_csc_read(feed->ctx, group, name, &csc);
-    if (st == IKT_OK) {
-        const ikt_sparse_triplets all = {.path = name,
-                                         .n = csc.n,
-                                         .d = csc.d,
-                                         .entries = csc.entries,
-                                         .rows = csc.rows,
-                                         .column_starts = csc.starts,
-                                         .values = csc.values};
-        st = ikt_sparse_whole(feed->ctx, &all, &self->whole);
-    }
-    facts[0] = csc.n;
-    facts[1] = csc.d;
-    facts[2] = (int64_t)csc.type;
-    for (int64_t e = 0; facts[2] == IKT_TYPE_U8 && e < whole->entries; e++)
-        if (!ikt_number_fits(IKT_TYPE_U8, whole->values[e])) facts[2] = IKT_TYPE_F32;
-    ikt_csc_destroy(&csc);
-    return st;
+    ikt_csc csc IKT_AT_END(ikt_csc_destroy);
+    snprintf(name, sizeof name, "%s:/%s", feed->path, options->dataset);
+    IKT_TRY(ikt_csc_read(feed->ctx, group, name, &csc));
+    const ikt_sparse_triplets all = {.path = name,
+                                     .n = csc.n,
+                                     .d = csc.d,
+                                     .entries = csc.entries,
+                                     .rows = csc.rows,
+                                     .column_starts = csc.starts,
+                                     .values = csc.values};
+    IKT_TRY(ikt_sparse_whole(feed->ctx, &all, &self->whole));
+    feed->shape = (ikt_feed_shape){
+        .n_file = csc.n, .d = csc.d, .type = csc.type, .sparse = true, .keeps_form = true};
+    for (int64_t e = 0; feed->shape.type == IKT_TYPE_U8 && e < whole->entries; e++)
+        if (!ikt_number_fits(IKT_TYPE_U8, whole->values[e])) feed->shape.type = IKT_TYPE_F32;
+    IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
+    feed->shape.entries = whole->ends[feed->shape.n - 1];
+    return IKT_OK;
 }
 
 /* Labels beside the matrix, a column of obs, or a file of their own. */
 static ikt_status read_all_labels(ikt_row_feed *feed, hid_t file, const char *wanted) {
     const bool is_wanted = ikt_is_given(wanted);
     const char *name = is_wanted ? wanted : "labels";
-    const int64_t n = feed->n_file, count = feed->count;
+    const int64_t n = feed->shape.n_file, count = feed->count;
+    bool *labels = &feed->shape.labels;
     IKT_TRY(ikt_alloc_all(feed->ctx, &feed->given, count, sizeof *feed->given, "labels"));
-    IKT_TRY(ikt_labels_read(feed->ctx, file, feed->path, name, n, 0, count, feed->given,
-                            &feed->labels, &feed->classes));
-    if (!feed->labels && is_wanted)
-        IKT_TRY(ikt_label_file_read(feed->ctx, name, n, 0, count, feed->given, &feed->labels,
-                                    &feed->classes));
-    if (!feed->labels) ikt_free(&feed->given);
-    if (feed->labels || !is_wanted) return IKT_OK;
+    IKT_TRY(ikt_labels_read(feed->ctx, file, feed->path, name, n, 0, count, feed->given, labels,
+                            &feed->classes));
+    if (!*labels && is_wanted)
+        IKT_TRY(
+            ikt_label_file_read(feed->ctx, name, n, 0, count, feed->given, labels, &feed->classes));
+    if (!*labels) ikt_free(&feed->given);
+    if (*labels || !is_wanted) return IKT_OK;
     return ikt_agree(feed->ctx, ikt_fail(feed->ctx, IKT_ERR_DATA,
                                          "%s has no labels '%s' (--labels), and there is no file "
                                          "of that name",
                                          feed->path, name));
 }
 
-/* The first rows, as many as are wanted: on rank 0 all, on the others none. */
-static ikt_status open_columns(ikt_row_feed *feed, hid_t file, hid_t group,
-                               const ikt_feed_options *options) {
-    const source_self *self = feed->self;
-    const bool root = ikt_rank(feed->ctx) == 0;
-    int64_t facts[3] = {0};
-    IKT_TRY(ikt_agree(feed->ctx, root ? turn(feed, group, options->dataset, facts) : IKT_OK));
-    ikt_broadcast(feed->ctx, facts, sizeof facts, 0);
-    feed->n_file = facts[0];
-    IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
-    feed->d = facts[1];
-    feed->type = (ikt_type)facts[2];
-    feed->sparse = feed->keeps_form = true;
-    feed->entries = ikt_max_one(feed->ctx, root ? self->whole.ends[feed->n - 1] : 0);
-    feed->count = root ? feed->n : 0;
-    feed->first = root ? 0 : feed->n;
-    feed->first_entry = root ? 0 : feed->entries;
-    return read_all_labels(feed, file, options->labels);
-}
-
-/* *taken is false where the data set is no such matrix, no error. */
+/* The first rows, as many as are wanted. *taken is false where the data set is no such matrix, no
+ * error. */
 static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken) {
-    hid_t file;
+    const bool root = ikt_rank(feed->ctx) == 0;
+    hid_t file IKT_AT_END(ikt_h5_end) = -1;
     IKT_TRY(ikt_h5_open(feed->ctx, feed->path, &file));
-    hid_t group = ikt_h5_open_object(file, options->dataset);
-    const bool here = group >= 0 && H5Iget_type(group) == H5I_GROUP && ikt_csc_is_here(group);
-    *taken = ikt_max_one(feed->ctx, here) > 0;
-    const ikt_status st = *taken ? open_columns(feed, file, group, options) : IKT_OK;
-    ikt_h5_close(group);
-    ikt_h5_close(file);
-    return st;
+    const hid_t group IKT_AT_END(ikt_h5_end) = ikt_h5_open_group(file, options->dataset);
+    *taken = ikt_max_one(feed->ctx, group >= 0 && ikt_csc_is_here(group)) > 0;
+    if (!*taken) return IKT_OK;
+    IKT_TRY(ikt_agree(feed->ctx, root ? turn(feed, group, options) : IKT_OK));
+    ikt_broadcast(feed->ctx, &feed->shape, (int64_t)sizeof feed->shape, 0);
+    ikt_row_feed_on_root(feed);
+    return read_all_labels(feed, file, options->labels);
 }
 
 /* --- a source --------------------------------------------------------------------------------- */
@@ -179,7 +152,7 @@ static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *option
  * row and column are added up and zeros left out, and whether bytes are bytes still. */
 static ikt_status count_entries(ikt_row_feed *feed) {
     const source_self *self = feed->self;
-    const ikt_type stored = ikt_source_stored_type(self->source);
+    const ikt_type stored = ikt_source_stored_type(feed->source);
     int64_t own = 0, wider = stored != IKT_TYPE_U8, done = 0;
     do {
         IKT_TRY(read_block(feed, done, feed->count));
@@ -188,64 +161,64 @@ static ikt_status count_entries(ikt_row_feed *feed) {
             wider = !ikt_number_fits(IKT_TYPE_U8, self->rows.value[e]);
         done += self->rows.count;
     } while (ikt_max_one(feed->ctx, feed->count - done) > 0);
-    if (ikt_max_one(feed->ctx, wider) == 0) feed->type = stored;
-    feed->entries = ikt_sum_one(feed->ctx, own);
+    if (ikt_max_one(feed->ctx, wider) == 0) feed->shape.type = stored;
+    feed->shape.entries = ikt_sum_one(feed->ctx, own);
     feed->first_entry = ikt_sum_before(feed->ctx, own);
     return IKT_OK;
 }
 
-/* COLLECTIVE. The rows and labels of an HDF5 file. */
-static ikt_status open_hdf5(ikt_row_feed *feed, const ikt_feed_options *options) {
-    source_self *self = feed->self;
-    const bool is_named = ikt_is_given(options->labels);
-    int64_t label;
-    IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &self->source));
-    self->label_name = is_named ? options->labels : "labels";
-    IKT_TRY(ikt_source_read_labels(self->source, self->label_name, 0, 0, &label, &feed->labels));
-    if (!feed->labels && is_named)
-        return ikt_source_no_labels(self->source, options->labels, "--labels");
-    feed->n = ikt_source_rows(self->source);
-    return ikt_source_read_text(self->source, "label_names", &feed->classes);
-}
-
-/* COLLECTIVE. Fails where an option is given that says nothing of an HDF5 file. */
-static ikt_status check_hdf5(const ikt_row_feed *feed, const ikt_feed_options *options) {
-    if (!ikt_is_given(options->reader.label_column) &&
-        !ikt_is_given(options->reader.skip_columns) && !ikt_is_given(options->label_array) &&
-        !ikt_is_given(options->reader.array))
-        return IKT_OK;
-    return ikt_fail(feed->ctx, IKT_ERR_USAGE, /* the same on all ranks */
-                    "%s is an HDF5 file: its rows are the data set named by --dataset and its "
-                    "labels those named by --labels; --label-column, --label-array, "
-                    "--skip-columns and --array do not apply",
-                    feed->path);
+/* COLLECTIVE. What an opened source has of n rows, of which each rank has its share. */
+static ikt_status take_source(ikt_row_feed *feed) {
+    ikt_feed_shape *shape = &feed->shape;
+    shape->d = ikt_source_columns(feed->source);
+    shape->type = ikt_source_type(feed->source);
+    const ikt_rows share = ikt_rows_make(shape->n, ikt_size(feed->ctx), ikt_rank(feed->ctx));
+    feed->first = share.first;
+    feed->count = share.count;
+    shape->sparse = shape->keeps_form = ikt_source_is_sparse(feed->source);
+    return shape->sparse ? count_entries(feed) : IKT_OK;
 }
 
 static ikt_status source_open(ikt_row_feed *feed, const ikt_feed_options *options) {
+    IKT_TRY(ikt_source_open(feed->ctx, feed->path, "X", 0, &feed->source));
+    feed->shape.n_file = ikt_source_rows(feed->source);
+    IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
+    return take_source(feed);
+}
+
+/* COLLECTIVE. The rows and labels of an HDF5 file. */
+static ikt_status hdf5_open(ikt_row_feed *feed, const ikt_feed_options *options) {
     source_self *self = feed->self;
+    const bool is_named = ikt_is_given(options->labels);
     bool by_columns;
-    if (feed->is_hdf5) {
-        IKT_TRY(check_hdf5(feed, options));
-        IKT_TRY(try_columns(feed, options, &by_columns));
-        if (by_columns) return IKT_OK;
-        IKT_TRY(open_hdf5(feed, options));
-    } else {
-        IKT_TRY(ikt_source_open(feed->ctx, feed->path, "X", 0, &self->source));
-        feed->n_file = ikt_source_rows(self->source);
-        IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
-    }
-    feed->d = ikt_source_columns(self->source);
-    feed->type = ikt_source_type(self->source);
-    const ikt_rows share = ikt_rows_make(feed->n, ikt_size(feed->ctx), ikt_rank(feed->ctx));
-    feed->first = share.first;
-    feed->count = share.count;
-    feed->sparse = feed->keeps_form = ikt_source_is_sparse(self->source);
-    return feed->sparse ? count_entries(feed) : IKT_OK;
+    int64_t label;
+    if (ikt_is_given(options->reader.label_column) || ikt_is_given(options->reader.skip_columns) ||
+        ikt_is_given(options->label_array) || ikt_is_given(options->reader.array))
+        return ikt_fail(feed->ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                        "%s is an HDF5 file: its rows are the data set named by --dataset and its "
+                        "labels those named by --labels; --label-column, --label-array, "
+                        "--skip-columns and --array do not apply",
+                        feed->path);
+    IKT_TRY(try_columns(feed, options, &by_columns));
+    if (by_columns) return IKT_OK;
+    IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &feed->source));
+    self->label_name = is_named ? options->labels : "labels";
+    IKT_TRY(
+        ikt_source_read_labels(feed->source, self->label_name, 0, 0, &label, &feed->shape.labels));
+    if (!feed->shape.labels && is_named)
+        return ikt_source_no_labels(feed->source, options->labels, "--labels");
+    feed->shape.n = ikt_source_rows(feed->source);
+    IKT_TRY(ikt_source_read_text(feed->source, "label_names", &feed->classes));
+    return take_source(feed);
 }
 
 const ikt_row_feed_ops ikt_row_feed_source = {.self_bytes = sizeof(source_self),
                                               .open = source_open,
                                               .dense = source_dense,
                                               .sparse = source_sparse,
-                                              .marked = source_marked,
                                               .close = source_close};
+const ikt_row_feed_ops ikt_row_feed_hdf5 = {.self_bytes = sizeof(source_self),
+                                            .open = hdf5_open,
+                                            .dense = source_dense,
+                                            .sparse = source_sparse,
+                                            .close = source_close};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "io/hdf5/h5.h"
 
 /* What is open while the file is written, in the order in which it is closed; sparse rows have four
@@ -38,8 +38,8 @@ static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, int6
         return st;
     }
     if (labels)
-        st =
-            ikt_h5_create_rows(ctx, w->out.file, "labels", H5T_NATIVE_INT32, n, 0, &w->ids[LABELS]);
+        st = ikt_h5_create(ctx, w->out.file, "labels", H5T_NATIVE_INT32, n, 0, IKT_H5_CHECKED,
+                           &w->ids[LABELS]);
     if (st != IKT_OK) st = ikt_table_close(&w, st);
     *out = w;
     return st;
@@ -68,18 +68,30 @@ ikt_status ikt_table_origin(ikt_table_writer *w, const int64_t *rows, int64_t co
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static hid_t text_type(const ikt_table_text *text) {
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && H5Tset_size(type, (size_t)text->width) >= 0 &&
-        H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
-        return type;
-    ikt_h5_close(type);
-    return -1;
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type < 0 || H5Tset_size(type, (size_t)text->width) < 0 ||
+        H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
+        ikt_h5_close(type);
+        return -1;
+    }
+    return type;
 }
 
 /* What the data sets take at most: texts that cannot be made shorter, and the zeros behind them, of
  * which a thousand become one. */
 static int64_t text_bytes(int64_t n, const ikt_table_text *text) {
     return text->bytes + text->bytes / 64 + ikt_h5_rows_bytes(n, text->width) / 256 + (32 << 10);
+}
+
+/* COLLECTIVE. The data set of a column. */
+static ikt_status create_texts(ikt_table_writer *w, hid_t group, int64_t n,
+                               const ikt_table_text *text) {
+    const hid_t type IKT_AT_END(ikt_h5_end) = text_type(text);
+    hid_t set IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(ikt_h5_output_check(&w->out, type >= 0, text->name));
+    IKT_TRY(ikt_h5_create(w->ctx, group, text->name, type, n, 0, IKT_H5_PACKED, &set));
+    if (strcmp(text->name, text->heading) == 0) return IKT_OK;
+    return ikt_h5_output_check(&w->out, ikt_h5_set_text(set, "heading", text->heading), "heading");
 }
 
 ikt_status ikt_table_texts(ikt_table_writer *w, int64_t n, const ikt_table_text *text,
@@ -89,22 +101,11 @@ ikt_status ikt_table_texts(ikt_table_writer *w, int64_t n, const ikt_table_text 
         bytes += text_bytes(n, &text[t]);
     if (count == 0) return IKT_OK;
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
-    hid_t group = ikt_h5_create_group(w->out.file, "columns");
-    ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the group columns");
-    for (int64_t t = 0; st == IKT_OK && t < count; t++) {
-        const hid_t type = text_type(&text[t]);
-        const bool is_renamed = strcmp(text[t].name, text[t].heading) != 0;
-        hid_t set = -1;
-        st = ikt_h5_output_check(&w->out, type >= 0, text[t].name);
-        if (st == IKT_OK) st = ikt_h5_create_packed(w->ctx, group, text[t].name, type, n, &set);
-        if (st == IKT_OK && is_renamed)
-            st = ikt_h5_output_check(&w->out, ikt_h5_set_text(set, "heading", text[t].heading),
-                                     "heading");
-        ikt_h5_close(type);
-        ikt_h5_close(set);
-    }
-    ikt_h5_close(group);
-    return st;
+    const hid_t group IKT_AT_END(ikt_h5_end) = ikt_h5_create_group(w->out.file, "columns");
+    IKT_TRY(ikt_h5_output_check(&w->out, group >= 0, "the group columns"));
+    for (int64_t t = 0; t < count; t++)
+        IKT_TRY(create_texts(w, group, n, &text[t]));
+    return IKT_OK;
 }
 
 /* The data set is opened for every block: a file may have more columns than can stay open. */
@@ -112,12 +113,10 @@ ikt_status ikt_table_write_texts(ikt_table_writer *w, const ikt_table_text *text
                                  int64_t count, const char *texts) {
     char path[300];
     snprintf(path, sizeof path, "columns/%s", text->name);
-    const hid_t type = text_type(text), set = H5Dopen2(w->out.file, path, H5P_DEFAULT);
-    ikt_status st = ikt_h5_output_check(&w->out, type >= 0 && set >= 0, path);
-    if (st == IKT_OK) st = ikt_h5_write_rows(w->ctx, set, type, first, count, texts);
-    ikt_h5_close(type);
-    ikt_h5_close(set);
-    return st;
+    const hid_t type IKT_AT_END(ikt_h5_end) = text_type(text);
+    const hid_t set IKT_AT_END(ikt_h5_end) = H5Dopen2(w->out.file, path, H5P_DEFAULT);
+    IKT_TRY(ikt_h5_output_check(&w->out, type >= 0 && set >= 0, path));
+    return ikt_h5_write_rows(w->ctx, set, type, first, count, texts);
 }
 
 static ikt_status write_labels(ikt_table_writer *w, int64_t first, int64_t count,
@@ -133,8 +132,8 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
     const int64_t bytes = ikt_h5_rows_bytes(n, d * (int64_t)ikt_type_size(type));
     IKT_TRY(begin(ctx, path, overwrite, n, bytes, type, labels, out));
     ikt_table_writer *w = *out;
-    const ikt_status st =
-        ikt_h5_create_rows(ctx, w->out.file, "X", ikt_h5_memory_type(type), n, d, &w->ids[DATA]);
+    const ikt_status st = ikt_h5_create(ctx, w->out.file, "X", ikt_h5_memory_type(type), n, d,
+                                        IKT_H5_CHECKED, &w->ids[DATA]);
     return st == IKT_OK ? IKT_OK : ikt_table_close(out, st);
 }
 
@@ -165,12 +164,12 @@ static ikt_status create_group(ikt_table_writer *w, const ikt_sparse_shape *shap
                       ikt_h5_set_text(group, "encoding-version", "0.1.0") &&
                       ikt_h5_set_ints(group, "shape", 2, size);
     IKT_TRY(ikt_h5_output_check(&w->out, good, "the group X"));
-    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "data", ikt_h5_memory_type(w->type), shape->entries,
-                               0, &w->ids[DATA]));
-    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "indices", w->index, shape->entries, 0,
-                               &w->ids[INDICES]));
-    return ikt_h5_create_rows(w->ctx, group, "indptr", H5T_NATIVE_INT64, shape->n + 1, 0,
-                              &w->ids[INDPTR]);
+    IKT_TRY(ikt_h5_create(w->ctx, group, "data", ikt_h5_memory_type(w->type), shape->entries, 0,
+                          IKT_H5_CHECKED, &w->ids[DATA]));
+    IKT_TRY(ikt_h5_create(w->ctx, group, "indices", w->index, shape->entries, 0, IKT_H5_CHECKED,
+                          &w->ids[INDICES]));
+    return ikt_h5_create(w->ctx, group, "indptr", H5T_NATIVE_INT64, shape->n + 1, 0, IKT_H5_CHECKED,
+                         &w->ids[INDPTR]);
 }
 
 ikt_status ikt_sparse_create(ikt_context *ctx, const char *path, bool overwrite,
@@ -195,11 +194,7 @@ static void narrow(const ikt_table_writer *w, ikt_sparse_block *block) {
         memcpy(columns + (size_t)e * sizeof column, &column, sizeof column);
     }
     for (int64_t e = 0; e < block->entries; e++) {
-        union {
-            uint8_t u8;
-            float f32;
-            double f64;
-        } number;
+        double number;
         ikt_number_put(w->type, &number, 0, block->values[e]);
         memcpy(values + (size_t)e * size, &number, size);
     }
@@ -209,16 +204,14 @@ static void narrow(const ikt_table_writer *w, ikt_sparse_block *block) {
 ikt_status ikt_sparse_write(ikt_table_writer *w, int64_t first, int64_t first_entry,
                             ikt_sparse_block *block) {
     const bool zero = first == 0 && block->rows > 0;
-    int64_t *ends = NULL;
-    ikt_status st = ikt_alloc(w->ctx, &ends, block->rows + 1, sizeof *ends, "blocks");
-    for (int64_t row = 0; row < block->rows && st == IKT_OK; row++)
+    IKT_ARRAYS(held, w->ctx, "blocks");
+    int64_t *ends = ikt_claim(&held, block->rows + 1, sizeof *ends);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t row = 0; row < block->rows; row++)
         ends[row + 1] = first_entry + block->ends[row];
-    st = ikt_agree(w->ctx, st);
-    if (st == IKT_OK)
-        st = ikt_h5_write_rows(w->ctx, w->ids[INDPTR], H5T_NATIVE_INT64, first + !zero,
-                               block->rows + zero, ends + !zero);
-    ikt_free(&ends);
-    IKT_TRY(st);
+    IKT_TRY(ikt_h5_write_rows(w->ctx, w->ids[INDPTR], H5T_NATIVE_INT64, first + !zero,
+                              block->rows + zero, ends + !zero));
+    ikt_arrays_free(&held);
     narrow(w, block);
     IKT_TRY(ikt_h5_write_rows(w->ctx, w->ids[INDICES], w->index, first_entry, block->entries,
                               block->columns));

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 #include "io/sources/source.h"
 
 typedef struct ikt_table_writer ikt_table_writer;
@@ -69,9 +69,7 @@ ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local);
  *
  * The matrix stands as AnnData has it (encoding csr_matrix 0.1.0): a group with the data sets data,
  * indices (int32, or int64 from 2^31 columns on) and indptr (int64), and the attribute shape.
- * Labels, attributes and closing are those of table_writer.h.
- */
-
+ * Labels, attributes and closing are those of a dense one. */
 typedef struct {
     int64_t n, d;    /* rows and columns, at least 1 */
     int64_t entries; /* in all rows */

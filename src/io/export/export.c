@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/shared_file.h"
 #include "io/hdf5/h5.h"
+#include "io/numbers/element.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
 
@@ -179,3 +181,49 @@ void ikt_export_names(char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", f > 0 ? ", " : "",
                                  formats[f]->endings);
 }
+
+/* --- NPY -------------------------------------------------------------------------------------- */
+
+enum { HEADER = 128, PREFIX = 10 };
+
+/* Magic, version, length, and a dictionary filled up with blanks so that the data is aligned. */
+static void make_header(const ikt_export *export, char header[HEADER]) {
+    const char order = ikt_element_native('f', 4).big ? '>' : '<';
+    char text[HEADER - PREFIX];
+    const int length = snprintf(text, sizeof text,
+                                "{'descr': '%cf4', 'fortran_order': False, 'shape': (%lld, %d), }",
+                                order, (long long)export->n, export->q);
+    memset(header, ' ', HEADER);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(HEADER - PREFIX);
+    header[9] = 0;
+    memcpy(header + PREFIX, text, (size_t)length);
+    header[HEADER - 1] = '\n';
+}
+
+static ikt_status write_places(ikt_export *export, ikt_shared_file *file) {
+    const int64_t row_bytes = export->q * (int64_t)sizeof(float);
+    char header[HEADER];
+    IKT_ARRAYS(held, export->ctx, "block");
+    float *y = ikt_claim(&held, IKT_EXPORT_BLOCK * export->q, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
+    make_header(export, header);
+    IKT_TRY(ikt_shared_append(file, header, ikt_rank(export->ctx) == 0 ? HEADER : 0));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
+        int64_t first, count;
+        ikt_export_share(export, round, &first, &count);
+        IKT_TRY(ikt_result_read_embedding(export->file, first, count, y));
+        IKT_TRY(ikt_shared_append(file, y, count * row_bytes));
+    }
+    return IKT_OK;
+}
+
+static ikt_status write_npy(ikt_export *export, const ikt_export_options *options,
+                            const char *path) {
+    const int64_t bytes = HEADER + export->n * export->q * (int64_t)sizeof(float);
+    ikt_shared_file *file;
+    IKT_TRY(ikt_shared_begin(export->ctx, path, options->overwrite, bytes, &file));
+    return ikt_shared_end(&file, write_places(export, file));
+}
+
+const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, true, write_npy};

@@ -13,7 +13,7 @@
 #include "base/atomic_file.h"
 #include "io/hdf5/columns.h"
 #include "io/results/result.h"
-#include "io/sources/texts.h"
+#include "io/sources/labels.h"
 
 enum {
     IKT_EXPORT_PATH = 1024,

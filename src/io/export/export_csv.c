@@ -9,11 +9,12 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/arrays.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "base/shared_file.h"
 #include "config/value.h"
 #include "io/export/export.h"
+#include "io/formats/class_labels.h"
 
 /* --- a block of text -------------------------------------------------------------------------- */
 
@@ -46,29 +47,25 @@ static void add_bytes(text_block *b, const char *bytes, size_t count) {
  * block is. Errors: IKT_ERR_RESOURCE. */
 static ikt_status compress_block(text_block *b) {
     z_stream z = {.zalloc = Z_NULL};
-    char *out = NULL;
     if (b->length == 0) return IKT_OK;
     if (b->length > UINT32_MAX / 2)
         return ikt_fail(b->ctx, IKT_ERR_RESOURCE, "a block of text is too large to be compressed");
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
         return ikt_fail(b->ctx, IKT_ERR_RESOURCE, "out of memory for zlib");
-    const int64_t capacity = (int64_t)deflateBound(&z, (uLong)b->length);
-    ikt_status st = ikt_alloc(b->ctx, &out, capacity, 1, "text");
+    text_block made = {.ctx = b->ctx, .capacity = (int64_t)deflateBound(&z, (uLong)b->length)};
+    ikt_status st = ikt_alloc(b->ctx, &made.data, made.capacity, 1, "text");
     if (st == IKT_OK) {
         z.next_in = (Bytef *)b->data;
         z.avail_in = (uInt)b->length;
-        z.next_out = (Bytef *)out;
-        z.avail_out = (uInt)capacity;
+        z.next_out = (Bytef *)made.data;
+        z.avail_out = (uInt)made.capacity;
         if (deflate(&z, Z_FINISH) != Z_STREAM_END)
             st = ikt_fail(b->ctx, IKT_ERR_RESOURCE, "zlib cannot compress a block of text");
     }
-    if (st == IKT_OK) {
-        ikt_free(&b->data);
-        *b = (text_block){b->ctx, out, (int64_t)z.total_out, capacity, IKT_OK};
-    } else {
-        ikt_free(&out);
-    }
     deflateEnd(&z);
+    made.length = (int64_t)z.total_out;
+    ikt_free(st == IKT_OK ? &b->data : &made.data);
+    if (st == IKT_OK) *b = made;
     return st;
 }
 
@@ -90,29 +87,33 @@ typedef struct {
     int64_t names[IKT_EXPORT_COLUMNS];
 } table;
 
-static ikt_status allocate(table *t) {
-    ikt_context *ctx = t->export->ctx;
+/* Claims what is held for the whole of the export. */
+static void claim(table *t, ikt_arrays *held) {
     const int64_t rows = IKT_EXPORT_BLOCK;
-    IKT_TRY(ikt_alloc(ctx, &t->y, rows * t->export->q, sizeof *t->y, "block"));
+    t->y = ikt_claim(held, rows * t->export->q, sizeof *t->y);
     for (int64_t c = 0; c < t->export->columns; c++) {
         const ikt_export_column *column = &t->export->column[c];
         const char *text = column->names;
         if (column->kind == IKT_EXPORT_TEXTS) continue;
         if (ikt_export_is_real(column)) {
-            IKT_TRY(ikt_alloc(ctx, &t->real[c], rows, sizeof *t->real[c], "block"));
+            t->real[c] = ikt_claim(held, rows, sizeof *t->real[c]);
             continue;
         }
-        IKT_TRY(ikt_alloc(ctx, &t->whole[c], rows, sizeof *t->whole[c], "block"));
+        t->whole[c] = ikt_claim(held, rows, sizeof *t->whole[c]);
         if (!text) continue;
-        for (const char *at = text; *at; at++)
-            t->names[c] += *at == '\n';
-        IKT_TRY(ikt_alloc(ctx, &t->name[c], t->names[c], sizeof *t->name[c], "names"));
-        for (int64_t k = 0; k < t->names[c]; k++) {
+        t->names[c] = ikt_label_names_count(text);
+        t->name[c] = ikt_claim(held, t->names[c], sizeof *t->name[c]);
+        for (int64_t k = 0; t->name[c] && k < t->names[c]; k++) {
             t->name[c][k] = text;
             text += strcspn(text, "\n") + 1;
         }
     }
-    return IKT_OK;
+}
+
+static void table_end(table *t) {
+    for (int64_t c = 0; c < t->export->columns; c++)
+        ikt_export_texts_free(&t->text[c]);
+    ikt_free(&t->block.data);
 }
 
 static void add_delimiter(table *t) {
@@ -219,32 +220,33 @@ static ikt_status append_block(table *t, ikt_shared_file *file) {
     return IKT_OK;
 }
 
-static ikt_status write_text(ikt_export *export, const ikt_export_options *options,
-                             const char *path, char delimiter) {
-    ikt_context *ctx = export->ctx;
-    table t = {.export = export, .options = options, .delimiter = delimiter, .block = {.ctx = ctx}};
-    ikt_shared_file *file;
-    IKT_TRY(ikt_shared_begin(ctx, path, options->overwrite, 0, &file));
-    ikt_status st = ikt_agree(ctx, allocate(&t));
-    if (ikt_rank(ctx) == 0) add_heading(&t);
-    if (st == IKT_OK) st = append_block(&t, file);
-    for (int64_t round = 0; st == IKT_OK && round < ikt_export_rounds(export); round++) {
+static ikt_status write_rows(table *t, ikt_shared_file *file) {
+    ikt_export *export = t->export;
+    IKT_ARRAYS(held, export->ctx, "block");
+    claim(t, &held);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (ikt_rank(export->ctx) == 0) add_heading(t);
+    IKT_TRY(append_block(t, file));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
         ikt_export_share(export, round, &first, &count);
-        st = read_block(&t, first, count);
-        for (int64_t i = 0; st == IKT_OK && i < count; i++)
-            add_row(&t, first + i, i);
-        if (st == IKT_OK) st = append_block(&t, file);
+        IKT_TRY(read_block(t, first, count));
+        for (int64_t i = 0; i < count; i++)
+            add_row(t, first + i, i);
+        IKT_TRY(append_block(t, file));
     }
-    ikt_free(&t.y);
-    for (int64_t c = 0; c < export->columns; c++) {
-        ikt_free(&t.real[c]);
-        ikt_free(&t.whole[c]);
-        ikt_free(&t.name[c]);
-        ikt_export_texts_free(&t.text[c]);
-    }
-    ikt_free(&t.block.data);
-    return ikt_shared_end(&file, st);
+    return IKT_OK;
+}
+
+static ikt_status write_text(ikt_export *export, const ikt_export_options *options,
+                             const char *path, char delimiter) {
+    table t IKT_AT_END(table_end) = {.export = export,
+                                     .options = options,
+                                     .delimiter = delimiter,
+                                     .block = {.ctx = export->ctx}};
+    ikt_shared_file *file;
+    IKT_TRY(ikt_shared_begin(export->ctx, path, options->overwrite, 0, &file));
+    return ikt_shared_end(&file, write_rows(&t, file));
 }
 
 static ikt_status write_csv(ikt_export *export, const ikt_export_options *options,

@@ -19,12 +19,12 @@
 #include <linux/fs.h> /* FICLONE */
 #endif
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/shared_file.h"
 #include "io/export/export.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 
 /* --- elements, with the marks of AnnData ------------------------------------------------------ */
 
@@ -109,54 +109,56 @@ static bool clone(const char *temporary, int from) {
     return is_cloned;
 }
 
+/* COLLECTIVE. Clones or copies the `size` bytes.
+ *   bytes   [COPY_BYTES] scratch */
+static ikt_status copy_pieces(const addition *a, int from, int64_t size, char *bytes,
+                              ikt_shared_file *to) {
+    ikt_context *ctx = a->export->ctx;
+    const int64_t added = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q) + ELEMENTS_BYTES;
+    const int64_t step = (int64_t)COPY_BYTES * ikt_size(ctx);
+    int64_t is_cloned = 0;
+    if (ikt_rank(ctx) == 0) is_cloned = clone(ikt_shared_name(to), from);
+    if (ikt_max_one(ctx, is_cloned) > 0) return IKT_OK;
+    IKT_TRY(ikt_atomic_reserve(ctx, a->path, ikt_shared_name(to), size + added));
+    for (int64_t round = 0; round < size; round += step) {
+        const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
+        const int64_t left = at < size ? size - at : 0;
+        const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
+        IKT_TRY(ikt_agree(ctx, read_piece(ctx, a->options->anndata, from, at, count, bytes)));
+        IKT_TRY(ikt_shared_append(to, bytes, count));
+    }
+    return IKT_OK;
+}
+
+static void close_plain(const int *file) {
+    if (*file >= 0) close(*file);
+}
+
 /* COLLECTIVE. Makes a copy of the file: a clone, or piece by piece, each by one rank; *to is ended
  * by the caller. */
 static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     ikt_context *ctx = a->export->ctx;
     const char *path = a->options->anndata;
-    const int64_t added = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q) + ELEMENTS_BYTES;
-    const int64_t step = (int64_t)COPY_BYTES * ikt_size(ctx);
     struct stat about = {0};
-    char *bytes = NULL;
     *to = NULL;
-    const int from = open(path, O_RDONLY);
-    ikt_status st = IKT_OK;
+    const int from IKT_AT_END(close_plain) = open(path, O_RDONLY);
+    IKT_ARRAYS(held, ctx, "block");
     if (from < 0 || fstat(from, &about) != 0)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    if (st == IKT_OK) st = ikt_alloc(ctx, &bytes, COPY_BYTES, 1, "block");
-    st = ikt_agree(ctx, st);
+        held.status = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    char *bytes = ikt_claim(&held, COPY_BYTES, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
     int64_t size = (int64_t)about.st_size;
-    if (st == IKT_OK) {
-        ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
-        st = ikt_shared_begin(ctx, a->path, a->options->overwrite || a->options->in_place, 0, to);
-    }
-    int64_t is_cloned = 0;
-    if (st == IKT_OK) {
-        if (ikt_rank(ctx) == 0) is_cloned = clone(ikt_shared_name(*to), from);
-        is_cloned = ikt_max_one(ctx, is_cloned);
-        if (!is_cloned) st = ikt_atomic_reserve(ctx, a->path, ikt_shared_name(*to), size + added);
-    }
-    for (int64_t round = 0; st == IKT_OK && !is_cloned && round < size; round += step) {
-        const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
-        const int64_t left = at < size ? size - at : 0;
-        const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
-        st = ikt_agree(ctx, read_piece(ctx, path, from, at, count, bytes));
-        if (st == IKT_OK) st = ikt_shared_append(*to, bytes, count);
-    }
-    ikt_free(&bytes);
-    if (from >= 0) close(from);
-    return st;
+    ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
+    IKT_TRY(ikt_shared_begin(ctx, a->path, a->options->overwrite || a->options->in_place, 0, to));
+    return copy_pieces(a, from, size, bytes, *to);
 }
 
 /* --- looking before --------------------------------------------------------------------------- */
 
 /* Entries of a one-dimensional data set; -1: it is none. */
 static int64_t entries_of(hid_t file, const char *name) {
-    const hid_t object = ikt_h5_open_object(file, name);
-    const bool is_set = object >= 0 && H5Iget_type(object) == H5I_DATASET;
-    const int64_t length = is_set ? ikt_h5_length(object) : -1;
-    ikt_h5_close(object);
-    return length;
+    const hid_t dataset IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(file, name);
+    return ikt_h5_length(dataset);
 }
 
 /* Compares the rows that the original says it has with those of the embedding. Its obs is a group
@@ -165,16 +167,13 @@ static int64_t entries_of(hid_t file, const char *name) {
 static ikt_status check_rows(const addition *a, hid_t original) {
     ikt_context *ctx = a->export->ctx;
     const char *path = a->options->anndata;
+    const hid_t obs IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(original, "obs");
     int64_t rows = entries_of(original, "obs");
-    const hid_t obs = rows < 0 ? ikt_h5_open_object(original, "obs") : -1;
-    if (obs >= 0) {
-        char name[512], *index = NULL;
-        ikt_status st = ikt_h5_get_text(ctx, obs, "_index", &index);
+    if (obs >= 0 && rows < 0) {
+        char name[512], *index IKT_AT_END(ikt_free) = NULL;
+        IKT_TRY(ikt_h5_get_text(ctx, obs, "_index", &index));
         snprintf(name, sizeof name, "obs/%.400s", index ? index : "");
         if (index) rows = entries_of(original, name);
-        ikt_free(&index);
-        ikt_h5_close(obs);
-        IKT_TRY(st);
     }
     if (rows == a->export->n) return IKT_OK;
     if (rows >= 0)
@@ -217,10 +216,8 @@ static ikt_status check_original(const addition *a, hid_t original) {
     IKT_TRY(check_rows(a, original));
     /* Groups of the first AnnData files were tables, to which nothing can be added. */
     for (int i = 0; i < 2; i++) {
-        const hid_t object = ikt_h5_open_object(original, groups[i]);
-        const bool is_table = object >= 0 && H5Iget_type(object) != H5I_GROUP;
-        ikt_h5_close(object);
-        if (is_table)
+        const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(original, groups[i]);
+        if (object >= 0 && H5Iget_type(object) != H5I_GROUP)
             return ikt_fail(a->export->ctx, IKT_ERR_DATA,
                             "%s: %s is no group, as AnnData wrote before version 0.7; read and "
                             "write the file with a newer AnnData first",
@@ -249,23 +246,21 @@ static bool remove_old(hid_t file, const char *name) {
 static ikt_status add_embedding(const addition *a) {
     ikt_export *export = a->export;
     ikt_context *ctx = export->ctx;
-    hid_t set = -1, group = open_dict(a->file, "obsm");
-    float *y = NULL;
+    hid_t set = -1;
+    const hid_t group = open_dict(a->file, "obsm"); /* HDF5 must not close what it cannot write */
     IKT_TRY(agree(a, group >= 0 && remove_old(a->file, a->place), a->place));
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
-    if (st == IKT_OK)
-        st = ikt_h5_create_plain(ctx, group, a->options->key, H5T_NATIVE_FLOAT, export->n,
-                                 export->q, &set);
-    if (st == IKT_OK) st = agree(a, mark(set, "array", "0.2.0"), a->place);
-    for (int64_t round = 0; round < ikt_export_rounds(export) && st == IKT_OK; round++) {
+    IKT_ARRAYS(held, ctx, "block");
+    float *y = ikt_claim(&held, IKT_EXPORT_BLOCK * export->q, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_h5_create(ctx, group, a->options->key, H5T_NATIVE_FLOAT, export->n, export->q,
+                          IKT_H5_PLAIN, &set));
+    IKT_TRY(agree(a, mark(set, "array", "0.2.0"), a->place));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
         ikt_export_share(export, round, &first, &count);
-        st = ikt_result_read_embedding(export->file, first, count, y);
-        if (st == IKT_OK) st = ikt_h5_write_rows(ctx, set, H5T_NATIVE_FLOAT, first, count, y);
+        IKT_TRY(ikt_result_read_embedding(export->file, first, count, y));
+        IKT_TRY(ikt_h5_write_rows(ctx, set, H5T_NATIVE_FLOAT, first, count, y));
     }
-    ikt_free(&y);
-    if (st != IKT_OK) return st; /* HDF5 must not close what it cannot write: h5.h */
     return agree(a, ikt_h5_close(set) && ikt_h5_close(group), a->place);
 }
 
@@ -314,6 +309,29 @@ static ikt_status add_about(const addition *a) {
     return agree(a, ikt_h5_close(group) && ikt_h5_close(uns), a->about);
 }
 
+/* COLLECTIVE. Adds what is to be added to the copy. */
+static ikt_status add_to(addition *a, ikt_shared_file *copy) {
+    ikt_context *ctx = a->export->ctx;
+    const char *temporary = ikt_shared_name(copy);
+    IKT_TRY(ikt_shared_close(copy));
+    IKT_TRY(ikt_h5_open_to_add(ctx, a->path, temporary, &a->file));
+    ikt_status st = add_embedding(a);
+    if (st == IKT_OK) st = add_about(a);
+    IKT_TRY(ikt_h5_complete(ctx, &a->file, 1, a->path, temporary, st));
+    if (!a->options->in_place) return IKT_OK;
+    return ikt_agree(ctx, ikt_rank(ctx) == 0 ? keep_owner(a, temporary) : IKT_OK);
+}
+
+/* COLLECTIVE. Whether the original is one that can be added to. */
+static ikt_status look_at_original(const addition *a) {
+    ikt_context *ctx = a->export->ctx;
+    hid_t original IKT_AT_END(ikt_h5_end) = -1;
+    if (a->options->in_place)
+        IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? check_writable(a) : IKT_OK));
+    IKT_TRY(ikt_h5_open(ctx, a->options->anndata, &original));
+    return ikt_agree(ctx, check_original(a, original));
+}
+
 static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *options,
                              const char *path) {
     addition a = {.export = export, .options = options, .path = path, .file = -1};
@@ -322,27 +340,9 @@ static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *optio
     snprintf(a.place, sizeof a.place, "obsm/%s", options->key);
     snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
              is_usual ? "" : options->key);
-    hid_t original;
-    if (options->in_place)
-        IKT_TRY(ikt_agree(export->ctx, ikt_rank(export->ctx) == 0 ? check_writable(&a) : IKT_OK));
-    IKT_TRY(ikt_h5_open(export->ctx, options->anndata, &original));
-    ikt_status st = ikt_agree(export->ctx, check_original(&a, original));
-    ikt_h5_close(original);
-    IKT_TRY(st);
-    st = copy_file(&a, &copy);
-    if (st == IKT_OK) st = ikt_shared_close(copy);
-    if (st == IKT_OK) {
-        const char *temporary = ikt_shared_name(copy);
-        st = ikt_h5_open_to_add(export->ctx, path, temporary, &a.file);
-        if (st == IKT_OK) {
-            st = add_embedding(&a);
-            if (st == IKT_OK) st = add_about(&a);
-            st = ikt_h5_complete(export->ctx, &a.file, 1, path, temporary, st);
-        }
-        if (st == IKT_OK && options->in_place)
-            st = ikt_agree(export->ctx,
-                           ikt_rank(export->ctx) == 0 ? keep_owner(&a, temporary) : IKT_OK);
-    }
+    IKT_TRY(look_at_original(&a));
+    ikt_status st = copy_file(&a, &copy);
+    if (st == IKT_OK) st = add_to(&a, copy);
     return ikt_shared_end(&copy, st);
 }
 

@@ -6,8 +6,7 @@
  * data. */
 #include <string.h>
 
-#include "base/comm.h"
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "io/export/export.h"
 #include "io/hdf5/h5.h"
 
@@ -53,16 +52,16 @@ static ikt_status write_counts(const grid *g) {
     static const char *const names[] = {"NumberOfPoints", "NumberOfCells",
                                         "NumberOfConnectivityIds"};
     ikt_context *ctx = g->export->ctx;
-    int64_t *counts = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &counts, g->pieces, sizeof *counts, "pieces"));
-    for (int64_t p = 0; p < g->pieces && st == IKT_OK; p++) {
+    IKT_ARRAYS(held, ctx, "pieces");
+    int64_t *counts = ikt_claim(&held, g->pieces, sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t p = 0; p < g->pieces; p++) {
         const int64_t left = g->export->n - p * PIECE;
         counts[p] = left < PIECE ? left : PIECE;
     }
-    for (int i = 0; i < 3 && st == IKT_OK; i++)
-        st = ikt_h5_write_array(ctx, g->group, names[i], H5T_NATIVE_INT64, g->pieces, counts);
-    ikt_free(&counts);
-    return st;
+    for (int i = 0; i < 3; i++)
+        IKT_TRY(ikt_h5_write_array(ctx, g->group, names[i], H5T_NATIVE_INT64, g->pieces, counts));
+    return IKT_OK;
 }
 
 /* What a data set of n rows holds; from COLUMN on, the columns of the export. */
@@ -107,7 +106,7 @@ static ikt_status write_rows(grid *g, hid_t parent, const char *name, hid_t type
                              int64_t what) {
     ikt_export *export = g->export;
     hid_t set;
-    IKT_TRY(ikt_h5_create_plain(export->ctx, parent, name, type, export->n, d, &set));
+    IKT_TRY(ikt_h5_create(export->ctx, parent, name, type, export->n, d, IKT_H5_PLAIN, &set));
     for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
         const void *rows;
@@ -123,8 +122,8 @@ static ikt_status write_rows(grid *g, hid_t parent, const char *name, hid_t type
 static ikt_status write_offsets(grid *g) {
     ikt_export *export = g->export;
     hid_t set;
-    IKT_TRY(ikt_h5_create_plain(export->ctx, g->group, "Offsets", H5T_NATIVE_INT64,
-                                export->n + g->pieces, 0, &set));
+    IKT_TRY(ikt_h5_create(export->ctx, g->group, "Offsets", H5T_NATIVE_INT64, export->n + g->pieces,
+                          0, IKT_H5_PLAIN, &set));
     for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
         ikt_export_share(export, round, &first, &count);
@@ -160,16 +159,6 @@ static ikt_status write_all(grid *g) {
     return agree(g, ikt_h5_close(g->point_data) && ikt_h5_close(g->group), "VTKHDF");
 }
 
-static ikt_status allocate(grid *g) {
-    ikt_context *ctx = g->export->ctx;
-    const int64_t rows = IKT_EXPORT_BLOCK;
-    IKT_TRY(ikt_alloc(ctx, &g->y, rows * g->export->q, sizeof *g->y, "block"));
-    IKT_TRY(ikt_alloc(ctx, &g->point, rows * AXES, sizeof *g->point, "block"));
-    IKT_TRY(ikt_alloc(ctx, &g->whole, rows + 1, sizeof *g->whole, "block"));
-    IKT_TRY(ikt_alloc(ctx, &g->real, rows, sizeof *g->real, "block"));
-    return ikt_alloc(ctx, &g->byte, rows, sizeof *g->byte, "block");
-}
-
 static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *options,
                                const char *path) {
     ikt_context *ctx = export->ctx;
@@ -186,15 +175,16 @@ static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *opt
                 "the column '%s' holds text, and point data of VTK are numbers; csv and "
                 "tsv hold text",
                 export->column[c].name);
-    ikt_status st = ikt_agree(ctx, allocate(&g));
-    if (st == IKT_OK) st = ikt_h5_output_begin(ctx, path, options->overwrite, bytes, &g.out);
-    if (st == IKT_OK) st = ikt_h5_output_end(&g.out, NULL, 0, write_all(&g));
-    ikt_free(&g.y);
-    ikt_free(&g.point);
-    ikt_free(&g.whole);
-    ikt_free(&g.real);
-    ikt_free(&g.byte);
-    return st;
+    const int64_t rows = IKT_EXPORT_BLOCK;
+    IKT_ARRAYS(held, ctx, "block");
+    g.y = ikt_claim(&held, rows * export->q, sizeof *g.y);
+    g.point = ikt_claim(&held, rows * AXES, sizeof *g.point);
+    g.whole = ikt_claim(&held, rows + 1, sizeof *g.whole);
+    g.real = ikt_claim(&held, rows, sizeof *g.real);
+    g.byte = ikt_claim(&held, rows, sizeof *g.byte);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_h5_output_begin(ctx, path, options->overwrite, bytes, &g.out));
+    return ikt_h5_output_end(&g.out, NULL, 0, write_all(&g));
 }
 
 _Static_assert(PIECE % IKT_EXPORT_BLOCK == 0, "a block lies within a piece");

@@ -38,10 +38,9 @@ struct ikt_bytes {
     bool is_plain;    /* those of a file that is not compressed, of known length */
 };
 
-/* LOCAL. Opens a file, gzipped or not; or as it stands, even where it looks gzipped. Errors:
- * IKT_ERR_FILE with path and reason; *bytes is closed then. */
+/* LOCAL. Opens a file, gzipped or not. Errors: IKT_ERR_FILE with path and reason; *bytes is closed
+ * then. */
 ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes);
-ikt_status ikt_bytes_open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes);
 
 /* LOCAL. Reads `count` bytes, or fewer where the end comes; *got tells how many. Errors:
  * IKT_ERR_FILE: cannot be read, damaged compression. */
@@ -75,9 +74,6 @@ typedef struct {
     unsigned char *stored; /* a block as it is stored; by columns: all of the array */
 } ikt_binary;
 
-/* LOCAL. Reads exactly `bytes` bytes of the header. Errors: IKT_ERR_FILE. */
-ikt_status ikt_binary_header(ikt_reader *reader, void *data, int64_t bytes);
-
 /* LOCAL. Ends the header: sets the reader's n, d, type and layout. Bytes of known number must have
  * the announced length, or at least that where more may follow.
  * Errors: IKT_ERR_DATA (impossible size, too long), IKT_ERR_FILE (too short). */
@@ -96,5 +92,27 @@ ikt_status ikt_binary_turn(const ikt_reader *reader, const ikt_binary *array, in
 
 /* LOCAL, pure. a * b, both at least 0, or -1 where that is too much for a file. */
 int64_t ikt_binary_product(int64_t a, int64_t b);
+
+/* The header of NPY, numpy's array file: magic, version 1 to 3, and a dictionary as text. */
+
+enum { IKT_NPY_AXES_MOST = 8, IKT_NPY_TYPE_SIZE = 24 };
+
+typedef struct {
+    char type[IKT_NPY_TYPE_SIZE]; /* as numpy writes it, "<f4", perhaps cut */
+    bool numeric;                 /* of a type that we read; `element` says how it is stored */
+    ikt_element element;
+    bool fortran;
+    int axes;
+    int64_t shape[IKT_NPY_AXES_MOST];
+    int64_t bytes; /* of the header */
+} ikt_npy_header;
+
+/* LOCAL. Reads the header; the elements follow in `bytes`. Errors: IKT_ERR_FILE (ends in its
+ * header), IKT_ERR_DATA (no NPY, malformed). */
+ikt_status ikt_npy_header_read(ikt_bytes *bytes, ikt_npy_header *header);
+
+/* LOCAL. Begins to read an array, which stands in the open bytes of a reader of ikt_reader_npy:
+ * sets what the reader tells. Errors: IKT_ERR_FILE, IKT_ERR_DATA. */
+ikt_status ikt_npy_begin(ikt_reader *reader);
 
 #endif

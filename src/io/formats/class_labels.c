@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 int64_t ikt_label_names_count(const char *names) {
     int64_t count = 0;
@@ -112,19 +112,15 @@ ikt_status ikt_class_names_list(ikt_context *ctx, const ikt_class_names *classes
 ikt_status ikt_class_names_join(ikt_context *ctx, ikt_class_names *classes, bool *full) {
     const bool is_full = ikt_max_one(ctx, *full) > 0;
     for (int rank = 0; rank < ikt_size(ctx) && !is_full; rank++) {
-        char *lines = NULL;
+        char *lines IKT_AT_END(ikt_free) = NULL;
         ikt_status st = IKT_OK;
         if (ikt_rank(ctx) == rank) st = ikt_class_names_list(ctx, classes, &lines);
         int64_t bytes = lines ? (int64_t)strlen(lines) + 1 : 0;
         ikt_broadcast(ctx, &bytes, sizeof bytes, rank);
         if (ikt_rank(ctx) != rank) st = ikt_alloc(ctx, &lines, bytes, 1, "reader");
-        st = ikt_agree(ctx, st);
-        if (st == IKT_OK) {
-            ikt_broadcast(ctx, lines, bytes, rank);
-            st = ikt_class_names_add_lines(ctx, classes, lines, full);
-        }
-        ikt_free(&lines);
         IKT_TRY(ikt_agree(ctx, st));
+        ikt_broadcast(ctx, lines, bytes, rank);
+        IKT_TRY(ikt_agree(ctx, ikt_class_names_add_lines(ctx, classes, lines, full)));
     }
     *full = ikt_max_one(ctx, *full) > 0;
     return IKT_OK;
@@ -171,6 +167,16 @@ ikt_status ikt_text_labels_list(ikt_context *ctx, const char *path, const ikt_te
     if (!labels->are_many) return ikt_class_names_list(ctx, &labels->classes, text);
     return ikt_fail(ctx, IKT_ERR_DATA, "%s: the labels are more than %d different texts", path,
                     IKT_CLASS_NAMES_MAX);
+}
+
+ikt_status ikt_text_labels_join(ikt_context *ctx, const char *path, ikt_text_labels *labels,
+                                char **text) {
+    int64_t flags[2] = {labels->are_text, labels->are_latin1};
+    ikt_max_i64(ctx, flags, 2);
+    labels->are_text = flags[0] > 0;
+    labels->are_latin1 = flags[1] > 0;
+    if (labels->are_text) IKT_TRY(ikt_class_names_join(ctx, &labels->classes, &labels->are_many));
+    return ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, text));
 }
 
 int32_t ikt_text_labels_number(const ikt_text_labels *labels, const char *text) {

@@ -91,6 +91,11 @@ ikt_status ikt_text_labels_learn(ikt_context *ctx, ikt_text_labels *labels, cons
 ikt_status ikt_text_labels_list(ikt_context *ctx, const char *path, const ikt_text_labels *labels,
                                 char **text);
 
+/* COLLECTIVE. The same of what all ranks have learnt, each of its rows: labels that are integers on
+ * all of them stay what they are; names are numbered among those of all. */
+ikt_status ikt_text_labels_join(ikt_context *ctx, const char *path, ikt_text_labels *labels,
+                                char **text);
+
 /* LOCAL. Number of a label that has been learnt. */
 int32_t ikt_text_labels_number(const ikt_text_labels *labels, const char *text);
 

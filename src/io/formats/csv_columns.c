@@ -1,7 +1,7 @@
-/* What the columns of delimited text are. See csv_columns.h; read ikt_csv_columns_find, below,
+/* What the columns of delimited text are. See csv_file.h; read ikt_csv_columns_find, below,
  * first.
  */
-#include "io/formats/csv_columns.h"
+#include "io/formats/csv_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 /* Records that are looked at for the first cell of a column that is not missing. */
 enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3 };
@@ -92,6 +92,15 @@ const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) 
 
 /* --- which column is what --------------------------------------------------------------------- */
 
+/* The next name of a list, which *at then stands behind; false at the end, or without a list. */
+static bool next_name(const char **at, const char **name, size_t *length) {
+    *name = *at;
+    if (!ikt_is_given(*at)) return false;
+    *length = strcspn(*at, ",");
+    *at += *length + ((*at)[*length] == ',');
+    return true;
+}
+
 /* Gives the column of a name or number (from 1) a role. *column = -1 where there is none, which is
  * an error if `strict`. */
 static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const char *name,
@@ -109,11 +118,9 @@ static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const cha
 static ikt_status assign_list(const ikt_csv_records *r, ikt_csv_columns *c, const char *names,
                               ikt_csv_role role, bool strict) {
     int64_t column;
-    for (const char *at = names; ikt_is_given(at);) {
-        const size_t length = strcspn(at, ",");
-        IKT_TRY(assign(r, c, at, length, role, strict, &column));
-        at += length + (at[length] == ',');
-    }
+    size_t length;
+    for (const char *name; next_name(&names, &name, &length);)
+        IKT_TRY(assign(r, c, name, length, role, strict, &column));
     return IKT_OK;
 }
 
@@ -145,18 +152,17 @@ static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_option
 
 /* Whether a list names one of the headings that the first record would be. */
 static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
-    for (const char *at = names; ikt_is_given(at);) {
-        const size_t length = strcspn(at, ",");
+    size_t length;
+    for (const char *name; next_name(&names, &name, &length);) {
         const char *own = c->names;
         for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1)
-            if (strlen(own) == length && strncmp(own, at, length) == 0 && ikt_csv_is_text(own))
+            if (strlen(own) == length && strncmp(own, name, length) == 0 && ikt_csv_is_text(own))
                 return true;
-        at += length + (at[length] == ',');
     }
     return false;
 }
 
-/* Whether the first record, whose cells are c->names, is a header; see csv_columns.h. Columns given
+/* Whether the first record, whose cells are c->names, is a header; see csv_file.h. Columns given
  * by number (names are not known yet) are no evidence: their data may be text.
  *   second   [columns] cells of the record behind it; NULL: there is none */
 static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
@@ -216,21 +222,22 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
 /* Columns whose first cell that is not missing is text. `is_ready`: a record is at hand. */
 static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready) {
     int64_t open = c->columns;
-    bool end = !is_ready, *is_known = NULL;
-    ikt_status st = ikt_alloc(r->lines.ctx, &is_known, c->columns, sizeof *is_known, "reader");
-    for (int record = 0; st == IKT_OK && !end && open > 0 && record < RECORDS_LOOKED_AT; record++) {
-        st = ikt_csv_check_cells(r, c);
+    bool end = !is_ready;
+    IKT_ARRAYS(held, r->lines.ctx, "reader");
+    bool *is_known = ikt_claim(&held, c->columns, sizeof *is_known);
+    IKT_TRY(held.status);
+    for (int record = 0; !end && open > 0 && record < RECORDS_LOOKED_AT; record++) {
+        IKT_TRY(ikt_csv_check_cells(r, c));
         open = 0;
-        for (int64_t k = 0; st == IKT_OK && k < c->columns; k++) {
+        for (int64_t k = 0; k < c->columns; k++) {
             if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
             is_known[k] = !ikt_csv_is_missing(r->cell[k]);
             open += !is_known[k];
             if (ikt_csv_is_text(r->cell[k])) c->role[k] = IKT_CSV_TEXT;
         }
-        if (st == IKT_OK) st = ikt_csv_next(r, &end);
+        IKT_TRY(ikt_csv_next(r, &end));
     }
-    ikt_free(&is_known);
-    return st;
+    return IKT_OK;
 }
 
 /* Copies the cells of the first record, with room for the empty heading of row names. */
@@ -246,6 +253,33 @@ static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     for (int64_t k = 0; k < r->cells; k++) {
         strcpy(to, r->cell[k]);
         to += strlen(to) + 1;
+    }
+    return IKT_OK;
+}
+
+/* Numbers the columns of numbers, in the order of the file or in that in which they are asked for;
+ * counts those of text. */
+static ikt_status number_columns(const ikt_csv_records *r, const char *take, ikt_csv_columns *c) {
+    const bool is_all = !ikt_is_given(take);
+    size_t length;
+    for (const char *name; next_name(&take, &name, &length);) {
+        const int64_t k = ikt_csv_find(c, name, length);
+        if (c->role[k] == IKT_CSV_TEXT)
+            return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                            "%s: the column '%.*s' holds text, where numbers are needed",
+                            r->lines.path, (int)length, name);
+        if (c->role[k] == IKT_CSV_SKIPPED)
+            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
+                            "%s: the column '%.*s' is asked for, and is to be left out as well",
+                            r->lines.path, (int)length, name);
+        if (c->place[k] > 0)
+            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE, "%s: the column '%.*s' is named twice",
+                            r->lines.path, (int)length, name);
+        c->place[k] = ++c->numbers; /* from 1: 0 is no place yet */
+    }
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (c->role[k] == IKT_CSV_NUMBER && is_all) c->place[k] = ++c->numbers;
+        c->texts += c->role[k] == IKT_CSV_TEXT;
     }
     return IKT_OK;
 }
@@ -291,30 +325,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
         IKT_TRY(find_texts(r, c, is_ready));
     }
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
-    /* In the order of the file, or in that in which they are asked for. */
-    for (const char *at = options->take_columns; ikt_is_given(at);) {
-        const size_t length = strcspn(at, ",");
-        const int64_t k = ikt_csv_find(c, at, length);
-        if (c->role[k] == IKT_CSV_TEXT)
-            return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
-                            "%s: the column '%.*s' holds text, where numbers are needed",
-                            r->lines.path, (int)length, at);
-        if (c->role[k] == IKT_CSV_SKIPPED)
-            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
-                            "%s: the column '%.*s' is asked for, and is to be left out as well",
-                            r->lines.path, (int)length, at);
-        if (c->place[k] > 0)
-            return ikt_fail(r->lines.ctx, IKT_ERR_USAGE, "%s: the column '%.*s' is named twice",
-                            r->lines.path, (int)length, at);
-        c->place[k] = ++c->numbers; /* from 1: 0 is no place yet */
-        at += length + (at[length] == ',');
-    }
-    for (int64_t k = 0; k < c->columns; k++) {
-        if (c->role[k] == IKT_CSV_NUMBER && !ikt_is_given(options->take_columns))
-            c->place[k] = ++c->numbers;
-        c->texts += c->role[k] == IKT_CSV_TEXT;
-    }
-    return IKT_OK;
+    return number_columns(r, options->take_columns, c);
 }
 
 ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *c) {

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "io/formats/bytes.h"
 
-/* HDF5 keeps texts of fixed length, and what reads them back wants less than this (h5_texts.h). */
+/* HDF5 keeps texts of fixed length, and what reads them back wants less than this (columns.h). */
 enum { TEXT_MOST = 65535 };
 
 /* LOCAL, on rank 0. Size of the file, negative where it is compressed; and its columns. */
@@ -34,29 +34,31 @@ static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options,
     return st;
 }
 
+/* LOCAL. Goes back to this rank's first row. */
+static ikt_status go_back(ikt_csv_file *file) {
+    bool end = false;
+    file->missing = (ikt_csv_missing){0};
+    if (file->count == 0) return IKT_OK;
+    IKT_TRY(ikt_csv_begin(&file->records));
+    return file->has_header ? ikt_csv_next(&file->records, &end) : IKT_OK;
+}
+
 /* COLLECTIVE. Finds out where the records of this rank begin, and which rows they are. */
 static ikt_status find_rows(ikt_csv_file *file, int64_t rows) {
     ikt_context *ctx = file->ctx;
     ikt_csv_records *records = &file->records;
     ikt_csv_passage passage[2];
-    ikt_status st = ikt_csv_survey(records, passage);
-    const bool bad = records->lines.fault.status != IKT_OK;
-    IKT_TRY(ikt_agree(ctx, bad ? IKT_OK : st));
-    records->before = ikt_sum_before(ctx, records->lines.number);
-    IKT_TRY(ikt_agree(ctx, bad ? ikt_text_lines_report(&records->lines, records->before) : IKT_OK));
+    const ikt_status st = ikt_csv_survey(records, passage);
+    IKT_TRY(ikt_text_lines_agree(&records->lines, st, &records->before));
 
     /* Whether a range begins within quotes depends on all ranges before it. */
     const int size = ikt_size(ctx), rank = ikt_rank(ctx);
-    int64_t *ends = NULL;
-    st = ikt_agree(ctx, ikt_alloc(ctx, &ends, size, sizeof *ends, "reader"));
-    if (st != IKT_OK) {
-        ikt_free(&ends);
-        return st;
-    }
+    IKT_ARRAYS(held, ctx, "reader");
+    int64_t *ends = ikt_claim(&held, size, sizeof *ends);
+    IKT_TRY(ikt_arrays_agree(&held));
     ikt_gather_counts(ctx, passage[0].ends_inside | passage[1].ends_inside << 1, ends);
     for (int r = 0; r < rank; r++)
         records->is_inside = (ends[r] >> records->is_inside) & 1;
-    ikt_free(&ends);
 
     int64_t count = passage[records->is_inside].records;
     const int64_t before = ikt_sum_before(ctx, count);
@@ -96,16 +98,7 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
     if (file->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
                         (long long)file->n, (long long)file->columns.numbers);
-    return ikt_agree(ctx, ikt_csv_file_rewind(file));
-}
-
-ikt_status ikt_csv_file_rewind(ikt_csv_file *file) {
-    bool end = false;
-    file->done = 0;
-    file->missing = (ikt_csv_missing){0};
-    if (file->count == 0) return IKT_OK;
-    IKT_TRY(ikt_csv_begin(&file->records));
-    return file->has_header ? ikt_csv_next(&file->records, &end) : IKT_OK;
+    return ikt_agree(ctx, go_back(file));
 }
 
 static ikt_status next(ikt_csv_file *file) {
@@ -163,41 +156,34 @@ static ikt_status learn(ikt_csv_file *file, int64_t column, bool wants_text, boo
     return IKT_OK;
 }
 
+/* LOCAL. The pass itself. */
+static ikt_status learn_own(ikt_csv_file *file, int64_t column, bool wants_text, bool *is_latin1) {
+    const ikt_csv_columns *c = &file->columns;
+    if (wants_text)
+        IKT_TRY(ikt_alloc(file->ctx, &file->text, c->texts, sizeof *file->text, "reader"));
+    for (int64_t k = 0, t = 0; wants_text && k < c->columns; k++)
+        if (c->role[k] == IKT_CSV_TEXT) file->text[t++] = (ikt_csv_text){k, 1, 0};
+    IKT_TRY(go_back(file));
+    return learn(file, column, wants_text, is_latin1);
+}
+
 ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_text) {
     ikt_context *ctx = file->ctx;
-    const ikt_csv_columns *c = &file->columns;
     const char *path = file->records.lines.path;
-    ikt_text_labels *labels = &file->labels;
     bool is_latin1 = false;
-    ikt_status st = IKT_OK;
-    ikt_text_labels_free(labels);
-    ikt_free(&file->classes);
-    ikt_free(&file->text);
-    *labels = (ikt_text_labels){.are_text = false};
-    if (wants_text) st = ikt_alloc(ctx, &file->text, c->texts, sizeof *file->text, "reader");
-    for (int64_t k = 0, t = 0; st == IKT_OK && wants_text && k < c->columns; k++)
-        if (c->role[k] == IKT_CSV_TEXT) file->text[t++] = (ikt_csv_text){k, 1, 0};
-    if (st == IKT_OK) st = ikt_csv_file_rewind(file);
-    if (st == IKT_OK) st = learn(file, column, wants_text, &is_latin1);
-    IKT_TRY(ikt_agree(ctx, st));
-    for (int64_t t = 0; wants_text && t < c->texts; t++) {
+    ikt_text_labels_free(&file->labels);
+    ikt_free_all(&file->classes, &file->text);
+    file->labels = (ikt_text_labels){.are_text = false};
+    IKT_TRY(ikt_agree(ctx, learn_own(file, column, wants_text, &is_latin1)));
+    for (int64_t t = 0; wants_text && t < file->columns.texts; t++) {
         file->text[t].width = ikt_max_one(ctx, file->text[t].width);
         file->text[t].bytes = ikt_sum_one(ctx, file->text[t].bytes);
     }
     if (ikt_max_one(ctx, is_latin1) > 0 && ikt_rank(ctx) == 0)
         ikt_warn(ctx, "%s holds texts that are not UTF-8; they are read as Latin-1 (ISO 8859-1)",
                  path);
-    if (column >= 0) {
-        /* Labels that are integers stay what they are; names are numbered among those of all. */
-        int64_t flags[2] = {labels->are_text, labels->are_latin1};
-        ikt_max_i64(ctx, flags, 2);
-        labels->are_text = flags[0] > 0;
-        labels->are_latin1 = flags[1] > 0;
-        if (labels->are_text)
-            IKT_TRY(ikt_class_names_join(ctx, &labels->classes, &labels->are_many));
-        IKT_TRY(ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, &file->classes)));
-    }
-    return ikt_agree(ctx, ikt_csv_file_rewind(file));
+    if (column >= 0) IKT_TRY(ikt_text_labels_join(ctx, path, &file->labels, &file->classes));
+    return ikt_agree(ctx, go_back(file));
 }
 
 /* COLLECTIVE. Parses the labels of a column, each rank those of its rows. */
@@ -220,29 +206,31 @@ static ikt_status parse_labels(ikt_csv_file *file, int64_t column) {
 ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first, int64_t count,
                                int64_t *labels) {
     ikt_context *ctx = file->ctx;
-    int32_t *read = NULL;
     if (!file->has_labels || file->label_column != column) IKT_TRY(parse_labels(file, column));
-    IKT_TRY(ikt_alloc_all(ctx, &read, count, sizeof *read, "labels"));
-    const ikt_status st =
-        ikt_row_blocks_read(ctx, &file->blocks, file->label, sizeof *read, first, count, read);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    IKT_ARRAYS(held, ctx, "labels");
+    int32_t *read = ikt_claim(&held, count, sizeof *read);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_row_blocks_read(ctx, &file->blocks, file->label, sizeof *read, first, count, read));
+    for (int64_t i = 0; i < count; i++)
         labels[i] = read[i];
-    ikt_free(&read);
-    return st;
+    return IKT_OK;
+}
+
+/* LOCAL. Of this rank's rows. */
+static ikt_status look_for_text(ikt_csv_file *file, int64_t column, bool *found) {
+    IKT_TRY(go_back(file));
+    for (int64_t i = 0; i < file->count; i++) {
+        IKT_TRY(next(file));
+        IKT_TRY(ikt_csv_check_cells(&file->records, &file->columns));
+        *found |= ikt_csv_is_text(file->records.cell[column]);
+    }
+    return go_back(file);
 }
 
 ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text) {
-    ikt_context *ctx = file->ctx;
     bool found = false;
-    ikt_status st = ikt_csv_file_rewind(file);
-    for (int64_t i = 0; st == IKT_OK && i < file->count; i++) {
-        st = next(file);
-        if (st == IKT_OK) st = ikt_csv_check_cells(&file->records, &file->columns);
-        if (st == IKT_OK) found |= ikt_csv_is_text(file->records.cell[column]);
-    }
-    if (st == IKT_OK) st = ikt_csv_file_rewind(file);
-    IKT_TRY(ikt_agree(ctx, st));
-    *has_text = ikt_max_one(ctx, found) > 0;
+    IKT_TRY(ikt_agree(file->ctx, look_for_text(file, column, &found)));
+    *has_text = ikt_max_one(file->ctx, found) > 0;
     return IKT_OK;
 }
 
@@ -275,7 +263,6 @@ ikt_status ikt_csv_file_read(ikt_csv_file *file, int64_t count, double *rows, in
             memcpy(to, cell, (size_t)(bytes < text->width ? bytes : text->width));
         }
     }
-    file->done += count;
     return IKT_OK;
 }
 
@@ -300,9 +287,7 @@ void ikt_csv_file_close(ikt_csv_file *file) {
     ikt_csv_free(&file->records);
     ikt_csv_columns_free(&file->columns);
     ikt_text_labels_free(&file->labels);
-    ikt_free(&file->classes);
-    ikt_free(&file->text);
-    ikt_free(&file->label);
+    ikt_free_all(&file->classes, &file->text, &file->label);
     ikt_row_blocks_destroy(&file->blocks);
 }
 
@@ -311,21 +296,21 @@ void ikt_csv_file_close(ikt_csv_file *file) {
 ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *column,
                                 ikt_csv_visitor *visit, void *self) {
     const ikt_reader_options options = {.label_column = column, .keeps_text = true};
-    ikt_csv_file file = {.ctx = ctx, .count = 1}; /* at least: from its beginning to its end */
+    ikt_csv_file file IKT_AT_END(ikt_csv_file_close) = {
+        .ctx = ctx, .count = 1}; /* at least: from its beginning to its end */
     ikt_csv_records *records = &file.records;
     bool end = false;
     records->lines = (ikt_text_lines){.ctx = ctx, .path = path, .end = INT64_MAX};
-    ikt_status st = ikt_csv_columns_find(records, &options, &file.columns);
+    IKT_TRY(ikt_csv_columns_find(records, &options, &file.columns));
     file.has_header = file.columns.has_header;
-    if (st == IKT_OK) st = ikt_csv_file_rewind(&file);
-    if (st == IKT_OK) st = ikt_csv_next(records, &end);
-    for (int64_t row = 0; st == IKT_OK && !end; row++) {
-        st = ikt_csv_check_cells(records, &file.columns);
-        if (st == IKT_OK) st = visit(self, row, records->cell[file.columns.label]);
-        if (st == IKT_OK) st = ikt_csv_next(records, &end);
+    IKT_TRY(go_back(&file));
+    IKT_TRY(ikt_csv_next(records, &end));
+    for (int64_t row = 0; !end; row++) {
+        IKT_TRY(ikt_csv_check_cells(records, &file.columns));
+        IKT_TRY(visit(self, row, records->cell[file.columns.label]));
+        IKT_TRY(ikt_csv_next(records, &end));
     }
-    ikt_csv_file_close(&file);
-    return st;
+    return IKT_OK;
 }
 
 /* --- among the formats ------------------------------------------------------------------------ */

@@ -1,7 +1,158 @@
+/* The records of delimited text, or of a range of its bytes, as cells.
+ *
+ * A record is a line, cut into cells and unquoted where it stands; where a quoted cell has line
+ * breaks, it is as many lines as that takes, copied together. Cells may be quoted ("a, b", with ""
+ * for a quote); blanks around cells, empty lines and a byte order mark are dropped. Lines end with
+ * line feed, return, or both.
+ *
+ * Ranges that make up a file have each of its records once, in the range in which it begins. A
+ * range that begins within quotes cannot know that. Method: ikt_csv_survey goes through the range
+ * twice at once, as if it began within quotes and as if it did not; what the ranges before it say
+ * then decides which of the two is true. Advantage: any range can be gone through at the same time
+ * as the others. Disadvantage: one more pass, which looks at quotes only.
+ */
+#ifndef IKT_IO_FORMATS_CSV_FILE_H
+#define IKT_IO_FORMATS_CSV_FILE_H
+
+#include "dist/row_blocks.h"
+#include "io/formats/class_labels.h"
+#include "io/formats/reader.h"
+#include "io/formats/text_lines.h"
+
+/* Start with the lines' {ctx, path, begin, end} and a delimiter; free with ikt_csv_free. */
+typedef struct {
+    ikt_text_lines lines;
+    char delimiter; /* ' ' stands for any run of blanks and tabs; 0: not known yet */
+    int64_t before; /* lines of the file before the range: messages count from the first one */
+    bool is_inside; /* the range begins within quotes of a record of the range before */
+    int64_t number; /* of the line that the record begins in, from 1, in the range */
+    char *text;     /* [capacity] a record of several lines */
+    int64_t capacity;
+    char **cell; /* [cells], until the next record */
+    int64_t cells, cell_capacity;
+} ikt_csv_records;
+
+/* LOCAL. Goes to the first record of the range; may be called again, for another pass.
+ * Errors: those of ikt_text_lines_open and _next, with a message. */
+ikt_status ikt_csv_begin(ikt_csv_records *records);
+
+/* LOCAL. The next record that is not an empty line, as cells that may be changed; *end = true
+ * behind the last one. Where the delimiter is not known the first record tells it: the first of
+ * tab, semicolon and comma that it holds outside quotes, else blanks.
+ * Errors: IKT_ERR_DATA with the line (a quote that is not closed, a record over 64 MiB, a zero
+ * byte), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL, pure. The number in the file of the line that the record at hand begins in, from 1. */
+int64_t ikt_csv_line(const ikt_csv_records *records);
+
+/* What a pass through the range finds. */
+typedef struct {
+    bool ends_inside; /* within quotes */
+    int64_t records;  /* that begin in it */
+} ikt_csv_passage;
+
+/* LOCAL. Goes through the range, of known delimiter. lines.number is then its number of lines.
+ *   passage   receives what there is if the range begins outside quotes, and if within
+ * Errors: as ikt_text_lines_next, faults without a message among them. */
+ikt_status ikt_csv_survey(ikt_csv_records *records, ikt_csv_passage passage[2]);
+
+/* LOCAL. Closes and frees; accepts an all-zero struct. */
+void ikt_csv_free(ikt_csv_records *records);
+
+/* What the columns of delimited text are: numbers, labels, texts, or left out; and their cells as
+ * such.
+ *
+ * Method: the first records tell. A column is one of text where the first of its cells that is not
+ * missing is no number, so that a text that turns up among numbers is an error with its line, and
+ * no column is lost because of it. The first line is a header where it has a text above a number,
+ * where it is all text, or where its numbers, two at least, count on (years, or 0, 1, 2, as pandas
+ * names columns without names); a label or a column asked for by its name makes it one, too.
+ * A column without a heading before all others, as R and pandas write them, holds the names of the
+ * rows; so does the first one where the header has one cell less than the rows.
+ * Advantage: tables as other programs write them are read as they are. Disadvantage: a file whose
+ * first thousand rows miss a text is refused at the first one, and the column has to be named.
+ */
+
+/* Name of the column of row names, where it has none of its own. */
+#define IKT_CSV_ROW_NAMES "row_names"
+
+typedef enum { IKT_CSV_NUMBER, IKT_CSV_TEXT, IKT_CSV_LABEL, IKT_CSV_SKIPPED } ikt_csv_role;
+
+/* Freed with ikt_csv_columns_free; begin with an all-zero struct. */
+typedef struct {
+    char delimiter;
+    bool has_header, keeps_missing, is_source;
+    int64_t columns; /* cells of a record */
+    int64_t numbers, texts;
+    int64_t label;       /* the column of the labels, or -1 */
+    unsigned char *role; /* [columns] ikt_csv_role */
+    int64_t *place;      /* [columns] where a number stands in its row, from 1 */
+    char *names;         /* [name_bytes] headings, each with its zero; "" without a header */
+    int64_t name_bytes;
+} ikt_csv_columns;
+
+/* LOCAL. Goes to the beginning of the text and finds out what its columns are.
+ *   records   of the file from its beginning on; its delimiter is known afterwards
+ * Errors: those of ikt_csv_next; IKT_ERR_DATA (an empty file, no columns for a map), IKT_ERR_USAGE
+ * (a column that is not there, with those that are). */
+ikt_status ikt_csv_columns_find(ikt_csv_records *records, const ikt_reader_options *options,
+                                ikt_csv_columns *out);
+void ikt_csv_columns_free(ikt_csv_columns *columns);
+
+/* COLLECTIVE. Gives all ranks what rank 0 has found. Errors: IKT_ERR_RESOURCE, agreed. */
+ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *columns);
+
+/* LOCAL, pure. The heading of a column, or "" where there is none; and the number of the column of
+ * that heading, or of that number from 1, or -1. */
+const char *ikt_csv_heading(const ikt_csv_columns *columns, int64_t column);
+int64_t ikt_csv_find(const ikt_csv_columns *columns, const char *name, size_t length);
+
+/* LOCAL, pure. The name of a column for people and files: its heading, "row_names", "column_5". */
+void ikt_csv_name(const ikt_csv_columns *columns, int64_t column, char *text, size_t size);
+
+/* LOCAL, pure. "text in 'id', 'cell_type'; left out: 'row'", or "" where all columns are numbers
+ * and labels. Returns `text`, at most `size` bytes. */
+const char *ikt_csv_describe(const ikt_csv_columns *columns, char *text, size_t size);
+
+/* LOCAL, pure. Whether a cell is one that other programs write for a value that is missing: empty,
+ * NA, NaN, null, None, "?" and the like. */
+bool ikt_csv_is_missing(const char *cell);
+
+/* LOCAL, pure. Whether a cell is neither missing nor a number. */
+bool ikt_csv_is_text(const char *cell);
+
+/* The first missing number of a range. */
+typedef struct {
+    int64_t count;  /* of missing numbers */
+    int64_t line;   /* of the first of them, in the file */
+    int64_t column; /* of the text, from 0 */
+} ikt_csv_missing;
+
+/* LOCAL. The numbers of the record at hand.
+ *   row       [columns->numbers] receives them
+ *   missing   takes note of those that are missing
+ * Errors: IKT_ERR_DATA with line and column: another number of cells, no number, none that is
+ * finite; a missing one unless columns->keeps_missing. */
+ikt_status ikt_csv_numbers(const ikt_csv_records *records, const ikt_csv_columns *columns,
+                           double *row, ikt_csv_missing *missing);
+
+/* LOCAL. Fails where the record at hand has not as many cells as the first has columns. */
+ikt_status ikt_csv_check_cells(const ikt_csv_records *records, const ikt_csv_columns *columns);
+
+/* LOCAL. Fails with IKT_ERR_DATA: "FILE, line 12, column 5 ('Genotype'): 'abc'WHAT". */
+ikt_status ikt_csv_bad_cell(const ikt_csv_records *records, const ikt_csv_columns *columns,
+                            int64_t column, const char *what);
+
+/* LOCAL. The label of the record at hand, which there must be. Errors: IKT_ERR_DATA: it is missing,
+ * or has several lines. */
+ikt_status ikt_csv_label(const ikt_csv_records *records, const ikt_csv_columns *columns,
+                         int64_t column, const char **label);
+
 /* A file of delimited text, gzipped or not, parsed by all ranks.
  *
  * Method: a plain file is cut into as many ranges of bytes as there are ranks, and each rank has
- * the records that begin in its own (csv_records.h); of a compressed one rank 0 has all. The first
+ * the records that begin in its own; of a compressed one rank 0 has all. The first
  * pass finds where records begin, and counts them; a second one, where labels or texts are wanted,
  * learns them; the last gives rows. Rows, their order, columns, classes, and the message of the
  * first bad line are those of one rank.
@@ -9,12 +160,6 @@
  * by in the memory of a block. Disadvantage: the file is read two or three times, and all ranks
  * must see it.
  */
-#ifndef IKT_IO_FORMATS_CSV_FILE_H
-#define IKT_IO_FORMATS_CSV_FILE_H
-
-#include "dist/row_blocks.h"
-#include "io/formats/class_labels.h"
-#include "io/formats/csv_columns.h"
 
 /* A column of texts as all ranks know it. */
 typedef struct {
@@ -33,7 +178,6 @@ typedef struct {
     int64_t n_file;       /* rows of the file */
     int64_t n;            /* of these, those asked for */
     int64_t first, count; /* rows of this rank */
-    int64_t done;         /* of these, those that have been read */
     ikt_text_labels labels;
     char *classes;      /* names of labels, "a\nb\n", on every rank; NULL: labels are integers */
     ikt_csv_text *text; /* [columns.texts], once they are learnt; owned */
@@ -71,9 +215,6 @@ ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first
 /* COLLECTIVE. Takes a pass that tells whether any row has text in a column; goes back to the first
  * row. Errors: IKT_ERR_DATA (a line with another number of cells), IKT_ERR_FILE. */
 ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text);
-
-/* LOCAL. Goes back to this rank's first row. Errors: IKT_ERR_FILE. */
-ikt_status ikt_csv_file_rewind(ikt_csv_file *file);
 
 /* LOCAL. The next rows of this rank.
  *   count     at most those that are left

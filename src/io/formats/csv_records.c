@@ -1,5 +1,5 @@
-/* The records of delimited text. See csv_records.h. */
-#include "io/formats/csv_records.h"
+/* The records of delimited text. See csv_file.h. */
+#include "io/formats/csv_file.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/formats/reader.h"
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 static const int64_t index_most = (int64_t)1 << 62;
 
@@ -153,7 +153,8 @@ ikt_status ikt_libsvm_rewind(ikt_libsvm_part *part) {
     return part->lines.fault.status != IKT_OK ? has_changed(part) : st;
 }
 
-ikt_status ikt_libsvm_count(ikt_libsvm_part *part, int64_t rows, int64_t *entries) {
+/* Entries of the first rows of a part that has been scanned. */
+static ikt_status count_entries(ikt_libsvm_part *part, int64_t rows, int64_t *entries) {
     char *label;
     *entries = 0;
     IKT_TRY(ikt_libsvm_rewind(part));
@@ -272,7 +273,7 @@ static ikt_status libsvm_read(ikt_reader *reader, int64_t rows, int64_t entries,
 
 static ikt_status libsvm_count(ikt_reader *reader, int64_t rows, int64_t *entries) {
     libsvm_self *self = reader->self;
-    IKT_TRY(ikt_libsvm_count(&self->part, rows, entries));
+    IKT_TRY(count_entries(&self->part, rows, entries));
     return ikt_libsvm_rewind(&self->part);
 }
 
@@ -303,7 +304,7 @@ static ikt_status keep_first(ikt_libsvm_file *file, int64_t rows) {
     if (rows > 0 && rows < file->n) {
         const int64_t left = rows > file->first ? rows - file->first : 0;
         if (left < file->count) {
-            st = ikt_libsvm_count(&file->part, left, &entries);
+            st = count_entries(&file->part, left, &entries);
             file->count = left;
         }
         file->n = rows;
@@ -318,7 +319,6 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
                                 ikt_libsvm_file *file) {
     struct stat about = {0};
     ikt_libsvm_part *part = &file->part;
-    const ikt_text_fault *fault = &part->lines.fault;
     ikt_status st = IKT_OK;
     *file = (ikt_libsvm_file){.ctx = ctx};
     /* Bytes of the file as rank 0 sees it: ranges must not depend on who asks. */
@@ -332,13 +332,8 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
     part->lines = (ikt_text_lines){
         .ctx = ctx, .path = path, .begin = range.first, .end = range.first + range.count};
 
-    /* A fault is told with the number of its line in the file: the ranks before, whose lines it
-     * counts, have none, or else their own comes first. */
-    st = ikt_libsvm_scan(part);
-    const bool bad = fault->status != IKT_OK;
-    IKT_TRY(ikt_agree(ctx, bad ? IKT_OK : st));
-    const int64_t before = ikt_sum_before(ctx, part->lines.number);
-    IKT_TRY(ikt_agree(ctx, bad ? ikt_text_lines_report(&part->lines, before) : IKT_OK));
+    int64_t before;
+    IKT_TRY(ikt_text_lines_agree(&part->lines, ikt_libsvm_scan(part), &before));
 
     int64_t sums[2] = {part->rows, part->entries}, least = part->least, greatest = part->greatest;
     ikt_sum_i64(ctx, sums, 2);
@@ -350,14 +345,7 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
     file->first = ikt_sum_before(ctx, part->rows);
     ikt_libsvm_columns(least, greatest, &file->origin, &file->d);
 
-    /* Labels that are integers stay what they are; names are numbered among those of the file. */
-    ikt_text_labels *labels = &part->labels;
-    int64_t flags[2] = {labels->are_text, labels->are_latin1};
-    ikt_max_i64(ctx, flags, 2);
-    labels->are_text = flags[0] > 0;
-    labels->are_latin1 = flags[1] > 0;
-    if (labels->are_text) IKT_TRY(ikt_class_names_join(ctx, &labels->classes, &labels->are_many));
-    IKT_TRY(ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, &file->classes)));
+    IKT_TRY(ikt_text_labels_join(ctx, path, &part->labels, &file->classes));
     IKT_TRY(keep_first(file, rows));
     return ikt_agree(ctx, ikt_libsvm_rewind(part));
 }

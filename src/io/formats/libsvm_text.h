@@ -13,7 +13,7 @@
 #include "io/formats/class_labels.h"
 #include "io/formats/text_lines.h"
 #include "io/numbers/element.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 
 /* A part of a file. Start with the lines' {ctx, path, begin, end} and `type`; free with
  * ikt_libsvm_free. */
@@ -29,10 +29,6 @@ typedef struct {
 /* LOCAL. The first pass: sets what the part knows. lines.number is then its number of lines.
  * Errors: as ikt_text_lines_next; where there is a fault, it is the first one of the part. */
 ikt_status ikt_libsvm_scan(ikt_libsvm_part *part);
-
-/* LOCAL. Entries of the first rows of a part that has been scanned. Errors: IKT_ERR_FILE: the file
- * has changed. */
-ikt_status ikt_libsvm_count(ikt_libsvm_part *part, int64_t rows, int64_t *entries);
 
 /* LOCAL. What the greatest and the least index of a file make of it: the index of the first column,
  * and the columns, 0 where no row has an entry. */
@@ -54,7 +50,7 @@ void ikt_libsvm_free(ikt_libsvm_part *part);
 /* A LIBSVM file that is not compressed, parsed by all ranks.
  *
  * Method: the file is cut into as many ranges of bytes as there are ranks, and each rank reads the
- * lines that begin in its own (libsvm_text.h). After the first pass the ranks merge what they have
+ * lines that begin in its own. After the first pass the ranks merge what they have
  * learnt. Rows, their order, columns, classes, and the message of the first bad line are those of
  * one rank. Advantage: parsing, which takes longer than reading, is shared by the ranks.
  * Disadvantage: the file is read twice, and all ranks must see it. Memory per rank: a block of

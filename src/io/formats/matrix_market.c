@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/numbers/decimal.h"
+#include "io/numbers/element.h"
 
 static const char banner[] = "%%MatrixMarket";
 

@@ -19,7 +19,7 @@ static bool mat_probe(const unsigned char *head, int64_t bytes) {
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sandbox.h"
 
 /* --- whether the file is whole ---------------------------------------------------------------- */
@@ -199,16 +199,16 @@ static ikt_status check_elements(walk *w) {
 }
 
 static ikt_status check_whole(ikt_context *ctx, const char *path) {
-    walk *w;
-    IKT_TRY(ikt_alloc(ctx, &w, 1, sizeof *w, "reader"));
+    IKT_ARRAYS(held, ctx, "reader");
+    walk *w = ikt_claim(&held, 1, sizeof *w);
+    IKT_TRY(held.status);
     w->ctx = ctx;
     w->path = path;
     w->file = fopen(path, "rb");
-    const ikt_status st =
-        w->file ? check_elements(w)
-                : ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    if (w->file) fclose(w->file);
-    ikt_free(&w);
+    if (!w->file)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    const ikt_status st = check_elements(w);
+    fclose(w->file);
     return st;
 }
 
@@ -266,17 +266,17 @@ static void list_variable(listing *list, const matvar_t *v) {
 
 static ikt_status choose(ikt_context *ctx, const char *path, mat_t *file, const char *name,
                          char chosen[NAME_SIZE]) {
-    listing *list;
+    IKT_ARRAYS(held, ctx, "reader");
+    listing *list = ikt_claim(&held, 1, sizeof *list);
     int64_t which = -1;
-    IKT_TRY(ikt_alloc(ctx, &list, 1, sizeof *list, "reader"));
+    IKT_TRY(held.status);
     for (matvar_t *v = Mat_VarReadNextInfo(file); v; v = Mat_VarReadNextInfo(file)) {
         if (list->count < VARIABLES_MOST && v->name) list_variable(list, v);
         Mat_VarFree(v);
     }
-    const ikt_status st = ikt_array_choose(ctx, path, list->array, list->count, name, &which);
-    if (st == IKT_OK) memcpy(chosen, list->name[which], NAME_SIZE);
-    ikt_free(&list);
-    return st;
+    IKT_TRY(ikt_array_choose(ctx, path, list->array, list->count, name, &which));
+    memcpy(chosen, list->name[which], NAME_SIZE);
+    return IKT_OK;
 }
 
 static int64_t bytes_of_file(const char *path) {
@@ -301,22 +301,28 @@ static ikt_status check_size(ikt_context *ctx, const char *path, const matvar_t 
                     8e-9 * (double)numbers, 1e-9 * (double)ikt_memory_available(ctx));
 }
 
+static ikt_status load_from(ikt_context *ctx, const char *path, mat_t *file, const char *name,
+                            matvar_t **out) {
+    char chosen[NAME_SIZE];
+    IKT_TRY(choose(ctx, path, file, name, chosen));
+    Mat_Rewind(file);
+    *out = Mat_VarReadInfo(file, chosen);
+    if (!*out || !is_usable(*out)) return cannot(ctx, path, "it cannot be read");
+    IKT_TRY(check_size(ctx, path, *out));
+    if (Mat_VarReadDataAll(file, *out) == 0 && (*out)->data) return IKT_OK;
+    return cannot(ctx, path, "its numbers cannot be read");
+}
+
 /* The variable with its values, to be freed with Mat_VarFree. */
 static ikt_status load(ikt_context *ctx, const char *path, const char *name, matvar_t **out) {
-    char chosen[NAME_SIZE];
     *out = NULL;
     mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
     if (!file) return cannot(ctx, path, "it cannot be opened");
-    ikt_status st = choose(ctx, path, file, name, chosen);
-    if (st == IKT_OK) Mat_Rewind(file);
-    matvar_t *v = st == IKT_OK ? Mat_VarReadInfo(file, chosen) : NULL;
-    if (st == IKT_OK && (!v || !is_usable(v))) st = cannot(ctx, path, "it cannot be read");
-    if (st == IKT_OK) st = check_size(ctx, path, v);
-    if (st == IKT_OK && (Mat_VarReadDataAll(file, v) != 0 || !v->data))
-        st = cannot(ctx, path, "its numbers cannot be read");
+    const ikt_status st = load_from(ctx, path, file, name, out);
     Mat_Close(file);
-    if (st != IKT_OK && v) Mat_VarFree(v);
-    if (st == IKT_OK) *out = v;
+    if (st == IKT_OK || !*out) return st;
+    Mat_VarFree(*out);
+    *out = NULL;
     return st;
 }
 
@@ -353,49 +359,41 @@ static ikt_status check_survival(ikt_context *ctx, const char *path, const char 
 /* --- the reader ------------------------------------------------------------------------------- */
 
 typedef struct {
-    matvar_t *variable;     /* of a dense one */
-    ikt_sparse_block whole; /* of a sparse one */
+    matvar_t *variable; /* of a dense one */
 } mat_self;
 
 /* The rows of a sparse matrix of doubles, or of bytes of truth values, which stands by columns. */
 static ikt_status take_sparse(ikt_reader *reader, const matvar_t *v) {
-    mat_self *self = reader->self;
     const mat_sparse_t *s = v->data;
     const int64_t d = reader->d;
     const bool bytes = v->isLogical || v->data_type == MAT_T_UINT8;
     const ikt_element element = ikt_element_native(bytes ? 'u' : 'f', bytes ? 1 : 8);
-    int64_t *starts = NULL, *rows = NULL;
-    double *values = NULL;
     bool good = (bytes || v->data_type == MAT_T_DOUBLE) && s->jc && (int64_t)s->njc == d + 1;
     const int64_t entries = good ? (int64_t)s->jc[d] : 0;
     good = good && (entries == 0 || (s->ir && s->data && entries <= (int64_t)s->nir &&
                                      entries <= (int64_t)s->ndata));
     if (!good)
         return cannot(reader->ctx, reader->path, "the parts of a sparse matrix do not go together");
-    ikt_status st = ikt_alloc(reader->ctx, &starts, d + 1, sizeof *starts, "reader");
-    if (st == IKT_OK) st = ikt_alloc(reader->ctx, &rows, entries, sizeof *rows, "reader");
-    if (st == IKT_OK) st = ikt_alloc(reader->ctx, &values, entries, sizeof *values, "reader");
-    if (st == IKT_OK) {
-        for (int64_t column = 0; column <= d; column++)
-            starts[column] = (int64_t)s->jc[column];
-        for (int64_t e = 0; e < entries; e++) {
-            rows[e] = (int64_t)s->ir[e];
-            (void)ikt_element_number(element, (const unsigned char *)s->data + e * element.bytes,
-                                     &values[e]);
-        }
-        const ikt_sparse_triplets all = {.path = reader->path,
-                                         .n = reader->n,
-                                         .d = d,
-                                         .entries = entries,
-                                         .rows = rows,
-                                         .column_starts = starts,
-                                         .values = values};
-        st = ikt_sparse_whole(reader->ctx, &all, &self->whole);
+    IKT_ARRAYS(held, reader->ctx, "reader");
+    int64_t *starts = ikt_claim(&held, d + 1, sizeof *starts);
+    int64_t *rows = ikt_claim(&held, entries, sizeof *rows);
+    double *values = ikt_claim(&held, entries, sizeof *values);
+    IKT_TRY(held.status);
+    for (int64_t column = 0; column <= d; column++)
+        starts[column] = (int64_t)s->jc[column];
+    for (int64_t e = 0; e < entries; e++) {
+        rows[e] = (int64_t)s->ir[e];
+        (void)ikt_element_number(element, (const unsigned char *)s->data + e * element.bytes,
+                                 &values[e]);
     }
-    ikt_free(&starts);
-    ikt_free(&rows);
-    ikt_free(&values);
-    return st;
+    const ikt_sparse_triplets all = {.path = reader->path,
+                                     .n = reader->n,
+                                     .d = d,
+                                     .entries = entries,
+                                     .rows = rows,
+                                     .column_starts = starts,
+                                     .values = values};
+    return ikt_sparse_whole(reader->ctx, &all, &reader->whole);
 }
 
 static ikt_status mat_open(ikt_reader *reader, const ikt_reader_options *options) {
@@ -411,7 +409,7 @@ static ikt_status mat_open(ikt_reader *reader, const ikt_reader_options *options
         const ikt_status st = take_sparse(reader, v);
         Mat_VarFree(v);
         reader->type = IKT_TYPE_F64;
-        reader->entries = self->whole.entries;
+        reader->entries = reader->whole.entries;
         return st;
     }
     self->variable = v;
@@ -430,21 +428,9 @@ static ikt_status mat_read(ikt_reader *reader, int64_t count, void *rows, int32_
     return ikt_binary_turn(reader, &array, count, rows);
 }
 
-static ikt_status mat_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_block *block) {
-    const mat_self *self = reader->self;
-    return ikt_sparse_whole_read(reader->ctx, &self->whole, reader->done, rows, entries, block);
-}
-
-static ikt_status mat_count(ikt_reader *reader, int64_t rows, int64_t *entries) {
-    *entries = ikt_sparse_block_first(&((const mat_self *)reader->self)->whole, rows);
-    return IKT_OK;
-}
-
 static void mat_close(ikt_reader *reader) {
     mat_self *self = reader->self;
     if (self->variable) Mat_VarFree(self->variable);
-    ikt_sparse_block_free(&self->whole);
 }
 
 const ikt_reader_ops ikt_reader_mat = {
@@ -456,8 +442,6 @@ const ikt_reader_ops ikt_reader_mat = {
     .probe = mat_probe,
     .open = mat_open,
     .read = mat_read,
-    .read_sparse = mat_read_sparse,
-    .count = mat_count,
     .close = mat_close,
 };
 

@@ -1,10 +1,12 @@
-/* What readers of all formats share. See reader.h. */
+/* What readers of all formats share, and which of them a file is for. See reader.h. */
 #include "io/formats/reader.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
+#include "io/formats/bytes.h"
 
 ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const char *path,
                           ikt_reader **out) {
@@ -23,8 +25,8 @@ ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const cha
 void ikt_reader_close(ikt_reader **reader) {
     if (!*reader) return;
     if ((*reader)->ops->close) (*reader)->ops->close(*reader);
-    ikt_free(&(*reader)->self);
-    ikt_free(&(*reader)->classes);
+    ikt_sparse_block_free(&(*reader)->whole);
+    ikt_free_all(&(*reader)->self, &(*reader)->classes);
     ikt_free(reader);
 }
 
@@ -43,14 +45,19 @@ ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ik
     return IKT_OK;
 }
 
+/* Appends rows to a block. */
+static ikt_status append_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
+                                ikt_sparse_block *block) {
+    if (reader->whole.rows == 0) return reader->ops->read_sparse(reader, rows, entries, block);
+    return ikt_sparse_whole_read(reader->ctx, &reader->whole, reader->done, rows, entries, block);
+}
+
 ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
     if (reader->sparse) {
-        ikt_sparse_block block = {0};
-        const ikt_status st = reader->ops->read_sparse(reader, count, INT64_MAX, &block);
-        if (st == IKT_OK) ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
-        if (st == IKT_OK && labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
-        ikt_sparse_block_free(&block);
-        IKT_TRY(st);
+        ikt_sparse_block block IKT_AT_END(ikt_sparse_block_free) = {0};
+        IKT_TRY(append_sparse(reader, count, INT64_MAX, &block));
+        ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
+        if (labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
     } else {
         IKT_TRY(reader->ops->read(reader, count, rows, labels));
     }
@@ -61,8 +68,14 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
                                   ikt_sparse_block *block) {
     ikt_sparse_block_clear(block);
-    IKT_TRY(reader->ops->read_sparse(reader, rows, entries, block));
+    IKT_TRY(append_sparse(reader, rows, entries, block));
     reader->done += block->rows;
+    return IKT_OK;
+}
+
+ikt_status ikt_reader_count(ikt_reader *reader, int64_t rows, int64_t *entries) {
+    if (reader->whole.rows == 0) return reader->ops->count(reader, rows, entries);
+    *entries = ikt_sparse_block_first(&reader->whole, rows);
     return IKT_OK;
 }
 
@@ -123,4 +136,123 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
     return refuse(ctx, path, arrays, count,
                   "does not tell which of its arrays is meant: name it (--array NAME, or "
                   "FILE:NAME for labels and maps)");
+}
+
+/* --- the formats ------------------------------------------------------------------------------ */
+
+/* In the order in which they are asked: CSV takes any text. */
+static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,
+                                                &ikt_reader_mat,    &ikt_reader_idx,
+                                                &ikt_reader_libsvm, &ikt_reader_csv};
+enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
+
+/* ARFF is text, which the reader of CSV would take for its own: comments of %, then @relation, if
+ * it is among these bytes. */
+static bool is_arff(const char *at, const char *end) {
+    static const char word[] = "@relation";
+    while (at < end && (*at == '%' || *at == '\n' || *at == '\r')) {
+        while (at < end && *at != '\n')
+            at++;
+        at += at < end;
+    }
+    return end - at >= 9 && strncasecmp(at, word, 9) == 0;
+}
+
+/* What is known by its first bytes and not read: what it is, and what to do instead; or NULL. */
+static const char *foreign_format(const unsigned char *head, int64_t bytes) {
+    static const char pickle[] =
+        "is a Python pickle, which is not read: export its arrays with numpy.save";
+    static const char parquet[] =
+        "is a Parquet file, which no library that this program uses reads: export its numbers as "
+        "NPY, for example in Python with pandas: df = pandas.read_parquet(FILE); "
+        "numpy.save('x.npy', df.to_numpy('float32'))";
+    static const char feather[] =
+        "is an Arrow or Feather file, which is not read: export its numbers as NPY, for example in "
+        "Python with pandas: df = pandas.read_feather(FILE); "
+        "numpy.save('x.npy', df.to_numpy('float32'))";
+    static const char rds[] =
+        "is a file of R, which is not read: export its numbers as text with write.csv(x, 'x.csv', "
+        "row.names = FALSE)";
+    static const struct {
+        const char *magic;
+        size_t length;
+        const char *what;
+    } known[] = {
+        {"PAR1", 4, parquet},
+        {"ARROW1", 6, feather},
+        {"FEA1", 4, feather},
+        {"RDX3\n", 5, rds},
+        {"X\n\0\0\0", 5, rds},
+        {"\x80\x02", 2, pickle},
+        {"\x80\x03", 2, pickle},
+        {"\x80\x04", 2, pickle},
+        {"\x80\x05", 2, pickle},
+        {"\xD0\xCF\x11\xE0", 4, "is a file of Excel, which is not read: save the table as CSV"},
+        {"7z\xBC\xAF", 4, "is a 7z archive: unpack it, or compress the file with gzip"},
+        {"BZh91AY&SY", 10, "is compressed with bzip2: unpack it, or compress it with gzip"},
+        {"\xFD\x37zXZ", 5, "is compressed with xz: unpack it, or compress it with gzip"},
+        {"\x28\xB5\x2F\xFD", 4, "is compressed with zstd: unpack it, or compress it with gzip"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (bytes >= (int64_t)known[k].length && memcmp(head, known[k].magic, known[k].length) == 0)
+            return known[k].what;
+    return NULL;
+}
+
+ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content) {
+    unsigned char head[HEAD];
+    gzFile file;
+    *content = (ikt_reader_content){0};
+    IKT_TRY(ikt_gz_open(ctx, path, &file));
+    const int bytes = gzread(file, head, HEAD);
+    content->packed = bytes > 0 && !gzdirect(file);
+    ikt_status st = bytes < 0 ? ikt_gz_check(ctx, path, file) : IKT_OK;
+    if (st == IKT_OK && bytes <= 0) st = ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
+    gzclose(file);
+    IKT_TRY(st);
+    if (is_arff((const char *)head, (const char *)head + bytes)) {
+        content->foreign = "is an ARFF file, which is not read: what follows @DATA is CSV, and "
+                           "what stands before it can be deleted";
+        return IKT_OK;
+    }
+    for (int format = 0; format < FORMATS && !content->format; format++)
+        if (formats[format]->probe(head, bytes)) content->format = formats[format];
+    if (!content->format) content->foreign = foreign_format(head, bytes);
+    return IKT_OK;
+}
+
+static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_reader_ops **ops) {
+    ikt_reader_content content;
+    IKT_TRY(ikt_reader_guess(ctx, path, &content));
+    *ops = content.format;
+    if (content.packed && *ops && (*ops)->has_arrays)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is a gzipped %s file: unpack it (gunzip); such files are compressed "
+                        "within",
+                        path, (*ops)->name);
+    if (*ops && !(*ops)->open)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s text, where an array is needed", path,
+                        (*ops)->name);
+    if (*ops) return IKT_OK;
+    if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text; numbers "
+                    "without a header are read with --raw TYPE --columns N",
+                    path);
+}
+
+ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                           ikt_reader **out) {
+    const ikt_reader_ops *ops = &ikt_reader_raw;
+    *out = NULL;
+    if (!options->raw.type) IKT_TRY(find_format(ctx, path, &ops));
+    IKT_TRY(ikt_reader_check_options(ctx, path, ops, options));
+    IKT_TRY(ikt_reader_new(ctx, ops, path, out));
+    const ikt_reader *reader = *out;
+    ikt_status st = ops->open(*out, options);
+    if (st == IKT_OK && (reader->n <= 0 || reader->d <= 0))
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
+                      (long long)reader->n, (long long)reader->d);
+    if (st != IKT_OK) ikt_reader_close(out);
+    return st;
 }

@@ -4,7 +4,7 @@
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
  * Fortran order, sparse matrices by columns or in no order). A format is one file with one line in
- * reader_table.c.
+ * reader.c.
  */
 #ifndef IKT_IO_FORMATS_READER_H
 #define IKT_IO_FORMATS_READER_H
@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "io/numbers/element.h"
-#include "io/numbers/sparse_block.h"
+#include "io/numbers/sparse_rows.h"
 
 /* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
  * columns that are labels or skipped by number, where text is no sign). */
@@ -62,11 +62,11 @@ typedef struct {
     bool (*probe)(const unsigned char *head, int64_t bytes);
     /* Sets n, d, type, labels and classes, and what is sparse. NULL: not read in order. */
     ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
-    /* One of the two, as reader->sparse says. */
+    /* One of the two, as reader->sparse says; neither where there is reader->whole. */
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
     ikt_status (*read_sparse)(ikt_reader *reader, int64_t rows, int64_t entries,
                               ikt_sparse_block *block);
-    /* Of sparse rows: the entries of the first `rows`. Called before any are read. */
+    /* Of sparse rows, likewise: the entries of the first `rows`. Called before any are read. */
     ikt_status (*count)(ikt_reader *reader, int64_t rows, int64_t *entries);
     /* Frees what `self` holds; also called where `open` failed half way. */
     void (*close)(ikt_reader *reader);
@@ -81,14 +81,15 @@ struct ikt_reader {
     ikt_context *ctx;
     const ikt_reader_ops *ops;
     const char *path;
-    void *self;      /* the format's own */
-    int64_t n, d;    /* rows, columns */
-    ikt_type type;   /* of the rows that `read` gives, and which sparse values fit */
-    bool sparse;     /* rows come as sparse ones */
-    int64_t entries; /* of sparse rows, in all */
-    int64_t done;    /* rows read so far */
-    bool labels;     /* whether rows come with labels */
-    char *classes;   /* names of text labels 0, 1, ..., a line each; NULL when labels are numbers */
+    void *self;             /* the format's own */
+    int64_t n, d;           /* rows, columns */
+    ikt_type type;          /* of the rows that `read` gives, and which sparse values fit */
+    bool sparse;            /* rows come as sparse ones */
+    int64_t entries;        /* of sparse rows, in all */
+    ikt_sparse_block whole; /* all of them, where they had to be brought into rows in memory */
+    int64_t done;           /* rows read so far */
+    bool labels;            /* whether rows come with labels */
+    char *classes; /* names of text labels 0, 1, ..., a line each; NULL when labels are numbers */
     ikt_layout layout; /* where the numbers stand, so that others can read them without the reader;
                           element.bytes is 0 where they have to be parsed or unpacked */
 };
@@ -108,6 +109,9 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
  * fewer where they come to `entries` entries. */
 ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
                                   ikt_sparse_block *block);
+
+/* LOCAL, for sparse readers, before any rows are read. The entries of the first `rows`. */
+ikt_status ikt_reader_count(ikt_reader *reader, int64_t rows, int64_t *entries);
 
 /* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_reader_close(ikt_reader **reader);
@@ -132,7 +136,7 @@ typedef struct {
 /* LOCAL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
 ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content);
 
-/* The formats; the order in which they are tried is in reader_table.c. */
+/* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
     ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "io/formats/bytes.h"
 
@@ -29,6 +30,13 @@ ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before) {
                         fault->what);
     return ikt_fail(lines->ctx, fault->status, "%s, line %lld, column %lld: '%s' %s", lines->path,
                     line, (long long)fault->column, fault->word, fault->what);
+}
+
+ikt_status ikt_text_lines_agree(const ikt_text_lines *lines, ikt_status local, int64_t *before) {
+    const bool is_bad = lines->fault.status != IKT_OK;
+    IKT_TRY(ikt_agree(lines->ctx, is_bad ? IKT_OK : local));
+    *before = ikt_sum_before(lines->ctx, lines->number);
+    return ikt_agree(lines->ctx, is_bad ? ikt_text_lines_report(lines, *before) : IKT_OK);
 }
 
 static ikt_status too_long(ikt_text_lines *lines) {

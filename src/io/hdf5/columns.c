@@ -1,12 +1,15 @@
-/* One-dimensional data sets beside the rows. */
+/* One-dimensional data sets: numbers and texts. See columns.h. */
 #include "io/hdf5/columns.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/encoding.h"
+#include "base/log.h"
 #include "io/hdf5/h5.h"
 
 struct ikt_column {
@@ -22,22 +25,17 @@ struct ikt_column {
 /* Learns length and type of the data set. A matrix with one row or one column is a list, too, and
  * truth values are an enumeration. */
 static ikt_status measure(ikt_column *c) {
-    hid_t space = c->dataset < 0 ? -1 : H5Dget_space(c->dataset);
-    hid_t type = c->dataset < 0 ? -1 : H5Dget_type(c->dataset);
+    const hid_t type IKT_AT_END(ikt_h5_end) = c->dataset < 0 ? -1 : H5Dget_type(c->dataset);
     const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     const size_t bytes = type < 0 ? 0 : H5Tget_size(type);
-    hsize_t size[2] = {0, 1};
-    const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
-    bool is_list = (dimensions == 1 || dimensions == 2) &&
-                   H5Sget_simple_extent_dims(space, size, NULL) == dimensions;
+    int64_t size[2];
+    const int dimensions = ikt_h5_shape(c->dataset, size);
     c->is_across = dimensions == 2 && size[1] != 1;
-    c->length = (int64_t)(c->is_across ? size[1] : size[0]);
-    is_list = is_list && (!c->is_across || size[0] == 1);
+    c->length = size[c->is_across];
     c->is_real = class == H5T_FLOAT;
     c->is_wide = class == H5T_INTEGER && bytes == 8 && H5Tget_sign(type) == H5T_SGN_NONE;
-    ikt_h5_close(space);
-    ikt_h5_close(type);
-    if (is_list && bytes <= sizeof(double) &&
+    if ((dimensions == 1 || dimensions == 2) && (!c->is_across || size[0] == 1) &&
+        bytes <= sizeof(double) &&
         (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM))
         return IKT_OK;
     return ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s' is not a one-dimensional data set of numbers",
@@ -53,6 +51,11 @@ static ikt_status open_dataset(ikt_column *c, hid_t file, int64_t n) {
         st = ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s' has %lld entries, but there are %lld rows",
                       c->path, c->name, (long long)c->length, (long long)n);
     return ikt_agree(c->ctx, st);
+}
+
+static void release(ikt_column *c) {
+    ikt_h5_close(c->dataset);
+    ikt_h5_close(c->file);
 }
 
 /* LOCAL. A column of a file that is open elsewhere. */
@@ -74,14 +77,13 @@ ikt_status ikt_column_read_reals(ikt_column *c, int64_t first, int64_t count, do
 }
 
 ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, int64_t *values) {
-    double *reals = NULL; /* integers may be stored as floating numbers */
+    IKT_ARRAYS(held, c->ctx, "labels"); /* integers may be stored as floating numbers */
+    double *reals = c->is_real ? ikt_claim(&held, count, sizeof *reals) : NULL;
     ikt_status st = IKT_OK;
-    if (c->is_real) {
-        st = ikt_agree(c->ctx, ikt_alloc(c->ctx, &reals, count, sizeof *reals, "labels"));
-        if (st == IKT_OK) st = ikt_column_read_reals(c, first, count, reals);
-    } else {
-        st = read_range(c, c->is_wide ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64, first, count, values);
-    }
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(reals ? ikt_column_read_reals(c, first, count, reals)
+                  : read_range(c, c->is_wide ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64, first, count,
+                               values));
     for (int64_t i = 0; i < count && st == IKT_OK; i++) {
         if (reals && (!(fabs(reals[i]) < 9e15) || reals[i] != floor(reals[i])))
             st = ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s', row %lld: %g is not an integer", c->path,
@@ -95,35 +97,31 @@ ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, i
                           "that is read here; number the classes from 0",
                           c->path, c->name, (long long)(first + i), (unsigned long long)values[i]);
     }
-    ikt_free(&reals);
     return ikt_agree(c->ctx, st);
 }
 
 ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, const char *name,
                                int64_t n, int64_t first, int64_t count, int64_t *values,
                                bool *present) {
-    ikt_column c = column_of(ctx, path, name);
+    ikt_column c IKT_AT_END(release) = column_of(ctx, path, name);
     IKT_TRY(ikt_agree(ctx, ikt_h5_find(ctx, file, path, name, present)));
     *present = ikt_max_one(ctx, *present) > 0;
     if (!*present) return IKT_OK;
-    ikt_status st = open_dataset(&c, file, n);
-    if (st == IKT_OK) st = ikt_column_read_wholes(&c, first, count, values);
-    ikt_h5_close(c.dataset);
-    return st;
+    IKT_TRY(open_dataset(&c, file, n));
+    return ikt_column_read_wholes(&c, first, count, values);
 }
 
 ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n_file,
                            int64_t n, int64_t **rows, int64_t *count) {
-    ikt_column c = column_of(ctx, path, "marked");
+    ikt_column c IKT_AT_END(release) = column_of(ctx, path, "marked");
     bool present;
     *rows = NULL;
     *count = 0;
     IKT_TRY(ikt_agree(ctx, ikt_h5_find(ctx, file, path, c.name, &present)));
     if (ikt_max_one(ctx, present) == 0) return IKT_OK;
-    ikt_status st = open_dataset(&c, file, -1);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, rows, c.length, sizeof **rows, "marked rows"));
-    if (st == IKT_OK) st = ikt_column_read_wholes(&c, 0, c.length, *rows);
+    IKT_TRY(open_dataset(&c, file, -1));
+    IKT_TRY(ikt_alloc_all(ctx, rows, c.length, sizeof **rows, "marked rows"));
+    ikt_status st = ikt_column_read_wholes(&c, 0, c.length, *rows);
     int64_t kept = 0;
     for (int64_t i = 0; st == IKT_OK && i < c.length; i++) {
         const int64_t row = (*rows)[i];
@@ -138,34 +136,35 @@ ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) *count = kept;
     if (*count == 0) ikt_free(rows);
-    ikt_h5_close(c.dataset);
     return st;
 }
 
 /* --- columns of any file ---------------------------------------------------------------------- */
 
+/* COLLECTIVE. Opens the file and what is meant in it. */
+static ikt_status open_named(ikt_column *c, const char *dataset, int64_t n) {
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_h5_open(c->ctx, c->path, &c->file));
+    if (!ikt_h5_has(c->file, dataset))
+        snprintf(c->name, sizeof c->name, "obs/%s", dataset); /* as AnnData has them */
+    if (!ikt_h5_has(c->file, c->name)) st = ikt_h5_missing(c->ctx, c->file, c->path, dataset);
+    IKT_TRY(ikt_agree(c->ctx, st));
+    return open_dataset(c, c->file, n);
+}
+
 ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
                            ikt_column **out) {
     *out = NULL;
     IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "column"));
-    ikt_column *c = *out;
-    *c = column_of(ctx, path, dataset);
-    ikt_status st = ikt_h5_open(ctx, path, &c->file);
-    if (st == IKT_OK) {
-        if (!ikt_h5_has(c->file, dataset))
-            snprintf(c->name, sizeof c->name, "obs/%s", dataset); /* as AnnData has them */
-        if (!ikt_h5_has(c->file, c->name)) st = ikt_h5_missing(ctx, c->file, path, dataset);
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) st = open_dataset(c, c->file, n);
+    **out = column_of(ctx, path, dataset);
+    const ikt_status st = open_named(*out, dataset, n);
     if (st != IKT_OK) ikt_column_close(out);
     return st;
 }
 
 void ikt_column_close(ikt_column **column) {
     if (!*column) return;
-    ikt_h5_close((*column)->dataset);
-    ikt_h5_close((*column)->file);
+    release(*column);
     ikt_free(column);
 }
 
@@ -183,5 +182,154 @@ ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char
     IKT_TRY(ikt_column_open(ctx, path, dataset, n, &c));
     ikt_status st = ikt_column_read_reals(c, first, count, values);
     ikt_column_close(&c);
+    return st;
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+enum { BLOCK = 1024, TEXT_MOST = 1024 };
+static const int64_t fixed_most = 1 << 16; /* bytes of a string of fixed length */
+
+void ikt_h5_warn_latin1(ikt_context *ctx, const char *name) {
+    ikt_warn(ctx, "%s holds texts that are not UTF-8; they are read as Latin-1 (ISO 8859-1)", name);
+}
+
+/* How a data set is read. */
+typedef struct {
+    ikt_context *ctx;
+    hid_t dataset, type; /* type: of the elements in memory */
+    H5T_class_t class;
+    bool is_variable;
+    bool is_utf8;  /* false where a text was not */
+    bool is_whole; /* texts of any length, line breaks and all */
+    char *text;    /* [capacity] of an element */
+    int64_t capacity;
+    char name[512];
+} texts;
+
+int64_t ikt_h5_length(hid_t dataset) {
+    int64_t size[2];
+    return ikt_h5_shape(dataset, size) == 1 ? size[0] : -1;
+}
+
+bool ikt_h5_is_text(hid_t dataset) {
+    return ikt_h5_class(dataset) == H5T_STRING;
+}
+
+/* Numbers come as double or int64; strings as they are, of fixed length with one byte more for a
+ * zero. */
+static hid_t memory_type(texts *t) {
+    const hid_t stored IKT_AT_END(ikt_h5_end) = H5Dget_type(t->dataset);
+    t->class = stored < 0 ? H5T_NO_CLASS : H5Tget_class(stored);
+    t->is_variable = t->class == H5T_STRING && H5Tis_variable_str(stored) > 0;
+    if (t->class == H5T_FLOAT) return H5Tcopy(H5T_NATIVE_DOUBLE);
+    if (t->class == H5T_INTEGER || t->class == H5T_ENUM) return H5Tcopy(H5T_NATIVE_INT64);
+    if (t->class != H5T_STRING) return -1;
+    const size_t length = H5Tget_size(stored);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && H5Tset_cset(type, H5Tget_cset(stored)) >= 0 &&
+        (t->is_variable || length < (size_t)fixed_most) &&
+        H5Tset_size(type, t->is_variable ? H5T_VARIABLE : length + 1) >= 0)
+        return type;
+    ikt_h5_close(type);
+    return -1;
+}
+
+/* Makes t->text the text of an element. */
+static ikt_status text_of(texts *t, const char *element) {
+    const char *string = element;
+    int64_t whole = 0;
+    double real = 0;
+    if (t->is_variable) memcpy(&string, element, sizeof string);
+    if (!string) string = "";
+    memcpy(&whole, element, t->class == H5T_STRING ? 0 : sizeof whole);
+    memcpy(&real, element, t->class == H5T_FLOAT ? sizeof real : 0);
+    int64_t needed = TEXT_MOST;
+    if (t->is_whole && t->class == H5T_STRING) needed += 2 * (int64_t)strlen(string);
+    if (needed > t->capacity) {
+        IKT_TRY(ikt_resize(t->ctx, &t->text, needed, 1, "texts"));
+        t->capacity = needed;
+    }
+    if (t->class == H5T_STRING)
+        t->is_utf8 &= ikt_utf8_copy(string, t->text, (size_t)needed);
+    else if (t->class == H5T_FLOAT)
+        snprintf(t->text, TEXT_MOST, "%.10g", real);
+    else
+        snprintf(t->text, TEXT_MOST, "%" PRId64, whole);
+    if (!t->is_whole) ikt_make_printable(t->text);
+    return IKT_OK;
+}
+
+static void texts_end(texts *t) {
+    ikt_free(&t->text);
+    ikt_h5_close(t->type);
+}
+
+/* Reads elements and hands each to `visit`. */
+static ikt_status visit_block(texts *t, int64_t first, int64_t count, char *elements,
+                              ikt_text_visitor *visit, void *self) {
+    const size_t size = H5Tget_size(t->type);
+    const hsize_t start = (hsize_t)first, length = (hsize_t)count;
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Dget_space(t->dataset);
+    const hid_t here IKT_AT_END(ikt_h5_end) = H5Screate_simple(1, &length, NULL);
+    char reason[256];
+    ikt_status st = IKT_OK;
+    memset(elements, 0, (size_t)count * size);
+    if (space < 0 || here < 0 ||
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &length, NULL) < 0 ||
+        H5Dread(t->dataset, t->type, here, space, H5P_DEFAULT, elements) < 0)
+        st = ikt_fail(t->ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be read: %s", t->name,
+                      (long long)first, (long long)(first + count - 1),
+                      ikt_h5_reason(reason, sizeof reason));
+    for (int64_t i = 0; i < count && st == IKT_OK; i++) {
+        st = text_of(t, elements + (size_t)i * size);
+        if (st == IKT_OK) st = visit(self, first + i, t->text);
+    }
+    /* HDF5 holds the strings of variable length of a block until they are given back. */
+    if (t->is_variable && here >= 0) H5Dvlen_reclaim(t->type, here, H5P_DEFAULT, elements);
+    return st;
+}
+
+ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+                              bool is_whole, ikt_text_visitor *visit, void *self) {
+    texts t IKT_AT_END(texts_end) = {
+        .ctx = ctx, .dataset = dataset, .is_utf8 = true, .is_whole = is_whole};
+    IKT_ARRAYS(held, ctx, "class names");
+    ikt_h5_name(dataset, t.name, sizeof t.name);
+    t.type = memory_type(&t);
+    if (t.type < 0 || ikt_h5_length(dataset) < 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is no list of texts or numbers", t.name);
+    char *elements = ikt_claim(&held, BLOCK, H5Tget_size(t.type));
+    ikt_status st = held.status;
+    for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK)
+        st = visit_block(&t, first + done, count - done < BLOCK ? count - done : BLOCK, elements,
+                         visit, self);
+    if (!t.is_utf8) ikt_h5_warn_latin1(ctx, t.name);
+    return st;
+}
+
+/* Of one byte, as truth values are. */
+ikt_status ikt_h5_enum_names(ikt_context *ctx, hid_t dataset, char **names) {
+    const hid_t type IKT_AT_END(ikt_h5_end) = dataset < 0 ? -1 : H5Dget_type(dataset);
+    const int members = type >= 0 && H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1
+                            ? H5Tget_nmembers(type)
+                            : 0;
+    size_t used = 0;
+    ikt_status st = IKT_OK;
+    *names = NULL;
+    if (members > 0 && members <= INT8_MAX)
+        st = ikt_alloc(ctx, names, members * (TEXT_MOST + 1) + 1, 1, "class names");
+    for (int m = 0; m < members && *names; m++) {
+        char stored[TEXT_MOST / 2], name[TEXT_MOST];
+        const int8_t value = (int8_t)m;
+        if (H5Tenum_nameof(type, &value, stored, sizeof stored) < 0) {
+            ikt_free(names); /* its members are not 0, 1, ... */
+            break;
+        }
+        (void)ikt_utf8_copy(stored, name, sizeof name);
+        ikt_make_printable(name);
+        used += (size_t)snprintf(*names + used, TEXT_MOST + 1, "%s\n", name);
+    }
+    H5Eclear2(H5E_DEFAULT);
     return st;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 
 /* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless
  * told not to. */
@@ -174,12 +174,39 @@ hid_t ikt_h5_open_object(hid_t parent, const char *path) {
     return ikt_h5_has(parent, path) ? H5Oopen(parent, path, H5P_DEFAULT) : -1;
 }
 
+static hid_t open_kind(hid_t parent, const char *path, H5I_type_t kind) {
+    const hid_t object = ikt_h5_open_object(parent, path);
+    if (object < 0 || H5Iget_type(object) == kind) return object;
+    ikt_h5_close(object);
+    return -1;
+}
+
+hid_t ikt_h5_open_dataset(hid_t parent, const char *path) {
+    return open_kind(parent, path, H5I_DATASET);
+}
+
+hid_t ikt_h5_open_group(hid_t parent, const char *path) {
+    return open_kind(parent, path, H5I_GROUP);
+}
+
+int ikt_h5_shape(hid_t dataset, int64_t size[2]) {
+    hsize_t all[H5S_MAX_RANK] = {0, 1};
+    const hid_t space IKT_AT_END(ikt_h5_end) = dataset < 0 ? -1 : H5Dget_space(dataset);
+    const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_dims(space, all, NULL);
+    size[0] = (int64_t)all[0];
+    size[1] = dimensions < 2 ? 1 : (int64_t)all[1];
+    return dimensions;
+}
+
+H5T_class_t ikt_h5_class(hid_t dataset) {
+    const hid_t type IKT_AT_END(ikt_h5_end) = dataset < 0 ? -1 : H5Dget_type(dataset);
+    return type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+}
+
 hid_t ikt_h5_create_group(hid_t parent, const char *name) {
-    hid_t list = H5Pcreate(H5P_GROUP_CREATE), group = -1;
-    if (list >= 0 && H5Pset_obj_track_times(list, false) >= 0)
-        group = H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
-    ikt_h5_close(list);
-    return group;
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_GROUP_CREATE);
+    if (list < 0 || H5Pset_obj_track_times(list, false) < 0) return -1;
+    return H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -195,12 +222,10 @@ static bool set_attribute(hid_t object, const char *name, hid_t type, hid_t spac
 
 /* Of variable length: that is what h5py shows as str, and it has no limit of 64 KiB. */
 bool ikt_h5_set_text(hid_t object, const char *name, const char *text) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    bool good = type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
-                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
-                set_attribute(object, name, type, H5Screate(H5S_SCALAR), &text);
-    ikt_h5_close(type);
-    return good;
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Tcopy(H5T_C_S1);
+    return type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+           H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
+           set_attribute(object, name, type, H5Screate(H5S_SCALAR), &text);
 }
 
 bool ikt_h5_set_int(hid_t object, const char *name, int64_t value) {
@@ -234,11 +259,10 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class, i
 }
 
 bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value) {
-    hid_t type, attribute = open_attribute(object, name, H5T_INTEGER, count, &type);
-    const bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
-    ikt_h5_close(type);
-    ikt_h5_close(attribute);
-    return good;
+    hid_t type IKT_AT_END(ikt_h5_end) = -1;
+    const hid_t attribute IKT_AT_END(ikt_h5_end) =
+        open_attribute(object, name, H5T_INTEGER, count, &type);
+    return attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
 }
 
 bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value) {
@@ -247,41 +271,39 @@ bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value) {
 
 ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text) {
     *text = NULL;
-    hid_t type, attribute = open_attribute(object, name, H5T_STRING, 1, &type);
+    hid_t type IKT_AT_END(ikt_h5_end) = -1;
+    const hid_t attribute IKT_AT_END(ikt_h5_end) =
+        open_attribute(object, name, H5T_STRING, 1, &type);
     if (attribute < 0) return IKT_OK;
     char *value = NULL; /* of variable length: HDF5's; an empty one may come as a null pointer */
     const bool is_variable = H5Tis_variable_str(type) > 0;
     bool good = !is_variable || H5Aread(attribute, type, &value) >= 0;
     const size_t length = !is_variable ? H5Tget_size(type) : value ? strlen(value) : 0;
-    ikt_status st = ikt_alloc(ctx, text, (int64_t)length + 1, 1, "text");
+    const ikt_status st = ikt_alloc(ctx, text, (int64_t)length + 1, 1, "text");
     if (st == IKT_OK && value) memcpy(*text, value, length);
     if (st == IKT_OK && !is_variable) good = H5Aread(attribute, type, *text) >= 0;
     if (value) H5free_memory(value);
-    ikt_h5_close(type);
-    ikt_h5_close(attribute);
     if (st != IKT_OK || good) return st;
     ikt_free(text);
     return ikt_fail(ctx, IKT_ERR_FILE, "a text attribute cannot be read");
 }
 
 ikt_status ikt_h5_read_note(ikt_context *ctx, hid_t file, const char *name, char **text) {
-    hid_t group = ikt_h5_open_object(file, "provenance");
+    const hid_t group IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(file, "provenance");
     *text = NULL;
-    ikt_status st = group >= 0 ? ikt_h5_get_text(ctx, group, name, text) : IKT_OK;
-    ikt_h5_close(group);
-    return ikt_agree(ctx, st);
+    return ikt_agree(ctx, group >= 0 ? ikt_h5_get_text(ctx, group, name, text) : IKT_OK);
 }
 
 const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size) {
     char *variable = NULL, fixed[256] = "";
-    hid_t type, attribute = open_attribute(object, name, H5T_STRING, 1, &type);
+    hid_t type IKT_AT_END(ikt_h5_end) = -1;
+    const hid_t attribute IKT_AT_END(ikt_h5_end) =
+        open_attribute(object, name, H5T_STRING, 1, &type);
     const bool is_variable = attribute >= 0 && H5Tis_variable_str(type) > 0;
     bool good = attribute >= 0 && (is_variable || H5Tget_size(type) < sizeof fixed);
     good = good && H5Aread(attribute, type, is_variable ? (void *)&variable : fixed) >= 0;
     snprintf(text, size, "%s", !good ? "" : !is_variable ? fixed : variable ? variable : "");
     if (variable) H5free_memory(variable);
-    ikt_h5_close(type);
-    ikt_h5_close(attribute);
     return text;
 }
 

@@ -9,7 +9,10 @@
 
 #include <hdf5.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/status.h"
 #include "io/numbers/element.h"
@@ -39,6 +42,11 @@ ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *te
 /* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
  * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
 bool ikt_h5_close(hid_t id);
+
+/* The same where a block ends:  const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset); */
+static inline void ikt_h5_end(const hid_t *id) {
+    (void)ikt_h5_close(*id);
+}
 
 /* COLLECTIVE. Agrees on the outcome of writing to the file that `object` is in: ikt_agree_file. */
 ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local);
@@ -96,6 +104,15 @@ ikt_status ikt_h5_find(ikt_context *ctx, hid_t file, const char *name, const cha
 bool ikt_h5_has(hid_t object, const char *path);
 hid_t ikt_h5_open_object(hid_t parent, const char *path);
 
+/* LOCAL. The same where the object is a data set, or a group. */
+hid_t ikt_h5_open_dataset(hid_t parent, const char *path);
+hid_t ikt_h5_open_group(hid_t parent, const char *path);
+
+/* LOCAL. Dimensions of a data set, and the sizes of the first two, 1 of the second where there is
+ * none; -1 where `dataset` is none. The class of its elements. */
+int ikt_h5_shape(hid_t dataset, int64_t size[2]);
+H5T_class_t ikt_h5_class(hid_t dataset);
+
 /* LOCAL. Fails with IKT_ERR_DATA: the file has no such data set; the message names those it has. */
 ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
 
@@ -135,24 +152,19 @@ bool ikt_h5_has_attribute(hid_t object, const char *name);
 /* What a file takes beside its data sets, at most: format, groups, attributes. */
 enum { IKT_H5_FILE_BYTES = 256 << 10 };
 
-/* LOCAL, pure. Bytes that a data set of ikt_h5_create_rows takes in the file, at most. */
+/* LOCAL, pure. Bytes that a data set of ikt_h5_create takes in the file, at most. */
 int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 
-/* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0), chunked in whole rows of
- * about 1 MiB and checksummed (fletcher32). *dataset is negative on failure.
- * Errors: IKT_ERR_FILE, agreed. */
-ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                              int64_t n, int64_t d, hid_t *dataset);
+/* How a data set is stored: in whole rows of about 1 MiB with checksums (fletcher32); the same,
+ * compressed (deflate), for texts of fixed length, most of which is nothing; in one piece and
+ * without checksum, for files that are sealed as a whole: written and read at the speed of the file
+ * system. */
+typedef enum { IKT_H5_CHECKED, IKT_H5_PACKED, IKT_H5_PLAIN } ikt_h5_form;
 
-/* COLLECTIVE. The same of one dimension and compressed (deflate), for texts of fixed length, most
- * of which is nothing. */
-ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                                int64_t n, hid_t *dataset);
-
-/* COLLECTIVE. The same in one piece and without checksum, for files that are sealed as a whole:
- * written and read at the speed of the file system. */
-ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                               int64_t n, int64_t d, hid_t *dataset);
+/* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0). *dataset is negative on
+ * failure. Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
+                         int64_t d, ikt_h5_form form, hid_t *dataset);
 
 /* LOCAL. Opens a data set of n rows (and d columns when d > 0) for reading, if its size, kind of
  * numbers and their bytes are those; otherwise returns false. *dataset, which may be negative, is
@@ -221,5 +233,31 @@ typedef struct {
 /* LOCAL. As the program has it, before calls of ours; and given back. */
 ikt_h5_host ikt_h5_host_keep(void);
 void ikt_h5_host_restore(const ikt_h5_host *host);
+
+/* What an HDF5 file holds that could be embedded, and what could be labels: for messages and
+ * `iktsne info`. Of AnnData files the parts are known by their names. */
+
+/* LOCAL, all of them, but for files opened in parallel by all ranks. Texts are cut at `size`. */
+
+/* Whether the file is an AnnData: it says so, or has groups obs and var. */
+bool ikt_h5_is_anndata(hid_t file);
+
+/* Whether the file has variables of MATLAB 7.3 at its root. */
+bool ikt_h5_is_matlab_file(hid_t file);
+
+/* Whether a data set is a matrix of MATLAB's, which is stored column after column; and whether its
+ * elements are numbers (IKT_ERR_DATA: text, cells, no elements at all). */
+bool ikt_h5_is_matlab(hid_t dataset);
+ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name);
+
+/* "X (2700 x 1838), obsm/X_pca (2700 x 50), layers/counts (sparse)"; "" where there is nothing.
+ *   narrow   0, or columns that they have at most: those that may be maps */
+void ikt_h5_list_tables(hid_t file, int64_t narrow, char *text, size_t size);
+
+/* "labels, leiden, cell_type": data sets of n entries, and columns of obs. */
+void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size);
+
+/* Fails with IKT_ERR_DATA: the file has no such data set; the message lists what it has. */
+ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
 
 #endif

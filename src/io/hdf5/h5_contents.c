@@ -1,10 +1,9 @@
 /* What an HDF5 file holds. */
-#include "io/hdf5/h5_contents.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "io/hdf5/h5.h"
 
 /* A list of names with commas between, cut with "..." where they are too many. */
@@ -25,24 +24,6 @@ static void add(listing *l, const char *entry) {
     }
     l->used +=
         (size_t)snprintf(l->text + l->used, l->size - l->used, "%s%s", l->used ? ", " : "", entry);
-}
-
-static H5T_class_t class_of(hid_t dataset) {
-    hid_t type = H5Dget_type(dataset);
-    const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-    ikt_h5_close(type);
-    return class;
-}
-
-/* Dimensions; those after the second are not looked at. */
-static int shape_of(hid_t dataset, hsize_t size[2]) {
-    hsize_t all[H5S_MAX_RANK] = {0, 1};
-    hid_t space = H5Dget_space(dataset);
-    const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_dims(space, all, NULL);
-    ikt_h5_close(space);
-    size[0] = all[0];
-    size[1] = dimensions < 2 ? 1 : all[1];
-    return dimensions;
 }
 
 /* Old files have obs and var as tables. */
@@ -80,36 +61,33 @@ ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name
 static herr_t visit_table(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     listing *l = target;
-    hsize_t size[2];
+    int64_t size[2];
     char entry[300] = "";
-    hid_t object = ikt_h5_open_object(group, name);
-    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
+    const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP && (ikt_h5_has(object, "indptr") || ikt_h5_has(object, "jc")) &&
         ikt_h5_has(object, "data") && l->narrow == 0)
         snprintf(entry, sizeof entry, "%s%.200s (sparse)", l->folder, name);
-    if (kind == H5I_DATASET && shape_of(object, size) == 2) {
-        const H5T_class_t class = class_of(object);
+    if (kind == H5I_DATASET && ikt_h5_shape(object, size) == 2) {
+        const H5T_class_t class = ikt_h5_class(object);
         const bool turned = ikt_h5_is_matlab(object);
-        const bool fits = l->narrow == 0 || (int64_t)size[!turned] <= l->narrow;
+        const bool fits = l->narrow == 0 || size[!turned] <= l->narrow;
         if (fits && (class == H5T_INTEGER || class == H5T_FLOAT))
             snprintf(entry, sizeof entry, "%s%.200s (%lld x %lld)", l->folder, name,
                      (long long)size[turned], (long long)size[!turned]);
     }
     if (entry[0]) add(l, entry);
-    ikt_h5_close(object);
     return 0;
 }
 
 static void visit_group(hid_t file, const char *name, H5L_iterate_t visit, listing *l) {
-    hid_t group =
-        strcmp(name, "/") == 0 ? H5Gopen2(file, name, H5P_DEFAULT) : ikt_h5_open_object(file, name);
-    if (group >= 0 && H5Iget_type(group) == H5I_GROUP)
-        H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, l);
-    ikt_h5_close(group);
+    const hid_t group IKT_AT_END(ikt_h5_end) =
+        strcmp(name, "/") == 0 ? H5Gopen2(file, name, H5P_DEFAULT) : ikt_h5_open_group(file, name);
+    if (group >= 0) H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, l);
     H5Eclear2(H5E_DEFAULT);
 }
 
-static void list_tables(hid_t file, int64_t narrow, char *text, size_t size) {
+void ikt_h5_list_tables(hid_t file, int64_t narrow, char *text, size_t size) {
     static const char *const parts[][2] = {
         {"/", ""}, {"raw", "raw/"}, {"layers", "layers/"}, {"obsm", "obsm/"}};
     const bool is_anndata = ikt_h5_is_anndata(file);
@@ -121,14 +99,6 @@ static void list_tables(hid_t file, int64_t narrow, char *text, size_t size) {
     }
 }
 
-void ikt_h5_list_tables(hid_t file, char *text, size_t size) {
-    list_tables(file, 0, text, size);
-}
-
-void ikt_h5_list_maps(hid_t file, int64_t columns, char *text, size_t size) {
-    list_tables(file, columns, text, size);
-}
-
 /* --- labels ----------------------------------------------------------------------------------- */
 
 /* Columns of obs (l->n negative), whose categories may be groups; beside the rows, data sets of
@@ -138,20 +108,20 @@ static herr_t visit_labels(hid_t group, const char *name, const H5L_info_t *info
     listing *l = target;
     const bool is_obs = l->n < 0;
     if (is_obs && (name[0] == '_' || strcmp(name, "index") == 0)) return 0; /* names of rows */
-    hid_t object = ikt_h5_open_object(group, name);
-    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
+    const H5I_type_t kind = H5Iget_type(object);
     bool is_label = is_obs && kind == H5I_GROUP;
     if (kind == H5I_DATASET) {
-        hsize_t size[2];
-        const H5T_class_t class = class_of(object);
-        const int dimensions = shape_of(object, size);
+        int64_t size[2];
+        const H5T_class_t class = ikt_h5_class(object);
+        const int dimensions = ikt_h5_shape(object, size);
         const bool is_line = (dimensions == 1 || dimensions == 2) &&
-                             (size[0] == 1 || size[1] == 1) && (int64_t)(size[0] * size[1]) == l->n;
+                             (size[0] == 1 || size[1] == 1) &&
+                             (size[0] == 1 ? size[1] : size[0]) == l->n;
         is_label = (is_obs || is_line) && (class == H5T_INTEGER || class == H5T_ENUM ||
                                            class == H5T_STRING || (!is_obs && class == H5T_FLOAT));
     }
     if (is_label) add(l, name);
-    ikt_h5_close(object);
     return 0;
 }
 
@@ -166,9 +136,8 @@ void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size) {
 static herr_t find_matlab(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     bool *found = target;
-    hid_t object = ikt_h5_open_object(group, name);
+    const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
     *found |= ikt_h5_is_matlab(object);
-    ikt_h5_close(object);
     return *found; /* ends the search */
 }
 
@@ -181,11 +150,10 @@ bool ikt_h5_is_matlab_file(hid_t file) {
 static herr_t visit_any(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     char entry[300];
-    hid_t object = ikt_h5_open_object(group, name);
-    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+    const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
+    const bool is_group = H5Iget_type(object) == H5I_GROUP;
     snprintf(entry, sizeof entry, "%.290s%s", name, is_group ? "/" : "");
     add(target, entry);
-    ikt_h5_close(object);
     return 0;
 }
 
@@ -204,9 +172,8 @@ ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const
     const bool is_anndata = ikt_h5_is_anndata(file);
     if (!is_anndata && !ikt_h5_is_matlab_file(file))
         return ikt_h5_missing(ctx, file, path, dataset);
-    ikt_h5_list_tables(file, tables, sizeof tables);
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is %s file without '%s'; its matrices are: %s", path,
+    ikt_h5_list_tables(file, 0, tables, sizeof tables);
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s file without '%s'; its matrices are: %s", path,
                     is_anndata ? "an AnnData" : "a MATLAB 7.3", dataset,
                     tables[0] ? tables : "none");
 }

@@ -24,8 +24,7 @@
 #include "base/sandbox.h"
 #include "io/hdf5/h5.h"
 
-/* --- looking before ----------------------------------------------------------------------------
- */
+/* --- looking before --------------------------------------------------------------------------- */
 
 enum {
     DEPTH_MOST = 4,
@@ -47,9 +46,10 @@ typedef struct {
 static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info,
                               void *target) {
     (void)info, (void)target;
-    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    const hid_t attribute IKT_AT_END(ikt_h5_end) = H5Aopen(object, name, H5P_DEFAULT);
     if (attribute < 0) return 0;
-    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Aget_type(attribute);
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Aget_space(attribute);
     const hssize_t count = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
     const size_t size = type < 0 ? 0 : H5Tget_size(type);
     const bool small = count > 0 && size > 0 && count <= value_most / (int64_t)size;
@@ -57,9 +57,6 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     if (value && H5Aread(attribute, type, value) >= 0)
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
     free(value);
-    ikt_h5_close(type);
-    ikt_h5_close(space);
-    ikt_h5_close(attribute);
     return 0;
 }
 
@@ -93,8 +90,10 @@ static void read_dataset(walk *w, hid_t dataset) {
     H5D_space_status_t status;
     double value;
     const hsize_t one[H5S_MAX_RANK] = {1};
-    const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
-    const hid_t here = H5Screate_simple(1, one, NULL), list = H5Dget_create_plist(dataset);
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset);
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Dget_space(dataset);
+    const hid_t here IKT_AT_END(ikt_h5_end) = H5Screate_simple(1, one, NULL);
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
     const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     (void)H5Dget_storage_size(dataset);
     (void)H5Dget_space_status(dataset, &status);
@@ -108,17 +107,13 @@ static void read_dataset(walk *w, hid_t dataset) {
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
         (void)H5Dread(dataset, H5T_NATIVE_DOUBLE, here, space, H5P_DEFAULT, &value);
     if (is_small && class == H5T_STRING && dimensions == 1) read_texts(dataset, type, space);
-    ikt_h5_close(list);
-    ikt_h5_close(here);
-    ikt_h5_close(space);
-    ikt_h5_close(type);
 }
 
 static herr_t visit_object(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     walk *w = target;
     /* A soft link leads to what is visited anyway, or out of the file. */
     if (info->type != H5L_TYPE_HARD || ++w->objects > OBJECTS_MOST) return 0;
-    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    const hid_t object IKT_AT_END(ikt_h5_end) = H5Oopen(group, name, H5P_DEFAULT);
     if (object < 0) return 0;
     hsize_t position = 0;
     const H5I_type_t kind = H5Iget_type(object);
@@ -132,14 +127,13 @@ static herr_t visit_object(hid_t group, const char *name, const H5L_info_t *info
         H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_object, w);
         w->depth--;
     }
-    ikt_h5_close(object);
     return 0;
 }
 
 /* What the other process does. */
 static bool try_file(void *path, char *reason, size_t size) {
     walk w = {0, 0, 0, false};
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t file IKT_AT_END(ikt_h5_end) = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
         ikt_h5_reason(reason, size);
         return false;
@@ -147,7 +141,6 @@ static bool try_file(void *path, char *reason, size_t size) {
     hsize_t position = 0;
     H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &position, visit_attribute, NULL);
     H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_object, &w);
-    ikt_h5_close(file);
     if (w.is_damaged) snprintf(reason, size, "the attributes of one of its groups are damaged");
     return !w.is_damaged;
 }
@@ -204,27 +197,24 @@ static ikt_status open_file(ikt_context *ctx, const char *path, const char *name
     ikt_status st = IKT_OK;
     *file = -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t access IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0 ||
         (!ikt_is_alone(ctx) && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0))
         st = ikt_fail(ctx, IKT_ERR_RESOURCE, "HDF5 cannot be used with MPI: %s",
                       ikt_h5_reason(reason, sizeof reason));
-    if (st == IKT_OK && how == OPEN_TO_READ && ikt_rank(ctx) == 0) st = look_first(ctx, path);
+    else if (how == OPEN_TO_READ && ikt_rank(ctx) == 0)
+        st = look_first(ctx, path);
+    IKT_TRY(ikt_agree(ctx, st));
+    *file = how == CREATE
+                ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                : H5Fopen(name, how == OPEN_TO_ADD ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+    if (*file < 0)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s on rank %d: %s", path, done[how],
+                      ikt_rank(ctx), ikt_h5_reason(reason, sizeof reason));
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        *file = how == CREATE
-                    ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access)
-                    : H5Fopen(name, how == OPEN_TO_ADD ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
-        if (*file < 0)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s on rank %d: %s", path, done[how],
-                          ikt_rank(ctx), ikt_h5_reason(reason, sizeof reason));
-        st = ikt_agree(ctx, st);
-    }
-    if (st != IKT_OK) {
-        ikt_h5_close(*file);
-        *file = -1;
-    }
-    ikt_h5_close(access);
+    if (st == IKT_OK) return IKT_OK;
+    ikt_h5_close(*file);
+    *file = -1;
     return st;
 }
 

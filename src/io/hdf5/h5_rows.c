@@ -12,10 +12,9 @@
  * are pieces far apart. Disadvantage: where the range is short, so are the pieces; where there are
  * chunks, those that hold a range should fit in the cache of chunks, or they are unpacked again for
  * the next range. */
-#include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/hdf5/h5.h"
 
 static const int64_t piece_most = (int64_t)1 << 27, chunk_bytes = (int64_t)1 << 20;
@@ -30,10 +29,9 @@ typedef struct {
 
 bool ikt_h5_has_storage(hid_t dataset) {
     H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
-    hid_t space = H5Dget_space(dataset);
-    bool empty = space >= 0 && H5Sget_simple_extent_npoints(space) == 0;
-    ikt_h5_close(space);
-    return empty ||
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Dget_space(dataset);
+    const bool is_empty = space >= 0 && H5Sget_simple_extent_npoints(space) == 0;
+    return is_empty ||
            (H5Dget_space_status(dataset, &status) >= 0 && status != H5D_SPACE_STATUS_NOT_ALLOCATED);
 }
 
@@ -84,7 +82,8 @@ static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, in
                           void *read_to, const void *write_from, char reason[256]) {
     const hsize_t start[2] = {(hsize_t)first, 0}, part[2] = {(hsize_t)count, t->size[1]};
     char nothing = 0;
-    hid_t here = H5Screate_simple(t->dimensions, count > 0 ? part : t->size, NULL);
+    const hid_t here IKT_AT_END(ikt_h5_end) =
+        H5Screate_simple(t->dimensions, count > 0 ? part : t->size, NULL);
     const bool is_selected =
         here >= 0 &&
         (count > 0 ? H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0
@@ -95,7 +94,6 @@ static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, in
                                 : H5Dread(t->dataset, t->type, here, t->space, t->list,
                                           read_to ? read_to : &nothing);
     if (outcome < 0) ikt_h5_reason(reason, 256);
-    ikt_h5_close(here);
     return outcome >= 0;
 }
 
@@ -179,16 +177,15 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
     return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
 }
 
-typedef enum { PLAIN, CHECKED, PACKED } form;
-
-static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
-                         int64_t d, form how, hid_t *dataset) {
+ikt_status ikt_h5_create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
+                         int64_t d, ikt_h5_form form, hid_t *dataset) {
     enum { LEVEL = 4 }; /* of zlib: half of the time of its default, and hardly longer files */
-    const bool is_plain = how == PLAIN;
+    const bool is_plain = form == IKT_H5_PLAIN;
     const int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
     const hsize_t size[2] = {(hsize_t)n, (hsize_t)d};
     const hsize_t chunk[2] = {is_plain ? 0 : (hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
-    hid_t space = H5Screate_simple(d > 0 ? 2 : 1, size, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Screate_simple(d > 0 ? 2 : 1, size, NULL);
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_DATASET_CREATE);
     char reason[256];
     ikt_status st = IKT_OK;
     bool good = space >= 0 && list >= 0 && H5Pset_obj_track_times(list, false) >= 0;
@@ -197,58 +194,33 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
                H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0;
     else if (good && n > 0) /* no rows, no chunks */
         good = H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) >= 0 &&
-               (how != PACKED || H5Pset_deflate(list, LEVEL) >= 0) && H5Pset_fletcher32(list) >= 0;
+               (form != IKT_H5_PACKED || H5Pset_deflate(list, LEVEL) >= 0) &&
+               H5Pset_fletcher32(list) >= 0;
     *dataset =
         good ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : H5I_BADID;
     if (*dataset < 0)
         st = ikt_fail(ctx, IKT_ERR_FILE, "data set %s cannot be created: %s", name,
                       ikt_h5_reason(reason, sizeof reason));
-    ikt_h5_close(space);
-    ikt_h5_close(list);
     return ikt_h5_agree(ctx, parent, st);
-}
-
-ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                              int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, CHECKED, dataset);
-}
-
-ikt_status ikt_h5_create_packed(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                                int64_t n, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, 0, PACKED, dataset);
-}
-
-ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                               int64_t n, int64_t d, hid_t *dataset) {
-    return create(ctx, parent, name, type, n, d, PLAIN, dataset);
 }
 
 bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,
                       hid_t *dataset) {
-    const int dimensions = d > 0 ? 2 : 1;
-    hsize_t size[2] = {0, 0};
-    *dataset = ikt_h5_has(parent, name) ? H5Dopen2(parent, name, H5P_DEFAULT) : -1;
+    int64_t size[2];
+    *dataset = ikt_h5_open_dataset(parent, name);
     if (*dataset < 0) return false;
-    hid_t space = H5Dget_space(*dataset), stored = H5Dget_type(*dataset);
-    const bool fits =
-        space >= 0 && stored >= 0 && H5Sget_simple_extent_ndims(space) == dimensions &&
-        H5Sget_simple_extent_dims(space, size, NULL) == dimensions && (int64_t)size[0] == n &&
-        (d == 0 || (int64_t)size[1] == d) && H5Tget_class(stored) == H5Tget_class(type) &&
-        H5Tget_size(stored) == H5Tget_size(type);
-    ikt_h5_close(space);
-    ikt_h5_close(stored);
-    return fits;
+    const hid_t stored IKT_AT_END(ikt_h5_end) = H5Dget_type(*dataset);
+    return stored >= 0 && ikt_h5_shape(*dataset, size) == (d > 0 ? 2 : 1) && size[0] == n &&
+           (d == 0 || size[1] == d) && H5Tget_class(stored) == H5Tget_class(type) &&
+           H5Tget_size(stored) == H5Tget_size(type);
 }
 
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t count, const void *values) {
-    hid_t dataset;
-    ikt_status st = ikt_h5_create_rows(ctx, parent, name, type, count, 0, &dataset);
+    hid_t dataset IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(ikt_h5_create(ctx, parent, name, type, count, 0, IKT_H5_CHECKED, &dataset));
     /* All hold the values; one writes them. */
-    if (st == IKT_OK)
-        st = ikt_h5_write_rows(ctx, dataset, type, 0, ikt_rank(ctx) == 0 ? count : 0, values);
-    ikt_h5_close(dataset);
-    return st;
+    return ikt_h5_write_rows(ctx, dataset, type, 0, ikt_rank(ctx) == 0 ? count : 0, values);
 }
 
 /* --- columns as rows -------------------------------------------------------------------------- */
@@ -272,74 +244,69 @@ static ikt_status turn_tile(ikt_context *ctx, const turning *t, int64_t row, int
     const hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
     const hsize_t part[2] = {(hsize_t)rows, (hsize_t)columns};
     const bool is_line = t->size[0] == 1; /* nothing to turn */
-    char reason[256] = "";
-    hid_t here = H5Screate_simple(2, part, NULL);
-    bool good = here >= 0 &&
-                H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0 &&
-                H5Dread(t->dataset, t->type, here, t->space, H5P_DEFAULT,
-                        is_line ? values : t->buffer) >= 0;
-    if (!good) ikt_h5_reason(reason, sizeof reason);
-    ikt_h5_close(here);
-    if (!good)
+    char reason[256];
+    const hid_t here IKT_AT_END(ikt_h5_end) = H5Screate_simple(2, part, NULL);
+    if (here < 0 || H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) < 0 ||
+        H5Dread(t->dataset, t->type, here, t->space, H5P_DEFAULT, is_line ? values : t->buffer) < 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s: columns %lld to %lld cannot be read: %s", t->name,
-                        (long long)column, (long long)(column + columns - 1), reason);
+                        (long long)column, (long long)(column + columns - 1),
+                        ikt_h5_reason(reason, sizeof reason));
     if (!is_line)
         ikt_turn(t->element, t->buffer, rows, columns, values + row * t->value,
                  (int64_t)t->size[0]);
     return IKT_OK;
 }
 
+/* LOCAL. The tiles of the columns. */
+static ikt_status read_tiles(ikt_context *ctx, turning *t, int64_t first, int64_t count,
+                             char *rows) {
+    char reason[256];
+    if (t->space < 0 || H5Sget_simple_extent_ndims(t->space) != 2 ||
+        H5Sget_simple_extent_dims(t->space, t->size, NULL) != 2)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
+                        ikt_h5_reason(reason, sizeof reason));
+    IKT_TRY(check_request(ctx, t->dataset, t->name, "columns", (int64_t)t->size[1], first, count,
+                          true));
+    IKT_ARRAYS(held, ctx, "source");
+    t->buffer = ikt_claim(&held, BUFFER, 1);
+    IKT_TRY(held.status);
+    const int64_t d = (int64_t)t->size[0], tile = BUFFER / t->value;
+    const int64_t wide = count < tile / ROWS_LEAST ? count : tile / ROWS_LEAST;
+    const int64_t high = wide > 0 && tile / wide < d ? tile / wide : d;
+    for (int64_t done = 0; done < count; done += wide)
+        for (int64_t at = 0; at < d; at += high)
+            IKT_TRY(turn_tile(ctx, t, at, d - at < high ? d - at : high, first + done,
+                              count - done < wide ? count - done : wide,
+                              rows + done * d * t->value));
+    return IKT_OK;
+}
+
 ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                                int64_t count, void *rows) {
-    turning t = {.dataset = dataset, .type = type, .space = -1};
-    char reason[256];
-    ikt_status st = IKT_OK;
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Dget_space(dataset);
+    turning t = {.dataset = dataset, .type = type, .space = space};
     ikt_h5_name(dataset, t.name, sizeof t.name);
-    t.space = H5Dget_space(dataset);
     t.value = (int64_t)H5Tget_size(type);
     t.element = ikt_element_native(H5Tget_class(type) == H5T_FLOAT ? 'f' : 'u', (int)t.value);
-    if (t.space < 0 || H5Sget_simple_extent_ndims(t.space) != 2 ||
-        H5Sget_simple_extent_dims(t.space, t.size, NULL) != 2)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t.name,
-                      ikt_h5_reason(reason, sizeof reason));
-    if (st == IKT_OK)
-        st = check_request(ctx, dataset, t.name, "columns", (int64_t)t.size[1], first, count, true);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t.buffer, BUFFER, 1, "source");
-    const int64_t d = (int64_t)t.size[0], held = st == IKT_OK ? BUFFER / t.value : 0;
-    const int64_t wide = count < held / ROWS_LEAST ? count : held / ROWS_LEAST;
-    const int64_t high = wide > 0 && held / wide < d ? held / wide : d;
-    for (int64_t done = 0; st == IKT_OK && done < count; done += wide)
-        for (int64_t at = 0; st == IKT_OK && at < d; at += high)
-            st = turn_tile(ctx, &t, at, d - at < high ? d - at : high, first + done,
-                           count - done < wide ? count - done : wide,
-                           (char *)rows + done * d * t.value);
-    ikt_h5_close(t.space);
-    ikt_free(&t.buffer);
-    return ikt_agree(ctx, st);
+    return ikt_agree(ctx, read_tiles(ctx, &t, first, count, rows));
 }
 
 /* The default cache has 1 MiB, which hardly holds a chunk of a wide matrix. */
 hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset) {
-    hsize_t size[2] = {0, 0}, chunk[2] = {0, 0};
-    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
-    hid_t type = H5Dget_type(dataset);
-    const bool is_chunked = layout >= 0 && space >= 0 && type >= 0 &&
-                            H5Pget_layout(layout) == H5D_CHUNKED &&
-                            H5Sget_simple_extent_ndims(space) == 2 &&
-                            H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
+    hsize_t chunk[2] = {0, 0};
+    int64_t size[2];
+    const hid_t layout IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset);
+    const bool is_chunked = layout >= 0 && type >= 0 && H5Pget_layout(layout) == H5D_CHUNKED &&
+                            ikt_h5_shape(dataset, size) == 2 &&
                             H5Pget_chunk(layout, 2, chunk) == 2 && chunk[0] > 0;
     double bytes = 0; /* of the chunks that hold one column */
     if (is_chunked)
         bytes = ((double)size[0] + (double)chunk[0]) * (double)chunk[1] * (double)H5Tget_size(type);
     if (bytes > (double)cache_most) bytes = (double)cache_most;
-    ikt_h5_close(layout);
-    ikt_h5_close(space);
-    ikt_h5_close(type);
     if (bytes <= 1 << 20) return dataset;
-    hid_t list = H5Pcreate(H5P_DATASET_ACCESS), again = H5I_BADID;
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_DATASET_ACCESS);
     ikt_h5_close(dataset); /* one that is open keeps its cache */
-    if (list >= 0 && H5Pset_chunk_cache(list, 10007, (size_t)bytes, 1.0) >= 0)
-        again = H5Dopen2(file, name, list);
-    ikt_h5_close(list);
-    return again;
+    if (list < 0 || H5Pset_chunk_cache(list, 10007, (size_t)bytes, 1.0) < 0) return H5I_BADID;
+    return H5Dopen2(file, name, list);
 }

@@ -11,7 +11,7 @@
 int64_t ikt_parts_bytes(const ikt_part *parts, int64_t count);
 
 /* COLLECTIVE. Writes and reads parts as data sets of a group.
- *   is_plain   in one piece and without checksums (ikt_h5_create_plain)
+ *   is_plain   in one piece and without checksums (IKT_H5_PLAIN)
  * Errors: IKT_ERR_FILE; reading, IKT_ERR_DATA where a part is missing or has another size. */
 ikt_status ikt_parts_write(ikt_context *ctx, hid_t group, bool is_plain, const ikt_part *parts,
                            int64_t count);

@@ -5,14 +5,12 @@
 #include "io/hdf5/sparse_group.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/comm.h"
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/sort.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 
 static const int64_t rows_most = ((int64_t)1 << 48) - 1;
 static const int64_t length_most = (int64_t)1 << 48; /* sums of lengths fit 64 bits */
@@ -31,16 +29,10 @@ typedef struct {
  * Errors: IKT_ERR_DATA: there is none, or it is no such list. */
 static ikt_status list_open(ikt_context *ctx, hid_t group, const char *child, bool is_index,
                             const char *name, list *out) {
-    *out = (list){.dataset = -1, .length = -1};
-    hid_t object = ikt_h5_open_object(group, child);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
-        out->dataset = object;
-    else
-        ikt_h5_close(object);
-    hid_t type = out->dataset < 0 ? -1 : H5Dget_type(out->dataset);
+    *out = (list){.dataset = ikt_h5_open_dataset(group, child)};
+    const hid_t type IKT_AT_END(ikt_h5_end) = out->dataset < 0 ? -1 : H5Dget_type(out->dataset);
     const bool is_number = ikt_h5_number_of(type, &out->number);
     out->length = ikt_h5_length(out->dataset);
-    ikt_h5_close(type);
     if (is_number && (!is_index || out->number.is_integer) && out->length >= 0 &&
         out->length <= length_most)
         return IKT_OK;
@@ -66,18 +58,16 @@ bool ikt_csr_group_shape(hid_t group, int64_t shape[2]) {
 /* What the attributes say the group is, and the parts it has. */
 static ikt_status check_kind(const ikt_csr_group *g) {
     static const char *const names[] = {"encoding-type", "h5sparse_format"};
-    ikt_status st = IKT_OK;
-    for (int i = 0; i < 2 && st == IKT_OK; i++) {
-        char *text = NULL;
-        st = ikt_h5_get_text(g->ctx, g->group, names[i], &text);
-        if (st == IKT_OK && text && strncmp(text, "csr", 3) != 0)
-            st =
-                ikt_fail(g->ctx, IKT_ERR_DATA,
-                         "%s is a %.80s; a sparse matrix by rows (csr_matrix) is needed%s", g->name,
-                         text, strncmp(text, "csc", 3) ? "" : ", which scipy's .tocsr() makes");
-        ikt_free(&text);
+    for (int i = 0; i < 2; i++) {
+        char *text IKT_AT_END(ikt_free) = NULL;
+        IKT_TRY(ikt_h5_get_text(g->ctx, g->group, names[i], &text));
+        if (text && strncmp(text, "csr", 3) != 0)
+            return ikt_fail(g->ctx, IKT_ERR_DATA,
+                            "%s is a %.80s; a sparse matrix by rows (csr_matrix) is needed%s",
+                            g->name, text,
+                            strncmp(text, "csc", 3) ? "" : ", which scipy's .tocsr() makes");
     }
-    if (st != IKT_OK || has_parts(g->group)) return st;
+    if (has_parts(g->group)) return IKT_OK;
     return ikt_fail(g->ctx, IKT_ERR_DATA,
                     "%s is a group, but no sparse matrix: it lacks one of data, indices and indptr",
                     g->name);
@@ -301,22 +291,22 @@ static ikt_status read_parts(ikt_context *ctx, const char *name, const list part
     return list_read(ctx, &parts[2], name, H5T_NATIVE_INT64, csc->starts);
 }
 
+static void lists_end(list (*parts)[3]) {
+    for (int i = 0; i < 3; i++)
+        ikt_h5_close((*parts)[i].dataset);
+}
+
 ikt_status ikt_csc_read(ikt_context *ctx, hid_t group, const char *name, ikt_csc *out) {
     static const char *const names[2][3] = {{"data", "indices", "indptr"}, {"data", "ir", "jc"}};
     const bool matlab = is_matlab(group);
-    list parts[3] = {{.dataset = -1}, {.dataset = -1}, {.dataset = -1}};
+    list parts[3] IKT_AT_END(lists_end) = {{.dataset = -1}, {.dataset = -1}, {.dataset = -1}};
     int64_t shape[2] = {-1, -1};
-    ikt_status st = IKT_OK;
-    if (matlab ? ikt_h5_get_int(group, "MATLAB_sparse", shape) : ikt_csr_group_shape(group, shape))
-        *out = (ikt_csc){.n = shape[0]};
-    else
-        *out = (ikt_csc){.n = -1};
-    for (int i = 0; i < 3 && st == IKT_OK; i++)
-        st = list_open(ctx, group, names[matlab][i], i > 0, name, &parts[i]);
-    if (st == IKT_OK) st = read_parts(ctx, name, parts, out);
+    const bool is_known =
+        matlab ? ikt_h5_get_int(group, "MATLAB_sparse", shape) : ikt_csr_group_shape(group, shape);
+    *out = (ikt_csc){.n = is_known ? shape[0] : -1};
     for (int i = 0; i < 3; i++)
-        ikt_h5_close(parts[i].dataset);
-    return st;
+        IKT_TRY(list_open(ctx, group, names[matlab][i], i > 0, name, &parts[i]));
+    return read_parts(ctx, name, parts, out);
 }
 
 void ikt_csc_destroy(ikt_csc *csc) {

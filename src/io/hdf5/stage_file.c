@@ -1,10 +1,10 @@
-/* Checkpoint files. See stage_file.h. */
+/* Arrays as data sets, and checkpoint files. See parts.h and stage_file.h. */
 #include "io/hdf5/stage_file.h"
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/hdf5/parts_h5.h"
 
@@ -90,22 +90,23 @@ ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* COLLECTIVE. Opens the file and reads its head. */
+static ikt_status open_head(ikt_stage_file *f, const char *path) {
+    bool is_known = false;
+    IKT_TRY(ikt_h5_open(f->ctx, path, &f->file));
+    ikt_status st = ikt_stage_head_read(f->ctx, f->file, &f->head, &is_known);
+    if (st == IKT_OK && !is_known)
+        st = ikt_fail(f->ctx, IKT_ERR_DATA, "%s is no checkpoint of iktsne", path);
+    return ikt_agree(f->ctx, st);
+}
+
 ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_file **out) {
-    ikt_stage_file *f = NULL;
     *out = NULL;
     IKT_TRY(ikt_seal_check(ctx, path));
-    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "checkpoint"));
-    *f = (ikt_stage_file){.ctx = ctx, .file = -1};
-    ikt_status st = ikt_h5_open(ctx, path, &f->file);
-    if (st == IKT_OK) {
-        bool is_known = false;
-        st = ikt_stage_head_read(ctx, f->file, &f->head, &is_known);
-        if (st == IKT_OK && !is_known)
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s is no checkpoint of iktsne", path);
-        st = ikt_agree(ctx, st);
-    }
-    if (st != IKT_OK) ikt_stage_file_close(&f);
-    *out = f;
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "checkpoint"));
+    **out = (ikt_stage_file){.ctx = ctx, .file = -1};
+    const ikt_status st = open_head(*out, path);
+    if (st != IKT_OK) ikt_stage_file_close(out);
     return st;
 }
 
@@ -128,4 +129,69 @@ ikt_stage_head ikt_stage_file_head(const ikt_stage_file *file) {
 
 ikt_status ikt_stage_file_read(ikt_stage_file *file, const ikt_part *parts, int64_t count) {
     return ikt_parts_read(file->ctx, file->file, parts, count);
+}
+
+/* --- arrays as data sets ---------------------------------------------------------------------- */
+
+ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_rows *distribution,
+                       int64_t d, void *rows) {
+    return (ikt_part){
+        name, type, distribution->n, d, false, distribution->first, distribution->count, rows};
+}
+
+ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *values) {
+    return (ikt_part){name, type, n, 0, true, 0, n, values};
+}
+
+static hid_t type_of(const ikt_part *part) {
+    const hid_t types[] = {[IKT_PART_U8] = H5T_NATIVE_UINT8,  [IKT_PART_U16] = H5T_NATIVE_UINT16,
+                           [IKT_PART_I32] = H5T_NATIVE_INT32, [IKT_PART_U32] = H5T_NATIVE_UINT32,
+                           [IKT_PART_I64] = H5T_NATIVE_INT64, [IKT_PART_F32] = H5T_NATIVE_FLOAT,
+                           [IKT_PART_F64] = H5T_NATIVE_DOUBLE};
+    return types[part->type];
+}
+
+size_t ikt_part_type_size(ikt_part_type type) {
+    return H5Tget_size(type_of(&(ikt_part){.type = type}));
+}
+
+int64_t ikt_parts_bytes(const ikt_part *parts, int64_t count) {
+    int64_t bytes = 0;
+    for (int64_t p = 0; p < count; p++) {
+        const int64_t columns = parts[p].d > 0 ? parts[p].d : 1;
+        const int64_t element = (int64_t)ikt_part_type_size(parts[p].type);
+        bytes += ikt_h5_rows_bytes(parts[p].n, columns * element);
+    }
+    return bytes;
+}
+
+ikt_status ikt_parts_write(ikt_context *ctx, hid_t group, bool is_plain, const ikt_part *parts,
+                           int64_t count) {
+    for (const ikt_part *part = parts; part < parts + count; part++) {
+        const hid_t type = type_of(part);
+        const bool is_idle = part->is_shared && ikt_rank(ctx) != 0; /* all hold it; one writes it */
+        hid_t dataset IKT_AT_END(ikt_h5_end) = -1;
+        IKT_TRY(ikt_h5_create(ctx, group, part->name, type, part->n, part->d,
+                              is_plain ? IKT_H5_PLAIN : IKT_H5_CHECKED, &dataset));
+        if (part->n > 0)
+            IKT_TRY(ikt_h5_write_rows(ctx, dataset, type, part->first, is_idle ? 0 : part->count,
+                                      part->rows));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_parts_read(ikt_context *ctx, hid_t group, const ikt_part *parts, int64_t count) {
+    for (const ikt_part *part = parts; part < parts + count; part++) {
+        hid_t dataset IKT_AT_END(ikt_h5_end) = -1;
+        char name[512];
+        ikt_status st = IKT_OK;
+        if (!ikt_h5_open_rows(group, part->name, type_of(part), part->n, part->d, &dataset))
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s/%s is missing or has another size than expected",
+                          ikt_h5_name(group, name, sizeof name), part->name);
+        IKT_TRY(ikt_agree(ctx, st));
+        if (part->n > 0)
+            IKT_TRY(ikt_h5_read_rows(ctx, dataset, type_of(part), part->first, part->count,
+                                     part->rows));
+    }
+    return IKT_OK;
 }

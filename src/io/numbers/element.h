@@ -75,10 +75,14 @@ int64_t ikt_turn(ikt_element element, const void *stored, int64_t columns, int64
  * where it can still be mended.
  */
 
-/* LOCAL, pure. The i-th of an array. */
-double ikt_number_at(ikt_type type, const void *values, int64_t i);
+/* LOCAL, pure. The i-th of an array. (In line, as the next one: parsers ask it of each number.) */
+static inline double ikt_number_at(ikt_type type, const void *values, int64_t i) {
+    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
+           : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
+}
 
-/* LOCAL, pure. Whether a number can be stored as this type. (In line: parsers ask it of each.) */
+/* LOCAL, pure. Whether a number can be stored as this type. */
 static inline bool ikt_number_fits(ikt_type type, double value) {
     if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
     return type == IKT_TYPE_F32 ? fabs(value) <= (double)FLT_MAX : isfinite(value);
@@ -91,5 +95,23 @@ int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, bool keeps_na
 
 /* LOCAL. Puts a number that fits at values[i]. */
 void ikt_number_put(ikt_type type, void *values, int64_t i, double value);
+
+/* Numbers in decimal notation, correctly rounded, faster than strtod.
+ *
+ * Method: a number of up to 19 digits whose digits make an integer of at most 2^53, times or over
+ * a power of ten of at most 10^22, is one exact integer and one exact power; the one operation
+ * between them rounds correctly (W. D. Clinger, How to read floating point numbers accurately, PLDI
+ * 1990).
+ * Everything else goes to strtod. Advantage: nearly all numbers that files hold are short, and take
+ * a few nanoseconds. Disadvantage: numbers of 17 digits are mostly as slow as before.
+ */
+
+/* LOCAL, pure. The number that `text` begins with, as strtod reads it in the locale "C" but without
+ * hexadecimal ones; nan and inf are numbers.
+ *   end   receives the first character behind it. Returns false where there is no number. */
+bool ikt_decimal(const char *text, const char **end, double *value);
+
+/* LOCAL, pure. The same where the whole text is the number. */
+bool ikt_decimal_whole(const char *text, double *value);
 
 #endif

@@ -7,9 +7,11 @@
 #ifndef IKT_IO_NUMBERS_SPARSE_ROWS_H
 #define IKT_IO_NUMBERS_SPARSE_ROWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/numbers/element.h"
 
 typedef struct {
     int64_t count;   /* rows */
@@ -24,22 +26,71 @@ ikt_status ikt_sparse_rows_reserve(ikt_context *ctx, int64_t count, int64_t entr
                                    ikt_sparse_rows *rows);
 void ikt_sparse_rows_destroy(ikt_sparse_rows *rows);
 
-/* LOCAL. Sorts a row by column, adds up the values of a column that comes more than once, in the
- * order in which they stand, and drops what is 0 then.
- *   column, value   [count], the row as it was stored
- *   is_single       whether sums are rounded to float32
- *   scratch         ikt_sparse_scratch_bytes(count) bytes of workspace; NULL where the columns
- * ascend already (ikt_sparse_is_ascending) Returns how many entries are left. */
-int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int is_single,
-                             void *scratch);
-
-/* LOCAL. The same for all rows, and closes the gaps that dropped entries leave.
+/* LOCAL. Makes rows canonical: sorts each by column, adds up the values of a column that comes more
+ * than once, in the order in which they stand, and drops what is 0 then.
+ *   is_single   whether sums are rounded to float32
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_sparse_rows_order(ikt_context *ctx, int is_single, ikt_sparse_rows *rows);
+ikt_status ikt_sparse_rows_order(ikt_context *ctx, bool is_single, ikt_sparse_rows *rows);
 
-/* LOCAL, pure. Whether columns ascend, none twice. Bytes of workspace for rows of
- * `count`. */
-int ikt_sparse_is_ascending(const int32_t *column, int64_t count);
-int64_t ikt_sparse_scratch_bytes(int64_t count);
+/* A block of sparse rows on its way from a file to another: what readers of sparse formats fill.
+ *
+ * Rows stand one after the other; numbers that a row does not hold are zero. Columns are counted
+ * from 0 and values are doubles, whatever the formats at both ends say: the writer narrows them.
+ */
+
+/* An all-zero struct is an empty block. */
+typedef struct {
+    int64_t rows, entries;
+    int64_t *ends;    /* [rows] entries of the block up to the end of each row */
+    int64_t *columns; /* [entries] ascending within a row, each once */
+    double *values;   /* [entries] */
+    int32_t *labels;  /* [rows] where the rows come with labels */
+    int64_t row_capacity, entry_capacity;
+} ikt_sparse_block;
+
+/* LOCAL. Reserves memory for so many rows and entries more. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_sparse_block_reserve(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
+                                    int64_t entries);
+
+/* LOCAL. Empties the block and keeps its memory; frees it. */
+void ikt_sparse_block_clear(ikt_sparse_block *block);
+void ikt_sparse_block_free(ikt_sparse_block *block);
+
+/* LOCAL. First entry of a row of the block. */
+int64_t ikt_sparse_block_first(const ikt_sparse_block *block, int64_t row);
+
+/* LOCAL. Puts the entries of each row in the order of their columns. Costs nothing but a look where
+ * they are. Returns the first row that names a column twice, or -1. */
+int64_t ikt_sparse_block_sort(ikt_sparse_block *block);
+
+/* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
+void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
+
+/* A sparse matrix by columns, or as triplets in no order, brought into rows in memory.
+ *
+ * Method: the entries of each row are counted, and then each is put into its place. Advantage: one
+ * pass over the entries each. Disadvantage: the matrix is in memory twice, 16 bytes an entry and 8
+ * a row as rows; a reader that can avoid it does.
+ */
+
+/* A matrix as it stands in a file; arrays are lent. */
+typedef struct {
+    const char *path; /* for messages */
+    int64_t n, d, entries;
+    const int64_t *rows;          /* [entries] from 0 */
+    const int64_t *columns;       /* [entries], or NULL: column_starts tells them */
+    const int64_t *column_starts; /* [d + 1], where entries stand column after column */
+    const double *values;         /* [entries] */
+} ikt_sparse_triplets;
+
+/* LOCAL. The rows of the matrix as one block, to be freed by ikt_sparse_block_free. Entries of the
+ * same row and column are added up. Errors: IKT_ERR_DATA: entries outside the matrix, column starts
+ * that do not ascend; IKT_ERR_RESOURCE: more than there is memory for. */
+ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_triplets *triplets,
+                            ikt_sparse_block *whole);
+
+/* LOCAL. Appends rows from number `first` on to a block, as the read_sparse of a reader does. */
+ikt_status ikt_sparse_whole_read(ikt_context *ctx, const ikt_sparse_block *whole, int64_t first,
+                                 int64_t rows, int64_t entries, ikt_sparse_block *block);
 
 #endif

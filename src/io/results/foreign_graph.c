@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "dist/shuffle.h"
 #include "io/formats/matrix_market.h"
@@ -15,6 +15,9 @@
 enum { ROUND = 1 << 18, RANGE_LEAST = 1 << 12 };
 
 static const char purpose[] = "graph file";
+
+/* How an archive is read. */
+static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
 
 struct ikt_foreign_graph {
     ikt_context *ctx;
@@ -34,72 +37,62 @@ struct ikt_foreign_graph {
 
 /* LOCAL. Rank 0 alone. */
 static ikt_status read_header(ikt_foreign_graph *g) {
+    g->is_text = ikt_matrix_market_is(g->path);
     if (g->is_text) {
-        ikt_text_lines lines = {.ctx = g->ctx, .path = g->path, .begin = 0, .end = INT64_MAX};
+        ikt_text_lines lines IKT_AT_END(ikt_text_lines_free) = {
+            .ctx = g->ctx, .path = g->path, .begin = 0, .end = INT64_MAX};
         ikt_status st = ikt_text_lines_open(&lines);
         if (st == IKT_OK) st = ikt_matrix_market_header(&lines, &g->about);
-        if (st != IKT_OK && lines.fault.status != IKT_OK) st = ikt_text_lines_report(&lines, 0);
-        ikt_text_lines_free(&lines);
-        return st;
+        return lines.fault.status == IKT_OK ? st : ikt_text_lines_report(&lines, 0);
     }
-    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
-    ikt_reader *reader = NULL;
-    ikt_status st = ikt_reader_open(g->ctx, g->path, &plain, &reader);
-    if (st == IKT_OK && !reader->sparse)
-        st =
-            ikt_fail(g->ctx, IKT_ERR_DATA,
-                     "%s holds a dense array; a graph is a sparse matrix, as scipy.sparse.save_npz "
-                     "writes it, and a dense matrix of all pairs is read from .npy",
-                     g->path);
-    if (st == IKT_OK)
-        g->about = (ikt_matrix_market){
-            .rows = reader->n, .columns = reader->d, .entries = reader->entries};
-    ikt_reader_close(&reader);
-    return st;
+    ikt_reader *reader IKT_AT_END(ikt_reader_close) = NULL;
+    IKT_TRY(ikt_reader_open(g->ctx, g->path, &plain, &reader));
+    if (!reader->sparse)
+        return ikt_fail(g->ctx, IKT_ERR_DATA,
+                        "%s holds a dense array; a graph is a sparse matrix, as "
+                        "scipy.sparse.save_npz writes it, and a dense matrix of all pairs is read "
+                        "from .npy",
+                        g->path);
+    g->about =
+        (ikt_matrix_market){.rows = reader->n, .columns = reader->d, .entries = reader->entries};
+    return IKT_OK;
+}
+
+/* COLLECTIVE. What stands before the entries, as rank 0 reads it. */
+static ikt_status begin(ikt_foreign_graph *g, const char *path) {
+    ikt_context *ctx = g->ctx;
+    const ikt_matrix_market *about = &g->about;
+    IKT_TRY(ikt_alloc_all(ctx, &g->path, (int64_t)strlen(path) + 1, 1, purpose));
+    strcpy(g->path, path);
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? read_header(g) : IKT_OK));
+    ikt_broadcast(ctx, &g->is_text, (int64_t)sizeof g->is_text, 0);
+    ikt_broadcast(ctx, &g->about, (int64_t)sizeof g->about, 0);
+    if (about->rows != about->columns)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows but %lld columns; a graph is square, a row and a column "
+                        "for each point",
+                        path, (long long)about->rows, (long long)about->columns);
+    if (about->rows < 1 || about->rows >= (int64_t)UINT32_MAX)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows; a graph has 1 to 4,294,967,294", path,
+                        (long long)about->rows);
+    g->rows = ikt_rows_make(about->rows, ikt_size(ctx), ikt_rank(ctx));
+    g->entries = (about->is_symmetric ? 2 : 1) * about->entries;
+    return IKT_OK;
 }
 
 ikt_status ikt_foreign_graph_open(ikt_context *ctx, const char *path, ikt_foreign_graph **out) {
-    ikt_foreign_graph *g = NULL;
-    const int64_t bytes = (int64_t)strlen(path) + 1;
-    ikt_status st = ikt_alloc(ctx, &g, 1, sizeof *g, purpose);
-    if (st == IKT_OK) g->ctx = ctx;
-    if (st == IKT_OK) st = ikt_alloc(ctx, &g->path, bytes, 1, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        memcpy(g->path, path, (size_t)bytes);
-        if (ikt_rank(ctx) == 0) {
-            g->is_text = ikt_matrix_market_is(path);
-            st = read_header(g);
-        }
-        ikt_broadcast(ctx, &g->is_text, (int64_t)sizeof g->is_text, 0);
-        ikt_broadcast(ctx, &g->about, (int64_t)sizeof g->about, 0);
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK && g->about.rows != g->about.columns)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s has %lld rows but %lld columns; a graph is square, a row and a column "
-                      "for each point",
-                      path, (long long)g->about.rows, (long long)g->about.columns);
-    if (st == IKT_OK && (g->about.rows < 1 || g->about.rows >= (int64_t)UINT32_MAX))
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows; a graph has 1 to 4,294,967,294", path,
-                      (long long)g->about.rows);
-    if (st == IKT_OK) {
-        g->rows = ikt_rows_make(g->about.rows, ikt_size(ctx), ikt_rank(ctx));
-        g->entries = (g->about.is_symmetric ? 2 : 1) * g->about.entries;
-    } else if (g) {
-        ikt_foreign_graph_close(&g);
-    }
-    *out = g;
+    *out = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, purpose));
+    (*out)->ctx = ctx;
+    const ikt_status st = begin(*out, path);
+    if (st != IKT_OK) ikt_foreign_graph_close(out);
     return st;
 }
 
 void ikt_foreign_graph_close(ikt_foreign_graph **graph) {
     ikt_foreign_graph *g = *graph;
     if (!g) return;
-    ikt_free(&g->path);
-    ikt_free(&g->start);
-    ikt_free(&g->column);
-    ikt_free(&g->value);
+    ikt_free_all(&g->path, &g->start, &g->column, &g->value);
     ikt_free(graph);
 }
 
@@ -160,7 +153,6 @@ static ikt_status begin_text(const ikt_foreign_graph *g, parsing *p) {
 
 /* LOCAL. Rank 0 alone has an archive. */
 static ikt_status begin_archive(const ikt_foreign_graph *g, parsing *p) {
-    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
     p->is_done = ikt_rank(g->ctx) > 0;
     return p->is_done ? IKT_OK : ikt_reader_open(g->ctx, g->path, &plain, &p->reader);
 }
@@ -282,41 +274,40 @@ static ikt_status sort_rows(ikt_foreign_graph *g, const arrivals *all) {
     return IKT_OK;
 }
 
+/* COLLECTIVE. Parses all entries and sends each to the rank of its row. */
+static ikt_status parse_all(ikt_foreign_graph *g, parsing *p, arrivals *all) {
+    ikt_context *ctx = g->ctx;
+    ikt_shuffle shuffle IKT_AT_END(ikt_shuffle_destroy) = {.send_counts = NULL};
+    IKT_ARRAYS(held, ctx, purpose);
+    ikt_matrix_entry *entry = ikt_claim(&held, 2 * ROUND, sizeof *entry);
+    ikt_matrix_entry *grouped = ikt_claim(&held, 2 * ROUND, sizeof *grouped);
+    if (held.status == IKT_OK) held.status = ikt_shuffle_create(ctx, purpose, &shuffle);
+    if (held.status == IKT_OK) held.status = g->is_text ? begin_text(g, p) : begin_archive(g, p);
+    IKT_TRY(ikt_arrays_agree(&held));
+    do {
+        int64_t count = 0;
+        const ikt_status st = parse_some(p, entry, &count);
+        if (ikt_max_one(ctx, st != IKT_OK) > 0)
+            return g->is_text ? report_fault(ctx, p, st) : ikt_agree(ctx, st);
+        IKT_TRY(deal(ctx, &g->rows, &shuffle, entry, count, grouped, all));
+    } while (ikt_max_one(ctx, !p->is_done) > 0);
+    const int64_t parsed = ikt_sum_one(ctx, p->parsed);
+    if (parsed == g->about.entries) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s announces %lld entries and holds %lld: is it damaged?",
+                    g->path, (long long)g->about.entries, (long long)parsed);
+}
+
 /* COLLECTIVE. Reads all entries, each to the rank of its row. */
 static ikt_status read_entries(ikt_foreign_graph *g) {
-    ikt_context *ctx = g->ctx;
     parsing p = {.graph = g};
     arrivals all = {.entry = NULL};
-    ikt_shuffle shuffle = {.send_counts = NULL};
-    ikt_matrix_entry *entry = NULL, *grouped = NULL;
-    ikt_status st = ikt_alloc(ctx, &entry, 2 * ROUND, sizeof *entry, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &grouped, 2 * ROUND, sizeof *grouped, purpose);
-    if (st == IKT_OK) st = ikt_shuffle_create(ctx, purpose, &shuffle);
-    if (st == IKT_OK) st = g->is_text ? begin_text(g, &p) : begin_archive(g, &p);
-    st = ikt_agree(ctx, st);
-    while (st == IKT_OK) {
-        int64_t count = 0;
-        const ikt_status parsed = parse_some(&p, entry, &count);
-        if (ikt_max_one(ctx, parsed != IKT_OK) > 0) {
-            st = g->is_text ? report_fault(ctx, &p, parsed) : ikt_agree(ctx, parsed);
-            break;
-        }
-        st = deal(ctx, &g->rows, &shuffle, entry, count, grouped, &all);
-        if (ikt_max_one(ctx, !p.is_done) == 0) break;
-    }
-    const int64_t parsed = ikt_sum_one(ctx, p.parsed);
-    if (st == IKT_OK && parsed != g->about.entries)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s announces %lld entries and holds %lld: is it damaged?",
-                      g->path, (long long)g->about.entries, (long long)parsed);
+    ikt_status st = parse_all(g, &p, &all);
     end_parsing(&p);
-    ikt_shuffle_destroy(&shuffle);
-    ikt_free(&entry);
-    ikt_free(&grouped);
-    if (st == IKT_OK) st = ikt_agree(ctx, sort_rows(g, &all));
+    if (st == IKT_OK) st = ikt_agree(g->ctx, sort_rows(g, &all));
     ikt_free(&all.entry);
-    if (st != IKT_OK) return st;
-    g->entries = ikt_sum_one(ctx, all.count);
-    g->before = ikt_sum_before(ctx, all.count);
+    IKT_TRY(st);
+    g->entries = ikt_sum_one(g->ctx, all.count);
+    g->before = ikt_sum_before(g->ctx, all.count);
     g->is_read = true;
     return IKT_OK;
 }

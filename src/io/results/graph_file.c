@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/order.h"
@@ -18,10 +18,9 @@
 #include "io/hdf5/sparse_group.h"
 #include "io/results/foreign_graph.h"
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
-/* --- which sparse matrix of a file is meant ----------------------------------------------------
- */
+/* --- which sparse matrix of a file is meant --------------------------------------------------- */
 
 enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
 
@@ -45,23 +44,21 @@ static void note(walk *w, const char *path) {
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     walk *w = target;
     const size_t length = strlen(w->path);
+    int64_t shape[2];
     if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
     if (length + strlen(name) + 2 > sizeof w->path) return 0;
-    hid_t object = ikt_h5_open_object(group, name);
-    if (object >= 0 && H5Iget_type(object) == H5I_GROUP) {
-        int64_t shape[2];
-        snprintf(w->path + length, sizeof w->path - length, "%s", name);
-        if (ikt_csr_group_is(object)) {
-            if (ikt_csr_group_shape(object, shape) && shape[0] == shape[1]) note(w, w->path);
-        } else if (w->depth < DEPTH_MOST) {
-            strcat(w->path, "/");
-            w->depth++;
-            H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, w);
-            w->depth--;
-        }
-        w->path[length] = '\0';
+    const hid_t child IKT_AT_END(ikt_h5_end) = ikt_h5_open_group(group, name);
+    if (child < 0) return 0;
+    snprintf(w->path + length, sizeof w->path - length, "%s", name);
+    if (ikt_csr_group_is(child)) {
+        if (ikt_csr_group_shape(child, shape) && shape[0] == shape[1]) note(w, w->path);
+    } else if (w->depth < DEPTH_MOST) {
+        strcat(w->path, "/");
+        w->depth++;
+        H5Literate(child, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, w);
+        w->depth--;
     }
-    ikt_h5_close(object);
+    w->path[length] = '\0';
     return 0;
 }
 
@@ -72,10 +69,8 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
 static ikt_status find_graph(ikt_context *ctx, hid_t file, const char *file_name, char *path,
                              size_t size) {
     walk w = {.depth = 1};
-    hid_t object = ikt_h5_open_object(file, IKT_GRAPH_GROUP);
-    const bool is_usual =
-        object >= 0 && H5Iget_type(object) == H5I_GROUP && ikt_csr_group_is(object);
-    ikt_h5_close(object);
+    const hid_t usual IKT_AT_END(ikt_h5_end) = ikt_h5_open_group(file, IKT_GRAPH_GROUP);
+    const bool is_usual = usual >= 0 && ikt_csr_group_is(usual);
     if (!is_usual) H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
     snprintf(path, size, "%s", is_usual ? IKT_GRAPH_GROUP : w.first);
     if (is_usual || w.found == 1) return IKT_OK;
@@ -107,26 +102,17 @@ struct ikt_graph_file {
 
 /* What the start is, by type and shape of its data set. */
 static ikt_status look_at_start(ikt_graph_file *f) {
-    hsize_t size[2] = {0, 0};
+    int64_t size[2];
     if (!ikt_h5_has(f->file, "start")) return IKT_OK;
-    hid_t dataset = H5Dopen2(f->file, "start", H5P_DEFAULT);
-    hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
-    hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
-    const bool good = space >= 0 && type >= 0 && H5Tget_class(type) == H5T_FLOAT &&
-                      H5Sget_simple_extent_ndims(space) == 2 &&
-                      H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
-                      (int64_t)size[0] == f->csr.n && size[1] >= 1 && size[1] <= 3;
-    if (good) {
-        f->q = (int64_t)size[1];
-        f->start =
-            H5Tget_size(type) == sizeof(double) ? IKT_GRAPH_START_PCA : IKT_GRAPH_START_LANDMARK;
-    }
-    ikt_h5_close(type);
-    ikt_h5_close(space);
-    ikt_h5_close(dataset);
-    if (good) return IKT_OK;
-    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s: 'start' is not %lld rows of 1 to 3 numbers", f->path,
-                    (long long)f->csr.n);
+    const hid_t dataset IKT_AT_END(ikt_h5_end) = H5Dopen2(f->file, "start", H5P_DEFAULT);
+    if (ikt_h5_class(dataset) != H5T_FLOAT || ikt_h5_shape(dataset, size) != 2 ||
+        size[0] != f->csr.n || size[1] < 1 || size[1] > 3)
+        return ikt_fail(f->ctx, IKT_ERR_DATA, "%s: 'start' is not %lld rows of 1 to 3 numbers",
+                        f->path, (long long)f->csr.n);
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset);
+    f->q = size[1];
+    f->start = H5Tget_size(type) == sizeof(double) ? IKT_GRAPH_START_PCA : IKT_GRAPH_START_LANDMARK;
+    return IKT_OK;
 }
 
 /* Whether the graph is one that a run has kept. */
@@ -196,36 +182,32 @@ static ikt_status open_foreign(ikt_graph_file *f, bool has_path) {
     return IKT_OK;
 }
 
-ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
-    ikt_graph_file *f = NULL;
-    *out = NULL;
-    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "graph file"));
-    *f = (ikt_graph_file){.ctx = ctx,
-                          .lent = ikt_lent_find(ctx, name),
-                          .file = -1,
-                          .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
-    if (f->lent) {
-        const ikt_status st = open_lent(f, name);
-        if (st != IKT_OK) ikt_graph_file_close(&f);
-        *out = f;
-        return st;
-    }
-    /* All of FILE[:PATH] is the file's name where there is such a file. */
+/* COLLECTIVE. All of FILE[:PATH] is the file's name where there is such a file. */
+static ikt_status open_named(ikt_graph_file *f, const char *name) {
     int64_t known[2] = {0, 0}; /* length of the file's name; whether it is of another format */
-    if (ikt_rank(ctx) == 0) {
+    if (ikt_rank(f->ctx) == 0) {
         known[0] = (int64_t)ikt_file_name_length(name);
         snprintf(f->path, sizeof f->path, "%.*s", (int)known[0], name);
         known[1] = ikt_matrix_file_is(f->path);
     }
-    ikt_broadcast(ctx, known, (int64_t)sizeof known, 0);
-    const int64_t length = known[0];
-    snprintf(f->path, sizeof f->path, "%.*s", (int)length, name);
-    ikt_status st =
-        known[1] ? open_foreign(f, name[length] == ':') : ikt_h5_open(ctx, f->path, &f->file);
-    if (st == IKT_OK && !f->foreign)
-        st = ikt_agree(ctx, open_graph(f, name[length] == ':' ? name + length + 1 : ""));
-    if (st != IKT_OK) ikt_graph_file_close(&f);
-    *out = f;
+    ikt_broadcast(f->ctx, known, (int64_t)sizeof known, 0);
+    snprintf(f->path, sizeof f->path, "%.*s", (int)known[0], name);
+    const bool has_path = name[known[0]] == ':';
+    if (known[1]) return open_foreign(f, has_path);
+    IKT_TRY(ikt_h5_open(f->ctx, f->path, &f->file));
+    return ikt_agree(f->ctx, open_graph(f, has_path ? name + known[0] + 1 : ""));
+}
+
+ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
+    *out = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "graph file"));
+    ikt_graph_file *f = *out;
+    *f = (ikt_graph_file){.ctx = ctx,
+                          .lent = ikt_lent_find(ctx, name),
+                          .file = -1,
+                          .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    const ikt_status st = f->lent ? open_lent(f, name) : open_named(f, name);
+    if (st != IKT_OK) ikt_graph_file_close(out);
     return st;
 }
 
@@ -377,7 +359,6 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, cons
     const int64_t n = rows->n, is_last = rows->count > 0 && rows->first + rows->count == n;
     const int64_t count = rows->count + is_last; /* the last also writes where the last row ends */
     const hid_t file = w->out.file;
-    int64_t *global = NULL;
     w->rows = *rows;
     w->count = start[rows->count];
     w->first = ikt_sum_before(w->ctx, w->count);
@@ -395,14 +376,12 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, cons
                       ikt_h5_set_ints(w->group, "shape", 2, (int64_t[]){n, n}) &&
                       ikt_h5_set_text(w->group, "values", IKT_GRAPH_CONDITIONAL);
     IKT_TRY(ikt_h5_output_check(&w->out, good, "the form"));
-    ikt_status st =
-        ikt_agree(w->ctx, ikt_alloc(w->ctx, &global, count, sizeof *global, "graph file"));
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    IKT_ARRAYS(held, w->ctx, "graph file");
+    int64_t *global = ikt_claim(&held, count, sizeof *global);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < count; i++)
         global[i] = w->first + start[i];
-    if (st == IKT_OK)
-        st = write_array(w, "indptr", IKT_PART_I64, n + 1, rows->first, count, global);
-    ikt_free(&global);
-    return st;
+    return write_array(w, "indptr", IKT_PART_I64, n + 1, rows->first, count, global);
 }
 
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *w, const uint32_t *column) {

@@ -18,7 +18,7 @@ typedef enum {
     IKT_GRAPH_START_LANDMARK
 } ikt_graph_start;
 
-/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/lent.h), or FILE
+/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/source.h), or FILE
  * or FILE:PATH, PATH being the group of a sparse matrix in it; without one, `graph`, or else the
  * only square sparse matrix by rows that the file has. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such
  * group, none or several to choose from, with their names; not square; no CSR matrix);
@@ -86,7 +86,7 @@ typedef enum { IKT_GRAPH_FIRST = 1, IKT_GRAPH_CURRENT = IKT_GRAPH_FIRST } ikt_gr
 #define IKT_GRAPH_GROUP       "graph"
 #define IKT_GRAPH_CONDITIONAL "conditional"
 
-/* Writing a kept graph (graph_file.h): begun before the run, filled as its parts are there. */
+/* Writing a kept graph: begun before the run, filled as its parts are there. */
 
 typedef struct ikt_graph_writer ikt_graph_writer;
 
@@ -109,7 +109,7 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *writer, const uint32_t *column);
 ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weight);
 
-/* What belongs to the rows: their slots; the start (see graph_file.h), q numbers a row; labels.
+/* What belongs to the rows: their slots; the start (see above), q numbers a row; labels.
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_graph_writer_slots(ikt_graph_writer *writer, uint32_t *slot);
 ikt_status ikt_graph_writer_start(ikt_graph_writer *writer, ikt_graph_start what, int64_t q,

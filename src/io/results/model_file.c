@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
 
@@ -20,21 +20,6 @@ typedef struct {
     size_t row_bytes; /* dense */
 } layout;
 
-/* Whether a file of that shape may have the part. */
-static bool belongs(const ikt_model_shape *s, ikt_model_part part) {
-    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
-    if (part == IKT_MODEL_ROWS) return s->has_rows;
-    if (part == IKT_MODEL_SCALES) return s->has_rows && !by_classes;
-    if (part == IKT_MODEL_CODES) return ikt_model_has_codes(s);
-    if (part == IKT_MODEL_CENTRES || part == IKT_MODEL_PARTITIONINGS) return ikt_model_has_cells(s);
-    if (part == IKT_MODEL_SUPPORT_ROWS) return by_classes && !s->is_of_similarities;
-    if (part == IKT_MODEL_LANDMARK_ROWS)
-        return s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
-    if (part == IKT_MODEL_LANDMARK_CODES) return s->kernel == IKT_MODEL_OF_ISOLATION;
-    if (part >= IKT_MODEL_LANDMARKS) return s->placing == IKT_PLACING_PROJECTION;
-    return part < IKT_MODEL_SUPPORT || by_classes;
-}
-
 static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const int bytes = ikt_model_code_bytes(s);
     const hid_t code = bytes == 1   ? H5T_NATIVE_UINT8
@@ -46,6 +31,8 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     const bool by_rows = by_classes && !s->is_of_similarities;
     const bool by_kernel = s->placing == IKT_PLACING_PROJECTION;
     const bool celled = ikt_model_has_cells(s);
+    const bool by_rows_of_landmarks =
+        s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
     const layout all[IKT_MODEL_PARTS] = {
         [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
         [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
@@ -70,9 +57,9 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0},
         [IKT_MODEL_LANDMARKS] = {"kernel/landmarks", H5T_NATIVE_INT64, s->support, 0, by_kernel, 0},
         [IKT_MODEL_LANDMARK_ROWS] = {"kernel/rows", H5T_NATIVE_FLOAT, s->support, s->columns,
-                                     belongs(s, IKT_MODEL_LANDMARK_ROWS), 0},
+                                     by_rows_of_landmarks, 0},
         [IKT_MODEL_LANDMARK_CODES] = {"kernel/codes", code, s->support, s->t,
-                                      belongs(s, IKT_MODEL_LANDMARK_CODES), 0},
+                                      s->kernel == IKT_MODEL_OF_ISOLATION, 0},
         [IKT_MODEL_KERNEL_WEIGHTS] = {"kernel/weights", H5T_NATIVE_DOUBLE, s->q, s->support,
                                       by_kernel, 0},
         [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", H5T_NATIVE_DOUBLE, s->support, 0, by_kernel, 0},
@@ -83,13 +70,71 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
     return one;
 }
 
+/* Whether a file of that shape may have the part. */
+static bool belongs(const layout *of, int part) {
+    return of->is_needed || part == IKT_MODEL_LABELS || part == IKT_MODEL_FILL;
+}
+
 _Static_assert((int)IKT_MODEL_PARTS <= (int)IKT_H5_OBJECTS_MOST, "closed together at the end");
 
-/* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
-enum { NUMBERS = 11, METRIC_MOST = 3 };
-static const char *const number_name[NUMBERS] = {
-    "rows", "dimensions",    "input_columns", "columns",    "distinct_centres", "t",
-    "psi",  "rows_of_bytes", "is_shifted",    "is_reduced", "unit_length"};
+enum { METRIC_MOST = 3 };
+
+/* When a model has an attribute; OF_: by what new rows are placed. */
+typedef enum { ALWAYS, NOT_ZERO, PLACED, OF_CLASSES, OF_PROJECTION, OF_BOTH } presence;
+
+#define MEMBER(name) offsetof(ikt_model_shape, name)
+
+/* The members of the shape that are attributes of the root. */
+static const struct {
+    const char *name;
+    size_t member;
+    bool is_flag; /* 0 or 1 */
+    presence when;
+} attribute[] = {{"rows", MEMBER(n), false, ALWAYS},
+                 {"dimensions", MEMBER(q), false, ALWAYS},
+                 {"input_columns", MEMBER(d), false, ALWAYS},
+                 {"columns", MEMBER(columns), false, ALWAYS},
+                 {"distinct_centres", MEMBER(centres), false, ALWAYS},
+                 {"t", MEMBER(t), false, ALWAYS},
+                 {"psi", MEMBER(psi), false, ALWAYS},
+                 {"rows_of_bytes", MEMBER(is_u8), true, ALWAYS},
+                 {"is_shifted", MEMBER(is_shifted), true, ALWAYS},
+                 {"is_reduced", MEMBER(is_reduced), true, ALWAYS},
+                 {"unit_length", MEMBER(is_unit), true, ALWAYS},
+                 {"metric", MEMBER(metric), false, NOT_ZERO},
+                 {"placing", MEMBER(placing), false, NOT_ZERO},
+                 {"holds_rows", MEMBER(has_rows), true, PLACED},
+                 {"support", MEMBER(support), false, OF_BOTH},
+                 {"classes", MEMBER(classes), false, OF_CLASSES},
+                 {"lanes", MEMBER(lanes), false, OF_CLASSES},
+                 {"kernel", MEMBER(kernel), false, OF_PROJECTION},
+                 {"of_similarities", MEMBER(is_of_similarities), true, OF_BOTH}};
+enum { ATTRIBUTES = sizeof attribute / sizeof *attribute };
+
+static int64_t get_number(const ikt_model_shape *s, int a) {
+    const void *at = (const char *)s + attribute[a].member;
+    return attribute[a].is_flag ? *(const bool *)at : *(const int64_t *)at;
+}
+
+static void set_number(ikt_model_shape *s, int a, int64_t value) {
+    void *at = (char *)s + attribute[a].member;
+    if (attribute[a].is_flag)
+        *(bool *)at = value != 0;
+    else
+        *(int64_t *)at = value;
+}
+
+static bool has_attribute(const ikt_model_shape *s, int a) {
+    const bool by_classes = s->placing == IKT_PLACING_CLASSES;
+    const bool by_projection = s->placing == IKT_PLACING_PROJECTION;
+    const bool has[] = {[ALWAYS] = true,
+                        [NOT_ZERO] = get_number(s, a) != 0,
+                        [PLACED] = s->placing != 0,
+                        [OF_CLASSES] = by_classes,
+                        [OF_PROJECTION] = by_projection,
+                        [OF_BOTH] = by_classes || by_projection};
+    return has[attribute[a].when];
+}
 
 /* COLLECTIVE. Reads rows of a part, or writes them where `write_from` is given. Where rows in
  * memory have gaps between them, they are packed or moved apart block by block.
@@ -103,20 +148,20 @@ static ikt_status transfer(ikt_context *ctx, hid_t dataset, const layout *of, in
     const int64_t bytes = (int64_t)of->row_bytes,
                   block = bytes < BLOCK_BYTES ? BLOCK_BYTES / bytes : 1;
     const int64_t steps = ikt_max_one(ctx, (count + block - 1) / block);
-    char *packed = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &packed, block, of->row_bytes, "model"));
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_ARRAYS(held, ctx, "model");
+    char *packed = ikt_claim(&held, block, of->row_bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t step = 0; step < steps; step++) {
         const int64_t done = step * block < count ? step * block : count;
         const int64_t now = count - done < block ? count - done : block;
         for (int64_t i = 0; write_from && i < now; i++)
             memcpy(packed + i * bytes, write_from + (done + i) * stride, of->row_bytes);
-        st = write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
-                        : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed);
-        for (int64_t i = 0; !write_from && st == IKT_OK && i < now; i++)
+        IKT_TRY(write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
+                           : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed));
+        for (int64_t i = 0; !write_from && i < now; i++)
             memcpy(read_to + (done + i) * stride, packed + i * bytes, of->row_bytes);
     }
-    ikt_free(&packed);
-    return st;
+    return IKT_OK;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -142,15 +187,11 @@ ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overw
 }
 
 ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s) {
-    const int64_t number[NUMBERS] = {s->n,          s->q,          s->d,      s->columns,
-                                     s->centres,    s->t,          s->psi,    s->is_u8,
-                                     s->is_shifted, s->is_reduced, s->is_unit};
     int64_t bytes = IKT_H5_FILE_BYTES;
     w->shape = *s;
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(s, (ikt_model_part)part);
-        if (belongs(s, (ikt_model_part)part))
-            bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
+        if (belongs(&of, part)) bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
@@ -163,28 +204,15 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
                                                       : IKT_MODEL_FIRST;
     bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
                 ikt_h5_set_int(w->out.file, "format_version", version);
-    for (int i = 0; i < NUMBERS && good; i++)
-        good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
-    if (good && s->metric != 0) good = ikt_h5_set_int(w->out.file, "metric", s->metric);
-    if (good && s->placing != 0)
-        good = ikt_h5_set_int(w->out.file, "placing", s->placing) &&
-               ikt_h5_set_int(w->out.file, "holds_rows", s->has_rows);
-    if (good && by_classes)
-        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
-               ikt_h5_set_int(w->out.file, "classes", s->classes) &&
-               ikt_h5_set_int(w->out.file, "lanes", s->lanes) &&
-               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
-    if (good && by_kernel)
-        good = ikt_h5_set_int(w->out.file, "support", s->support) &&
-               ikt_h5_set_int(w->out.file, "kernel", s->kernel) &&
-               ikt_h5_set_int(w->out.file, "of_similarities", s->is_of_similarities);
+    for (int a = 0; a < ATTRIBUTES && good; a++)
+        good = !has_attribute(s, a) ||
+               ikt_h5_set_int(w->out.file, attribute[a].name, get_number(s, a));
     const char *own = by_classes ? "fisher" : by_kernel ? "kernel" : NULL;
-    hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
-    hid_t second = group >= 0 && own ? ikt_h5_create_group(w->out.file, own) : -1;
-    ikt_status st = ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
-    ikt_h5_close(group);
-    ikt_h5_close(second);
-    return st;
+    const hid_t group IKT_AT_END(ikt_h5_end) =
+        good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
+    const hid_t second IKT_AT_END(ikt_h5_end) =
+        group >= 0 && own ? ikt_h5_create_group(w->out.file, own) : -1;
+    return ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
 }
 
 const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer) {
@@ -197,7 +225,8 @@ ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64
     const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
     hid_t *dataset = &w->part[part];
     if (*dataset < 0)
-        IKT_TRY(ikt_h5_create_rows(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, dataset));
+        IKT_TRY(ikt_h5_create(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, IKT_H5_CHECKED,
+                              dataset));
     for (int64_t i = 0; i < count; i++) /* the part's number goes where no row number reaches */
         w->hash += ikt_hash_bytes((const char *)rows + i * step, of.row_bytes,
                                   (uint64_t)(first + i) + ((uint64_t)part << 56));
@@ -245,16 +274,8 @@ ikt_status ikt_model_file_damaged(const ikt_model_file *f, const char *what) {
     return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is damaged: %s", f->path, what);
 }
 
-/* The sizes of a model of classes; false where they do not fit together. */
-static bool read_class_sizes(ikt_model_file *f) {
-    ikt_model_shape *s = &f->shape;
-    int64_t of_similarities = 0;
-    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
-        !ikt_h5_get_int(f->file, "classes", &s->classes) ||
-        !ikt_h5_get_int(f->file, "lanes", &s->lanes) ||
-        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
-        return false;
-    s->is_of_similarities = of_similarities != 0;
+/* Whether the sizes of a model of classes fit together. */
+static bool class_sizes_fit(const ikt_model_shape *s) {
     return s->classes >= 2 && s->support >= 2 * s->classes && s->support <= s->n &&
            s->support <= INT32_MAX && s->lanes >= s->support && s->lanes <= INT32_MAX &&
            (!s->is_of_similarities || s->d == s->support);
@@ -267,14 +288,7 @@ static bool cells_fit(const ikt_model_shape *s) {
 }
 
 /* The same of a map of similarities. */
-static bool read_kernel_sizes(ikt_model_file *f) {
-    ikt_model_shape *s = &f->shape;
-    int64_t of_similarities = 0;
-    if (!ikt_h5_get_int(f->file, "support", &s->support) ||
-        !ikt_h5_get_int(f->file, "kernel", &s->kernel) ||
-        !ikt_h5_get_int(f->file, "of_similarities", &of_similarities))
-        return false;
-    s->is_of_similarities = of_similarities != 0;
+static bool kernel_sizes_fit(const ikt_model_shape *s) {
     return s->kernel >= IKT_MODEL_OF_LINEAR && s->kernel <= IKT_MODEL_OF_GIVEN && s->support >= 3 &&
            s->support <= s->n && s->support <= INT32_MAX &&
            s->is_of_similarities == (s->kernel == IKT_MODEL_OF_GIVEN) &&
@@ -283,31 +297,23 @@ static bool read_kernel_sizes(ikt_model_file *f) {
 }
 
 static ikt_status read_shape(ikt_model_file *f) {
-    int64_t number[NUMBERS];
+    ikt_model_shape *s = &f->shape;
     char what[128];
-    for (int i = 0; i < NUMBERS; i++) {
-        if (ikt_h5_get_int(f->file, number_name[i], &number[i]) && number[i] >= 0) continue;
-        snprintf(what, sizeof what, "attribute %s is missing or wrong", number_name[i]);
-        return ikt_model_file_damaged(f, what);
+    for (int a = 0; a < ATTRIBUTES; a++) {
+        const presence when = attribute[a].when;
+        int64_t value = 0;
+        const bool is_there = ikt_h5_get_int(f->file, attribute[a].name, &value);
+        if (when == ALWAYS && !(is_there && value >= 0)) {
+            snprintf(what, sizeof what, "attribute %s is missing or wrong", attribute[a].name);
+            return ikt_model_file_damaged(f, what);
+        }
+        if (when >= OF_CLASSES && !has_attribute(s, a)) continue;
+        if (when >= OF_CLASSES && !is_there)
+            return ikt_model_file_damaged(f, "its sizes do not fit together");
+        set_number(s, a, is_there ? value : 0);
     }
-    f->shape = (ikt_model_shape){.n = number[0],
-                                 .q = number[1],
-                                 .d = number[2],
-                                 .columns = number[3],
-                                 .centres = number[4],
-                                 .t = number[5],
-                                 .psi = number[6],
-                                 .is_u8 = number[7] != 0,
-                                 .is_shifted = number[8] != 0,
-                                 .is_reduced = number[9] != 0,
-                                 .is_unit = number[10] != 0};
-    if (!ikt_h5_get_int(f->file, "metric", &f->shape.metric)) f->shape.metric = 0;
-    int64_t has_rows = 0;
-    if (!ikt_h5_get_int(f->file, "placing", &f->shape.placing)) f->shape.placing = 0;
-    f->shape.has_rows = ikt_h5_get_int(f->file, "holds_rows", &has_rows) && has_rows != 0;
-    const ikt_model_shape *s = &f->shape;
-    const bool fits = s->placing == IKT_PLACING_CLASSES      ? read_class_sizes(f)
-                      : s->placing == IKT_PLACING_PROJECTION ? !s->has_rows && read_kernel_sizes(f)
+    const bool fits = s->placing == IKT_PLACING_CLASSES      ? class_sizes_fit(s)
+                      : s->placing == IKT_PLACING_PROJECTION ? !s->has_rows && kernel_sizes_fit(s)
                       : s->has_rows                          ? s->placing == IKT_PLACING_TRIPLETS
                                                              : cells_fit(s);
     bool good = fits && s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
@@ -337,7 +343,7 @@ static ikt_status open_parts(ikt_model_file *f) {
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(&f->shape, (ikt_model_part)part);
         char what[128];
-        if (!belongs(&f->shape, (ikt_model_part)part)) continue;
+        if (!belongs(&of, part)) continue;
         if (!ikt_h5_has(f->file, of.name)) {
             if (of.is_needed) return ikt_h5_missing(f->ctx, f->file, f->path, of.name);
             continue;

@@ -5,17 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_contents.h"
 #include "io/hdf5/parts_h5.h"
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
 #include "io/sources/source.h"
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -35,28 +33,34 @@ static ikt_status make_group(const ikt_h5_output *out, const char *name, hid_t *
     return ikt_h5_output_check(out, *group >= 0, name);
 }
 
+/* COLLECTIVE. A group of parts. */
+static ikt_status write_group(const ikt_h5_output *out, const char *name, const ikt_part *parts,
+                              int64_t count) {
+    hid_t group IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(make_group(out, name, &group));
+    return ikt_parts_write(out->ctx, group, false, parts, count);
+}
+
+static bool write_notes(hid_t group, const ikt_note *notes, int64_t count) {
+    bool good = true;
+    for (int64_t i = 0; i < count && good; i++)
+        good = ikt_h5_set_text(group, notes[i].name, notes[i].text);
+    return good;
+}
+
 /* COLLECTIVE. Facts of every equal run, and below them what varies. */
 static ikt_status write_provenance(const ikt_h5_output *out, const ikt_result *r) {
     const ikt_part seconds = shared("trace_seconds", IKT_PART_F64, r->n_trace, r->trace_seconds);
-    hid_t facts, run = -1;
-    ikt_status st = make_group(out, "provenance", &facts);
-    if (st == IKT_OK) {
-        bool good = ikt_h5_set_text(facts, "configuration", r->configuration);
-        for (int64_t i = 0; i < r->n_facts && good; i++)
-            good = ikt_h5_set_text(facts, r->facts[i].name, r->facts[i].text);
-        st = ikt_h5_output_check(out, good, "the provenance");
-    }
-    if (st == IKT_OK) st = make_group(out, "provenance/run", &run);
-    if (st == IKT_OK) {
-        bool good = true;
-        for (int64_t i = 0; i < r->n_circumstances && good; i++)
-            good = ikt_h5_set_text(run, r->circumstances[i].name, r->circumstances[i].text);
-        st = ikt_h5_output_check(out, good, "the provenance of the run");
-    }
-    if (st == IKT_OK) st = ikt_parts_write(out->ctx, run, false, &seconds, 1);
-    ikt_h5_close(run);
-    ikt_h5_close(facts);
-    return st;
+    hid_t facts IKT_AT_END(ikt_h5_end) = -1, run IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(make_group(out, "provenance", &facts));
+    IKT_TRY(ikt_h5_output_check(out,
+                                ikt_h5_set_text(facts, "configuration", r->configuration) &&
+                                    write_notes(facts, r->facts, r->n_facts),
+                                "the provenance"));
+    IKT_TRY(make_group(out, "provenance/run", &run));
+    IKT_TRY(ikt_h5_output_check(out, write_notes(run, r->circumstances, r->n_circumstances),
+                                "the provenance of the run"));
+    return ikt_parts_write(out->ctx, run, false, &seconds, 1);
 }
 
 /* COLLECTIVE. Numbers of single rows. */
@@ -64,15 +68,22 @@ static ikt_status write_diagnostics(const ikt_h5_output *out, const ikt_result *
     static const ikt_part_type type[] = {[IKT_COLUMN_FLOAT] = IKT_PART_F32,
                                          [IKT_COLUMN_DOUBLE] = IKT_PART_F64,
                                          [IKT_COLUMN_INT64] = IKT_PART_I64};
-    hid_t group;
-    ikt_status st = make_group(out, "diagnostics", &group);
-    for (int64_t c = 0; c < r->n_columns && st == IKT_OK; c++) {
+    hid_t group IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(make_group(out, "diagnostics", &group));
+    for (int64_t c = 0; c < r->n_columns; c++) {
         const ikt_result_column *column = &r->columns[c];
         const ikt_part part = rows_of(r, column->name, type[column->type], 0, column->values);
-        st = ikt_parts_write(out->ctx, group, false, &part, 1);
+        IKT_TRY(ikt_parts_write(out->ctx, group, false, &part, 1));
     }
-    ikt_h5_close(group);
-    return st;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. What a run that is extended goes on from. */
+static ikt_status write_state(const ikt_h5_output *out, const ikt_result *r) {
+    hid_t group IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(make_group(out, "state", &group));
+    IKT_TRY(ikt_stage_head_write(out->ctx, group, &r->state_head));
+    return ikt_parts_write(out->ctx, group, false, r->state, r->n_state);
 }
 
 static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
@@ -98,24 +109,9 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
         rows[count++] = rows_of(r, "labels", IKT_PART_I64, 0, r->labels);
     if (r->n_marked > 0) rows[count++] = shared("marked", IKT_PART_I64, r->n_marked, r->marked);
     IKT_TRY(ikt_parts_write(out->ctx, out->file, false, rows, count));
-    hid_t group;
-    ikt_status st = make_group(out, "trace", &group);
-    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, columns);
-    ikt_h5_close(group);
-    IKT_TRY(st);
-    if (r->n_state > 0) {
-        st = make_group(out, "state", &group);
-        if (st == IKT_OK) st = ikt_stage_head_write(out->ctx, group, &r->state_head);
-        if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, r->state, r->n_state);
-        ikt_h5_close(group);
-        IKT_TRY(st);
-    }
-    if (r->n_fisher > 0) {
-        st = make_group(out, "fisher", &group);
-        if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, r->fisher, r->n_fisher);
-        ikt_h5_close(group);
-        IKT_TRY(st);
-    }
+    IKT_TRY(write_group(out, "trace", trace, columns));
+    if (r->n_state > 0) IKT_TRY(write_state(out, r));
+    if (r->n_fisher > 0) IKT_TRY(write_group(out, "fisher", r->fisher, r->n_fisher));
     if (r->n_columns > 0) IKT_TRY(write_diagnostics(out, r));
     return write_provenance(out, r);
 }
@@ -157,7 +153,7 @@ struct ikt_result_file {
 };
 
 static ikt_status open_embedding(ikt_result_file *f) {
-    hsize_t size[2] = {0, 0};
+    int64_t size[2];
     int64_t version = IKT_RESULT_CURRENT; /* a file of another program has none */
     char format[32];
     ikt_h5_short_text(f->file, "format", format, sizeof format);
@@ -168,18 +164,13 @@ static ikt_status open_embedding(ikt_result_file *f) {
                         "%s has format version %lld; this program reads up to %d: use a newer "
                         "iktsne",
                         f->path, (long long)version, IKT_RESULT_CURRENT);
-    if (ikt_h5_has(f->file, "embedding"))
-        f->embedding = H5Dopen2(f->file, "embedding", H5P_DEFAULT);
-    hid_t space = f->embedding < 0 ? -1 : H5Dget_space(f->embedding);
-    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
-                H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[1] >= 1 &&
-                size[1] <= COLUMNS_MOST;
-    ikt_h5_close(space);
-    f->n = (int64_t)size[0];
+    f->embedding = ikt_h5_open_dataset(f->file, "embedding");
+    const int dimensions = ikt_h5_shape(f->embedding, size);
+    f->n = size[0];
     f->q = (int)size[1];
-    if (fits) return IKT_OK;
+    if (dimensions == 2 && size[1] >= 1 && size[1] <= COLUMNS_MOST) return IKT_OK;
     char maps[512];
-    ikt_h5_list_maps(f->file, COLUMNS_MOST, maps, sizeof maps);
+    ikt_h5_list_tables(f->file, COLUMNS_MOST, maps, sizeof maps);
     if (maps[0])
         return ikt_fail(
             f->ctx, IKT_ERR_DATA,
@@ -230,22 +221,25 @@ static ikt_status open_source(ikt_result_file *f, const char *what) {
                     ikt_source_is_sparse(f->source) ? " of a sparse matrix" : "", COLUMNS_MOST);
 }
 
-ikt_status ikt_result_open(ikt_context *ctx, const char *name, ikt_result_file **out) {
-    ikt_result_file *f = NULL;
-    char what[IKT_PATH_MAX];
+/* COLLECTIVE. Opens what the name of f means. */
+static ikt_status open_map(ikt_result_file *f) {
+    char what[IKT_PATH_MAX] = "";
     bool is_hdf5 = false;
+    if (!ikt_lent_find(f->ctx, f->name)) IKT_TRY(find_file(f, what, &is_hdf5));
+    if (!is_hdf5 || what[0]) return open_source(f, what);
+    IKT_TRY(ikt_h5_open(f->ctx, f->path, &f->file));
+    return ikt_agree(f->ctx, open_embedding(f));
+}
+
+ikt_status ikt_result_open(ikt_context *ctx, const char *name, ikt_result_file **out) {
     *out = NULL;
-    IKT_TRY(ikt_alloc_all(ctx, &f, 1, sizeof *f, "result"));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "result"));
+    ikt_result_file *f = *out;
     f->ctx = ctx;
     f->file = f->embedding = f->state = -1;
     snprintf(f->name, sizeof f->name, "%s", name);
-    what[0] = '\0';
-    ikt_status st = ikt_lent_find(ctx, name) ? IKT_OK : find_file(f, what, &is_hdf5);
-    const bool is_run = is_hdf5 && !what[0];
-    if (st == IKT_OK && is_run) st = ikt_h5_open(ctx, f->path, &f->file);
-    if (st == IKT_OK) st = is_run ? ikt_agree(ctx, open_embedding(f)) : open_source(f, what);
-    if (st != IKT_OK) ikt_result_close(&f);
-    *out = f;
+    const ikt_status st = open_map(f);
+    if (st != IKT_OK) ikt_result_close(out);
     return st;
 }
 
@@ -279,10 +273,11 @@ int ikt_result_dimensions(const ikt_result_file *file) {
 static ikt_status read_source(ikt_result_file *f, int64_t first, int64_t count, float *y) {
     const ikt_type type = ikt_source_type(f->source);
     const char *missing = ikt_source_missing(f->source);
-    void *stored = NULL;
-    ikt_status st =
-        ikt_agree(f->ctx, ikt_alloc(f->ctx, &stored, count * f->q, ikt_type_size(type), "map"));
-    if (st == IKT_OK) st = ikt_source_read(f->source, first, count, stored);
+    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, f->ctx, "map");
+    void *stored = ikt_claim(&held, count * f->q, ikt_type_size(type));
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_source_read(f->source, first, count, stored));
     for (int64_t e = 0; st == IKT_OK && e < count * f->q; e++) {
         const double value = ikt_number_at(type, stored, e);
         y[e] = (float)value;
@@ -293,7 +288,6 @@ static ikt_status read_source(ikt_result_file *f, int64_t first, int64_t count, 
                       (long long)(e % f->q), value, missing[0] ? " (" : "", missing,
                       missing[0] ? ")" : "");
     }
-    ikt_free(&stored);
     return ikt_agree(f->ctx, st);
 }
 
@@ -331,8 +325,7 @@ ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **tex
 ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {
     bool is_known = false;
     ikt_status st = IKT_OK;
-    if (f->state < 0 && !f->source && ikt_h5_has(f->file, "state"))
-        f->state = H5Gopen2(f->file, "state", H5P_DEFAULT);
+    if (f->state < 0 && !f->source) f->state = ikt_h5_open_group(f->file, "state");
     if (f->state >= 0) st = ikt_stage_head_read(f->ctx, f->state, &f->head, &is_known);
     if (st == IKT_OK && !is_known)
         st = ikt_fail(f->ctx, IKT_ERR_USAGE,
@@ -377,13 +370,12 @@ ikt_status ikt_result_notes(ikt_result_file *f, ikt_note_visitor visit, void *se
     walk w = {f, visit, self, false, IKT_OK};
     for (int g = 0; g < 2 && !f->source; g++) {
         if (!ikt_h5_has(f->file, groups[g])) continue;
-        hid_t group = H5Gopen2(f->file, groups[g], H5P_DEFAULT);
+        const hid_t group IKT_AT_END(ikt_h5_end) = H5Gopen2(f->file, groups[g], H5P_DEFAULT);
         hsize_t position = 0;
         w.varying = g == 1;
         if (group < 0 ||
             H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, &position, visit_attribute, &w) < 0)
             w.status = ikt_fail(f->ctx, IKT_ERR_FILE, "%s: /%s cannot be read", f->path, groups[g]);
-        ikt_h5_close(group);
     }
     return ikt_agree(f->ctx, w.status);
 }

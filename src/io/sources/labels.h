@@ -1,5 +1,7 @@
-/* Classes of rows: from an HDF5 file, where AnnData keeps them in obs, or from a file of their own.
+/* What stands beside the rows, in their file or in one of its own: classes, numbers and texts; of
+ * an AnnData file also genes, and the colours of classes.
  *
+ * Classes come from an HDF5 file, where AnnData keeps them in obs, or from a file of their own.
  * In an HDF5 file NAME is looked for as /NAME, then as obs/NAME. It may be
  *   integers          of any type, or floating numbers that are integers; also as one row or column
  *   truth values      an enumeration FALSE, TRUE
@@ -17,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic_file.h"
+#include "base/context.h"
 #include "base/status.h"
 #include "io/formats/class_labels.h"
 
@@ -67,5 +71,77 @@ ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, i
  * numbers; false where there is no such file. Errors: those of ikt_labels_have_names and of
  * ikt_csv_file_open. */
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named);
+
+/* "FILE" and "FILE:PART" as the options of columns, labels and texts name what they read. */
+
+typedef struct {
+    char file[IKT_PATH_MAX]; /* "" where there is none of that name */
+    char part[IKT_PATH_MAX]; /* a data set or a column; "" where none is named */
+    bool is_hdf5, is_csv;    /* by the content of the file */
+} ikt_place;
+
+/* COLLECTIVE. Takes a name apart, as rank 0 sees the file: other nodes need not see the same names.
+ * Errors: IKT_ERR_FILE: what is there is no regular file, or cannot be read. */
+ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place);
+
+/* A text for each row, of any length: strings of an HDF5 file, or a column of a CSV file.
+ *
+ * NAME is FILE:COLUMN. In an HDF5 file COLUMN is a data set of strings, /COLUMN or obs/COLUMN (of
+ * an AnnData); in a CSV file it is a heading, or a number from 1. Texts come as UTF-8; those that
+ * are not are taken for Latin-1, with a warning.
+ */
+
+/* What NAME stands for. */
+typedef enum {
+    IKT_TEXTS_NONE,    /* no texts: numbers, categories, or nothing at all */
+    IKT_TEXTS_STRINGS, /* strings of an HDF5 file */
+    IKT_TEXTS_CELLS    /* of a CSV file, which may be numbers, too */
+} ikt_texts_kind;
+
+/* COLLECTIVE. Looks without reading. Errors: IKT_ERR_FILE. */
+ikt_status ikt_texts_look(ikt_context *ctx, const char *name, ikt_texts_kind *kind);
+
+/* Texts of this rank's rows; one that is missing is "". */
+typedef struct {
+    int64_t count;
+    const char **text; /* [count] */
+    char *bytes;       /* all of them, each with its terminating zero */
+} ikt_texts;
+
+/* COLLECTIVE. Reads the texts of rows first .. first + count - 1.
+ *   n     rows that there must be
+ *   out   free with ikt_texts_free, also after a failure
+ * Of a CSV file every rank reads all and keeps its own. Errors: IKT_ERR_DATA (another number of
+ * rows, no texts), IKT_ERR_USAGE (no such column), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_texts_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
+                          int64_t count, ikt_texts *out);
+void ikt_texts_free(ikt_texts *texts);
+
+/* What an AnnData file knows beside rows and columns: its genes by name, and the colours of its
+ * categories. See https://anndata.readthedocs.io, "On-disk format".
+ */
+
+/* COLLECTIVE. The values of some variables (genes) in rows first .. first + count - 1.
+ *   path     of the file
+ *   matrix   "X", "raw/X" or "layers/NAME": dense, or sparse by rows (CSR) or by columns (CSC)
+ *   names    [wanted] of variables: entries of the index of var (of raw/var for raw/X), or else of
+ *            its column feature_name, gene_symbols, gene_name or gene_short_name; the first wins
+ *   n        rows that the matrix must have
+ *   values   [wanted * count], gene after gene
+ * Errors: IKT_ERR_DATA (no AnnData, no such matrix or gene, another number of rows), IKT_ERR_FILE,
+ * IKT_ERR_RESOURCE. Time: a matrix that is dense or by rows is read once, whole, shared by the
+ * ranks; of one by columns, each rank reads the columns asked for. */
+ikt_status ikt_anndata_genes(ikt_context *ctx, const char *path, const char *matrix,
+                             const char *const *names, int64_t wanted, int64_t n, int64_t first,
+                             int64_t count, double *values);
+
+/* COLLECTIVE. Colours that the file gives the categories of column NAME of obs: uns/NAME_colors, as
+ * scanpy writes them, "#rrggbb".
+ *   name     FILE:COLUMN; a file that is no AnnData, or has no such list, gives none
+ *   count    receives how many there are; 0: none
+ *   colour   receives [count] of 0xRRGGBB, -1 where an entry is no such colour; freed with ikt_free
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_anndata_colours(ikt_context *ctx, const char *name, int64_t *count,
+                               int32_t **colour);
 
 #endif

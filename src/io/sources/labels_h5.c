@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_texts.h"
 #include "io/sources/labels.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -45,8 +44,9 @@ static ikt_status read_list(ikt_context *ctx, hid_t dataset, char **names) {
     const int64_t count = ikt_h5_length(dataset);
     *names = NULL;
     if (count > IKT_CLASS_NAMES_MAX) return too_many(ctx, dataset);
-    ikt_status st = ikt_resize(ctx, &l.text, 1, 1, "class names");
-    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, append, &l);
+    IKT_TRY(ikt_resize(ctx, &l.text, 1, 1, "class names"));
+    const ikt_status st =
+        ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, false, append, &l);
     if (st != IKT_OK) ikt_free(&l.text);
     *names = l.text;
     return st;
@@ -59,6 +59,10 @@ typedef struct {
     bool full;
     int64_t first, *labels;
 } numbering;
+
+static void numbering_end(numbering *n) {
+    ikt_class_names_free(&n->classes);
+}
 
 static ikt_status collect(void *self, int64_t i, const char *text) {
     numbering *n = self;
@@ -77,16 +81,13 @@ static ikt_status number(void *self, int64_t i, const char *text) {
  * IKT_CLASS_NAMES_MAX of them. */
 static ikt_status find_classes(ikt_context *ctx, hid_t dataset, char **names) {
     const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
-    numbering n = {.ctx = ctx};
+    numbering n IKT_AT_END(numbering_end) = {.ctx = ctx};
     *names = NULL;
-    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &n);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_class_names_join(ctx, &n.classes, &n.full);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, n.full ? too_many(ctx, dataset)
-                                   : ikt_class_names_list(ctx, &n.classes, names));
-    ikt_class_names_free(&n.classes);
-    return st;
+    IKT_TRY(ikt_agree(
+        ctx, ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, false, collect, &n)));
+    IKT_TRY(ikt_class_names_join(ctx, &n.classes, &n.full));
+    return ikt_agree(ctx, n.full ? too_many(ctx, dataset)
+                                 : ikt_class_names_list(ctx, &n.classes, names));
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -106,13 +107,14 @@ typedef struct {
     hid_t texts;            /* `values`, where they are texts, or negative */
 } labels_place;
 
+static void place_end(const labels_place *p) {
+    ikt_h5_close(p->categories);
+    ikt_h5_close(p->texts);
+}
+
 static bool is_compound(hid_t file, const char *name) {
-    hid_t object = ikt_h5_open_object(file, name);
-    hid_t type = object >= 0 && H5Iget_type(object) == H5I_DATASET ? H5Dget_type(object) : -1;
-    const bool is = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
-    ikt_h5_close(type);
-    ikt_h5_close(object);
-    return is;
+    const hid_t set IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(file, name);
+    return ikt_h5_class(set) == H5T_COMPOUND;
 }
 
 /* What NAME stands for; an empty `object`: nothing. */
@@ -157,21 +159,14 @@ static ikt_status take_dataset(labels_place *p, hid_t codes) {
     hobj_ref_t reference;
     snprintf(p->values, PATH_SIZE, "%s", p->object);
     if (!ikt_h5_has_attribute(codes, "categories")) return IKT_OK;
-    hid_t attribute = H5Aopen(codes, "categories", H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1, found = -1;
+    const hid_t attribute IKT_AT_END(ikt_h5_end) = H5Aopen(codes, "categories", H5P_DEFAULT);
+    const hid_t type IKT_AT_END(ikt_h5_end) = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space IKT_AT_END(ikt_h5_end) = attribute >= 0 ? H5Aget_space(attribute) : -1;
     if (type >= 0 && H5Tequal(type, H5T_STD_REF_OBJ) > 0 && space >= 0 &&
         H5Sget_simple_extent_npoints(space) == 1 &&
         H5Aread(attribute, H5T_STD_REF_OBJ, &reference) >= 0)
-        found = H5Rdereference2(codes, H5P_DEFAULT, H5R_OBJECT, &reference);
-    ikt_h5_close(type);
-    ikt_h5_close(space);
-    ikt_h5_close(attribute);
-    if (found >= 0 && H5Iget_type(found) == H5I_DATASET) {
-        p->categories = found;
-        return IKT_OK;
-    }
-    ikt_h5_close(found);
+        p->categories = H5Rdereference2(codes, H5P_DEFAULT, H5R_OBJECT, &reference);
+    if (H5Iget_type(p->categories) == H5I_DATASET) return IKT_OK;
     return ikt_fail(p->ctx, IKT_ERR_DATA,
                     "%s: the attribute 'categories' of '%s' refers to no data set", p->path,
                     p->object);
@@ -181,19 +176,14 @@ static ikt_status find(labels_place *p, const char *name) {
     char reason[256];
     IKT_TRY(find_object(p, name));
     if (!p->object[0]) return IKT_OK;
-    hid_t object = H5Oopen(p->file, p->object, H5P_DEFAULT);
-    ikt_status st = IKT_OK;
-    if (object >= 0 && H5Iget_type(object) == H5I_GROUP)
-        st = take_group(p);
-    else if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
-        st = take_dataset(p, object);
-    else
-        st = ikt_fail(p->ctx, IKT_ERR_FILE, "%s: '%s' cannot be opened: %s", p->path, p->object,
-                      ikt_h5_reason(reason, sizeof reason));
-    ikt_h5_close(object);
-    if (st != IKT_OK) return st;
+    const hid_t object IKT_AT_END(ikt_h5_end) = H5Oopen(p->file, p->object, H5P_DEFAULT);
+    if (object < 0 || (H5Iget_type(object) != H5I_GROUP && H5Iget_type(object) != H5I_DATASET))
+        return ikt_fail(p->ctx, IKT_ERR_FILE, "%s: '%s' cannot be opened: %s", p->path, p->object,
+                        ikt_h5_reason(reason, sizeof reason));
+    IKT_TRY(H5Iget_type(object) == H5I_GROUP ? take_group(p) : take_dataset(p, object));
+    if (p->categories >= 0) return IKT_OK;
     p->texts = H5Dopen2(p->file, p->values, H5P_DEFAULT);
-    if (p->texts >= 0 && p->categories < 0 && ikt_h5_is_text(p->texts)) return IKT_OK;
+    if (ikt_h5_is_text(p->texts)) return IKT_OK;
     ikt_h5_close(p->texts);
     p->texts = -1;
     return IKT_OK;
@@ -237,42 +227,38 @@ static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count
                       p->path, p->values, (long long)ikt_h5_length(p->texts), (long long)p->n);
     IKT_TRY(ikt_agree(p->ctx, st));
     if (!*names) IKT_TRY(find_classes(p->ctx, p->texts, names));
-    numbering n = {.ctx = p->ctx, .first = first, .labels = labels};
-    char *copy = NULL; /* which is spoilt */
+    numbering n IKT_AT_END(numbering_end) = {.ctx = p->ctx, .first = first, .labels = labels};
+    IKT_ARRAYS(held, p->ctx, "class names");
     const int64_t length = (int64_t)strlen(*names);
-    st = ikt_alloc(p->ctx, &copy, length + 1, 1, "class names");
+    char *copy = ikt_claim(&held, length + 1, 1); /* which is spoilt */
+    st = held.status;
     if (st == IKT_OK) memcpy(copy, *names, (size_t)length);
     if (st == IKT_OK) st = ikt_class_names_add_lines(p->ctx, &n.classes, copy, &n.full);
-    if (st == IKT_OK) st = ikt_h5_visit_texts(p->ctx, p->texts, first, count, number, &n);
-    ikt_free(&copy);
-    ikt_class_names_free(&n.classes);
+    if (st == IKT_OK) st = ikt_h5_visit_texts(p->ctx, p->texts, first, count, false, number, &n);
     return ikt_agree(p->ctx, st);
 }
 
 /* Truth values have names as they stand. */
 static ikt_status name_members(const labels_place *p, char **names) {
     if (*names) return IKT_OK;
-    hid_t dataset = H5Dopen2(p->file, p->values, H5P_DEFAULT);
-    ikt_status st = ikt_h5_enum_names(p->ctx, dataset, names);
-    ikt_h5_close(dataset);
-    return ikt_agree(p->ctx, st);
+    const hid_t dataset IKT_AT_END(ikt_h5_end) = H5Dopen2(p->file, p->values, H5P_DEFAULT);
+    return ikt_agree(p->ctx, ikt_h5_enum_names(p->ctx, dataset, names));
 }
 
 /* COLLECTIVE. Among numbers, missing ones must not be taken for others. */
 static ikt_status apply_mask(const labels_place *p, int64_t first, int64_t count, int64_t *labels) {
-    int64_t *mask = NULL, negative = 0, masked = 0;
+    int64_t negative = 0, masked = 0;
     bool present = false;
-    ikt_status st = ikt_agree(p->ctx, ikt_alloc(p->ctx, &mask, count, sizeof *mask, "labels"));
-    if (st == IKT_OK)
-        st = ikt_column_read_int(p->ctx, p->file, p->path, p->mask, p->n, first, count, mask,
-                                 &present);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+    IKT_ARRAYS(held, p->ctx, "labels");
+    int64_t *mask = ikt_claim(&held, count, sizeof *mask);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(
+        ikt_column_read_int(p->ctx, p->file, p->path, p->mask, p->n, first, count, mask, &present));
+    for (int64_t i = 0; i < count; i++) {
         masked |= mask[i] != 0;
         negative |= !mask[i] && labels[i] < 0;
         if (mask[i]) labels[i] = IKT_LABEL_MISSING;
     }
-    ikt_free(&mask);
-    IKT_TRY(st);
     if (p->texts >= 0 || ikt_max_one(p->ctx, negative) == 0 || ikt_max_one(p->ctx, masked) == 0)
         return IKT_OK;
     return ikt_agree(p->ctx, ikt_fail(p->ctx, IKT_ERR_DATA,
@@ -313,34 +299,37 @@ bool ikt_labels_are_default(const char *name) {
     return strcmp(name, "labels") == 0 || strcmp(name, "/labels") == 0;
 }
 
+/* COLLECTIVE. The names that the file gives the classes of /labels, and whether they are enough. */
+static ikt_status name_default(const labels_place *p, int64_t count, const int64_t *labels,
+                               char **names) {
+    ikt_status st = IKT_OK;
+    if (!*names) st = ikt_label_names_read(p->ctx, p->file, p->path, names);
+    if (st == IKT_OK) ikt_label_names_check(p->ctx, p->path, *names, count, labels);
+    return ikt_agree(p->ctx, st);
+}
+
 ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const char *name,
                            int64_t n, int64_t first, int64_t count, int64_t *labels, bool *present,
                            char **names) {
-    labels_place p = {
+    labels_place p IKT_AT_END(place_end) = {
         .ctx = ctx, .file = file, .path = path, .n = n, .categories = -1, .texts = -1};
     ikt_status st = ikt_agree(ctx, find(&p, name));
     *present = st == IKT_OK && ikt_max_one(ctx, p.object[0] != '\0') > 0;
     if (*present) st = read_place(&p, first, count, labels, names);
-    ikt_h5_close(p.categories);
-    ikt_h5_close(p.texts);
-    if (st == IKT_OK && *present && ikt_labels_are_default(name)) {
-        if (!*names) st = ikt_label_names_read(ctx, file, path, names);
-        if (st == IKT_OK) ikt_label_names_check(ctx, path, *names, count, labels);
-        st = ikt_agree(ctx, st);
-    }
+    if (st == IKT_OK && *present && ikt_labels_are_default(name))
+        st = name_default(&p, count, labels, names);
     if (st != IKT_OK) ikt_free(names);
     return st;
 }
 
 ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path, const char *name,
                                  bool *named) {
-    labels_place p = {.ctx = ctx, .file = file, .path = path, .categories = -1, .texts = -1};
+    labels_place p IKT_AT_END(place_end) = {
+        .ctx = ctx, .file = file, .path = path, .categories = -1, .texts = -1};
     char *members = NULL;
     ikt_status st = ikt_agree(ctx, find(&p, name));
     if (st == IKT_OK && p.object[0]) st = name_members(&p, &members);
     *named = p.categories >= 0 || p.texts >= 0 || members || p.mask[0];
     ikt_free(&members);
-    ikt_h5_close(p.categories);
-    ikt_h5_close(p.texts);
     return st;
 }

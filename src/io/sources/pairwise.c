@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "config/key.h"
 #include "dist/shuffle.h"
 #include "io/formats/matrix_market.h"
 #include "io/hdf5/h5.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
 /* Numbers of a block, unless one row has more. */
 enum { BLOCK_NUMBERS = 1 << 20 };
@@ -25,20 +25,15 @@ static const char purpose[] = "pairs";
 /* COLLECTIVE. Whether PATH is a data set of the HDF5 file, and its attribute `values`. */
 static ikt_status look_at_dataset(ikt_context *ctx, const char *file_name, const char *path,
                                   bool *is_dense, ikt_pairwise *out) {
-    hid_t file;
+    hid_t file IKT_AT_END(ikt_h5_end) = -1;
     char *values = NULL;
-    *is_dense = false;
     IKT_TRY(ikt_h5_open(ctx, file_name, &file));
-    hid_t object = path[0] ? ikt_h5_open_object(file, path) : -1;
+    const hid_t dataset IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(file, path);
     ikt_status st = IKT_OK;
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
-        *is_dense = true;
-        st = ikt_h5_get_text(ctx, object, "values", &values);
-        snprintf(out->values, sizeof out->values, "%s", values ? values : "");
-    }
+    *is_dense = dataset >= 0;
+    if (*is_dense) st = ikt_h5_get_text(ctx, dataset, "values", &values);
+    snprintf(out->values, sizeof out->values, "%s", values ? values : "");
     ikt_free(&values);
-    ikt_h5_close(object);
-    ikt_h5_close(file);
     return ikt_agree(ctx, st);
 }
 
@@ -111,28 +106,26 @@ static ikt_status widen(ikt_context *ctx, const ikt_pairwise *pairs, int64_t fir
     int64_t bad = INT64_MAX;
 #pragma omp parallel for schedule(static) reduction(min : bad) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < count * n; e++) {
-        value[e] = type == IKT_TYPE_U8    ? (double)((const uint8_t *)stored)[e]
-                   : type == IKT_TYPE_F32 ? (double)((const float *)stored)[e]
-                                          : ((const double *)stored)[e];
+        value[e] = ikt_number_at(type, stored, e);
         const bool is_self = e % n == first + e / n;
         if (is_raw) continue;
         if (pairs->diagonal) value[e] = kernel_distance(pairs, first + e / n, e % n, value[e]);
         if (!is_self && !(value[e] >= 0 && value[e] <= DBL_MAX) && e < bad) bad = e;
     }
     if (bad == INT64_MAX) return IKT_OK;
+    const char *name = ikt_source_name(pairs->source);
+    const long long row = first + bad / n, column = bad % n;
     if (pairs->is_kernel)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s, row %lld, column %lld: the similarity is no finite number, or larger "
                         "than the similarities of the two rows with themselves allow, so that "
                         "K_ii + K_jj - 2 K_ij is the square of no distance; are these distances "
                         "(preprocess.matrix=distances)?",
-                        ikt_source_name(pairs->source), (long long)(first + bad / n),
-                        (long long)(bad % n));
+                        name, row, column);
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s, row %lld, column %lld: %g is not a number from 0 on, as every distance "
                     "and every similarity is",
-                    ikt_source_name(pairs->source), (long long)(first + bad / n),
-                    (long long)(bad % n), value[bad]);
+                    name, row, column, value[bad]);
 }
 
 ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
@@ -140,25 +133,19 @@ ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const 
     const int64_t n = pairs->n, most = ikt_max_one(ctx, rows->count);
     const int64_t wanted = BLOCK_NUMBERS > n ? BLOCK_NUMBERS / n : 1;
     const int64_t block = wanted < most ? wanted : most, rounds = (most + block - 1) / block;
-    double *value = NULL;
-    void *stored = NULL;
-    ikt_status st = ikt_alloc(ctx, &value, block * n, sizeof *value, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &stored, block * n, ikt_type_size(ikt_source_type(pairs->source)),
-                       purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t round = 0; st == IKT_OK && round < rounds; round++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    double *value = ikt_claim(&held, block * n, sizeof *value);
+    void *stored = ikt_claim(&held, block * n, ikt_type_size(ikt_source_type(pairs->source)));
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t round = 0; round < rounds; round++) {
         const int64_t done = round * block < rows->count ? round * block : rows->count;
         const int64_t count = rows->count - done < block ? rows->count - done : block;
-        st = ikt_source_read(pairs->source, rows->first + done, count, stored);
-        if (st != IKT_OK) break;
-        st = widen(ctx, pairs, rows->first + done, count, stored, value);
+        IKT_TRY(ikt_source_read(pairs->source, rows->first + done, count, stored));
+        ikt_status st = widen(ctx, pairs, rows->first + done, count, stored, value);
         if (st == IKT_OK && count > 0) st = take(self, rows->first + done, count, value);
-        st = ikt_agree(ctx, st);
+        IKT_TRY(ikt_agree(ctx, st));
     }
-    ikt_free(&value);
-    ikt_free(&stored);
-    return st;
+    return IKT_OK;
 }
 
 /* --- distances of rows that are not there ----------------------------------------------------- */
@@ -179,17 +166,18 @@ static ikt_status take_diagonal(void *self, int64_t first, int64_t count, const 
 /* COLLECTIVE. K_ii of all rows, on every rank. */
 static ikt_status read_diagonal(ikt_context *ctx, ikt_pairwise *pairs) {
     const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    diagonal d = {.first = rows.first, .n = pairs->n};
+    IKT_ARRAYS(held, ctx, purpose);
+    diagonal d = {ikt_claim(&held, rows.count, sizeof *d.own), rows.first, pairs->n};
+    ikt_status st = IKT_OK;
     double *all = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &d.own, rows.count, sizeof *d.own, purpose)));
-    ikt_status st = ikt_pairwise_read(ctx, pairs, &rows, take_diagonal, &d);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, &rows, take_diagonal, &d));
     for (int64_t i = 0; st == IKT_OK && i < rows.count; i++)
         if (!isfinite(d.own[i]))
             st = ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: the similarity with itself is %g",
                           ikt_source_name(pairs->source), (long long)(rows.first + i), d.own[i]);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_share_rows(ctx, &rows, d.own, sizeof *all, purpose, &all);
-    ikt_free(&d.own);
+    IKT_TRY(ikt_agree(ctx, st));
+    st = ikt_share_rows(ctx, &rows, d.own, sizeof *all, purpose, &all);
     pairs->diagonal = all;
     return st;
 }

@@ -2,8 +2,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/sources/pairwise.h"
 
@@ -17,47 +17,80 @@ enum { WINDOWS_NUMBERS = 1 << 22, WINDOW_NUMBERS = 1 << 21 };
 
 static const char purpose[] = "pairs";
 
+/* Squared distances of larger similarities leave single precision. */
+static const double number_most = 8e37;
+
 /* --- one pass --------------------------------------------------------------------------------- */
+
+/* NUMBERS: similarities of either sign, those of a row with itself among them. */
+typedef enum { DISTANCES, SIMILARITIES, NUMBERS } meaning;
 
 typedef struct {
     ikt_context *ctx;
     const ikt_pairwise *pairs;
-    bool are_distances;
-    double largest; /* of pairs of different rows */
-    uint64_t odd;   /* see ikt_hash_entry */
+    meaning what;
+    ikt_pairwise_numbers found; /* `largest` of distances and similarities: of different rows */
+    uint64_t odd;               /* see ikt_hash_entry */
 } looking;
 
-static ikt_status look(void *self, int64_t first, int64_t count, const double *value) {
-    looking *l = self;
-    const int64_t n = l->pairs->n;
-    const double most = sqrt(FLT_MAX);
-    uint64_t odd = 0;
-    double largest = l->largest;
-    int64_t bad = INT64_MAX;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))                         \
-    reduction(min : bad) reduction(+ : odd) reduction(max : largest)
-    for (int64_t e = 0; e < count * n; e++) {
-        const int64_t i = first + e / n, j = e % n;
-        if (i != j) largest = value[e] > largest ? value[e] : largest;
-        odd += ikt_hash_entry(i, j, (float)value[e]);
-        const bool is_bad = value[e] > most || (i == j && value[e] != 0);
-        if (l->are_distances && is_bad && e < bad) bad = e;
-    }
-    l->odd += odd;
-    l->largest = largest;
-    if (bad == INT64_MAX) return IKT_OK;
+/* What is wrong with an entry. */
+static ikt_status refuse(const looking *l, long long row, long long column, double value) {
     const char *name = ikt_source_name(l->pairs->source);
-    const long long row = first + bad / n, column = bad % n;
+    if (l->what == NUMBERS)
+        return ikt_fail(l->ctx, IKT_ERR_DATA,
+                        "%s, row %lld, column %lld: %g is no finite number that fits single "
+                        "precision, as every similarity must be",
+                        name, row, column, value);
     if (row == column)
         return ikt_fail(l->ctx, IKT_ERR_DATA,
                         "%s, row %lld: the distance to itself is %g and not 0; set the diagonal to "
                         "0 (numpy.fill_diagonal), or say preprocess.matrix=similarities if that is "
                         "what these are",
-                        name, row, value[bad]);
+                        name, row, value);
     return ikt_fail(l->ctx, IKT_ERR_DATA,
                     "%s, row %lld, column %lld: the square of %g does not fit single precision; "
                     "divide all entries by one number, which changes nothing",
-                    name, row, column, value[bad]);
+                    name, row, column, value);
+}
+
+static ikt_status look(void *self, int64_t first, int64_t count, const double *value) {
+    looking *l = self;
+    const int64_t n = l->pairs->n;
+    const meaning what = l->what;
+    const double most = sqrt(FLT_MAX);
+    uint64_t odd = 0;
+    double largest = l->found.largest;
+    int64_t bad = INT64_MAX, negative = 0;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))                         \
+    reduction(min : bad) reduction(+ : odd, negative) reduction(max : largest)
+    for (int64_t e = 0; e < count * n; e++) {
+        const int64_t i = first + e / n, j = e % n;
+        const double magnitude = fabs(value[e]);
+        if (what == NUMBERS || i != j) largest = magnitude > largest ? magnitude : largest;
+        negative += value[e] < 0;
+        odd += ikt_hash_entry(i, j, (float)value[e]);
+        const bool is_bad =
+            what == NUMBERS ? !(magnitude <= number_most)
+                            : what == DISTANCES && (value[e] > most || (i == j && value[e] != 0));
+        if (is_bad && e < bad) bad = e;
+    }
+    l->odd += odd;
+    l->found.largest = largest;
+    l->found.negative += negative;
+    for (int64_t i = 0; i < count; i++)
+        l->found.largest_self = fmax(l->found.largest_self, fabs(value[i * n + first + i]));
+    if (bad == INT64_MAX) return IKT_OK;
+    return refuse(l, first + bad / n, bad % n, value[bad]);
+}
+
+/* COLLECTIVE. Goes through all entries; of all ranks. */
+static ikt_status look_through(looking *l) {
+    const ikt_rows rows = ikt_rows_make(l->pairs->n, ikt_size(l->ctx), ikt_rank(l->ctx));
+    IKT_TRY(ikt_pairwise_read(l->ctx, l->pairs, &rows, look, l));
+    ikt_max_f64(l->ctx, &l->found.largest, 1);
+    ikt_max_f64(l->ctx, &l->found.largest_self, 1);
+    l->found.negative = ikt_sum_one(l->ctx, l->found.negative);
+    return IKT_OK;
 }
 
 /* --- windows of columns ----------------------------------------------------------------------- */
@@ -131,25 +164,22 @@ static void compare(const sending *s, const float *mirror, double tolerated, wor
 
 /* COLLECTIVE. The worst of all ranks; of equal ones that of the lowest row. */
 static ikt_status join(ikt_context *ctx, worst_pair *worst) {
-    worst_pair *all = NULL;
-    int64_t *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &all, ikt_size(ctx), sizeof *all, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_gather_counts(ctx, 1, counts);
-        ikt_allgather(ctx, worst, 1, sizeof *worst, all, counts);
-        for (int rank = 0; rank < ikt_size(ctx); rank++)
-            if (is_worse(&all[rank], worst)) *worst = all[rank];
-    }
-    ikt_free(&all);
-    ikt_free(&counts);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    worst_pair *all = ikt_claim(&held, ikt_size(ctx), sizeof *all);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_gather_counts(ctx, 1, counts);
+    ikt_allgather(ctx, worst, 1, sizeof *worst, all, counts);
+    for (int rank = 0; rank < ikt_size(ctx); rank++)
+        if (is_worse(&all[rank], worst)) *worst = all[rank];
+    return IKT_OK;
 }
 
-static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, const char *what,
-                               double tolerated, double relative) {
-    const int64_t n = pairs->n;
+/* COLLECTIVE. The pair that differs most, where any differs by more than is tolerated. */
+static ikt_status find_worst(const looking *l, double tolerated, double relative,
+                             worst_pair *worst) {
+    ikt_context *ctx = l->ctx;
+    const int64_t n = l->pairs->n;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&rows, 0);
     const int64_t share = WINDOWS_NUMBERS / rows.ranks;
@@ -159,127 +189,72 @@ static ikt_status check_mirror(ikt_context *ctx, const ikt_pairwise *pairs, cons
                  .rank = ikt_rank(ctx),
                  .relative = relative,
                  .width = fitting < most ? fitting : most};
-    worst_pair worst = {.difference = 0, .row = n};
-    float *mirror = NULL;
-    int64_t *leave = NULL, *come = NULL;
-    const int64_t sent = rows.count * s.width * rows.ranks;
-    ikt_status st = ikt_alloc(ctx, &s.sent, sent, sizeof *s.sent, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.window, s.width * n, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &mirror, s.width * n, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &leave, rows.ranks, sizeof *leave, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &come, rows.ranks, sizeof *come, purpose);
-    st = ikt_agree(ctx, st);
-    for (; st == IKT_OK && s.pass * s.width < most; s.pass++) {
-        st = ikt_pairwise_read(ctx, pairs, &rows, cut, &s);
-        if (st != IKT_OK) break;
+    IKT_ARRAYS(held, ctx, purpose);
+    s.sent = ikt_claim(&held, rows.count * s.width * rows.ranks, sizeof *s.sent);
+    s.window = ikt_claim(&held, s.width * n, sizeof *s.window);
+    float *mirror = ikt_claim(&held, s.width * n, sizeof *mirror);
+    int64_t *leave = ikt_claim(&held, rows.ranks, sizeof *leave);
+    int64_t *come = ikt_claim(&held, rows.ranks, sizeof *come);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (; s.pass * s.width < most; s.pass++) {
+        IKT_TRY(ikt_pairwise_read(ctx, l->pairs, &rows, cut, &s));
         for (int rank = 0; rank < rows.ranks; rank++) {
             leave[rank] = rows.count * window_count(&s, rank);
             come[rank] = ikt_rows_count(&rows, rank) * window_count(&s, s.rank);
         }
         ikt_exchange(ctx, s.sent, leave, mirror, come, sizeof *mirror);
-        compare(&s, mirror, tolerated, &worst);
+        compare(&s, mirror, tolerated, worst);
     }
-    if (st == IKT_OK) st = join(ctx, &worst);
-    if (st == IKT_OK && worst.difference > 0)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s is not symmetric, as %s must be: row %lld, column %lld is %g, and row "
-                      "%lld, column %lld is %g, the pair that differs most",
-                      ikt_source_name(pairs->source), what, (long long)worst.row,
-                      (long long)worst.column, worst.entry, (long long)worst.column,
-                      (long long)worst.row, worst.mirror);
-    ikt_free(&s.sent);
-    ikt_free(&s.window);
-    ikt_free(&mirror);
-    ikt_free(&leave);
-    ikt_free(&come);
-    return st;
+    return join(ctx, worst);
 }
 
-/* COLLECTIVE. One pass, and more where it leaves doubts.
- *   largest   receives that of all pairs of different rows */
-static ikt_status check(ikt_context *ctx, const ikt_pairwise *pairs, bool are_distances,
-                        double *largest) {
-    const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    looking l = {.ctx = ctx, .pairs = pairs, .are_distances = are_distances};
-    IKT_TRY(ikt_pairwise_read(ctx, pairs, &rows, look, &l));
-    ikt_max_f64(ctx, &l.largest, 1);
-    *largest = l.largest;
-    if (are_distances && !((float)(l.largest * l.largest) >= FLT_MIN))
+/* COLLECTIVE. After a pass: more of them where it leaves doubts. */
+static ikt_status check_mirror(const looking *l, double tolerated, double relative) {
+    worst_pair worst = {.difference = 0, .row = l->pairs->n};
+    if (ikt_hash_total(l->ctx, l->odd) == 0) return IKT_OK;
+    IKT_TRY(find_worst(l, tolerated, relative, &worst));
+    if (!(worst.difference > 0)) return IKT_OK;
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "%s is not symmetric, as %s must be: row %lld, column %lld is %g, and row "
+                    "%lld, column %lld is %g, the pair that differs most",
+                    ikt_source_name(l->pairs->source),
+                    l->what == DISTANCES ? "distances" : "similarities", (long long)worst.row,
+                    (long long)worst.column, worst.entry, (long long)worst.column,
+                    (long long)worst.row, worst.mirror);
+}
+
+/* --- what is checked -------------------------------------------------------------------------- */
+
+ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
+    looking l = {.ctx = ctx, .pairs = pairs, .what = DISTANCES};
+    IKT_TRY(look_through(&l));
+    const double largest = l.found.largest;
+    if (!((float)(largest * largest) >= FLT_MIN))
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s: the largest distance is %g, which tells no rows apart; multiply all "
                         "entries by one number if they are in too large a unit",
-                        ikt_source_name(pairs->source), l.largest);
-    if (!(l.largest > 0))
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s: all similarities of different rows are 0",
-                        ikt_source_name(pairs->source));
-    if (ikt_hash_total(ctx, l.odd) == 0) return IKT_OK;
-    return check_mirror(ctx, pairs, are_distances ? "distances" : "similarities",
-                        of_largest * l.largest, of_larger);
-}
-
-ikt_status ikt_pairwise_check(ikt_context *ctx, const ikt_pairwise *pairs) {
-    double largest;
-    return check(ctx, pairs, true, &largest);
+                        ikt_source_name(pairs->source), largest);
+    return check_mirror(&l, of_largest * largest, of_larger);
 }
 
 ikt_status ikt_pairwise_check_similarities(ikt_context *ctx, const ikt_pairwise *pairs,
                                            double *largest) {
-    return check(ctx, pairs, false, largest);
-}
-
-/* --- similarities of either sign ---------------------------------------------------------------
- */
-
-/* Squared distances of larger ones leave single precision. */
-static const double number_most = 8e37;
-
-typedef struct {
-    ikt_context *ctx;
-    const ikt_pairwise *pairs;
-    double largest, largest_self; /* magnitudes */
-    int64_t negative;
-    uint64_t odd;
-} numbers;
-
-static ikt_status look_at_numbers(void *self, int64_t first, int64_t count, const double *value) {
-    numbers *l = self;
-    const int64_t n = l->pairs->n;
-    uint64_t odd = 0;
-    double largest = l->largest;
-    int64_t bad = INT64_MAX, negative = 0;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))                         \
-    reduction(min : bad) reduction(+ : odd, negative) reduction(max : largest)
-    for (int64_t e = 0; e < count * n; e++) {
-        const double magnitude = fabs(value[e]);
-        if (!(magnitude <= number_most) && e < bad) bad = e;
-        largest = magnitude > largest ? magnitude : largest;
-        negative += value[e] < 0;
-        odd += ikt_hash_entry(first + e / n, e % n, (float)value[e]);
-    }
-    l->odd += odd;
-    l->largest = largest;
-    l->negative += negative;
-    for (int64_t i = 0; i < count; i++)
-        l->largest_self = fmax(l->largest_self, fabs(value[i * n + first + i]));
-    if (bad == INT64_MAX) return IKT_OK;
-    return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "%s, row %lld, column %lld: %g is no finite number that fits single precision, "
-                    "as every similarity must be",
-                    ikt_source_name(l->pairs->source), (long long)(first + bad / n),
-                    (long long)(bad % n), value[bad]);
+    looking l = {.ctx = ctx, .pairs = pairs, .what = SIMILARITIES};
+    IKT_TRY(look_through(&l));
+    *largest = l.found.largest;
+    if (!(*largest > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s: all similarities of different rows are 0",
+                        ikt_source_name(pairs->source));
+    return check_mirror(&l, of_largest * *largest, of_larger);
 }
 
 ikt_status ikt_pairwise_check_numbers(ikt_context *ctx, const ikt_pairwise *pairs, double tolerance,
                                       ikt_pairwise_numbers *out) {
-    const ikt_rows rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    numbers l = {.ctx = ctx, .pairs = pairs};
-    IKT_TRY(ikt_pairwise_read(ctx, pairs, &rows, look_at_numbers, &l));
-    ikt_max_f64(ctx, &l.largest, 1);
-    ikt_max_f64(ctx, &l.largest_self, 1);
-    *out = (ikt_pairwise_numbers){l.largest, l.largest_self, ikt_sum_one(ctx, l.negative)};
-    if (!(l.largest > 0))
+    looking l = {.ctx = ctx, .pairs = pairs, .what = NUMBERS};
+    IKT_TRY(look_through(&l));
+    *out = l.found;
+    if (!(out->largest > 0))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: all similarities are 0",
                         ikt_source_name(pairs->source));
-    if (tolerance < 0 || ikt_hash_total(ctx, l.odd) == 0) return IKT_OK;
-    return check_mirror(ctx, pairs, "similarities", tolerance * l.largest, 0);
+    return tolerance < 0 ? IKT_OK : check_mirror(&l, tolerance * out->largest, 0);
 }

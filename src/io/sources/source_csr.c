@@ -5,10 +5,9 @@
  * rows is a range of starts, and these name a range of entries. Nothing is copied but what is read,
  * converted to the types of the library on the way. */
 #include <math.h>
-#include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "dist/row_blocks.h"
 #include "dist/rows.h"
@@ -25,29 +24,26 @@ enum {
     BLOCK_ENTRIES = 1 << 20 /* 12 MiB */
 };
 
-ikt_status ikt_source_scan_rows(ikt_source *source,
-                                ikt_status (*starts)(ikt_source *source, int64_t first,
-                                                     int64_t count, int64_t *start)) {
+ikt_status ikt_source_scan_rows(ikt_source *source) {
     ikt_context *ctx = source->ctx;
     const int64_t n = source->n;
     const ikt_rows pieces = ikt_rows_make((n + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
-    int64_t most[LEVELS] = {0}, end = 0, *start = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &start, PIECE + 1, sizeof *start, purpose));
-    for (int64_t p = 0; st == IKT_OK && p < ikt_rows_count(&pieces, 0); p++) {
+    int64_t most[LEVELS] = {0}, end = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *start = ikt_claim(&held, PIECE + 1, sizeof *start);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t p = 0; p < ikt_rows_count(&pieces, 0); p++) {
         const int64_t first = p < pieces.count ? (pieces.first + p) * PIECE : 0;
         const int64_t left = p < pieces.count ? n - first : 0, count = left < PIECE ? left : PIECE;
-        st = starts(source, first, count, start);
-        if (st != IKT_OK || count == 0) continue;
+        IKT_TRY(source->ops->starts(source, first, count, start));
         for (int level = 0; level < LEVELS; level++) /* the fullest blocks of 2^level rows */
             for (int64_t i = 0; i < count; i += INT64_C(1) << level) {
                 const int64_t next = i + (INT64_C(1) << level);
                 const int64_t entries = start[next < count ? next : count] - start[i];
                 if (entries > most[level]) most[level] = entries;
             }
-        end = start[count];
+        if (count > 0) end = start[count];
     }
-    ikt_free(&start);
-    IKT_TRY(st);
     ikt_max_i64(ctx, most, LEVELS);
     source->entries = ikt_max_one(ctx, end);
     source->longest = most[0];
@@ -71,12 +67,6 @@ typedef struct {
 
 static int64_t index_at(ikt_index index, const void *array, int64_t i) {
     return index == IKT_INDEX_32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static double value_at(ikt_type type, const void *array, int64_t i) {
-    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)array)[i]
-           : type == IKT_TYPE_F32 ? (double)((const float *)array)[i]
-                                  : ((const double *)array)[i];
 }
 
 ikt_status ikt_source_csr_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
@@ -110,61 +100,36 @@ ikt_status ikt_source_csr_entries(ikt_source *source, int64_t first, int64_t cou
     ikt_context *ctx = source->ctx;
     csr_self *self = source->self;
     const ikt_csr_arrays *given = &self->given;
-    const size_t wide = given->index == IKT_INDEX_32 ? sizeof(int32_t) : sizeof(int64_t);
-    const size_t bytes = ikt_type_size(given->type);
+    const int64_t wide = given->index == IKT_INDEX_32 ? sizeof(int32_t) : sizeof(int64_t);
+    const int64_t bytes = (int64_t)ikt_type_size(given->type);
     const int64_t entries = count > 0 ? start[count] - start[0] : 0, from = start[0];
-    char *columns = NULL, *values = NULL;
+    const char *own_columns = given->column, *own_values = given->value;
     int64_t bad = INT64_MAX;
-    ikt_status st = ikt_alloc(ctx, &columns, entries, wide, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &values, entries, bytes, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_row_blocks_read(
-            ctx, &self->numbers,
-            given->column ? (const char *)given->column + self->own * (int64_t)wide : NULL, wide,
-            from, entries, columns);
-    if (st == IKT_OK)
-        st = ikt_row_blocks_read(
-            ctx, &self->numbers,
-            given->value ? (const char *)given->value + self->own * (int64_t)bytes : NULL, bytes,
-            from, entries, values);
-    if (st == IKT_OK) {
+    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, ctx, purpose);
+    char *columns = ikt_claim(&held, entries, (size_t)wide);
+    char *values = ikt_claim(&held, entries, (size_t)bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (own_columns) own_columns += self->own * wide;
+    if (own_values) own_values += self->own * bytes;
+    IKT_TRY(ikt_row_blocks_read(ctx, &self->numbers, own_columns, (size_t)wide, from, entries,
+                                columns));
+    IKT_TRY(
+        ikt_row_blocks_read(ctx, &self->numbers, own_values, (size_t)bytes, from, entries, values));
 #pragma omp parallel for schedule(static) reduction(min : bad) num_threads(ikt_threads(ctx))
-        for (int64_t e = 0; e < entries; e++) {
-            const int64_t number = index_at(given->index, columns, e);
-            value[e] = value_at(given->type, values, e);
-            column[e] = (uint32_t)number;
-            if (((uint64_t)number >= (uint64_t)source->d || !isfinite(value[e])) && e < bad)
-                bad = e;
-        }
-        if (bad < INT64_MAX)
-            st = refuse_entry(source, first, count, start, bad,
-                              index_at(given->index, columns, bad), value[bad]);
-        st = ikt_agree(ctx, st);
+    for (int64_t e = 0; e < entries; e++) {
+        const int64_t number = index_at(given->index, columns, e);
+        value[e] = ikt_number_at(given->type, values, e);
+        column[e] = (uint32_t)number;
+        if (((uint64_t)number >= (uint64_t)source->d || !isfinite(value[e])) && e < bad) bad = e;
     }
-    ikt_free(&columns);
-    ikt_free(&values);
-    return st;
+    if (bad < INT64_MAX)
+        st = refuse_entry(source, first, count, start, bad, index_at(given->index, columns, bad),
+                          value[bad]);
+    return ikt_agree(ctx, st);
 }
 
 /* --- as a source ------------------------------------------------------------------------------ */
-
-static ikt_status csr_read(ikt_source *source, int64_t first, int64_t count,
-                           ikt_sparse_rows *rows) {
-    ikt_context *ctx = source->ctx;
-    rows->count = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, 0, rows)));
-    IKT_TRY(ikt_source_csr_starts(source, first, count, rows->start));
-    const int64_t begin = rows->start[0], entries = rows->start[count] - begin;
-    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, entries, rows)));
-    /* Columns are below 2^31, so that it does not matter whether they have a sign. */
-    IKT_TRY(ikt_source_csr_entries(source, first, count, rows->start, (uint32_t *)rows->column,
-                                   rows->value));
-    for (int64_t i = 0; i <= count; i++)
-        rows->start[i] -= begin;
-    rows->count = count;
-    return ikt_agree(ctx, ikt_sparse_rows_order(ctx, source->type == IKT_TYPE_F32, rows));
-}
 
 static ikt_status csr_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                              int64_t *labels, bool *present) {
@@ -184,7 +149,8 @@ static void csr_close(ikt_source *source) {
 }
 
 static const ikt_source_ops csr_ops = {.self_bytes = sizeof(csr_self),
-                                       .read_sparse = csr_read,
+                                       .starts = ikt_source_csr_starts,
+                                       .entries = ikt_source_csr_entries,
                                        .read_labels = csr_labels,
                                        .close = csr_close};
 
@@ -222,6 +188,31 @@ static ikt_status check_own(ikt_context *ctx, const ikt_csr_arrays *given, int64
     return IKT_OK;
 }
 
+/* COLLECTIVE. What the arrays of all ranks make of a source. */
+static ikt_status begin(ikt_source *source, const ikt_csr_arrays *given, int64_t d) {
+    ikt_context *ctx = source->ctx;
+    csr_self *self = source->self;
+    const int64_t count = given->count;
+    const int64_t first = count > 0 ? index_at(given->index, given->start, 0) : 0;
+    const int64_t entries = count > 0 ? index_at(given->index, given->start, count) - first : 0;
+    const int64_t before = ikt_sum_before(ctx, entries);
+    self->given = *given;
+    self->own = first;
+    self->entries = ikt_sum_one(ctx, entries);
+    IKT_TRY(ikt_alloc_all(ctx, &self->start, count, sizeof *self->start, purpose));
+    for (int64_t i = 0; i < count; i++)
+        self->start[i] = before + index_at(given->index, given->start, i) - first;
+    IKT_TRY(ikt_row_blocks_create(ctx, count, &self->rows));
+    IKT_TRY(ikt_row_blocks_create(ctx, entries, &self->numbers));
+    source->n = source->n_file = self->rows.n;
+    source->d = d;
+    source->sparse = true;
+    source->stored = given->type;
+    source->type = given->type == IKT_TYPE_F64 ? IKT_TYPE_F64 : IKT_TYPE_F32;
+    if (source->n == 0) return ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");
+    return ikt_source_scan_rows(source);
+}
+
 ikt_status ikt_source_from_csr(ikt_context *ctx, const ikt_csr_arrays *given, const int64_t *labels,
                                int64_t d, ikt_source **out) {
     const int64_t count = given->count, type = given->type, index = given->index;
@@ -237,29 +228,10 @@ ikt_status ikt_source_from_csr(ikt_context *ctx, const ikt_csr_arrays *given, co
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "some ranks give labels of their rows, and some do not");
     IKT_TRY(ikt_source_new(ctx, &csr_ops, "memory", "memory", "sparse rows", out));
-    ikt_source *source = *out;
-    csr_self *self = source->self;
-    const int64_t first = count > 0 ? index_at(given->index, given->start, 0) : 0;
-    const int64_t entries = count > 0 ? index_at(given->index, given->start, count) - first : 0;
-    const int64_t before = ikt_sum_before(ctx, entries);
-    self->given = *given;
-    self->own = first;
+    csr_self *self = (*out)->self;
     self->labels = labels;
     self->has_labels = most[6] > 0;
-    self->entries = ikt_sum_one(ctx, entries);
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &self->start, count, sizeof *self->start, purpose));
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        self->start[i] = before + index_at(given->index, given->start, i) - first;
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, count, &self->rows);
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, entries, &self->numbers);
-    source->n = source->n_file = self->rows.n;
-    source->d = d;
-    source->sparse = true;
-    source->stored = given->type;
-    source->type = given->type == IKT_TYPE_F64 ? IKT_TYPE_F64 : IKT_TYPE_F32;
-    if (st == IKT_OK && source->n == 0) st = ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");
-    if (st == IKT_OK) st = ikt_source_scan_rows(source, ikt_source_csr_starts);
+    const ikt_status st = begin(*out, given, d);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/formats/bytes.h"
 #include "io/sources/source_ops.h"
 
@@ -98,14 +98,13 @@ static ikt_status read_columns(ikt_source *source, int64_t first, int64_t count,
 
 static ikt_status flat_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     const flat_self *self = source->self;
-    char *buffer = NULL;
-    ikt_status st = ikt_alloc(source->ctx, &buffer, BUFFER, 1, "source");
-    if (st == IKT_OK && count > 0)
-        st = self->layout.by_columns
-                 ? read_columns(source, first, count, buffer, rows)
-                 : read_elements(source, first * source->d, count * source->d, buffer, rows);
-    ikt_free(&buffer);
-    return ikt_agree(source->ctx, st);
+    IKT_ARRAYS(held, source->ctx, "source");
+    char *buffer = ikt_claim(&held, BUFFER, 1);
+    if (held.status == IKT_OK && count > 0)
+        held.status = self->layout.by_columns ? read_columns(source, first, count, buffer, rows)
+                                              : read_elements(source, first * source->d,
+                                                              count * source->d, buffer, rows);
+    return ikt_arrays_agree(&held);
 }
 
 static void flat_close(ikt_source *source) {
@@ -154,6 +153,29 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw 
     return IKT_OK;
 }
 
+/* LOCAL. Opens the file on this rank, whose layout is known. */
+static ikt_status open_own(ikt_source *source, const ikt_source_options *options) {
+    ikt_context *ctx = source->ctx;
+    flat_self *self = source->self;
+    ikt_layout *l = &self->layout;
+    struct stat about;
+    self->file =
+        open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
+    if (self->file < 0 || fstat(self->file, &about) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", source->name,
+                        ikt_rank(ctx), strerror(errno));
+    if ((int64_t)about.st_size < l->offset + l->n * l->d * l->element.bytes)
+        return ikt_fail(ctx, IKT_ERR_FILE, /* other nodes may see another file */
+                        "%s is shorter on rank %d than on rank 0: %lld bytes", source->name,
+                        ikt_rank(ctx), (long long)about.st_size);
+    if (options->transposed == IKT_TRANSPOSED_YES)
+        *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns};
+    source->n_file = l->n;
+    source->d = l->d;
+    source->type = ikt_element_type(l->element);
+    return ikt_source_use_rows(source, options->rows);
+}
+
 static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
@@ -162,32 +184,15 @@ static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, c
                         "%s is %s, which holds one array: there is no data set '%s' to choose",
                         path, format->name, dataset);
     IKT_TRY(ikt_source_new(ctx, &flat_ops, format->name, path, "", out));
-    ikt_source *source = *out;
-    flat_self *self = source->self;
+    flat_self *self = (*out)->self;
     ikt_layout *l = &self->layout;
     ikt_status st = IKT_OK;
-    struct stat about;
     self->file = -1;
     if (ikt_rank(ctx) == 0) st = find_layout(ctx, path, format->header ? NULL : &options->raw, l);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         ikt_broadcast(ctx, l, (int64_t)sizeof *l, 0);
-        self->file =
-            open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
-        if (self->file < 0 || fstat(self->file, &about) != 0)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", path,
-                          ikt_rank(ctx), strerror(errno));
-        else if ((int64_t)about.st_size < l->offset + l->n * l->d * l->element.bytes)
-            st = ikt_fail(ctx, IKT_ERR_FILE, /* other nodes may see another file */
-                          "%s is shorter on rank %d than on rank 0: %lld bytes", path,
-                          ikt_rank(ctx), (long long)about.st_size);
-        if (options->transposed == IKT_TRANSPOSED_YES)
-            *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns};
-        source->n_file = l->n;
-        source->d = l->d;
-        source->type = ikt_element_type(l->element);
-        if (st == IKT_OK) st = ikt_source_use_rows(source, options->rows);
-        st = ikt_agree(ctx, st);
+        st = ikt_agree(ctx, open_own(*out, options));
     }
     if (st != IKT_OK) ikt_source_close(out);
     return st;

@@ -9,16 +9,12 @@
  * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/comm.h"
-#include "base/memory.h"
-#include "dist/rows.h"
+#include "base/arrays.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_contents.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
@@ -51,36 +47,24 @@ static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, vo
 
 /* --- sparse rows ------------------------------------------------------------------------------ */
 
-/* COLLECTIVE. Goes through indptr of the rows that are used. */
-static ikt_status read_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
+static ikt_status hdf5_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
     return ikt_csr_group_starts(&((hdf5_self *)source->self)->group, first, count, start);
 }
 
+static ikt_status hdf5_entries(ikt_source *source, int64_t first, int64_t count,
+                               const int64_t *start, uint32_t *column, double *value) {
+    const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
+    return ikt_csr_group_entries(g, first, count, start, column, value);
+}
+
+/* COLLECTIVE. Goes through indptr of the rows that are used. */
 static ikt_status scan_rows(ikt_source *source) {
     const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
-    IKT_TRY(ikt_source_scan_rows(source, read_starts));
+    IKT_TRY(ikt_source_scan_rows(source));
     if (source->n < source->n_file || source->entries == g->entries) return IKT_OK;
     return ikt_fail(source->ctx, IKT_ERR_DATA, /* entries of no row are those of lost rows */
                     "%s is damaged: the rows of indptr end at entry %lld, but there are %lld",
                     g->name, (long long)source->entries, (long long)g->entries);
-}
-
-static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t count,
-                                   ikt_sparse_rows *rows) {
-    ikt_context *ctx = source->ctx;
-    const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
-    rows->count = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, 0, rows)));
-    IKT_TRY(ikt_csr_group_starts(g, first, count, rows->start));
-    const int64_t begin = rows->start[0], entries = rows->start[count] - begin;
-    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, entries, rows)));
-    /* Columns are below 2^31, so that it does not matter whether they have a sign. */
-    IKT_TRY(
-        ikt_csr_group_entries(g, first, count, rows->start, (uint32_t *)rows->column, rows->value));
-    for (int64_t i = 0; i <= count; i++)
-        rows->start[i] -= begin;
-    rows->count = count;
-    return ikt_agree(ctx, ikt_sparse_rows_order(ctx, source->type == IKT_TYPE_F32, rows));
 }
 
 /* --- what else the file holds ----------------------------------------------------------------- */
@@ -108,7 +92,7 @@ static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
 
 static void hdf5_describe(const ikt_source *source, ikt_source_content *content) {
     hdf5_self *self = source->self;
-    ikt_h5_list_tables(self->file, content->tables, sizeof content->tables);
+    ikt_h5_list_tables(self->file, 0, content->tables, sizeof content->tables);
     ikt_h5_list_labels(self->file, source->n_file, content->labels, sizeof content->labels);
 }
 
@@ -122,7 +106,8 @@ static void hdf5_close(ikt_source *source) {
 
 static const ikt_source_ops hdf5_ops = {.self_bytes = sizeof(hdf5_self),
                                         .read = hdf5_read,
-                                        .read_sparse = hdf5_read_sparse,
+                                        .starts = hdf5_starts,
+                                        .entries = hdf5_entries,
                                         .read_labels = hdf5_labels,
                                         .read_marked = hdf5_marked,
                                         .read_text = hdf5_text,
@@ -150,26 +135,23 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
 /* Rows, columns, and the type of ours that holds every value exactly. */
 static ikt_status measure(ikt_source *source) {
     hdf5_self *self = source->self;
-    hsize_t size[2] = {0, 0};
+    int64_t size[2];
     ikt_h5_number number;
-    hid_t space = H5Dget_space(self->dataset), type = H5Dget_type(self->dataset);
-    int dimensions = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
-    ikt_status st = IKT_OK;
-    if (dimensions != 2 || H5Sget_simple_extent_dims(space, size, NULL) != 2)
-        st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s has %d dimensions; rows x columns are needed",
-                      source->name, dimensions);
-    else if (!ikt_h5_number_of(type, &number) || number.is_truth)
-        st = ikt_fail(source->ctx, IKT_ERR_DATA,
-                      "%s holds no numbers that can be used: integers and floating numbers of up "
-                      "to 64 bits are needed",
-                      source->name);
-    ikt_h5_close(space);
-    ikt_h5_close(type);
-    IKT_TRY(st);
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(self->dataset);
+    const int dimensions = ikt_h5_shape(self->dataset, size);
+    if (dimensions != 2)
+        return ikt_fail(source->ctx, IKT_ERR_DATA,
+                        "%s has %d dimensions; rows x columns are needed", source->name,
+                        dimensions);
+    if (!ikt_h5_number_of(type, &number) || number.is_truth)
+        return ikt_fail(source->ctx, IKT_ERR_DATA,
+                        "%s holds no numbers that can be used: integers and floating numbers of up "
+                        "to 64 bits are needed",
+                        source->name);
     source->type = number.type;
     self->wide = number.is_wide;
-    source->n_file = (int64_t)size[self->turned];
-    source->d = (int64_t)size[!self->turned];
+    source->n_file = size[self->turned];
+    source->d = size[!self->turned];
     return IKT_OK;
 }
 
@@ -228,32 +210,36 @@ static const char *usual_dataset(hid_t file) {
     return has_components ? "obsm/X_pca" : "X";
 }
 
+/* COLLECTIVE. Opens what is meant in the file. */
+static ikt_status open_rows(ikt_source *source, const char *path,
+                            const ikt_source_options *options) {
+    ikt_context *ctx = source->ctx;
+    hdf5_self *self = source->self;
+    IKT_TRY(ikt_alloc_all(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source"));
+    strcpy(self->path, path);
+    if (ikt_h5_is_anndata(self->file))
+        source->format = "AnnData";
+    else if (ikt_h5_is_matlab_file(self->file))
+        source->format = "MATLAB 7.3";
+    IKT_TRY(ikt_agree(ctx, open_dataset(source, options)));
+    return source->sparse ? scan_rows(source) : IKT_OK;
+}
+
 static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
-    ikt_source_options settled = *options;
+    ikt_source_options resolved = *options;
     hid_t file;
     IKT_TRY(ikt_h5_open(ctx, path, &file));
-    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) settled.dataset = usual_dataset(file);
-    ikt_status st = ikt_source_new(ctx, &hdf5_ops, format->name, path, settled.dataset, out);
+    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) resolved.dataset = usual_dataset(file);
+    ikt_status st = ikt_source_new(ctx, &hdf5_ops, format->name, path, resolved.dataset, out);
     if (st != IKT_OK) {
         ikt_h5_close(file);
         return st;
     }
-    ikt_source *source = *out;
-    hdf5_self *self = source->self;
+    hdf5_self *self = (*out)->self;
     self->file = file;
     self->dataset = -1;
-    st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
-    if (st == IKT_OK) strcpy(self->path, path);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        if (ikt_h5_is_anndata(self->file))
-            source->format = "AnnData";
-        else if (ikt_h5_is_matlab_file(self->file))
-            source->format = "MATLAB 7.3";
-        st = ikt_agree(ctx, open_dataset(source, &settled));
-    }
-    if (st == IKT_OK && source->sparse) st = scan_rows(source);
+    st = open_rows(*out, path, &resolved);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }

@@ -1,17 +1,18 @@
-/* Labels of the rows of a source: beside the rows, or in a file of their own. See source.h and
- * labels.h. */
+/* Labels of the rows of a source: beside the rows, or in a file of their own. See labels.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/encoding.h"
 #include "io/formats/csv_file.h"
 #include "io/formats/reader.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"
-#include "io/sources/place.h"
+#include "io/sources/source.h"
 #include "io/sources/source_ops.h"
 
 /* --- a file of their own ---------------------------------------------------------------------- */
@@ -26,37 +27,36 @@ static const char *label_part(const ikt_place *p) {
 static ikt_status read_array(ikt_context *ctx, const ikt_place *p, bool is_labels, int64_t n,
                              int64_t first, int64_t count, double *values) {
     const ikt_source_options options = {.dataset = p->part[0] ? p->part : "X", .is_map = is_labels};
-    ikt_source *source = NULL;
-    void *stored = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     IKT_TRY(ikt_source_open_with(ctx, p->file, &options, &source));
-    ikt_status st = IKT_OK;
     const bool is_row = is_labels && source->n == 1 && source->d > 1; /* which comes whole */
     const int64_t columns = is_row ? 1 : source->d, entries = is_row ? source->d : source->n;
-    if (columns != 1 && is_labels)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld", source->name,
-                      (long long)columns);
-    else if (columns != 1)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld columns, where one is needed", source->name,
-                      (long long)columns);
-    else if (entries != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld %s, but there are %lld rows", source->name,
-                      (long long)entries, is_labels ? "labels" : "entries", (long long)n);
+    if (columns != 1)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        is_labels ? "%s: labels must be one column, it has %lld"
+                                  : "%s has %lld columns, where one is needed",
+                        source->name, (long long)columns);
+    if (entries != n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld %s, but there are %lld rows", source->name,
+                        (long long)entries, is_labels ? "labels" : "entries", (long long)n);
     const int64_t from = is_row ? first : 0, all = is_row ? entries : count;
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &stored, all, sizeof(double), "column"));
-    if (st == IKT_OK) st = ikt_source_read(source, is_row ? 0 : first, is_row ? 1 : count, stored);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    IKT_ARRAYS(held, ctx, "column");
+    void *stored = ikt_claim(&held, all, sizeof(double));
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_source_read(source, is_row ? 0 : first, is_row ? 1 : count, stored));
+    for (int64_t i = 0; i < count; i++)
         values[i] = ikt_number_at(source->type, stored, from + i);
-    ikt_free(&stored);
-    ikt_source_close(&source);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The same as labels, which are integers. */
 static ikt_status read_integers(ikt_context *ctx, const ikt_place *p, int64_t n, int64_t first,
                                 int64_t count, int64_t *labels) {
-    double *values;
-    IKT_TRY(ikt_alloc_all(ctx, &values, count, sizeof *values, "labels"));
-    ikt_status st = read_array(ctx, p, true, n, first, count, values);
+    IKT_ARRAYS(held, ctx, "labels");
+    double *values = ikt_claim(&held, count, sizeof *values);
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(read_array(ctx, p, true, n, first, count, values));
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i]))
             st = ikt_fail(ctx, IKT_ERR_DATA,
@@ -64,9 +64,7 @@ static ikt_status read_integers(ikt_context *ctx, const ikt_place *p, int64_t n,
                           (long long)(first + i), values[i]);
         else
             labels[i] = (int64_t)values[i];
-    st = ikt_agree(ctx, st);
-    ikt_free(&values);
-    return st;
+    return ikt_agree(ctx, st);
 }
 
 /* COLLECTIVE. A column of CSV that is parsed for its labels, which are text or integers; of a file
@@ -79,45 +77,41 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
                                         .label_may_lack = !p->part[0],
                                         .keeps_text = true,
                                         .keeps_missing = true};
-    ikt_csv_file csv;
-    ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
+    ikt_csv_file csv IKT_AT_END(ikt_csv_file_close) = {.ctx = ctx};
+    IKT_TRY(ikt_csv_file_open(ctx, p->file, &options, 0, &csv));
     const int64_t column = csv.columns.columns == 1 ? 0 : csv.columns.label;
-    if (st == IKT_OK && column < 0)
-        st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
-                      "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
-                      (long long)csv.columns.columns, p->file);
-    if (st == IKT_OK && n >= 0 && csv.n != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
-                      (long long)csv.n, (long long)n);
-    if (st == IKT_OK) st = ikt_csv_file_labels(&csv, column, first, count, labels);
+    if (column < 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
+                        "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
+                        (long long)csv.columns.columns, p->file);
+    if (n >= 0 && csv.n != n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
+                        (long long)csv.n, (long long)n);
+    IKT_TRY(ikt_csv_file_labels(&csv, column, first, count, labels));
     /* Names that are the same stay where they are: who reads rows by blocks may point to them. */
-    if (st == IKT_OK && !(*names && csv.classes && strcmp(*names, csv.classes) == 0)) {
-        ikt_free(names);
-        *names = csv.classes;
-        csv.classes = NULL; /* given away */
-    }
-    ikt_csv_file_close(&csv);
-    return st;
+    if (*names && csv.classes && strcmp(*names, csv.classes) == 0) return IKT_OK;
+    ikt_free(names);
+    *names = csv.classes;
+    csv.classes = NULL; /* given away */
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Whether a column of CSV has text in any row. */
 static ikt_status look_at_csv(ikt_context *ctx, const ikt_place *p, bool *is_text) {
     const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
-    ikt_csv_file csv;
-    ikt_status st = ikt_csv_file_open(ctx, p->file, &options, 0, &csv);
-    int64_t column =
-        st == IKT_OK ? ikt_csv_find(&csv.columns, label_part(p), strlen(label_part(p))) : -1;
-    if (st == IKT_OK && csv.columns.columns == 1) column = 0;
-    if (column >= 0) st = ikt_csv_file_has_text(&csv, column, is_text);
-    ikt_csv_file_close(&csv);
-    return st;
+    ikt_csv_file csv IKT_AT_END(ikt_csv_file_close) = {.ctx = ctx};
+    IKT_TRY(ikt_csv_file_open(ctx, p->file, &options, 0, &csv));
+    const int64_t column = csv.columns.columns == 1
+                               ? 0
+                               : ikt_csv_find(&csv.columns, label_part(p), strlen(label_part(p)));
+    return column >= 0 ? ikt_csv_file_has_text(&csv, column, is_text) : IKT_OK;
 }
 
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names) {
     ikt_place p;
     bool is_there;
-    hid_t file;
+    hid_t file IKT_AT_END(ikt_h5_end) = -1;
     IKT_TRY(ikt_place_find(ctx, name, &p));
     *present = p.file[0] != '\0';
     if (!*present) return IKT_OK;
@@ -127,25 +121,20 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
         return read_integers(ctx, &p, n, first, count, labels);
     }
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
-    ikt_status st = ikt_labels_read(ctx, file, p.file, label_part(&p), n, first, count, labels,
-                                    &is_there, names);
-    if (st == IKT_OK && !is_there)
-        st = ikt_agree(ctx, ikt_h5_missing(ctx, file, p.file, label_part(&p)));
-    ikt_h5_close(file);
-    return st;
+    IKT_TRY(ikt_labels_read(ctx, file, p.file, label_part(&p), n, first, count, labels, &is_there,
+                            names));
+    return is_there ? IKT_OK : ikt_agree(ctx, ikt_h5_missing(ctx, file, p.file, label_part(&p)));
 }
 
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named) {
     ikt_place p;
-    hid_t file;
+    hid_t file IKT_AT_END(ikt_h5_end) = -1;
     *named = false;
     IKT_TRY(ikt_place_find(ctx, name, &p));
     if (p.is_csv) return look_at_csv(ctx, &p, named);
     if (!p.is_hdf5) return IKT_OK;
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
-    ikt_status st = ikt_labels_have_names(ctx, file, p.file, label_part(&p), named);
-    ikt_h5_close(file);
-    return st;
+    return ikt_labels_have_names(ctx, file, p.file, label_part(&p), named);
 }
 
 ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
@@ -197,4 +186,134 @@ ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **tex
     IKT_TRY(ikt_agree(source->ctx, ikt_alloc(source->ctx, text, length, 1, "class names")));
     memcpy(*text, own, (size_t)length);
     return IKT_OK;
+}
+
+/* --- what is named ---------------------------------------------------------------------------- */
+
+static ikt_status look(ikt_context *ctx, ikt_place *p) {
+    ikt_reader_content content;
+    IKT_TRY(ikt_input_check(ctx, p->file));
+    p->is_hdf5 = ikt_source_is_hdf5(p->file);
+    if (p->is_hdf5) return IKT_OK;
+    IKT_TRY(ikt_reader_guess(ctx, p->file, &content));
+    p->is_csv = content.format == &ikt_reader_csv;
+    return IKT_OK;
+}
+
+ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place) {
+    struct stat about;
+    ikt_status st = IKT_OK;
+    *place = (ikt_place){.file = ""};
+    if (ikt_rank(ctx) == 0 && strlen(name) < IKT_PATH_MAX) {
+        const size_t length = ikt_file_name_length(name);
+        snprintf(place->file, IKT_PATH_MAX, "%.*s", (int)length, name);
+        snprintf(place->part, IKT_PATH_MAX, "%s", name[length] ? name + length + 1 : "");
+        if (stat(place->file, &about) == 0)
+            st = look(ctx, place);
+        else
+            place->file[0] = '\0';
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, place, sizeof *place, 0);
+    return IKT_OK;
+}
+
+/* --- a text for each row ---------------------------------------------------------------------- */
+
+static const char purpose[] = "texts";
+
+/* COLLECTIVE. Opens the strings; *dataset is negative where there are none. */
+static ikt_status open_strings(ikt_context *ctx, const ikt_place *p, hid_t *file, hid_t *dataset) {
+    char path[IKT_PATH_MAX + 8];
+    const char *column = p->part + (p->part[0] == '/');
+    IKT_TRY(ikt_h5_open(ctx, p->file, file));
+    for (int in_obs = 0; in_obs < 2 && column[0] && *dataset < 0; in_obs++) {
+        snprintf(path, sizeof path, "%s%s", in_obs ? "obs/" : "", column);
+        *dataset = ikt_h5_open_dataset(*file, path);
+        if (ikt_h5_is_text(*dataset) && ikt_h5_length(*dataset) >= 0) continue;
+        ikt_h5_close(*dataset);
+        *dataset = -1;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_texts_look(ikt_context *ctx, const char *name, ikt_texts_kind *kind) {
+    ikt_place p;
+    hid_t file IKT_AT_END(ikt_h5_end) = -1, dataset IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(ikt_place_find(ctx, name, &p));
+    *kind = p.is_csv && p.part[0] ? IKT_TEXTS_CELLS : IKT_TEXTS_NONE;
+    if (p.is_hdf5) IKT_TRY(open_strings(ctx, &p, &file, &dataset));
+    if (dataset >= 0) *kind = IKT_TEXTS_STRINGS;
+    return IKT_OK;
+}
+
+/* --- gathering -------------------------------------------------------------------------------- */
+
+typedef struct {
+    ikt_context *ctx;
+    int64_t first, count, rows; /* own rows; rows seen */
+    int64_t *start;             /* [count + 1] of each text in the bytes */
+    char *bytes;
+    int64_t length, capacity;
+    bool is_utf8;
+} gathering;
+
+static ikt_status gather(void *self, int64_t row, const char *text) {
+    gathering *g = self;
+    g->rows = row + 1;
+    if (row < g->first || row >= g->first + g->count) return IKT_OK;
+    const int64_t needed = g->length + 2 * (int64_t)strlen(text) + 1;
+    if (needed > g->capacity) {
+        IKT_TRY(ikt_resize(g->ctx, &g->bytes, 2 * needed, 1, purpose));
+        g->capacity = 2 * needed;
+    }
+    g->is_utf8 &= ikt_utf8_copy(text, g->bytes + g->length, (size_t)(needed - g->length));
+    g->length += (int64_t)strlen(g->bytes + g->length) + 1;
+    g->start[row - g->first + 1] = g->length;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The strings of an HDF5 file. */
+static ikt_status read_strings(const ikt_place *p, int64_t n, gathering *g) {
+    hid_t file IKT_AT_END(ikt_h5_end) = -1, dataset IKT_AT_END(ikt_h5_end) = -1;
+    IKT_TRY(open_strings(g->ctx, p, &file, &dataset));
+    if (dataset < 0) return ikt_h5_missing(g->ctx, file, p->file, p->part);
+    const int64_t length = ikt_h5_length(dataset);
+    ikt_status st = IKT_OK;
+    if (length == n) st = ikt_h5_visit_texts(g->ctx, dataset, g->first, g->count, true, gather, g);
+    g->rows = length;
+    return st;
+}
+
+static ikt_status read_texts(const ikt_place *p, int64_t n, gathering *g) {
+    IKT_TRY(p->is_hdf5 ? read_strings(p, n, g)
+                       : ikt_csv_visit_column(g->ctx, p->file, p->part, gather, g));
+    if (g->rows != n)
+        return ikt_fail(g->ctx, IKT_ERR_DATA, "%s: '%s' has %lld texts, but there are %lld rows",
+                        p->file, p->part, (long long)g->rows, (long long)n);
+    if (!g->is_utf8 && !p->is_hdf5) ikt_h5_warn_latin1(g->ctx, p->file);
+    return IKT_OK;
+}
+
+ikt_status ikt_texts_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
+                          int64_t count, ikt_texts *out) {
+    gathering g = {.ctx = ctx, .first = first, .count = count, .is_utf8 = true};
+    ikt_place p;
+    IKT_ARRAYS(held, ctx, purpose);
+    *out = (ikt_texts){.count = count};
+    IKT_TRY(ikt_place_find(ctx, name, &p));
+    g.start = ikt_claim(&held, count + 1, sizeof *g.start);
+    IKT_TRY(ikt_arrays_agree(&held));
+    const ikt_status st = read_texts(&p, n, &g);
+    out->bytes = g.bytes;
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &out->text, count, sizeof *out->text, purpose));
+    for (int64_t i = 0; i < count; i++)
+        out->text[i] = g.bytes + g.start[i];
+    return IKT_OK;
+}
+
+void ikt_texts_free(ikt_texts *texts) {
+    ikt_free(&texts->text);
+    ikt_free(&texts->bytes);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/context.h"
 #include "dist/row_blocks.h"
 #include "io/sources/source_ops.h"
 
@@ -49,24 +49,26 @@ typedef struct {
     const ikt_sparse_rows *rows; /* of the caller */
 } sparse_self;
 
-static ikt_status sparse_read(ikt_source *source, int64_t first, int64_t count,
-                              ikt_sparse_rows *rows) {
+static ikt_status sparse_starts(ikt_source *source, int64_t first, int64_t count, int64_t *start) {
     const ikt_sparse_rows *from = ((sparse_self *)source->self)->rows;
-    const int64_t begin = count > 0 ? from->start[first] : 0;
-    const int64_t entries = count > 0 ? from->start[first + count] - begin : 0;
-    IKT_TRY(ikt_agree(source->ctx, ikt_sparse_rows_reserve(source->ctx, count, entries, rows)));
-    rows->count = count;
-    rows->start[0] = 0;
-    for (int64_t i = 0; i < count; i++)
-        rows->start[i + 1] = from->start[first + i + 1] - begin;
-    if (entries == 0) return IKT_OK;
-    memcpy(rows->column, from->column + begin, (size_t)entries * sizeof *rows->column);
-    memcpy(rows->value, from->value + begin, (size_t)entries * sizeof *rows->value);
+    start[0] = 0;
+    if (count > 0) memcpy(start, from->start + first, (size_t)(count + 1) * sizeof *start);
     return IKT_OK;
 }
 
-static const ikt_source_ops sparse_ops = {.self_bytes = sizeof(sparse_self),
-                                          .read_sparse = sparse_read};
+static ikt_status sparse_entries(ikt_source *source, int64_t first, int64_t count,
+                                 const int64_t *start, uint32_t *column, double *value) {
+    const ikt_sparse_rows *from = ((sparse_self *)source->self)->rows;
+    const int64_t entries = start[count] - start[0];
+    (void)first;
+    if (entries == 0) return IKT_OK;
+    memcpy(column, from->column + start[0], (size_t)entries * sizeof *column);
+    memcpy(value, from->value + start[0], (size_t)entries * sizeof *value);
+    return IKT_OK;
+}
+
+static const ikt_source_ops sparse_ops = {
+    .self_bytes = sizeof(sparse_self), .starts = sparse_starts, .entries = sparse_entries};
 
 ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
                                   ikt_type type, ikt_source **out) {
@@ -163,4 +165,23 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
     if (st == IKT_OK && (*out)->n == 0) st = ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");
     if (st != IKT_OK) ikt_source_close(out);
     return st;
+}
+
+/* --- arrays in place of files ----------------------------------------------------------------- */
+
+void ikt_lend(ikt_context *ctx, const ikt_lent *lent) {
+    ctx->lent = lent;
+}
+
+const ikt_lent *ikt_lent_of(const ikt_context *ctx) {
+    return ctx->lent;
+}
+
+ikt_source *ikt_lent_find(const ikt_context *ctx, const char *name) {
+    const ikt_lent *lent = ctx->lent;
+    if (!lent) return NULL;
+    return strcmp(name, IKT_LENT_GRAPH) == 0   ? lent->graph
+           : strcmp(name, IKT_LENT_PAIRS) == 0 ? lent->pairs
+           : strcmp(name, IKT_LENT_START) == 0 ? lent->start
+                                               : NULL;
 }

@@ -1,7 +1,7 @@
 /* What a way of holding rows provides to source.c.
  *
  * A new format is one file with one const table of these functions, one function that opens it and
- * one line in source_table.c; nothing else changes.
+ * one line in source.c; nothing else changes.
  * Every function is COLLECTIVE and keeps the contract of the function of source.h that calls it.
  */
 #ifndef IKT_IO_SOURCES_SOURCE_OPS_H
@@ -14,9 +14,11 @@ typedef struct {
     size_t self_bytes; /* of source->self, which is zeroed when the source is made */
     /* Rows in the source's type; count may be 0, ranges may differ between ranks. */
     ikt_status (*read)(ikt_source *source, int64_t first, int64_t count, void *rows);
-    /* The same in sparse form, where source->sparse says so. */
-    ikt_status (*read_sparse)(ikt_source *source, int64_t first, int64_t count,
-                              ikt_sparse_rows *rows);
+    /* Of sparse rows in its place, where source->sparse says so: where the entries of rows begin,
+     * and these as they are stored, as ikt_csr_group_starts and ikt_csr_group_entries give them. */
+    ikt_status (*starts)(ikt_source *source, int64_t first, int64_t count, int64_t *start);
+    ikt_status (*entries)(ikt_source *source, int64_t first, int64_t count, const int64_t *start,
+                          uint32_t *column, double *value);
     /* *present = false where there are no labels of that name. Where the classes have names of
      * their own, label_names is set. NULL: there are never any beside the rows. */
     ikt_status (*read_labels)(ikt_source *source, const char *name, int64_t first, int64_t count,
@@ -62,13 +64,9 @@ ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const cha
                           const char *file, const char *dataset, ikt_source **out);
 
 /* COLLECTIVE. Sets entries, longest and block of a source of sparse rows: the ranks go through
- * where the rows begin, each through its share, in pieces.
- *   starts   COLLECTIVE: start[count + 1] of rows first .. first + count - 1, as of
- *            ikt_csr_group_starts
- * Errors: those of `starts`, IKT_ERR_RESOURCE. */
-ikt_status ikt_source_scan_rows(ikt_source *source,
-                                ikt_status (*starts)(ikt_source *source, int64_t first,
-                                                     int64_t count, int64_t *start));
+ * where the rows begin, each through its share, in pieces. Errors: those of `starts`,
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_source_scan_rows(ikt_source *source);
 
 /* LOCAL, pure. Whether a name of a data set stands for the only array of a file. */
 bool ikt_source_is_any(const char *dataset);
@@ -88,7 +86,7 @@ struct ikt_source_format {
                        const ikt_source_options *options, ikt_source **out);
 };
 
-/* The formats; the order in which they are tried is in source_table.c. */
+/* The formats; the order in which they are tried is in source.c. */
 extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_csv,
     ikt_source_packed, ikt_source_raw;
 

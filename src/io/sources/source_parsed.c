@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "dist/row_blocks.h"
 #include "dist/rows.h"
 #include "io/formats/csv_file.h"
@@ -25,7 +25,6 @@ typedef struct {
     char *path;
     char *rows; /* [blocks: own rows * d] of the source's type */
     ikt_row_blocks blocks;
-    bool is_csv;
     ikt_csv_file csv; /* kept open: labels are read when they are asked for */
 } parsed_self;
 
@@ -38,15 +37,13 @@ static ikt_status keep_share(ikt_source *source, bring *next, void *from) {
     const ikt_rows own = ikt_rows_make(source->n, ikt_size(ctx), ikt_rank(ctx));
     const int64_t row = source->d * (int64_t)ikt_type_size(source->type);
     const int64_t most = block_bytes / row + 1;
-    char *block = NULL;
-    ikt_status st = ikt_alloc(ctx, &self->rows, own.count, (size_t)row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &block, most, (size_t)row, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t first = 0; st == IKT_OK && first < source->n; first += most) {
+    IKT_ARRAYS(held, ctx, purpose);
+    self->rows = ikt_claim_kept(&held, own.count, (size_t)row);
+    char *block = ikt_claim(&held, most, (size_t)row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t first = 0; first < source->n; first += most) {
         const int64_t count = source->n - first < most ? source->n - first : most;
-        if (ikt_rank(ctx) == 0) st = next(from, count, block);
-        st = ikt_agree(ctx, st);
-        if (st != IKT_OK) break;
+        IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? next(from, count, block) : IKT_OK));
         ikt_broadcast(ctx, block, count * row, 0);
         const int64_t begin = first > own.first ? first : own.first;
         const int64_t last = first + count, end = own.first + own.count;
@@ -55,8 +52,8 @@ static ikt_status keep_share(ikt_source *source, bring *next, void *from) {
             memcpy(self->rows + (begin - own.first) * row, block + (begin - first) * row,
                    (size_t)(mine * row));
     }
-    ikt_free(&block);
-    return st == IKT_OK ? ikt_row_blocks_create(ctx, own.count, &self->blocks) : st;
+    ikt_arrays_free(&held);
+    return ikt_row_blocks_create(ctx, own.count, &self->blocks);
 }
 
 static ikt_status parsed_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
@@ -73,16 +70,12 @@ static void parsed_close(ikt_source *source) {
     ikt_csv_file_close(&self->csv);
 }
 
-/* COLLECTIVE. A source of that path, whose copy messages and readers may keep. */
-static ikt_status begin(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
-                        const char *path, const char *dataset, ikt_source **out) {
-    IKT_TRY(ikt_source_new(ctx, ops, format, path, dataset, out));
-    parsed_self *self = (*out)->self;
-    ikt_status st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
-    if (st == IKT_OK) strcpy(self->path, path);
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) ikt_source_close(out);
-    return st;
+/* COLLECTIVE. Copies the path, which messages and readers may keep. */
+static ikt_status keep_path(ikt_source *source, const char *path) {
+    parsed_self *self = source->self;
+    IKT_TRY(ikt_alloc_all(source->ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source"));
+    strcpy(self->path, path);
+    return IKT_OK;
 }
 
 /* --- CSV -------------------------------------------------------------------------------------- */
@@ -96,12 +89,10 @@ static ikt_status parse(ikt_source *source) {
     ikt_context *ctx = source->ctx;
     ikt_csv_file *csv = &self->csv;
     if (csv->is_packed) return keep_share(source, csv_bring, csv);
-    ikt_status st = ikt_alloc(ctx, &self->rows, csv->count * source->d, sizeof(double), purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx,
-                       ikt_csv_file_read(csv, csv->count, (double *)self->rows, -1, NULL, NULL));
-    return st == IKT_OK ? ikt_row_blocks_create(ctx, csv->count, &self->blocks) : st;
+    IKT_TRY(ikt_alloc_all(ctx, &self->rows, csv->count * source->d, sizeof(double), purpose));
+    IKT_TRY(
+        ikt_agree(ctx, ikt_csv_file_read(csv, csv->count, (double *)self->rows, -1, NULL, NULL)));
+    return ikt_row_blocks_create(ctx, csv->count, &self->blocks);
 }
 
 static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
@@ -142,6 +133,28 @@ static const ikt_source_ops csv_ops = {.self_bytes = sizeof(parsed_self),
                                        .describe = csv_describe,
                                        .close = parsed_close};
 
+/* COLLECTIVE. Opens the file and takes its rows. */
+static ikt_status csv_take(ikt_source *source, const char *path, int64_t rows,
+                           const ikt_reader_options *columns) {
+    ikt_context *ctx = source->ctx;
+    parsed_self *self = source->self;
+    IKT_TRY(keep_path(source, path));
+    IKT_TRY(ikt_csv_file_open(ctx, self->path, columns, rows, &self->csv));
+    if (self->csv.columns.numbers == 0)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, and read as CSV text it has no column of numbers",
+                        path);
+    source->n_file = self->csv.n_file;
+    source->d = self->csv.columns.numbers;
+    source->type = source->stored = IKT_TYPE_F64;
+    IKT_TRY(ikt_source_use_rows(source, rows));
+    IKT_TRY(parse(source));
+    ikt_csv_file_missing(&self->csv, source->missing, sizeof source->missing);
+    if (source->missing[0] && ikt_rank(ctx) == 0)
+        ikt_warn(ctx, "%s, %s; such cells are read as NaN", path, source->missing);
+    return IKT_OK;
+}
+
 static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                            const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
@@ -159,24 +172,8 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
                         "input.transposed: yes is for arrays, and %s is CSV text, whose lines are "
                         "rows",
                         path);
-    IKT_TRY(begin(ctx, &csv_ops, format->name, path, is_all ? "" : dataset, out));
-    ikt_source *source = *out;
-    parsed_self *self = source->self;
-    ikt_status st = ikt_csv_file_open(ctx, self->path, &columns, options->rows, &self->csv);
-    if (st == IKT_OK && self->csv.columns.numbers == 0)
-        st = ikt_fail(ctx, IKT_ERR_FILE,
-                      "%s is not an HDF5 file, and read as CSV text it has no column of numbers",
-                      path);
-    if (st == IKT_OK) {
-        source->n_file = self->csv.n_file;
-        source->d = self->csv.columns.numbers;
-        source->type = source->stored = IKT_TYPE_F64;
-        st = ikt_source_use_rows(source, options->rows);
-    }
-    if (st == IKT_OK) st = parse(source);
-    if (st == IKT_OK) ikt_csv_file_missing(&self->csv, source->missing, sizeof source->missing);
-    if (st == IKT_OK && source->missing[0] && ikt_rank(ctx) == 0)
-        ikt_warn(ctx, "%s, %s; such cells are read as NaN", path, source->missing);
+    IKT_TRY(ikt_source_new(ctx, &csv_ops, format->name, path, is_all ? "" : dataset, out));
+    const ikt_status st = csv_take(*out, path, options->rows, &columns);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }
@@ -192,34 +189,32 @@ static ikt_status reader_bring(void *reader, int64_t count, void *rows) {
 static const ikt_source_ops packed_ops = {
     .self_bytes = sizeof(parsed_self), .read = parsed_read, .close = parsed_close};
 
+/* COLLECTIVE. Opens the file on rank 0 and takes its rows. */
+static ikt_status packed_take(ikt_source *source, const char *path, const char *array,
+                              int64_t rows) {
+    ikt_context *ctx = source->ctx;
+    const ikt_reader_options plain = {.array = array};
+    ikt_reader *reader IKT_AT_END(ikt_reader_close) = NULL;
+    ikt_status st = IKT_OK;
+    IKT_TRY(keep_path(source, path));
+    if (ikt_rank(ctx) == 0)
+        st = ikt_reader_open(ctx, ((parsed_self *)source->self)->path, &plain, &reader);
+    IKT_TRY(ikt_agree(ctx, st));
+    int64_t shape[3] = {0, 0, 0};
+    if (reader) memcpy(shape, (int64_t[]){reader->n, reader->d, reader->type}, sizeof shape);
+    ikt_broadcast(ctx, shape, (int64_t)sizeof shape, 0);
+    source->n_file = shape[0];
+    source->d = shape[1];
+    source->type = source->stored = (ikt_type)shape[2];
+    IKT_TRY(ikt_source_use_rows(source, rows));
+    return keep_share(source, reader_bring, reader);
+}
+
 static ikt_status packed_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                               const ikt_source_options *options, ikt_source **out) {
-    const char *dataset = options->dataset;
-    const bool is_any = ikt_source_is_any(dataset);
-    const ikt_reader_options plain = {.array = is_any ? NULL : dataset};
-    int64_t shape[3] = {0, 0, 0};
-    ikt_reader *reader = NULL;
-    ikt_status st = IKT_OK;
-    IKT_TRY(begin(ctx, &packed_ops, format->name, path, is_any ? "" : dataset, out));
-    ikt_source *source = *out;
-    if (ikt_rank(ctx) == 0) {
-        st = ikt_reader_open(ctx, ((parsed_self *)source->self)->path, &plain, &reader);
-        if (st == IKT_OK) {
-            shape[0] = reader->n;
-            shape[1] = reader->d;
-            shape[2] = (int64_t)reader->type;
-        }
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_broadcast(ctx, shape, (int64_t)sizeof shape, 0);
-        source->n_file = shape[0];
-        source->d = shape[1];
-        source->type = source->stored = (ikt_type)shape[2];
-        st = ikt_source_use_rows(source, options->rows);
-    }
-    if (st == IKT_OK) st = keep_share(source, reader_bring, reader);
-    ikt_reader_close(&reader);
+    const char *array = ikt_source_is_any(options->dataset) ? NULL : options->dataset;
+    IKT_TRY(ikt_source_new(ctx, &packed_ops, format->name, path, array ? array : "", out));
+    const ikt_status st = packed_take(*out, path, array, options->rows);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }

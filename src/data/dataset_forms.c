@@ -1,8 +1,21 @@
-/* Scores along the leading ones of the components that a data set is reduced to. See dataset.h. */
+/* Rows of a data set in other forms: as floats whatever they are, and as scores along the leading
+ * ones of the components that it is reduced to. See dataset.h. */
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "data/dataset.h"
-#include "linalg/blocks.h"
+#include "io/sources/source_ops.h"
+
+ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
+                                     float *out) {
+    const int64_t entries = count * ikt_dataset_columns(d);
+    if (!ikt_dataset_is_u8(d)) return ikt_dataset_gather(d, rows, count, out);
+    IKT_ARRAYS(held, ikt_dataset_source(d)->ctx, "row blocks");
+    uint8_t *bytes = ikt_claim(&held, entries, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_dataset_gather(d, rows, count, bytes));
+    for (int64_t e = 0; e < entries; e++)
+        out[e] = (float)bytes[e];
+    return IKT_OK;
+}
 
 bool ikt_dataset_has_components(const ikt_dataset *d, int64_t q) {
     const ikt_pca *pca = ikt_dataset_map(d).pca;
