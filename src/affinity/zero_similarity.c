@@ -1,6 +1,6 @@
 /* Rows without any similarity: their nearest rows by input distance, which become their neighbours.
  *
- * Method: such rows are few; they are queries (neighbours/query.h), past which each rank streams
+ * Method: such rows are few; they are queries (neighbours/search.h), past which each rank streams
  * its own rows. Advantage: exact, and one pass over the data per thousand of them. Disadvantage:
  * the data is read again. Sparse rows stay sparse, with the same distances. */
 #include "affinity/affinity.h"
@@ -11,7 +11,7 @@
 #include "base/comm.h"
 #include "base/sort.h"
 #include "metric/metric.h"
-#include "neighbours/query.h"
+#include "neighbours/search.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 

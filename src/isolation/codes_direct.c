@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "isolation/coding.h"
 

@@ -1,6 +1,6 @@
 /* Codes in one pass over X, from lists of near centres.
  *
- * As codes_lists.c, but a row is compared with the centres of near coarse cells only
+ * As row_lists.c, but a row is compared with the centres of near coarse cells only
  * (near_search.h). Method: the rows of a block are sorted by coarse cell, so that those of a tile
  * want many of the same cells. Rows whose lists leave cells open are searched for again, with
  * longer lists. Advantage: some thousand distances a row however many centres there are; equal rows
@@ -15,7 +15,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "isolation/centre_lists.h"
+#include "isolation/centre_table.h"
 #include "isolation/near_search.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "kernelsum/ops.h"
 
 enum { PIECE = 4096 }; /* charges that a thread looks at together */

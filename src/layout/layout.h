@@ -42,7 +42,7 @@ typedef struct {
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
     int eigengap;         /* ikt_eigengap_kind */
-    int regulariser;      /* ikt_regulariser; so below (objective/laplacian_settings.h) */
+    int regulariser;      /* ikt_regulariser; so below (objective/laplacian.h) */
     int regulariser_form;
     double regulariser_weight;
     int64_t regulariser_rank;

@@ -8,7 +8,7 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "kernelsum/replica.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
 #include "base/select.h"
+#include "base/sort.h"
 
 enum {
     BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */

@@ -118,7 +118,7 @@ bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lan
 void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
                       const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s);
 
-/* --- passes over a block (fisher_passes.c) ------------------------------------------------------
+/* --- passes over a block ------------------------------------------------------------------------
  */
 
 /* What a pass does: it selects the rows that come first and the candidates, offers those that come

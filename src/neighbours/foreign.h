@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/number.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "dist/rows.h"

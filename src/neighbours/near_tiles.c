@@ -9,8 +9,8 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/number.h"
 #include "base/select.h"
+#include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
 

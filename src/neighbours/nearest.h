@@ -1,7 +1,7 @@
 /* The k nearest of many candidates, for the rows of a tile.
  *
  * Candidates come tile by tile. By Euclidean distances they go through the filter first
- * (metric/filter.h) and what it leaves is scored in float32; by codes, by other metrics, and for
+ * (metric/quantise.h) and what it leaves is scored in float32; by codes, by other metrics, and for
  * rows that the filter leaves undecided, every candidate is scored. The lists are the same either
  * way, to the bit: which way a row takes is a matter of time alone.
  */
@@ -9,7 +9,7 @@
 #define IKT_NEIGHBOURS_NEAREST_H
 
 #include "base/select.h"
-#include "metric/filter.h"
+#include "metric/quantise.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
 

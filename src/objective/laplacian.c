@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
 #include "linalg/dot_tile.h"

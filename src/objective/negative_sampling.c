@@ -34,7 +34,6 @@
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/attraction.h"
-#include "objective/negatives.h"
 #include "objective/objective.h"
 
 enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };

@@ -22,12 +22,11 @@
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
-#include "objective/laplacian_settings.h"
+#include "objective/laplacian.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
-#include "sampled/joined.h"
 #include "sampled/negative_settings.h"
-#include "sampled/triplet_settings.h"
+#include "sampled/triplet.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
 typedef enum {

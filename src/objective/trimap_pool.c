@@ -18,11 +18,10 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/trimap.h"
-#include "objective/trimap_value.h"
 #include "sampled/near_edges.h"
 #include "sampled/pool.h"
 #include "sampled/tile_forces.h"

@@ -1,5 +1,5 @@
-/* The value of TriMap by a sample. See trimap_value.h. */
-#include "objective/trimap_value.h"
+/* The value of TriMap by a sample. See trimap.h. */
+#include "objective/trimap.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/transfer.h"
-#include "objective/whole_block.h"
+#include "objective/whole_draw.h"
 
 /* Partitionings whose forces are kept until all of them are there, to be added in one order; cells
  * beyond so many rows have their blocks shared among the threads. */

@@ -6,7 +6,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "sampled/pool.h"
 
 /* Rows of a block, whose forces stand together: some 200 KB, so that they stay in the second-level
