@@ -41,25 +41,20 @@ enum { PAIRS = IKT_WHOLE_PAIRS };
 
 static const char purpose[] = "whole kernel";
 
-/* LOCAL. Draws the first rows. Errors: IKT_ERR_RESOURCE; free it in any case. */
-static ikt_status ikt_pair_draws_create(ikt_context *ctx, int64_t n, uint64_t seed,
-                                        ikt_pair_draws *out) {
+/* LOCAL. Draws the first rows; the arrays are claimed in `held`. */
+static ikt_status draw_first(ikt_arrays *held, int64_t n, uint64_t seed, ikt_pair_draws *out) {
     int64_t **const array[] = {&out->row, &out->cell,   &out->total, &out->p,
                                &out->own, &out->chosen, &out->place};
-    *out = (ikt_pair_draws){.key = NULL};
-    IKT_TRY(ikt_alloc(ctx, &out->key, PAIRS, sizeof *out->key, purpose));
+    out->key = ikt_claim(held, PAIRS, sizeof *out->key);
     for (size_t a = 0; a < sizeof array / sizeof *array; a++)
-        IKT_TRY(ikt_alloc(ctx, array[a], PAIRS, sizeof **array[a], purpose));
+        *array[a] = ikt_claim(held, PAIRS, sizeof **array[a]);
+    IKT_TRY(held->status);
     for (int64_t s = 0; s < PAIRS; s++) {
         out->key[s] = ikt_rng_u64(seed, IKT_RNG_PAIRS, s, 0);
         out->row[s] = ikt_rng_below(seed, IKT_RNG_PAIRS, s, 1, n);
         out->p[s] = -1;
     }
     return IKT_OK;
-}
-
-static void ikt_pair_draws_destroy(ikt_pair_draws *d) {
-    ikt_free_all(&d->key, &d->row, &d->cell, &d->total, &d->p, &d->chosen, &d->place, &d->own);
 }
 
 /* COLLECTIVE. Cells of some rows in one partitioning, which their owners tell all others. */
@@ -102,19 +97,6 @@ typedef struct {
     int64_t *second; /* [PAIRS] receives the rows; 0 where another rank has it */
 } looking;
 
-static void looking_destroy(looking *l) {
-    ikt_free_all(&l->wanted, &l->head, &l->next, &l->by_p, &l->begin, &l->second);
-}
-
-static ikt_status looking_create(ikt_context *ctx, const ikt_whole *w, looking *l) {
-    IKT_TRY(ikt_alloc(ctx, &l->wanted, PAIRS, sizeof *l->wanted, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->head, w->psi, sizeof *l->head, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->next, PAIRS, sizeof *l->next, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->by_p, PAIRS, sizeof *l->by_p, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->begin, w->t + 2, sizeof *l->begin, purpose));
-    return ikt_alloc(ctx, &l->second, PAIRS, sizeof *l->second, purpose);
-}
-
 /* Groups the pairs whose second row is here by their partitioning. */
 static void group(const ikt_pair_draws *d, int64_t t, looking *l) {
     for (int64_t s = 0; s < PAIRS; s++)
@@ -148,8 +130,14 @@ static void look_through(const ikt_whole *w, const ikt_pair_draws *d, int64_t p,
 /* COLLECTIVE. Which rows the places are. */
 static ikt_status find_second(ikt_context *ctx, const ikt_pair_draws *d, const ikt_whole *w,
                               int64_t *second) {
-    looking l IKT_AT_END(looking_destroy) = {.head = NULL};
-    IKT_TRY(ikt_agree(ctx, looking_create(ctx, w, &l)));
+    IKT_ARRAYS(held, ctx, purpose);
+    looking l = {.wanted = ikt_claim(&held, PAIRS, sizeof *l.wanted),
+                 .head = ikt_claim(&held, w->psi, sizeof *l.head),
+                 .next = ikt_claim(&held, PAIRS, sizeof *l.next),
+                 .by_p = ikt_claim(&held, PAIRS, sizeof *l.by_p),
+                 .begin = ikt_claim(&held, w->t + 2, sizeof *l.begin),
+                 .second = ikt_claim(&held, PAIRS, sizeof *l.second)};
+    IKT_TRY(ikt_arrays_agree(&held));
     memcpy(l.wanted, d->own, PAIRS * sizeof *l.wanted);
     ikt_sums_before(ctx, l.wanted, PAIRS); /* of the cell's rows, on lower ranks */
     for (int64_t s = 0; s < PAIRS; s++) {
@@ -194,16 +182,15 @@ static ikt_status ikt_pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *
     int64_t *work = ikt_claim(&held, 4 * PAIRS, sizeof *work);
     out->row = ikt_claim_kept(&held, 2 * PAIRS, sizeof *out->row);
     out->log_p = ikt_claim_kept(&held, PAIRS, sizeof *out->log_p);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK) st = find_second(ctx, d, w, work);
-    for (int64_t s = 0; st == IKT_OK && s < PAIRS; s++) {
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(find_second(ctx, d, w, work));
+    for (int64_t s = 0; s < PAIRS; s++) {
         if (d->p[s] < 0) continue; /* a row without similarity */
         out->row[2 * count] = d->row[s];
         out->row[2 * count + 1] = work[s];
         count++;
     }
     out->count = count;
-    IKT_TRY(st);
     find_log_p(ctx, w, count, out->row, work, out->log_p);
     return IKT_OK;
 }
@@ -349,25 +336,28 @@ void ikt_whole_owners(const ikt_whole *whole, int64_t p, const uint32_t *count, 
         if (count[c] > 0) owner[c] = *next++;
 }
 
-/* LOCAL. */
-static ikt_status allocate(ikt_context *ctx, ikt_whole *w, counting *c) {
+/* COLLECTIVE. */
+static ikt_status allocate(ikt_context *ctx, ikt_whole *w, counting *c, ikt_arrays *held) {
     const int64_t ranks = ikt_size(ctx);
     c->most = counted_at_once(w->psi, w->t);
-    IKT_TRY(ikt_alloc(ctx, &c->own, c->most * w->psi, sizeof *c->own, purpose));
-    IKT_TRY(ikt_alloc(ctx, &c->all, c->most * w->psi, sizeof *c->all, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->total, w->rows.count, sizeof *w->total, purpose));
-    if (ranks == 1) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &c->best, c->most * w->psi, sizeof *c->best, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->first, w->t + 1, sizeof *w->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->leaving, ranks * w->t, sizeof *w->leaving, purpose));
-    return ikt_alloc(ctx, &w->coming, ranks * w->t, sizeof *w->coming, purpose);
+    c->own = ikt_claim(held, c->most * w->psi, sizeof *c->own);
+    c->all = ikt_claim(held, c->most * w->psi, sizeof *c->all);
+    w->total = ikt_claim_kept(held, w->rows.count, sizeof *w->total);
+    if (ranks > 1) {
+        c->best = ikt_claim(held, c->most * w->psi, sizeof *c->best);
+        w->first = ikt_claim_kept(held, w->t + 1, sizeof *w->first);
+        w->leaving = ikt_claim_kept(held, ranks * w->t, sizeof *w->leaving);
+        w->coming = ikt_claim_kept(held, ranks * w->t, sizeof *w->coming);
+    }
+    return ikt_arrays_agree(held);
 }
 
 /* COLLECTIVE. Sizes, totals and owners, some partitionings at a time; draws see each on its way. */
 static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *draws) {
     counting c = {.capacity = 0};
-    ikt_status st = ikt_agree(ctx, allocate(ctx, w, &c));
-    for (c.first = 0; st == IKT_OK && c.first < w->t; c.first += c.most) {
+    IKT_ARRAYS(held, ctx, purpose);
+    IKT_TRY(allocate(ctx, w, &c, &held));
+    for (c.first = 0; c.first < w->t; c.first += c.most) {
         c.count = w->t - c.first < c.most ? w->t - c.first : c.most;
         count_own(ctx, w, &c);
         meet(ctx, w, &c);
@@ -375,10 +365,9 @@ static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *dr
         for (int64_t p = 0; p < c.count; p++)
             ikt_pair_draws_offer(ctx, w, c.first + p, c.all + p * w->psi, c.own + p * w->psi,
                                  draws);
-        if (ikt_size(ctx) > 1) st = ikt_agree(ctx, note_owners(ctx, w, &c));
+        if (ikt_size(ctx) > 1) IKT_TRY(ikt_agree(ctx, note_owners(ctx, w, &c)));
     }
-    ikt_free_all(&c.own, &c.all, &c.best);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. How many rows come from each rank, which knows how many leave; the rows without
@@ -404,12 +393,13 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
 
 ikt_status ikt_whole_create(ikt_context *ctx, const ikt_rows *rows, int64_t psi, uint64_t seed,
                             ikt_codes *codes, ikt_whole *out) {
-    ikt_pair_draws draws IKT_AT_END(ikt_pair_draws_destroy) = {.key = NULL};
+    ikt_pair_draws draws = {.key = NULL};
+    IKT_ARRAYS(held, ctx, purpose);
     ikt_whole made IKT_AT_END(ikt_whole_destroy) = {
         .rows = *rows, .t = codes->t, .psi = psi, .width = codes->width, .stride = codes->stride};
     *out = (ikt_whole){0};
     ikt_status st = turn(ctx, codes);
-    if (st == IKT_OK) st = ikt_pair_draws_create(ctx, rows->n, seed, &draws);
+    if (st == IKT_OK) st = draw_first(&held, rows->n, seed, &draws);
     st = ikt_agree(ctx, st);
     made.code = codes->code;
     codes->code = NULL;

@@ -15,7 +15,11 @@
 
 /* --- how MPI begins and ends: under a launcher, or in a process alone ----------------------- */
 
-void ikt_mpi_choose_file_parts(void) {
+/* LOCAL, before the first file is opened by MPI. Open MPI 4 chooses a component for shared file
+ * pointers at every opening of a file, also where none are used. Its component `lockedfile` writes
+ * the absolute path into 256 bytes and thereby ends the program where the path is longer; it is
+ * switched off. */
+static void ikt_mpi_choose_file_parts(void) {
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
 }
 
@@ -83,7 +87,10 @@ static void end_mpi(void) {
     if (MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
 }
 
-const char *ikt_mpi_begin_for_host(void) {
+/* LOCAL. Begins MPI in a program of others, or finds it begun; what is begun here is ended at the
+ * exit of the process. Returns NULL, or why MPI cannot be used here: a sentence, not to be freed.
+ */
+static const char *ikt_mpi_begin_for_host(void) {
     int has_begun = 0, is_over = 0, level = MPI_THREAD_SINGLE, is_main = 1;
     if (MPI_Initialized(&has_begun) != MPI_SUCCESS || MPI_Finalized(&is_over) != MPI_SUCCESS)
         return "MPI does not say whether it has begun in this process";

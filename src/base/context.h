@@ -8,8 +8,8 @@
 #include <mpi.h>
 
 #include "base/log.h"
-#include "base/stage.h"
 #include "base/status.h"
+#include "base/timer.h"
 #include "iktsne/watcher.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
@@ -80,7 +80,7 @@ struct ikt_context {
 /* LOCAL. A context of one process without MPI, which need not have begun (it may not be available
  * on a login node). Collective functions are those of a group of one; HDF5 opens files as without
  * MPI. What hands a communicator to others cannot be called with it: eigenvectors (ScaLAPACK),
- * shared grids (FFTW), and the exchanges of the layout (transfer.h, dist/halo.h).
+ * shared grids (FFTW), and the exchanges of the layout (comm.h, dist/halo.h).
  *   threads   as for ikt_context_create
  *   out       receives the context, freed with ikt_context_destroy; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
@@ -120,16 +120,5 @@ void ikt_mpi_end(void);
 
 /* LOCAL, also before MPI. The first line of what the MPI library calls itself; "" where unknown. */
 void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]);
-
-/* LOCAL. Begins MPI in a program of others, or finds it begun; what is begun here is ended at the
- * exit of the process. Returns NULL, or why MPI cannot be used here: a sentence, not to be freed.
- */
-const char *ikt_mpi_begin_for_host(void);
-
-/* LOCAL, before the first file is opened by MPI. Open MPI 4 chooses a component for shared file
- * pointers at every opening of a file, also where none are used. Its component `lockedfile` writes
- * the absolute path into 256 bytes and thereby ends the program where the path is longer; it is
- * switched off. */
-void ikt_mpi_choose_file_parts(void);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/transfer.h"
 #include "dist/shuffle.h"
 
 /* Rows to pack from which on a second thread is worth waking. */

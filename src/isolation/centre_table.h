@@ -16,6 +16,7 @@
 #ifndef IKT_ISOLATION_CENTRE_TABLE_H
 #define IKT_ISOLATION_CENTRE_TABLE_H
 
+#include "base/arrays.h"
 #include "base/select.h"
 #include "base/sort.h"
 #include "isolation/kernel_f32_bound.h"
@@ -34,10 +35,11 @@ typedef struct {
     uint64_t *member; /* [lines][parts][8] 480 bits, one for each centre; above them, in 32 bits,
                          the number of members in the lines before */
     /* The form of lists; NULL in the other. */
-    int32_t *index; /* [first[parts]] the members of each part, ascending */
-    int64_t *start; /* [count + 1] where the uses of each centre begin */
-    uint16_t *part; /* [start[count]] a part that it belongs to */
-    uint32_t *cell; /* [start[count]] and its number there */
+    int32_t *index;  /* [first[parts]] the members of each part, ascending */
+    int64_t *start;  /* [count + 1] where the uses of each centre begin */
+    uint16_t *part;  /* [start[count]] a part that it belongs to */
+    uint32_t *cell;  /* [start[count]] and its number there */
+    ikt_arrays held; /* these but the rows */
 } ikt_centre_table;
 
 /* SAME-ARGS. Makes the table of parts first .. first + parts - 1 of a model. Errors:

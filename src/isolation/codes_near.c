@@ -190,15 +190,12 @@ static ikt_status allocate(near_coding *n) {
     for (workspace *w = n->space; w && w < n->space + c->threads; w++) {
         w->x = ikt_claim(held, rows * c->d, (size_t)c->element);
         w->open = ikt_claim(held, rows, sizeof *w->open);
-        IKT_TRY(held->status);
-        IKT_TRY(ikt_cell_finder_create(c->ctx, &n->lists.near, &w->finder));
+        ikt_cell_finder_create(held, &n->lists.near, &w->finder);
     }
     return held->status;
 }
 
 static void near_coding_destroy(near_coding *n) {
-    for (int i = 0; n->space && i < n->lists.c->threads; i++)
-        ikt_cell_finder_destroy(&n->space[i].finder);
     ikt_arrays_free(&n->held);
     ikt_row_lists_destroy(&n->lists);
 }

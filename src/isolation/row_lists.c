@@ -113,9 +113,8 @@ static ikt_status create_spaces(ikt_row_lists *l) {
     ikt_arrays *held = &l->held;
     l->space = ikt_claim(held, c->threads, sizeof *l->space);
     for (ikt_list_tile *s = l->space; s && s < l->space + c->threads; s++) {
-        IKT_TRY(held->status);
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->tile));
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->alone));
+        ikt_row_tile_create(held, c->kernel, d, &s->tile);
+        ikt_row_tile_create(held, c->kernel, d, &s->alone);
         s->value = ikt_claim(held, tile * CHUNK, 4);
         s->kept = ikt_claim(held, rows, sizeof *s->kept);
         s->pair = ikt_claim(held, rows * list, sizeof *s->pair);
@@ -140,10 +139,6 @@ ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists
 }
 
 void ikt_row_lists_destroy(ikt_row_lists *l) {
-    for (int i = 0; l->space && i < l->c->threads; i++) {
-        ikt_row_tile_destroy(&l->space[i].tile);
-        ikt_row_tile_destroy(&l->space[i].alone);
-    }
     ikt_arrays_free(&l->held);
     ikt_near_centres_destroy(&l->near);
     ikt_free_all(&l->slab, &l->rows);

@@ -61,7 +61,9 @@ static uint64_t spread_bits(uint64_t x) {
     return x;
 }
 
-uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place) {
+/* LOCAL, pure. The key of a place, q coordinates, in a cube of that side about the tree's origin.
+ */
+static uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place) {
     const double cells = (double)(1 << IKT_OCTREE_BITS), scale = side > 0 ? cells / side : 0;
     uint64_t key = 0;
     for (int c = 0; c < q; c++) {
@@ -72,7 +74,8 @@ uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float 
     return key;
 }
 
-void ikt_octree_sort(ikt_octree *tree) {
+/* LOCAL. Sorts key[n], and row[n] with it; equal keys keep their order. */
+static void ikt_octree_sort(ikt_octree *tree) {
     for (int shift = 0; shift < 3 * IKT_OCTREE_BITS && tree->n > 0; shift += RADIX_BITS) {
         int64_t place[RADIX] = {0}, sum = 0;
         for (int64_t i = 0; i < tree->n; i++)

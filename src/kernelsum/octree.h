@@ -71,13 +71,6 @@ ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t p
 ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes);
 void ikt_octree_destroy(ikt_octree *tree);
 
-/* LOCAL, pure. The key of a place, q coordinates, in a cube of that side about the tree's origin.
- */
-uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place);
-
-/* LOCAL. Sorts key[n], and row[n] with it; equal keys keep their order. */
-void ikt_octree_sort(ikt_octree *tree);
-
 /* LOCAL, pure. How many nodes the sorted points will make. */
 int64_t ikt_octree_count(ikt_octree *tree);
 

@@ -151,7 +151,12 @@ static int32_t quantise(const ikt_quantiser *q, const float *x, double scale, in
     return square;
 }
 
-void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count, int32_t *packed) {
+/* LOCAL. Packs rows: in groups of sixteen, one row a lane, first half the squared length of each
+ * row (rounded down), then its words; lanes without a row hold the largest integer there.
+ *   x        [count * d]
+ *   packed   [ikt_quantised_size(d, count)] as [group][1 + words][16] */
+static void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count,
+                              int32_t *packed) {
     const int64_t group = (1 + q->words) * LANE_COUNT, tail = count % LANE_COUNT;
     bool is_inside;
     if (tail) {
@@ -175,8 +180,12 @@ void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *q, const float *x, 
                           packed + ikt_quantised_size(q->d, first));
 }
 
-bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words, int64_t stride,
-                          double *square) {
+/* LOCAL. One row with its sign turned, so that adding its products subtracts them.
+ *   words   [words * stride], every stride-th is written
+ *   square  receives the squared length
+ * Returns whether the row is within the ball. */
+static bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words,
+                                 int64_t stride, double *square) {
     bool is_inside;
     const double scale = scale_of(q, x, &is_inside);
     *square = quantise(q, x, -scale, words, stride);
@@ -186,8 +195,6 @@ bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words
 /* --- the filter's buffers and its limit ------------------------------------------------------- */
 
 enum { BUFFER = 4, GROUP = IKT_FILTER_GROUP };
-
-static const char filter_purpose[] = "candidates";
 
 /* Candidates that are kept beyond the k: the row itself, and as many rows as are outside the ball,
  * whose scores say nothing from above. */
@@ -199,19 +206,14 @@ static int64_t capacity_for(int64_t keep) {
     return (BUFFER * keep + 2 * IKT_FILTER_APPENDED) / LANE_COUNT * LANE_COUNT;
 }
 
-ikt_status ikt_filter_create(ikt_context *ctx, const ikt_quantiser *quantiser, ikt_isa isa,
-                             int64_t k, ikt_filter *filter) {
+void ikt_filter_create(ikt_arrays *held, const ikt_quantiser *quantiser, ikt_isa isa, int64_t k,
+                       ikt_filter *filter) {
     const int64_t keep = kept(k, quantiser->outside), capacity = capacity_for(keep);
     const int64_t entries = IKT_FILTER_ROWS * (capacity + LANE_COUNT);
-    const int64_t words = IKT_FILTER_ROWS * quantiser->words;
     *filter = (ikt_filter){.quantiser = quantiser, .isa = isa, .keep = keep, .capacity = capacity};
-    IKT_TRY(ikt_alloc(ctx, &filter->own, words, sizeof *filter->own, filter_purpose));
-    IKT_TRY(ikt_alloc(ctx, &filter->score, entries, sizeof *filter->score, filter_purpose));
-    return ikt_alloc(ctx, &filter->number, entries, sizeof *filter->number, filter_purpose);
-}
-
-void ikt_filter_destroy(ikt_filter *filter) {
-    ikt_free_all(&filter->own, &filter->score, &filter->number);
+    filter->own = ikt_claim(held, IKT_FILTER_ROWS * quantiser->words, sizeof *filter->own);
+    filter->score = ikt_claim(held, entries, sizeof *filter->score);
+    filter->number = ikt_claim(held, entries, sizeof *filter->number);
 }
 
 int64_t ikt_filter_memory(int64_t d, int64_t k) {

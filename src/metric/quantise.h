@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/status.h"
 #include "dist/rows.h"
@@ -44,23 +45,9 @@ static inline int64_t ikt_quantised_size(int64_t d, int64_t count) {
     return (count + 15) / 16 * 16 * (1 + (d + 1) / 2);
 }
 
-/* LOCAL. Packs rows: in groups of sixteen, one row a lane, first half the squared length of each
- * row (rounded down), then its words; lanes without a row hold the largest integer there.
- *   x        [count * d]
- *   packed   [ikt_quantised_size(d, count)] as [group][1 + words][16] */
-void ikt_quantise_pack(const ikt_quantiser *quantiser, const float *x, int64_t count,
-                       int32_t *packed);
-
 /* LOCAL. The same, by all threads. */
 void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *quantiser, const float *x,
                       int64_t count, int32_t *packed);
-
-/* LOCAL. One row with its sign turned, so that adding its products subtracts them.
- *   words   [words * stride], every stride-th is written
- *   square  receives the squared length
- * Returns whether the row is within the ball. */
-bool ikt_quantise_negated(const ikt_quantiser *quantiser, const float *x, int32_t *words,
-                          int64_t stride, double *square);
 
 /* Which rows of many may be among the k nearest to a row, by squared Euclidean distances.
  *
@@ -104,11 +91,9 @@ typedef struct {
     uint32_t *number;
 } ikt_filter;
 
-/* LOCAL. Memory for tiles of own rows and lists of k; free with ikt_filter_destroy in any case.
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_filter_create(ikt_context *ctx, const ikt_quantiser *quantiser, ikt_isa isa,
-                             int64_t k, ikt_filter *filter);
-void ikt_filter_destroy(ikt_filter *filter);
+/* LOCAL. For tiles of own rows and lists of k; its arrays are claimed in `held`. */
+void ikt_filter_create(ikt_arrays *held, const ikt_quantiser *quantiser, ikt_isa isa, int64_t k,
+                       ikt_filter *filter);
 
 /* LOCAL, pure. Bytes of it. */
 int64_t ikt_filter_memory(int64_t d, int64_t k);

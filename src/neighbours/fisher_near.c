@@ -96,32 +96,25 @@ static void refine_row(const void *self, int64_t i, int thread) {
 
 /* --- the round -------------------------------------------------------------------------------- */
 
-static ikt_status refinement_create(ikt_context *ctx, refinement *r) {
+static ikt_status refinement_create(ikt_context *ctx, refinement *r, ikt_arrays *held) {
     const int64_t threads = ikt_threads(ctx), k = r->lists->k;
-    IKT_TRY(ikt_alloc(ctx, &r->space, threads, sizeof *r->space, refine_purpose));
-    for (workspace *w = r->space; w < r->space + threads; w++) {
+    r->space = ikt_claim(held, threads, sizeof *r->space);
+    for (workspace *w = r->space; w && w < r->space + threads; w++) {
         w->batch = (ikt_fisher_batch){.ctx = ctx,
+                                      .held = held,
                                       .rows = r->rows,
                                       .k = k,
                                       .best = r->lists->score,
                                       .best_row = r->lists->row,
                                       .threads = 1};
         IKT_TRY(ikt_fisher_batch_create(&w->batch, 1, CANDIDATES, true));
-        IKT_TRY(ikt_number_set_create(ctx, CANDIDATES + 1, &w->seen));
-        IKT_TRY(ikt_number_set_create(ctx, CANDIDATES + k, &w->listed));
+        ikt_number_set_create(held, CANDIDATES + 1, &w->seen);
+        ikt_number_set_create(held, CANDIDATES + k, &w->listed);
     }
-    return IKT_OK;
+    return held->status;
 }
 
-static void refinement_destroy(ikt_context *ctx, refinement *r, int64_t *lengths) {
-    for (int t = 0; r->space && t < ikt_threads(ctx); t++) {
-        workspace *w = &r->space[t];
-        if (w->batch.scratch) *lengths += w->batch.scratch->lengths;
-        ikt_fisher_batch_destroy(&w->batch);
-        ikt_number_set_destroy(&w->seen);
-        ikt_number_set_destroy(&w->listed);
-    }
-    ikt_free(&r->space);
+static void refinement_destroy(refinement *r) {
     ikt_second_neighbours_end(&r->round);
 }
 
@@ -129,7 +122,7 @@ static void refinement_destroy(ikt_context *ctx, refinement *r, int64_t *lengths
 static ikt_status make_slots(ikt_context *ctx, const refinement *r, const ikt_order *order) {
     const int64_t n_local = r->lists->n_local;
     uint32_t *slot IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &slot, n_local, sizeof *slot, refine_purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &slot, n_local, sizeof *slot, refine_purpose));
     IKT_TRY(ikt_order_slots(ctx, order, slot));
     return ikt_translate_indices(ctx, &r->rows->rows, slot, r->round.nearest,
                                  n_local * r->round.near);
@@ -154,16 +147,17 @@ static ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *row
                                       [ROOT] = {(const char *)rows->root, shape->wide * size},
                                       [NUMBER] = {(const char *)order->row, sizeof *order->row},
                                       [X] = {(const char *)rows->x, rows->d * size}};
-    refinement r = {.rows = rows, .lists = course->lists};
+    refinement r IKT_AT_END(refinement_destroy) = {.rows = rows, .lists = course->lists};
     bool is_new;
-    ikt_status st = ikt_agree(ctx, refinement_create(ctx, &r));
-    if (st == IKT_OK)
-        st = ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
-                                         &r.round, &is_new);
-    if (st == IKT_OK && is_new) st = make_slots(ctx, &r, order);
-    if (st == IKT_OK) st = ikt_second_neighbours_run(&r.round, refine_row, &r);
-    refinement_destroy(ctx, &r, lengths);
-    return st;
+    IKT_ARRAYS(held, ctx, refine_purpose);
+    IKT_TRY(ikt_agree(ctx, refinement_create(ctx, &r, &held)));
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
+                                        &r.round, &is_new));
+    if (is_new) IKT_TRY(make_slots(ctx, &r, order));
+    IKT_TRY(ikt_second_neighbours_run(&r.round, refine_row, &r));
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        *lengths += r.space[t].batch.scratch->lengths;
+    return IKT_OK;
 }
 
 /* LOCAL, pure. Bytes that a round takes at most.
@@ -303,7 +297,8 @@ static void search_tile(const search *s, int64_t tile, ikt_fisher_batch *b) {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *tiles) {
+static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *tiles,
+                         ikt_arrays *held) {
     ikt_context *ctx = s->ctx;
     const ikt_fisher_rows *rows = &s->rows;
     const int64_t size = sizeof(float), k = s->course->lists->k;
@@ -315,9 +310,10 @@ static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *til
     const int64_t most = ikt_smaller(rows->among, rows->rows.n);
     IKT_TRY(
         ikt_near_tiles_create(ctx, cells, tiles, most, part, rows->d > 0 ? X + 1 : X, &s->near));
-    IKT_TRY(ikt_alloc(ctx, &s->batch, ikt_threads(ctx), sizeof *s->batch, purpose));
-    for (int t = 0; t < ikt_threads(ctx); t++) {
+    s->batch = ikt_claim(held, ikt_threads(ctx), sizeof *s->batch);
+    for (int t = 0; s->batch && t < ikt_threads(ctx); t++) {
         s->batch[t] = (ikt_fisher_batch){.ctx = ctx,
+                                         .held = held,
                                          .rows = rows,
                                          .k = k,
                                          .selected = FISHER_NEAR * k,
@@ -327,16 +323,7 @@ static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *til
                                          .threads = 1};
         IKT_TRY(ikt_fisher_batch_create(&s->batch[t], FISHER_OWN_ROWS, most, true));
     }
-    return IKT_OK;
-}
-
-static void destroy(search *s, int64_t *lengths) {
-    for (int t = 0; s->batch && t < ikt_threads(s->ctx); t++) {
-        if (s->batch[t].scratch) *lengths += s->batch[t].scratch->lengths;
-        ikt_fisher_batch_destroy(&s->batch[t]);
-    }
-    ikt_free(&s->batch);
-    ikt_near_tiles_destroy(&s->near);
+    return held->status;
 }
 
 /* COLLECTIVE. The batch of own tiles that begins at tile `done`. */
@@ -355,35 +342,41 @@ static ikt_status search_batch(search *s, int64_t done) {
     return st;
 }
 
+static void end_tiles(ikt_near_tiles **near) {
+    ikt_near_tiles_destroy(*near);
+}
+
 /* COLLECTIVE. All lists, in slots. */
 static ikt_status search_slots(search *s, const ikt_cells *cells, int64_t *lengths) {
     ikt_context *ctx = s->ctx;
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {.count = 0};
+    ikt_near_tiles *near IKT_AT_END(end_tiles) = &s->near;
+    IKT_ARRAYS(held, ctx, purpose);
     ikt_status st = ikt_tiles_bare(ctx, cells, &s->rows.rows, &tiles);
-    if (st == IKT_OK) st = create(s, cells, &tiles);
-    st = ikt_agree(ctx, st);
-    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles.count) : 0, batch = s->near.most;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
-        st = search_batch(s, done);
+    if (st == IKT_OK) st = create(s, cells, &tiles, &held);
+    IKT_TRY(ikt_agree(ctx, st));
+    const int64_t most = ikt_max_one(ctx, tiles.count), batch = near->most;
+    for (int64_t done = 0; done < most; done += batch) {
+        IKT_TRY(search_batch(s, done));
         ikt_progress(ctx, "blocks of rows", ikt_smaller(done + batch, most), most, NULL);
-        if (st == IKT_OK) st = ikt_list_pause(ctx, s->course);
+        IKT_TRY(ikt_list_pause(ctx, s->course));
     }
-    destroy(s, lengths);
-    return st;
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        *lengths += s->batch[t].scratch->lengths;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The search and the rounds behind it, from where they were left off. */
 static ikt_status make_lists(search *s, const ikt_cells *cells, const ikt_order *order,
                              int64_t rounds, int64_t *lengths) {
     ikt_list_course *course = s->course;
-    ikt_status st = IKT_OK;
-    while (st == IKT_OK && course->progress.round <= rounds) {
-        st = course->progress.round > 0
-                 ? ikt_fisher_refine(s->ctx, &s->rows, order, course, lengths)
-                 : search_slots(s, cells, lengths);
-        if (st == IKT_OK) ikt_list_course_next(course);
+    while (course->progress.round <= rounds) {
+        IKT_TRY(course->progress.round > 0
+                    ? ikt_fisher_refine(s->ctx, &s->rows, order, course, lengths)
+                    : search_slots(s, cells, lengths));
+        ikt_list_course_next(course);
     }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
@@ -391,17 +384,16 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
                                   ikt_list_course *course, ikt_fisher_proof *proof) {
     ikt_neighbours *lists = course->lists;
     const int64_t bytes = lists->k * (int64_t)sizeof(float);
-    ikt_cells cells = {0};
+    ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_order order IKT_AT_END(ikt_order_destroy) = {0};
     search s = {.ctx = ctx, .rows = *rows, .course = course};
     s.rows.candidates = IKT_CANDIDATES_ALL; /* all that are near */
     *proof = (ikt_fisher_proof){.rows = rows->rows.n};
-    ikt_status st = make_cells(ctx, rows, how->seed, &cells, &order);
+    IKT_TRY(make_cells(ctx, rows, how->seed, &cells, &order));
     s.number = order.row;
-    if (st == IKT_OK) st = move_held(ctx, &order, IKT_TO_SLOTS, rows, held);
-    if (st == IKT_OK) st = make_lists(&s, &cells, &order, how->rounds, &proof->lengths);
+    IKT_TRY(move_held(ctx, &order, IKT_TO_SLOTS, rows, held));
+    IKT_TRY(make_lists(&s, &cells, &order, how->rounds, &proof->lengths));
     ikt_cells_destroy(&cells);
-    IKT_TRY(st);
     ikt_sum_i64(ctx, &proof->lengths, 1);
     IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->row, bytes));
     IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->score, bytes));

@@ -17,7 +17,9 @@
 static const float slack = 1e-4f, corrected_slack = 6e-3f;
 static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
 
-float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
+/* LOCAL, pure. The limit on squared chords, and on squared chords with plain distances, that
+ * follows from the worst score of a list. */
+static float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
     return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
 }
@@ -49,7 +51,9 @@ int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a) {
     return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
 }
 
-const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other, int64_t j) {
+/* LOCAL. What is wanted of row j of a block for the middles of its lines. */
+static const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other,
+                                    int64_t j) {
     const int64_t lanes = b->rows->job.shape.lanes;
     float *half = other->half + j * lanes;
     if (other->has_half && !other->has_half[j]) {
@@ -78,17 +82,23 @@ static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_
            (second > 0 ? ikt_segment_arc(second * second) : 0);
 }
 
-bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                            int64_t j, const float *root, const float *their, float plain,
-                            float margin, ikt_fisher_scratch *s) {
+/* LOCAL. Whether the line over its middle is longer than list a allows.
+ *   root, their   sqrt(p) at its ends
+ *   plain         their plain distance, squared and as it counts; 0 without
+ *   margin        what chords may be too long by */
+static bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a,
+                                   const ikt_fisher_block *other, int64_t j, const float *root,
+                                   const float *their, float plain, float margin,
+                                   ikt_fisher_scratch *s) {
     const float worst = *ikt_fisher_best(b, a), left = worst - plain * (1 - slack);
     if (!b->half || worst == INFINITY) return false;
     return over_middle(b, a, other, j, root, their, margin, s) >
            sqrtf(left > 0 ? left : 0) * (1 + slack) + slack;
 }
 
-void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                      const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s) {
+/* LOCAL. Offers row j of the block to list a, unless it is found to be too far on the way. */
+static void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                             const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s) {
     const ikt_segment_job *job = &b->rows->job;
     const ikt_class_lanes *shape = &job->shape;
     const int64_t theirs = other->lane[j];
@@ -135,9 +145,11 @@ static bool without(const ikt_class_lanes *shape, const float *root, const float
     return true;
 }
 
-bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                               const ikt_fisher_block *other, int64_t j, float plain,
-                               ikt_fisher_scratch *s) {
+/* LOCAL. Whether bounds tell that a pair is too far, the weights of each other's entry left out.
+ *   lane   entry of row a, or -1 */
+static bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                                      const ikt_fisher_block *other, int64_t j, float plain,
+                                      ikt_fisher_scratch *s) {
     const float left = *ikt_fisher_best(b, a) - plain * (1 - slack);
     const float limit = ikt_fisher_chord_limit(b, left > 0 ? left : 0);
     const ikt_class_lanes *shape = &b->rows->job.shape;

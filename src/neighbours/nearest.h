@@ -8,6 +8,7 @@
 #ifndef IKT_NEIGHBOURS_NEAREST_H
 #define IKT_NEIGHBOURS_NEAREST_H
 
+#include "base/arrays.h"
 #include "base/select.h"
 #include "metric/quantise.h"
 #include "neighbours/neighbours.h"
@@ -52,11 +53,9 @@ typedef struct {
 
 /* LOCAL. For tiles of at most IKT_FILTER_ROWS rows.
  *   quantiser   of the rows, lent; NULL, or with a unit of 0: every candidate is scored
- * Errors: IKT_ERR_RESOURCE; free with ikt_nearest_rows_destroy in any case. */
-ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
-                                   const ikt_quantiser *quantiser, int64_t k,
-                                   ikt_nearest_rows *out);
-void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest);
+ * Its arrays are claimed in `held`. */
+void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
+                             const ikt_quantiser *quantiser, int64_t k, ikt_nearest_rows *out);
 
 /* LOCAL, pure. Bytes of it. */
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k);

@@ -5,9 +5,9 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "neighbours/search.h"
 
@@ -116,14 +116,12 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
         r->row_bytes += part[p].bytes;
     }
     *is_new = *nearest == NULL;
-    ikt_status st = IKT_OK;
-    if (ikt_size(ctx) > 1)
-        st = ikt_number_set_create(
-            ctx, batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes),
-            &r->wanted);
-    if (st == IKT_OK && *is_new)
-        st = ikt_alloc(ctx, nearest, lists->n_local * r->near, sizeof **nearest, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    const int64_t wanted =
+        batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes);
+    r->held = ikt_arrays_of(ctx, purpose);
+    if (ikt_size(ctx) > 1) ikt_number_set_create(&r->held, wanted, &r->wanted);
+    if (*is_new) *nearest = ikt_claim_kept(&r->held, lists->n_local * r->near, sizeof **nearest);
+    IKT_TRY(ikt_arrays_agree(&r->held));
     r->nearest = *nearest;
     course->progress.near = r->near;
     if (!*is_new) return IKT_OK;
@@ -136,7 +134,7 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
 }
 
 void ikt_second_neighbours_end(ikt_second_neighbours *r) {
-    ikt_number_set_destroy(&r->wanted);
+    ikt_arrays_free(&r->held);
 }
 
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
@@ -184,28 +182,25 @@ static int64_t row_members(int64_t k) {
     return CANDIDATES + k + 1;
 }
 
-static ikt_status allocate(ikt_context *ctx, refinement *r) {
-    const int64_t threads = ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &r->seen, threads, sizeof *r->seen, purpose));
-    for (int64_t t = 0; t < threads; t++)
-        IKT_TRY(ikt_number_set_create(ctx, row_members(r->lists->k), &r->seen[t]));
-    return ikt_alloc(ctx, &r->scratch, threads * r->scorer->some_bytes, 1, purpose);
+static void refinement_destroy(refinement *r) {
+    ikt_second_neighbours_end(&r->round);
 }
 
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
-    refinement r = {.scorer = &tiles->scorer, .lists = course->lists};
+    refinement r IKT_AT_END(refinement_destroy) = {.scorer = &tiles->scorer,
+                                                   .lists = course->lists};
+    const int64_t threads = ikt_threads(ctx);
+    IKT_ARRAYS(held, ctx, purpose);
+    r.seen = ikt_claim(&held, threads, sizeof *r.seen);
+    r.scratch = ikt_claim(&held, threads * r.scorer->some_bytes, 1);
+    for (int64_t t = 0; r.seen && t < threads; t++)
+        ikt_number_set_create(&held, row_members(r.lists->k), &r.seen[t]);
+    IKT_TRY(ikt_arrays_agree(&held));
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
     bool is_new;
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &r));
-    if (st == IKT_OK)
-        st = ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round,
-                                         &is_new);
-    if (st == IKT_OK) st = ikt_second_neighbours_run(&r.round, refine_row, &r);
-    for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++)
-        ikt_number_set_destroy(&r.seen[t]);
-    ikt_free_all(&r.seen, &r.scratch);
-    ikt_second_neighbours_end(&r.round);
-    return st;
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round,
+                                        &is_new));
+    return ikt_second_neighbours_run(&r.round, refine_row, &r);
 }
 
 int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {

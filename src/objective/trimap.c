@@ -85,18 +85,7 @@ static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape 
 }
 
 ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q, const float *y) {
-    double most[2 * IKT_DIMENSIONS_MOST];
-    bool has_extent = false;
-    for (int c = 0; c < 2 * q; c++)
-        most[c] = -INFINITY;
-    for (int64_t e = 0; e < q * rows->count; e++) {
-        most[2 * (e % q)] = fmax(most[2 * (e % q)], (double)y[e]);
-        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -(double)y[e]);
-    }
-    ikt_max_f64(ctx, most, 2 * q);
-    for (int c = 0; c < q; c++)
-        has_extent = has_extent || most[2 * c] + most[2 * c + 1] > 0;
-    if (has_extent) return IKT_OK;
+    if (ikt_map_width(ctx, y, q, rows->count) > 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "all rows start in one place, where the gradient of TriMap is zero: choose "
                     "another layout.init");
@@ -165,12 +154,12 @@ static ikt_status fixed_create(ikt_context *ctx, const ikt_objective_inputs *inp
     IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "triplets"));
     out->self = t;
     *t = (fixed_state){.way = &ikt_trimap_fixed, .ctx = ctx, .inputs = *inputs};
-    ikt_status st = ikt_alloc(ctx, &t->y, coordinates, sizeof *t->y, "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->force, coordinates, sizeof *t->force, "layout");
-    if (st == IKT_OK) st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->all);
-    st = ikt_agree(ctx, st);
-    out->y = t->y;
-    IKT_TRY(st);
+    IKT_ARRAYS(held, ctx, "layout");
+    out->y = t->y = ikt_claim_kept(&held, coordinates, sizeof *t->y);
+    t->force = ikt_claim_kept(&held, coordinates, sizeof *t->force);
+    if (held.status == IKT_OK)
+        held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->all);
+    IKT_TRY(ikt_arrays_agree(&held));
     return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.own.triplet,
                                    inputs->options.seed, &t->triplets);
 }

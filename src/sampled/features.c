@@ -28,10 +28,6 @@ void ikt_features_destroy(ikt_features *features) {
     ikt_free(&features->tile);
 }
 
-int64_t ikt_features_memory(const ikt_rows *rows, int64_t d) {
-    return tiles_of(rows) * d * IKT_TILE * (int64_t)sizeof(float);
-}
-
 float *ikt_features_rows(const ikt_features *features) {
     return features->tile + features->lane * features->d;
 }
@@ -109,17 +105,16 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
                               int64_t from, int64_t to, float *scale) {
     const int64_t threads = ikt_threads(ctx);
     ikt_exact_sum sum = {{0}, 0, 0};
-    float *best = NULL;
-    uint32_t *row = NULL;
-    ikt_status st = ikt_alloc(ctx, &best, threads * to, sizeof *best, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, threads * to, sizeof *row, purpose);
-    st = ikt_agree(ctx, st);
-#pragma omp parallel num_threads(threads) if (st == IKT_OK)
+    IKT_ARRAYS(held, ctx, purpose);
+    float *best = ikt_claim(&held, threads * to, sizeof *best);
+    uint32_t *row = ikt_claim(&held, threads * to, sizeof *row);
+    IKT_TRY(ikt_arrays_agree(&held));
+#pragma omp parallel num_threads(threads)
     {
         const int64_t space = omp_get_thread_num() * to;
         ikt_exact_sum mine = {{0}, 0, 0};
 #pragma omp for schedule(dynamic, 256) nowait
-        for (int64_t i = 0; i < (st == IKT_OK ? rows->count : 0); i++) {
+        for (int64_t i = 0; i < rows->count; i++) {
             const int64_t k = find_nearest(pairs, i, to, best + space, row + space);
             const double found = ikt_scale_of(best + space, k, from, to);
             scale[i] = (float)found;
@@ -128,8 +123,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
 #pragma omp critical(ikt_joined_scales)
         ikt_exact_sum_merge(&sum, &mine);
     }
-    ikt_free_all(&best, &row);
-    if (st != IKT_OK) return st;
+    ikt_arrays_free(&held);
     return ikt_scales_settle(ctx, rows, &sum, "all rows that the graph joins it to", scale);
 }
 
@@ -139,12 +133,11 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
     float *scale IKT_AT_END(ikt_free) = NULL, *others IKT_AT_END(ikt_free) = NULL;
     ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
     IKT_TRY(ikt_alloc_all(ctx, &scale, rows->count, sizeof *scale, purpose));
-    ikt_status st = find_scales(ctx, rows, pairs, from, to, scale);
-    if (st == IKT_OK)
-        st = ikt_scales_fetch(ctx, rows, pairs->column, pairs->start[rows->count], scale, &set,
-                              &others);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx)) if (st == IKT_OK)
-    for (int64_t i = 0; i < (st == IKT_OK ? rows->count : 0); i++)
+    IKT_TRY(find_scales(ctx, rows, pairs, from, to, scale));
+    IKT_TRY(ikt_scales_fetch(ctx, rows, pairs->column, pairs->start[rows->count], scale, &set,
+                             &others));
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
         for (int64_t e = pairs->start[i]; e < pairs->start[i + 1]; e++) {
             const int64_t own = (int64_t)pairs->column[e] - rows->first;
             const bool is_own = own >= 0 && own < rows->count;
@@ -152,7 +145,7 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
                 is_own ? scale[own] : others[ikt_row_set_place(&set, pairs->column[e])];
             pairs->value[e] /= scale[i] * other;
         }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_joined_resolve(ikt_context *ctx, const ikt_rows *rows, int64_t from, int64_t to,

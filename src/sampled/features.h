@@ -49,9 +49,6 @@ static inline float ikt_features_number(const ikt_features *features, int64_t ro
     return features->tile[(at / 16 * features->d + column) * 16 + at % 16];
 }
 
-/* LOCAL, pure. Bytes. */
-int64_t ikt_features_memory(const ikt_rows *rows, int64_t d);
-
 /* Pairs of rows that a graph joins, and how unlike they are: what any two rows are compared by
  * where there is a sparse graph in place of rows.
  *

@@ -160,48 +160,53 @@ static ikt_status check_room(ikt_context *ctx, const ikt_pairwise *pairs, const 
                     ikt_source_name(pairs->source), needed / 1e9, left / 1e9);
 }
 
-/* COLLECTIVE. The matrix in memory, changed; takes *file over. */
-static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum_use spectrum,
-                       ikt_source **file, ikt_source **out) {
+/* Says what was done to the eigenvalues. */
+static void tell_change(ikt_context *ctx, const char *name, ikt_spectrum_use spectrum,
+                        const ikt_eigenvalues *found) {
     static const char *const done[] = {"", "clipped at 0", "turned positive", "shifted"};
-    ikt_eigenvalues found = {.negative = 0};
-    IKT_TRY(ikt_source_new(ctx, &held_ops, (*file)->format, ikt_source_name(*file), "", out));
-    held_self *h = (*out)->self;
-    h->rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    (*out)->n = (*out)->n_file = (*out)->d = pairs->n;
-    (*out)->type = (*out)->stored = IKT_TYPE_F64;
-    ikt_status st = check_room(ctx, pairs, &h->rows, spectrum);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &h->own, h->rows.count * pairs->n, sizeof *h->own, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, h->rows.count, &h->blocks);
-    if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, &h->rows, take_rows, h);
-    if (st == IKT_OK) st = ikt_matrix_symmetrise(ctx, &h->rows, h->own);
-    if (st == IKT_OK && spectrum != IKT_USE_RAW)
-        st = ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found);
-    if (st == IKT_OK && spectrum == IKT_USE_SHIFT)
+    if (spectrum == IKT_USE_SHIFT)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found.least), {0}},
-                        "%s: the least eigenvalue is %.4g%s", ikt_source_name(*out), found.least,
-                        found.least < 0 ? "; all are shifted by it" : "; nothing is shifted");
-    else if (st == IKT_OK && spectrum != IKT_USE_RAW)
+                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found->least), {0}},
+                        "%s: the least eigenvalue is %.4g%s", name, found->least,
+                        found->least < 0 ? "; all are shifted by it" : "; nothing is shifted");
+    else
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("negative", found.negative),
-                                           IKT_LOG_REAL("least_eigenvalue", found.least),
-                                           IKT_LOG_REAL("largest_eigenvalue", found.most),
-                                           IKT_LOG_REAL("negative_share", found.share),
+                        (ikt_log_number[]){IKT_LOG_INT("negative", found->negative),
+                                           IKT_LOG_REAL("least_eigenvalue", found->least),
+                                           IKT_LOG_REAL("largest_eigenvalue", found->most),
+                                           IKT_LOG_REAL("negative_share", found->share),
                                            {0}},
                         "%s: eigenvalues from %.4g to %.4g; %lld are negative, %.1f %% of the sum "
                         "of magnitudes, and are %s",
-                        ikt_source_name(*out), found.least, found.most, (long long)found.negative,
-                        100 * found.share, done[spectrum]);
-    if (st != IKT_OK) {
-        ikt_source_close(out);
-        return st;
+                        name, found->least, found->most, (long long)found->negative,
+                        100 * found->share, done[spectrum]);
+}
+
+/* COLLECTIVE. The matrix in memory, changed; takes *file over. */
+static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum_use spectrum,
+                       ikt_source **file, ikt_source **out) {
+    ikt_source *made IKT_AT_END(ikt_source_close) = NULL;
+    ikt_eigenvalues found = {.negative = 0};
+    IKT_TRY(ikt_source_new(ctx, &held_ops, (*file)->format, ikt_source_name(*file), "", &made));
+    held_self *h = made->self;
+    h->rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
+    made->n = made->n_file = made->d = pairs->n;
+    made->type = made->stored = IKT_TYPE_F64;
+    ikt_status st = check_room(ctx, pairs, &h->rows, spectrum);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &h->own, h->rows.count * pairs->n, sizeof *h->own, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_row_blocks_create(ctx, h->rows.count, &h->blocks));
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, &h->rows, take_rows, h));
+    IKT_TRY(ikt_matrix_symmetrise(ctx, &h->rows, h->own));
+    if (spectrum != IKT_USE_RAW) {
+        IKT_TRY(
+            ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found));
+        tell_change(ctx, ikt_source_name(made), spectrum, &found);
     }
     h->from = *file;
     *file = NULL;
-    return IKT_OK;
+    return ikt_give(out, made);
 }
 
 /* --- what it is ------------------------------------------------------------------------------- */
@@ -231,23 +236,17 @@ ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char
     ikt_pairwise_numbers numbers;
     *out = NULL;
     IKT_TRY(ikt_source_open(ctx, file, dataset, 0, &source));
-    ikt_status st = check_shape(ctx, source);
+    IKT_TRY(check_shape(ctx, source));
     const ikt_pairwise pairs = {
         .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = true};
-    if (st == IKT_OK)
-        st = ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
-                                        &numbers);
-    if (st == IKT_OK && numbers.largest_self == 0 && numbers.negative == 0)
+    IKT_TRY(ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
+                                       &numbers));
+    if (numbers.largest_self == 0 && numbers.negative == 0)
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s: the diagonal is 0 and no entry is negative, as in a matrix of distances, and "
                 "it is read as similarities: give distances as input.file with "
                 "preprocess.metric=precomputed",
                 ikt_source_name(source));
-    if (st == IKT_OK && (symmetrise || spectrum != IKT_USE_RAW)) {
-        st = hold(ctx, &pairs, spectrum, &source, out);
-        ikt_source_close(&source);
-        return st;
-    }
-    IKT_TRY(st);
+    if (symmetrise || spectrum != IKT_USE_RAW) return hold(ctx, &pairs, spectrum, &source, out);
     return ikt_give(out, source);
 }

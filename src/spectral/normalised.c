@@ -33,6 +33,7 @@ struct ikt_normalised {
     double *foreign; /* rows of the block: those of the ghosts, or all, scaled, of a dense P */
     ikt_halo *halo;  /* of a sparse P: `columns` doubles a row */
     int64_t *counts; /* [ranks] rows of each, of a dense P */
+    ikt_arrays held;
 };
 
 /* --- one pass over P -------------------------------------------------------------------------- */
@@ -242,16 +243,18 @@ static ikt_status set_scales(ikt_normalised *n) {
     return IKT_OK;
 }
 
-/* LOCAL. All but the exchange of boundary rows. */
+/* COLLECTIVE. All but the exchange of boundary rows. */
 static ikt_status allocate(ikt_normalised *n) {
     const int64_t ghosts = n->graph ? n->graph->n_ghost : 0, count = n->rows.count;
     const int64_t foreign = (n->graph ? ghosts : n->rows.n) * n->m + WIDE;
-    IKT_TRY(ikt_alloc(n->ctx, &n->scale, count + ghosts, sizeof *n->scale, purpose));
-    IKT_TRY(ikt_alloc(n->ctx, &n->part, count, sizeof *n->part, purpose));
-    IKT_TRY(ikt_alloc(n->ctx, &n->counts, n->rows.ranks, sizeof *n->counts, purpose));
+    n->scale = ikt_claim(&n->held, count + ghosts, sizeof *n->scale);
+    n->part = ikt_claim(&n->held, count, sizeof *n->part);
+    n->counts = ikt_claim(&n->held, n->rows.ranks, sizeof *n->counts);
+    n->foreign = ikt_claim(&n->held, foreign, sizeof *n->foreign);
+    IKT_TRY(ikt_arrays_agree(&n->held));
     for (int r = 0; r < n->rows.ranks; r++)
         n->counts[r] = ikt_rows_count(&n->rows, r);
-    return ikt_alloc(n->ctx, &n->foreign, foreign, sizeof *n->foreign, purpose);
+    return IKT_OK;
 }
 
 ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
@@ -259,18 +262,16 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
                                  ikt_normalised **out) {
     ikt_normalised *made IKT_AT_END(ikt_normalised_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, &made, 1, sizeof *made, purpose);
+    IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, purpose));
     ikt_normalised *n = made;
-    if (st == IKT_OK) {
-        *n = (ikt_normalised){.ctx = ctx,
-                              .graph = graph,
-                              .dense = dense,
-                              .components = components,
-                              .rows = graph ? graph->rows : dense->rows,
-                              .m = columns};
-        st = allocate(n);
-    }
-    IKT_TRY(ikt_agree(ctx, st));
+    *n = (ikt_normalised){.ctx = ctx,
+                          .graph = graph,
+                          .dense = dense,
+                          .components = components,
+                          .rows = graph ? graph->rows : dense->rows,
+                          .m = columns,
+                          .held = ikt_arrays_of(ctx, purpose)};
+    IKT_TRY(allocate(n));
     if (graph)
         IKT_TRY(ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
                                 (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo));
@@ -282,7 +283,7 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
 void ikt_normalised_destroy(ikt_normalised **normalised) {
     ikt_normalised *n = *normalised;
     if (!n) return;
-    ikt_free_all(&n->scale, &n->part, &n->foreign, &n->counts);
+    ikt_arrays_free(&n->held);
     ikt_halo_destroy(&n->halo);
     ikt_free(normalised);
 }
@@ -398,25 +399,23 @@ ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const i
     IKT_ARRAYS(held, ctx, components_purpose);
     s.joined = ikt_claim(&held, s.nodes, sizeof *s.joined);
     s.label = ikt_claim(&held, s.nodes, sizeof *s.label);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &s.rows, graph->ghost_row, graph->n_ghost,
-                             sizeof *s.label / sizeof(float), &s.halo);
-    if (st == IKT_OK) {
-        for (int64_t k = 0; k < s.nodes; k++) {
-            s.joined[k] = k;
-            s.label[k] = graph ? ikt_graph_global(graph, (int32_t)k) : k;
-        }
-        if (graph)
-            join_graph(graph, s.joined);
-        else
-            join_dense(dense, s.joined);
-        while (ikt_sum_one(ctx, lower_labels(&s)) > 0)
-            share_labels(&s);
-        st = number(&s, out);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_halo *halo IKT_AT_END(ikt_halo_destroy) = NULL;
+    if (graph)
+        IKT_TRY(ikt_halo_create(ctx, &s.rows, graph->ghost_row, graph->n_ghost,
+                                sizeof *s.label / sizeof(float), &halo));
+    s.halo = halo;
+    for (int64_t k = 0; k < s.nodes; k++) {
+        s.joined[k] = k;
+        s.label[k] = graph ? ikt_graph_global(graph, (int32_t)k) : k;
     }
-    ikt_halo_destroy(&s.halo);
-    return st;
+    if (graph)
+        join_graph(graph, s.joined);
+    else
+        join_dense(dense, s.joined);
+    while (ikt_sum_one(ctx, lower_labels(&s)) > 0)
+        share_labels(&s);
+    return number(&s, out);
 }
 
 void ikt_components_destroy(ikt_components *components) {
