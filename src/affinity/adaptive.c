@@ -16,6 +16,7 @@
 #include <omp.h>
 
 #include "affinity/affinity.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/rows.h"
@@ -40,20 +41,22 @@ typedef struct {
     float *foreign;    /* [other.count] */
 } reaches;
 
-/* COLLECTIVE. From sorted lists. */
+static void reaches_destroy(reaches *r) {
+    ikt_row_set_destroy(&r->other);
+}
+
+/* COLLECTIVE. From sorted lists; the arrays are claimed in `held`. */
 static ikt_status find_reaches(ikt_context *ctx, const ikt_neighbours *lists, int64_t m,
-                               reaches *r) {
-    ikt_status st = ikt_alloc(ctx, &r->own, lists->n_local, sizeof *r->own, purpose);
-    if (st == IKT_OK) st = ikt_row_set_create(ctx, r->rows->n, &r->other);
-    if (st == IKT_OK) {
+                               ikt_arrays *held, reaches *r) {
+    IKT_TRY(ikt_agree(ctx, ikt_row_set_create(ctx, r->rows->n, &r->other)));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t e = 0; e < lists->n_local * lists->k; e++)
-            if (!ikt_is_own(r->rows, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
-        ikt_row_set_number(&r->other);
-        st = ikt_alloc(ctx, &r->row, r->other.count, sizeof *r->row, purpose);
-    }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &r->foreign, r->other.count, sizeof *r->foreign, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t e = 0; e < lists->n_local * lists->k; e++)
+        if (!ikt_is_own(r->rows, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
+    ikt_row_set_number(&r->other);
+    r->own = ikt_claim(held, lists->n_local, sizeof *r->own);
+    r->row = ikt_claim(held, r->other.count, sizeof *r->row);
+    r->foreign = ikt_claim(held, r->other.count, sizeof *r->foreign);
+    IKT_TRY(ikt_arrays_agree(held));
     ikt_row_set_list(&r->other, r->row);
     for (int64_t i = 0; i < lists->n_local; i++)
         r->own[i] = lists->score[i * lists->k + m - 1];
@@ -88,22 +91,17 @@ static bool weigh_row(const reaches *r, const ikt_neighbours *lists, int64_t i, 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *zero_similarity) {
     const int64_t k = lists->k, m = job->settings->adaptive.neighbours;
-    reaches r = {.rows = job->rows};
-    double *exponent = NULL;
+    reaches r IKT_AT_END(reaches_destroy) = {.rows = job->rows};
     int64_t count = 0;
     ikt_neighbours_sort(ctx, lists); /* sums in one order, whatever the order of the search */
-    ikt_status st = ikt_alloc(ctx, &exponent, ikt_threads(ctx) * k, sizeof *exponent, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_reaches(ctx, lists, m, &r);
-    if (st == IKT_OK) {
+    IKT_ARRAYS(held, ctx, purpose);
+    double *exponent = ikt_claim(&held, ikt_threads(ctx) * k, sizeof *exponent);
+    IKT_TRY(find_reaches(ctx, lists, m, &held, &r));
 #pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < lists->n_local; i++)
-            count += weigh_row(&r, lists, i, m, exponent + omp_get_thread_num() * k);
-        *zero_similarity = ikt_sum_one(ctx, count);
-    }
-    ikt_free_all(&exponent, &r.own, &r.row, &r.foreign);
-    ikt_row_set_destroy(&r.other);
-    return st;
+    for (int64_t i = 0; i < lists->n_local; i++)
+        count += weigh_row(&r, lists, i, m, exponent + omp_get_thread_num() * k);
+    *zero_similarity = ikt_sum_one(ctx, count);
+    return IKT_OK;
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -119,6 +117,10 @@ typedef struct {
     scale *scale;      /* [n] */
 } scales;
 
+static void scales_destroy(scales *s) {
+    ikt_free_all(&s->nearest, &s->scale);
+}
+
 static double dense_exponent(const scales *s, const float *row, int64_t i, int64_t j) {
     return ikt_adaptive_exponent((double)row[j], (double)ikt_pair_value(s->nearest[i]),
                                  (double)ikt_pair_value(s->nearest[j]));
@@ -133,45 +135,39 @@ static double conditional(const scales *s, int64_t i, int64_t j, float squared, 
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
-    scales s = {.m = job->settings->adaptive.neighbours};
-    scale *own = NULL;
+    scales s IKT_AT_END(scales_destroy) = {.m = job->settings->adaptive.neighbours};
     int64_t count = 0;
     const int64_t first = out->rows.first, n = out->rows.n;
     const double half = 1 / (2 * (double)n);
-    ikt_status st = ikt_dense_nearest(ctx, out, s.m, &s.nearest);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, purpose));
-    if (st == IKT_OK) {
+    scale *own IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_dense_nearest(ctx, out, s.m, &s.nearest));
+    IKT_TRY(ikt_alloc_all(ctx, &own, out->rows.count, sizeof *own, purpose));
 #pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++) {
-            const float *row = out->value + i * out->stride;
-            scale found = {INFINITY, 0};
-            for (int64_t j = 0; j < n; j++)
-                if (j != first + i)
-                    found.least = fmin(found.least, dense_exponent(&s, row, first + i, j));
-            for (int64_t j = 0; j < n && found.least < INFINITY; j++)
-                if (j != first + i)
-                    found.total += exp(found.least - dense_exponent(&s, row, first + i, j));
-            own[i] = found;
-            count += found.least == INFINITY;
-        }
-        *zero_similarity = ikt_sum_one(ctx, count);
-        st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, purpose, &s.scale);
+    for (int64_t i = 0; i < out->rows.count; i++) {
+        const float *row = out->value + i * out->stride;
+        scale found = {INFINITY, 0};
+        for (int64_t j = 0; j < n; j++)
+            if (j != first + i)
+                found.least = fmin(found.least, dense_exponent(&s, row, first + i, j));
+        for (int64_t j = 0; j < n && found.least < INFINITY; j++)
+            if (j != first + i)
+                found.total += exp(found.least - dense_exponent(&s, row, first + i, j));
+        own[i] = found;
+        count += found.least == INFINITY;
     }
-    if (st == IKT_OK) {
+    *zero_similarity = ikt_sum_one(ctx, count);
+    IKT_TRY(ikt_share_rows(ctx, &out->rows, own, sizeof *own, purpose, &s.scale));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = first; i < first + out->rows.count; i++) {
-            float *row = out->value + (i - first) * out->stride;
-            for (int64_t j = 0; j < n; j++) {
-                const double exponent = dense_exponent(&s, row, i, j);
-                row[j] = (float)(half * (conditional(&s, i, j, row[j], exponent) +
-                                         conditional(&s, j, i, row[j], exponent)));
-            }
-            row[i] = 0;
+    for (int64_t i = first; i < first + out->rows.count; i++) {
+        float *row = out->value + (i - first) * out->stride;
+        for (int64_t j = 0; j < n; j++) {
+            const double exponent = dense_exponent(&s, row, i, j);
+            row[j] = (float)(half * (conditional(&s, i, j, row[j], exponent) +
+                                     conditional(&s, j, i, row[j], exponent)));
         }
+        row[i] = 0;
     }
-    ikt_free_all(&own, &s.nearest, &s.scale);
-    return st;
+    return IKT_OK;
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/sort.h"
 #include "config/value.h"
 
 #define KIND(name, NAME, help) [IKT_AFFINITY_##NAME] = &ikt_affinity_##name,

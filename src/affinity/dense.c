@@ -36,10 +36,11 @@ ikt_status ikt_dense_create(ikt_context *ctx, const ikt_rows *rows, ikt_dense *o
 }
 
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out) {
-    ikt_status st = ikt_agree(ctx, ikt_dense_create(ctx, &scorer->rows, out));
-    if (st == IKT_OK) st = ikt_score_all(ctx, scorer, copy_tile, out);
-    if (st != IKT_OK) ikt_dense_destroy(out);
-    return st;
+    ikt_dense made IKT_AT_END(ikt_dense_destroy) = {.value = NULL};
+    *out = (ikt_dense){.value = NULL};
+    IKT_TRY(ikt_agree(ctx, ikt_dense_create(ctx, &scorer->rows, &made)));
+    IKT_TRY(ikt_score_all(ctx, scorer, copy_tile, &made));
+    return ikt_give(out, made);
 }
 
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all) {

@@ -59,21 +59,19 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         own[i] = sum_row(job, out, i);
-    ikt_status st = ikt_share_rows(ctx, rows, own, sizeof *own, "dense P", &sum);
-    if (st == IKT_OK) {
+    IKT_TRY(ikt_share_rows(ctx, rows, own, sizeof *own, "dense P", &sum));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < rows->count; i++) {
-            float *row = out->value + i * out->stride;
-            const double mine = sum[rows->first + i];
-            if (!(mine > 0)) continue; /* no similarity at all: the row is zero already */
-            for (int64_t j = 0; j < rows->n; j++)
-                if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / mine + 1 / sum[j]));
-        }
-        st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "zero similarity"));
+    for (int64_t i = 0; i < rows->count; i++) {
+        float *row = out->value + i * out->stride;
+        const double mine = sum[rows->first + i];
+        if (!(mine > 0)) continue; /* no similarity at all: the row is zero already */
+        for (int64_t j = 0; j < rows->n; j++)
+            if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / mine + 1 / sum[j]));
     }
-    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+    IKT_TRY(ikt_alloc_all(ctx, &marked, rows->count, 1, "zero similarity"));
+    for (int64_t i = 0; i < rows->count; i++)
         marked[i] = !(sum[rows->first + i] > 0);
-    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &zeros);
+    IKT_TRY(ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &zeros));
     /* Rows without similarity get uniform weights over their nearest rows, in both directions. */
     const float share = (float)(1 / (2 * (double)rows->n * (double)k));
     for (int64_t e = 0; e < zeros.count * k; e++) {
@@ -82,7 +80,7 @@ ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
         if (ikt_is_own(rows, b)) out->value[(b - rows->first) * out->stride + a] += share;
     }
     *zero_similarity = zeros.count;
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,

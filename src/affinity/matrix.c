@@ -5,12 +5,10 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/select.h"
-
-static const char purpose[] = "pairs";
 
 /* What a block of the matrix becomes: rows of the lists, or of the dense matrix. */
 typedef struct {
@@ -88,36 +86,37 @@ static ikt_status take(void *self, int64_t first, int64_t count, const double *v
 
 ikt_status ikt_matrix_lists(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
                             ikt_edges values, int64_t k, ikt_neighbours *out) {
+    ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = {0};
     taking t = {.ctx = ctx,
                 .pairs = pairs,
                 .rows = rows,
                 .values = values,
-                .lists = out,
+                .lists = &made,
                 .stride = ikt_score_stride(rows->n)};
     const int64_t threads = ikt_threads(ctx);
-    ikt_status st = ikt_neighbours_create(ctx, rows, k, out);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t.score, threads * t.stride, sizeof *t.score, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &t.best, threads * IKT_SELECT_CAPACITY * k, sizeof *t.best, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, rows, take, &t);
-    ikt_free_all(&t.score, &t.best);
-    if (st != IKT_OK) ikt_neighbours_destroy(out);
-    return st;
+    *out = (ikt_neighbours){0};
+    IKT_ARRAYS(held, ctx, "pairs");
+    held.status = ikt_neighbours_create(ctx, rows, k, &made);
+    t.score = ikt_claim(&held, threads * t.stride, sizeof *t.score);
+    t.best = ikt_claim(&held, threads * IKT_SELECT_CAPACITY * k, sizeof *t.best);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, rows, take, &t));
+    return ikt_give(out, made);
 }
 
 ikt_status ikt_matrix_dense(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
                             ikt_edges values, ikt_dense *out) {
-    taking t = {.ctx = ctx, .pairs = pairs, .rows = rows, .values = values, .dense = out};
-    ikt_status st = ikt_agree(ctx, ikt_dense_create(ctx, rows, out));
-    t.stride = out->stride;
-    if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, rows, take, &t);
-    if (st == IKT_OK && ikt_hash_total(ctx, t.odd) != 0)
-        st =
-            ikt_fail(ctx, IKT_ERR_DATA,
-                     "%s is not symmetric, as affinity.support=dense needs it: make it so, or take "
-                     "affinity.support=sparse, with affinity.neighbours=%lld to keep all pairs",
-                     ikt_source_name(pairs->source), (long long)(rows->n - 1));
-    if (st != IKT_OK) ikt_dense_destroy(out);
-    return st;
+    ikt_dense made IKT_AT_END(ikt_dense_destroy) = {.value = NULL};
+    taking t = {.ctx = ctx, .pairs = pairs, .rows = rows, .values = values, .dense = &made};
+    *out = (ikt_dense){.value = NULL};
+    IKT_TRY(ikt_agree(ctx, ikt_dense_create(ctx, rows, &made)));
+    t.stride = made.stride;
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, rows, take, &t));
+    if (ikt_hash_total(ctx, t.odd) != 0)
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s is not symmetric, as affinity.support=dense needs it: make it so, or take "
+            "affinity.support=sparse, with affinity.neighbours=%lld to keep all pairs",
+            ikt_source_name(pairs->source), (long long)(rows->n - 1));
+    return ikt_give(out, made);
 }

@@ -2,15 +2,198 @@
  */
 #include "affinity/whole.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <omp.h>
 
-#include "affinity/whole_pairs.h"
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/rng.h"
+
+/* Drawing pairs of rows with the probabilities of P, while the cells of one partitioning after the
+ * other are counted.
+ *
+ * Method: the first row of a pair is drawn uniformly, the second from all that share cells with it,
+ * as often as they do: a pair (i, j) then has the probability K_ij / (n s_i), whose mean over both
+ * orders is P_ij. Which partitioning the second row comes from is drawn by weighted reservoir
+ * sampling with one place (Chao 1982): after partitionings with 0 .. p rows beside i in its cell,
+ * each is the chosen one in proportion to that number. Advantage: one pass over the partitionings;
+ * each pair is independent of the others, which makes the error of an estimate plain; P need not be
+ * known. Disadvantage: a second and a third pass look up the second rows, and how similar they are.
+ */
+
+/* Pairs whose second row is not known yet. Arrays of [IKT_WHOLE_PAIRS], the same on all ranks but
+ * for `own`. */
+typedef struct {
+    uint64_t *key;   /* of a pair's draws */
+    int64_t *row;    /* the first row */
+    int64_t *cell;   /* [ ] of the first row, in the partitioning that is offered */
+    int64_t *total;  /* rows beside the first in its cells, of all partitionings so far */
+    int64_t *p;      /* partitioning that the second row comes from; -1: there is none */
+    int64_t *chosen; /* the cell there */
+    int64_t *place;  /* of the second row among the others of that cell, by ascending row */
+    int64_t *own;    /* of those, own rows of this rank */
+} ikt_pair_draws;
+
+enum { PAIRS = IKT_WHOLE_PAIRS };
 
 static const char purpose[] = "whole kernel";
+
+/* LOCAL. Draws the first rows; the arrays are claimed in `held`. */
+static ikt_status draw_first(ikt_arrays *held, int64_t n, uint64_t seed, ikt_pair_draws *out) {
+    int64_t **const array[] = {&out->row, &out->cell,   &out->total, &out->p,
+                               &out->own, &out->chosen, &out->place};
+    out->key = ikt_claim(held, PAIRS, sizeof *out->key);
+    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
+        *array[a] = ikt_claim(held, PAIRS, sizeof **array[a]);
+    IKT_TRY(held->status);
+    for (int64_t s = 0; s < PAIRS; s++) {
+        out->key[s] = ikt_rng_u64(seed, IKT_RNG_PAIRS, s, 0);
+        out->row[s] = ikt_rng_below(seed, IKT_RNG_PAIRS, s, 1, n);
+        out->p[s] = -1;
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Cells of some rows in one partitioning, which their owners tell all others. */
+static void find_cells(ikt_context *ctx, const ikt_whole *w, int64_t p, const int64_t *row,
+                       int64_t count, int64_t *cell) {
+    for (int64_t s = 0; s < count; s++) {
+        uint32_t own = 0;
+        if (ikt_is_own(&w->rows, row[s])) ikt_whole_cells(w, p, row[s] - w->rows.first, 1, &own);
+        cell[s] = own;
+    }
+    ikt_sum_i64(ctx, cell, count);
+}
+
+/* COLLECTIVE. Offers partitioning p, each once and in ascending order.
+ *   all, own   [psi] rows of each cell, over all ranks and of this one */
+static void ikt_pair_draws_offer(ikt_context *ctx, const ikt_whole *w, int64_t p,
+                                 const int64_t *all, const int64_t *own, ikt_pair_draws *d) {
+    find_cells(ctx, w, p, d->row, PAIRS, d->cell);
+    for (int64_t s = 0; s < PAIRS; s++) {
+        const int64_t cell = d->cell[s], others = all[cell] - 1;
+        if (others == 0) continue;
+        d->total[s] += others;
+        if (ikt_rng_scale(ikt_rng_mix(d->key[s], 2 * (uint64_t)p), d->total[s]) >= others) continue;
+        d->p[s] = p;
+        d->chosen[s] = cell;
+        d->place[s] = ikt_rng_scale(ikt_rng_mix(d->key[s], 2 * (uint64_t)p + 1), others);
+        d->own[s] = own[cell] - ikt_is_own(&w->rows, d->row[s]);
+    }
+}
+
+/* --- the second rows -------------------------------------------------------------------------- */
+
+/* Pairs that look for their second row among the own ones. */
+typedef struct {
+    int64_t *wanted; /* [PAIRS] rows of the cell to pass before it; -1: it is on another rank */
+    int32_t *head;   /* [psi] the first pair that waits for a row of a cell, or -1 */
+    int32_t *next;   /* [PAIRS] the next one */
+    int32_t *by_p;   /* [PAIRS] pairs, those of a partitioning behind one another */
+    int64_t *begin;  /* [t + 1] where they begin */
+    int64_t *second; /* [PAIRS] receives the rows; 0 where another rank has it */
+} looking;
+
+/* Groups the pairs whose second row is here by their partitioning. */
+static void group(const ikt_pair_draws *d, int64_t t, looking *l) {
+    for (int64_t s = 0; s < PAIRS; s++)
+        if (l->wanted[s] >= 0) l->begin[d->p[s] + 2]++;
+    for (int64_t p = 0; p < t; p++)
+        l->begin[p + 2] += l->begin[p + 1];
+    for (int32_t s = 0; s < PAIRS; s++)
+        if (l->wanted[s] >= 0) l->by_p[l->begin[d->p[s] + 1]++] = s;
+}
+
+/* Passes the own rows in ascending order; pairs of their cells count down to the one they want. */
+static void look_through(const ikt_whole *w, const ikt_pair_draws *d, int64_t p, looking *l) {
+    uint32_t cell[IKT_WHOLE_TILE];
+    if (l->begin[p] == l->begin[p + 1]) return;
+    memset(l->head, -1, (size_t)w->psi * sizeof *l->head);
+    for (int64_t e = l->begin[p]; e < l->begin[p + 1]; e++) {
+        const int32_t s = l->by_p[e];
+        l->next[s] = l->head[d->chosen[s]];
+        l->head[d->chosen[s]] = s;
+    }
+    for (int64_t i = 0; i < w->rows.count; i++) {
+        const int64_t left = w->rows.count - i;
+        if (i % IKT_WHOLE_TILE == 0)
+            ikt_whole_cells(w, p, i, left < IKT_WHOLE_TILE ? left : IKT_WHOLE_TILE, cell);
+        for (int32_t s = l->head[cell[i % IKT_WHOLE_TILE]]; s >= 0; s = l->next[s])
+            if (d->row[s] != w->rows.first + i && l->wanted[s]-- == 0)
+                l->second[s] = w->rows.first + i;
+    }
+}
+
+/* COLLECTIVE. Which rows the places are. */
+static ikt_status find_second(ikt_context *ctx, const ikt_pair_draws *d, const ikt_whole *w,
+                              int64_t *second) {
+    IKT_ARRAYS(held, ctx, purpose);
+    looking l = {.wanted = ikt_claim(&held, PAIRS, sizeof *l.wanted),
+                 .head = ikt_claim(&held, w->psi, sizeof *l.head),
+                 .next = ikt_claim(&held, PAIRS, sizeof *l.next),
+                 .by_p = ikt_claim(&held, PAIRS, sizeof *l.by_p),
+                 .begin = ikt_claim(&held, w->t + 2, sizeof *l.begin),
+                 .second = ikt_claim(&held, PAIRS, sizeof *l.second)};
+    IKT_TRY(ikt_arrays_agree(&held));
+    memcpy(l.wanted, d->own, PAIRS * sizeof *l.wanted);
+    ikt_sums_before(ctx, l.wanted, PAIRS); /* of the cell's rows, on lower ranks */
+    for (int64_t s = 0; s < PAIRS; s++) {
+        const int64_t place = d->place[s] - l.wanted[s];
+        l.wanted[s] = d->p[s] >= 0 && place >= 0 && place < d->own[s] ? place : -1;
+    }
+    group(d, w->t, &l);
+    for (int64_t p = 0; p < w->t; p++)
+        look_through(w, d, p, &l);
+    memcpy(second, l.second, PAIRS * sizeof *second);
+    ikt_sum_i64(ctx, second, PAIRS);
+    return IKT_OK;
+}
+
+/* --- how similar they are --------------------------------------------------------------------- */
+
+/* COLLECTIVE. log P of the pairs.
+ *   work   [4 * count] work space */
+static void find_log_p(ikt_context *ctx, const ikt_whole *w, int64_t count, const int64_t *row,
+                       int64_t *work, double *log_p) {
+    int64_t *cell = work, *total = work + 2 * count;
+    for (int64_t s = 0; s < 2 * count; s++)
+        total[s] = ikt_is_own(&w->rows, row[s]) ? w->total[row[s] - w->rows.first] : 0;
+    ikt_sum_i64(ctx, total, 2 * count);
+    for (int64_t p = 0; p < w->t; p++) {
+        find_cells(ctx, w, p, row, 2 * count, cell);
+        for (int64_t s = 0; s < count; s++)
+            log_p[s] += cell[2 * s] == cell[2 * s + 1];
+    }
+    for (int64_t s = 0; s < count; s++)
+        log_p[s] = log(log_p[s] * (1 / (double)total[2 * s] + 1 / (double)total[2 * s + 1]) /
+                       (2 * (double)w->rows.n));
+}
+
+/* COLLECTIVE. The pairs, once all partitionings are offered.
+ *   whole   with its totals; receives the pairs
+ * Errors: IKT_ERR_RESOURCE. */
+static ikt_status ikt_pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *d, ikt_whole *w) {
+    int64_t count = 0;
+    ikt_whole_pairs *out = &w->sample;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *work = ikt_claim(&held, 4 * PAIRS, sizeof *work);
+    out->row = ikt_claim_kept(&held, 2 * PAIRS, sizeof *out->row);
+    out->log_p = ikt_claim_kept(&held, PAIRS, sizeof *out->log_p);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(find_second(ctx, d, w, work));
+    for (int64_t s = 0; s < PAIRS; s++) {
+        if (d->p[s] < 0) continue; /* a row without similarity */
+        out->row[2 * count] = d->row[s];
+        out->row[2 * count + 1] = work[s];
+        count++;
+    }
+    out->count = count;
+    find_log_p(ctx, w, count, out->row, work, out->log_p);
+    return IKT_OK;
+}
 
 /* --- tiles ------------------------------------------------------------------------------------ */
 
@@ -153,25 +336,28 @@ void ikt_whole_owners(const ikt_whole *whole, int64_t p, const uint32_t *count, 
         if (count[c] > 0) owner[c] = *next++;
 }
 
-/* LOCAL. */
-static ikt_status allocate(ikt_context *ctx, ikt_whole *w, counting *c) {
+/* COLLECTIVE. */
+static ikt_status allocate(ikt_context *ctx, ikt_whole *w, counting *c, ikt_arrays *held) {
     const int64_t ranks = ikt_size(ctx);
     c->most = counted_at_once(w->psi, w->t);
-    IKT_TRY(ikt_alloc(ctx, &c->own, c->most * w->psi, sizeof *c->own, purpose));
-    IKT_TRY(ikt_alloc(ctx, &c->all, c->most * w->psi, sizeof *c->all, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->total, w->rows.count, sizeof *w->total, purpose));
-    if (ranks == 1) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &c->best, c->most * w->psi, sizeof *c->best, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->first, w->t + 1, sizeof *w->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->leaving, ranks * w->t, sizeof *w->leaving, purpose));
-    return ikt_alloc(ctx, &w->coming, ranks * w->t, sizeof *w->coming, purpose);
+    c->own = ikt_claim(held, c->most * w->psi, sizeof *c->own);
+    c->all = ikt_claim(held, c->most * w->psi, sizeof *c->all);
+    w->total = ikt_claim_kept(held, w->rows.count, sizeof *w->total);
+    if (ranks > 1) {
+        c->best = ikt_claim(held, c->most * w->psi, sizeof *c->best);
+        w->first = ikt_claim_kept(held, w->t + 1, sizeof *w->first);
+        w->leaving = ikt_claim_kept(held, ranks * w->t, sizeof *w->leaving);
+        w->coming = ikt_claim_kept(held, ranks * w->t, sizeof *w->coming);
+    }
+    return ikt_arrays_agree(held);
 }
 
 /* COLLECTIVE. Sizes, totals and owners, some partitionings at a time; draws see each on its way. */
 static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *draws) {
     counting c = {.capacity = 0};
-    ikt_status st = ikt_agree(ctx, allocate(ctx, w, &c));
-    for (c.first = 0; st == IKT_OK && c.first < w->t; c.first += c.most) {
+    IKT_ARRAYS(held, ctx, purpose);
+    IKT_TRY(allocate(ctx, w, &c, &held));
+    for (c.first = 0; c.first < w->t; c.first += c.most) {
         c.count = w->t - c.first < c.most ? w->t - c.first : c.most;
         count_own(ctx, w, &c);
         meet(ctx, w, &c);
@@ -179,10 +365,9 @@ static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *dr
         for (int64_t p = 0; p < c.count; p++)
             ikt_pair_draws_offer(ctx, w, c.first + p, c.all + p * w->psi, c.own + p * w->psi,
                                  draws);
-        if (ikt_size(ctx) > 1) st = ikt_agree(ctx, note_owners(ctx, w, &c));
+        if (ikt_size(ctx) > 1) IKT_TRY(ikt_agree(ctx, note_owners(ctx, w, &c)));
     }
-    ikt_free_all(&c.own, &c.all, &c.best);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. How many rows come from each rank, which knows how many leave; the rows without
@@ -208,12 +393,13 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
 
 ikt_status ikt_whole_create(ikt_context *ctx, const ikt_rows *rows, int64_t psi, uint64_t seed,
                             ikt_codes *codes, ikt_whole *out) {
-    ikt_pair_draws draws IKT_AT_END(ikt_pair_draws_destroy) = {.key = NULL};
+    ikt_pair_draws draws = {.key = NULL};
+    IKT_ARRAYS(held, ctx, purpose);
     ikt_whole made IKT_AT_END(ikt_whole_destroy) = {
         .rows = *rows, .t = codes->t, .psi = psi, .width = codes->width, .stride = codes->stride};
     *out = (ikt_whole){0};
     ikt_status st = turn(ctx, codes);
-    if (st == IKT_OK) st = ikt_pair_draws_create(ctx, rows->n, seed, &draws);
+    if (st == IKT_OK) st = draw_first(&held, rows->n, seed, &draws);
     st = ikt_agree(ctx, st);
     made.code = codes->code;
     codes->code = NULL;

@@ -60,7 +60,7 @@ double ikt_whole_noise(const ikt_whole_settings *settings, int64_t t, double oth
  * digits (docs/whole-kernel.md). */
 double ikt_whole_step_auto(int64_t psi, int64_t n, double noise);
 
-/* --- pairs of rows, drawn as P has them (whole_pairs.c) --------------------------------------- */
+/* --- pairs of rows, drawn as P has them ------------------------------------------------ */
 
 /* A sample of the pairs of this P, each drawn with the probability P_ij / sum of P: the mean of f
  * over them is an unbiased estimate of (sum of P f) / (sum of P), whose standard error is the

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "affinity/whole.h"
-#include "base/number.h"
+#include "base/sort.h"
 
 #define KEY(name, low, unit, help)                                                                 \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /* Rows without any similarity: their nearest rows by input distance, which become their neighbours.
  *
- * Method: such rows are few; they are queries (neighbours/query.h), past which each rank streams
+ * Method: such rows are few; they are queries (neighbours/search.h), past which each rank streams
  * its own rows. Advantage: exact, and one pass over the data per thousand of them. Disadvantage:
  * the data is read again. Sparse rows stay sparse, with the same distances. */
 #include "affinity/affinity.h"
@@ -11,7 +11,7 @@
 #include "base/comm.h"
 #include "base/sort.h"
 #include "metric/metric.h"
-#include "neighbours/query.h"
+#include "neighbours/search.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 
@@ -30,8 +30,13 @@ typedef struct {
     ikt_sparse zero;     /* [count] */
     ikt_sparse rows;     /* own rows being streamed */
     ikt_neighbours best; /* among the own rows; then, of those dealt to this rank, among all */
-    int64_t *counts;     /* [ranks] of the batch that are dealt to each rank */
 } batch;
+
+static void batch_destroy(batch *b) {
+    ikt_sparse_destroy(&b->zero);
+    ikt_sparse_destroy(&b->rows);
+    ikt_neighbours_destroy(&b->best);
+}
 
 /* From a zero-similarity row to row r of the block that begins with `first_row`. */
 static float distance(const batch *b, int64_t q, int64_t first_row, int64_t r) {
@@ -74,59 +79,48 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     const int64_t left = zeros->count - done, k = zeros->k;
     const ikt_rows dealt = ikt_rows_make(left < BATCH ? left : BATCH, ikt_size(ctx), ikt_rank(ctx));
     const ikt_rows all = ikt_rows_make(dealt.n, 1, 0);
-    batch b = {.data = data,
-               .metric = ikt_metric_of(data),
-               .row = zeros->row + done,
-               .count = dealt.n,
-               .is_pairs = ikt_dataset_pairs(data) != NULL,
-               .is_sparse = ikt_dataset_is_sparse(data),
-               .d = ikt_dataset_columns(data)};
+    batch b IKT_AT_END(batch_destroy) = {.data = data,
+                                         .metric = ikt_metric_of(data),
+                                         .row = zeros->row + done,
+                                         .count = dealt.n,
+                                         .is_pairs = ikt_dataset_pairs(data) != NULL,
+                                         .is_sparse = ikt_dataset_is_sparse(data),
+                                         .d = ikt_dataset_columns(data)};
     const int64_t d = b.is_sparse ? 0 : b.d, streamed = b.is_pairs ? 0 : BLOCK_ROWS * d;
-    ikt_status st = ikt_alloc(ctx, &b.x, b.count * d, sizeof *b.x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.block, streamed, sizeof *b.block, purpose);
-    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &all, k, &b.best);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b.counts, dealt.ranks, sizeof *b.counts, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
-                         : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
-    if (st == IKT_OK) st = stream(ctx, rows, &b);
-    for (int r = 0; st == IKT_OK && r < dealt.ranks; r++)
-        b.counts[r] = ikt_rows_count(&dealt, r);
-    if (st == IKT_OK) st = ikt_query_join(ctx, &b.best, b.counts);
-    if (st == IKT_OK)
-        ikt_allgather(ctx, b.best.row, dealt.count, (size_t)k * sizeof *b.best.row,
-                      zeros->nearest + done * k, b.counts);
-    ikt_free(&b.x);
-    ikt_free(&b.block);
-    ikt_sparse_destroy(&b.zero);
-    ikt_sparse_destroy(&b.rows);
-    ikt_neighbours_destroy(&b.best);
-    ikt_free(&b.counts);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    b.x = ikt_claim(&held, b.count * d, sizeof *b.x);
+    b.block = ikt_claim(&held, streamed, sizeof *b.block);
+    int64_t *counts = ikt_claim(&held, dealt.ranks, sizeof *counts); /* dealt to each rank */
+    IKT_TRY(ikt_agree(ctx, held.status != IKT_OK ? held.status
+                                                 : ikt_neighbours_create(ctx, &all, k, &b.best)));
+    IKT_TRY(b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
+                        : ikt_dataset_gather_floats(data, b.row, b.count, b.x));
+    IKT_TRY(stream(ctx, rows, &b));
+    for (int r = 0; r < dealt.ranks; r++)
+        counts[r] = ikt_rows_count(&dealt, r);
+    IKT_TRY(ikt_query_join(ctx, &b.best, counts));
+    ikt_allgather(ctx, b.best.row, dealt.count, (size_t)k * sizeof *b.best.row,
+                  zeros->nearest + done * k, counts);
+    return IKT_OK;
 }
 
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
     ikt_zero_similarity made IKT_AT_END(ikt_zero_similarity_destroy) = {0, k, NULL, NULL};
     *out = (ikt_zero_similarity){0};
-    int64_t mine = 0, *own = NULL, *counts = NULL; /* global numbers go to every rank, ascending */
-    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t mine = 0, *own = ikt_claim(&held, rows->count, sizeof *own);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < rows->count; i++)
         if (marked[i]) own[mine++] = rows->first + i;
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        made.count = ikt_sum_one(ctx, mine);
-        ikt_gather_counts(ctx, mine, counts);
-        IKT_ARRAYS(held, ctx, purpose);
-        made.row = ikt_claim_kept(&held, made.count, sizeof *made.row);
-        made.nearest = ikt_claim_kept(&held, made.count * k, sizeof *made.nearest);
-        st = ikt_arrays_agree(&held);
-    }
-    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, made.row, counts);
-    ikt_free_all(&own, &counts);
-    IKT_TRY(st);
+    made.count = ikt_sum_one(ctx, mine);
+    ikt_gather_counts(ctx, mine, counts);
+    made.row = ikt_claim_kept(&held, made.count, sizeof *made.row);
+    made.nearest = ikt_claim_kept(&held, made.count * k, sizeof *made.nearest);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_allgather(ctx, own, mine, sizeof *own, made.row, counts); /* to all ranks, ascending */
+    ikt_arrays_free(&held);
     if (made.count > 0 && !data)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%lld of %lld rows of input.graph have no similarity to another row, first "
@@ -171,13 +165,12 @@ static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_si
 ikt_status ikt_zero_similarity_find_ordered(ikt_context *ctx, ikt_dataset *data,
                                             const ikt_rows *rows, const ikt_order *order,
                                             uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
+    ikt_zero_similarity found IKT_AT_END(ikt_zero_similarity_destroy) = {0, k, NULL, NULL};
     *out = (ikt_zero_similarity){0, k, NULL, NULL};
     if (order) IKT_TRY(ikt_order_restore(ctx, order, marked, 1, marked, 1, 1));
-    IKT_TRY(ikt_zero_similarity_find(ctx, data, rows, marked, k, out));
-    if (!order || out->count == 0) return IKT_OK;
-    const ikt_status st = to_slots(ctx, order, out);
-    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
-    return st;
+    IKT_TRY(ikt_zero_similarity_find(ctx, data, rows, marked, k, &found));
+    if (order && found.count > 0) IKT_TRY(to_slots(ctx, order, &found));
+    return ikt_give(out, found);
 }
 
 ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
@@ -186,18 +179,17 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
     const int64_t k = lists->k;
     uint8_t *marked IKT_AT_END(ikt_free) = NULL;
     ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose));
-    if (st == IKT_OK) {
+    *count = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose)));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < rows->count; i++) {
-            int64_t e = 0;
-            while (e < k && !(lists->score[i * k + e] > 0))
-                e++;
-            marked[i] = e == k;
-        }
-        st = ikt_zero_similarity_find_ordered(ctx, data, rows, order, marked, k, &zeros);
+    for (int64_t i = 0; i < rows->count; i++) {
+        int64_t e = 0;
+        while (e < k && !(lists->score[i * k + e] > 0))
+            e++;
+        marked[i] = e == k;
     }
-    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
+    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, data, rows, order, marked, k, &zeros));
+    for (int64_t o = 0; o < zeros.count; o++) {
         const int64_t i = zeros.row[o] - rows->first;
         if (i < 0 || i >= rows->count) continue;
         memcpy(lists->row + i * k, zeros.nearest + o * k, (size_t)k * sizeof *lists->row);
@@ -205,5 +197,5 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
             lists->score[i * k + e] = (float)(1 / (double)k);
     }
     *count = zeros.count;
-    return st;
+    return IKT_OK;
 }

@@ -15,7 +15,6 @@
 #include "app/verb.h"
 #include "base/context.h"
 #include "base/cpu.h"
-#include "base/launch.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
@@ -139,9 +138,10 @@ static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &i
 /* Whether the words `argv`, up to a `--`, ask for nothing that needs MPI: help, the version, tables
  * of settings, a verb of the list above, or one that there is none of. */
 static bool is_without_mpi(int argc, char **argv) {
-    static const char *const words[] = {
-        "--help",           "-h",               "--version",       "--print-config",
-        "--print-defaults", "--print-reference", "--list-methods"};
+    static const char *const words[] = {"--help",           "-h",
+                                        "--version",        "--print-config",
+                                        "--print-defaults", "--print-reference",
+                                        "--list-methods"};
     const char *name = NULL;
     for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)

@@ -17,6 +17,7 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/context.h"
 
 enum { HEADER = 64 };
@@ -65,7 +66,8 @@ static header *header_of(void *data) {
     return (header *)(void *)((char *)data - HEADER);
 }
 
-void **ikt_memory_link(void *data) {
+/* Room in an array for the address of another. */
+static void **ikt_memory_link(void *data) {
     return &header_of(data)->link;
 }
 
@@ -291,4 +293,43 @@ ikt_memory_room ikt_memory_left(const ikt_context *ctx) {
 
 int64_t ikt_memory_available(const ikt_context *ctx) {
     return ikt_memory_left(ctx).bytes;
+}
+
+/* --- arrays that are freed together -----------------------------------------------------------
+ *
+ * They are a list: each block has room for the address of another. */
+
+/* The first array has this behind it: what is held by no list has NULL. */
+static char nothing;
+
+void ikt_arrays_take(ikt_arrays *held, void *array) {
+    if (!array) return;
+    *ikt_memory_link(array) = held->last ? held->last : &nothing;
+    held->last = array;
+}
+
+void *ikt_claim_kept(ikt_arrays *held, int64_t count, size_t size) {
+    void *array = NULL;
+    if (held->status == IKT_OK)
+        held->status = ikt_alloc(held->ctx, &array, count, size, held->purpose);
+    return array;
+}
+
+void *ikt_claim(ikt_arrays *held, int64_t count, size_t size) {
+    void *array = ikt_claim_kept(held, count, size);
+    ikt_arrays_take(held, array);
+    return array;
+}
+
+ikt_status ikt_arrays_agree(ikt_arrays *held) {
+    return held->status = ikt_agree(held->ctx, held->status);
+}
+
+void ikt_arrays_free(ikt_arrays *held) {
+    while (held->last) {
+        void *array = held->last, **link = ikt_memory_link(array);
+        held->last = *link == &nothing ? NULL : *link;
+        *link = NULL;
+        ikt_free(&array);
+    }
 }

@@ -48,9 +48,6 @@ void ikt_free(void *pointer);
     ikt_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 void ikt_free_each(void *const pointers[], size_t count);
 
-/* LOCAL. Room in an array of ikt_alloc for the address of another, for arrays.h alone. */
-void **ikt_memory_link(void *data);
-
 /* LOCAL. Bytes accounted for now, and the most there have been, on this rank. */
 int64_t ikt_memory_now(const ikt_context *ctx);
 int64_t ikt_memory_peak(const ikt_context *ctx);

@@ -1,7 +1,7 @@
 /* What a process may use. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 
 #include <stdbool.h>
 #include <stdio.h>

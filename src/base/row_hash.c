@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 /* Finaliser of splitmix64: every input bit changes every output bit with probability one half. */
 static uint64_t mix(uint64_t x) {
@@ -98,7 +98,7 @@ static ikt_status read_at(ikt_context *ctx, int file, const char *path, char *to
 static ikt_status hash_file(ikt_context *ctx, int file, const char *path, int64_t bytes,
                             uint64_t *hash) {
     const int64_t blocks = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    char *block = NULL;
+    char *block IKT_AT_END(ikt_free) = NULL;
     uint64_t sum = 0;
     ikt_status st = ikt_alloc(ctx, &block, BLOCK_BYTES, 1, "seal");
     for (int64_t b = ikt_rank(ctx); st == IKT_OK && b < blocks; b += ikt_size(ctx)) {
@@ -107,11 +107,14 @@ static ikt_status hash_file(ikt_context *ctx, int file, const char *path, int64_
         st = read_at(ctx, file, path, block, count, b * BLOCK_BYTES);
         sum += st == IKT_OK ? ikt_hash_bytes(block, (size_t)count, (uint64_t)b) : 0;
     }
-    ikt_free(&block);
     IKT_TRY(ikt_agree(ctx, st));
     sum = ikt_hash_total(ctx, sum);
     *hash = ikt_hash_bytes(&sum, sizeof sum, (uint64_t)bytes);
     return IKT_OK;
+}
+
+static void close_open(const int *file) {
+    if (*file >= 0) close(*file);
 }
 
 /* COLLECTIVE. Opens the file on every rank; its length is rank 0's. */
@@ -130,54 +133,42 @@ static ikt_status open_all(ikt_context *ctx, const char *path, int flags, int *f
 }
 
 ikt_status ikt_file_hash(ikt_context *ctx, const char *path, uint64_t *hash) {
-    int file;
+    int file IKT_AT_END(close_open) = -1;
     int64_t bytes;
-    ikt_status st = open_all(ctx, path, O_RDONLY, &file, &bytes);
-    if (st == IKT_OK) st = hash_file(ctx, file, path, bytes, hash);
-    if (file >= 0) close(file);
-    return st;
+    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &bytes));
+    return hash_file(ctx, file, path, bytes, hash);
 }
 
 ikt_status ikt_seal_put(ikt_context *ctx, const char *path) {
     seal s = {.bytes = 0};
-    int file;
+    int file IKT_AT_END(close_open) = -1;
     int64_t bytes;
-    ikt_status st = open_all(ctx, path, O_RDWR, &file, &bytes);
-    if (st == IKT_OK) st = hash_file(ctx, file, path, bytes, &s.hash);
-    if (st == IKT_OK) {
-        memcpy(s.magic, magic, sizeof magic);
-        s.bytes = (uint64_t)bytes;
-        errno = 0;
-        if (ikt_rank(ctx) == 0 && pwrite(file, &s, sizeof s, (off_t)bytes) != (ssize_t)sizeof s)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
-                          errno ? strerror(errno) : "no space left");
-        st = ikt_agree(ctx, st);
-    }
-    if (file >= 0) close(file);
-    return st;
+    ikt_status st = IKT_OK;
+    IKT_TRY(open_all(ctx, path, O_RDWR, &file, &bytes));
+    IKT_TRY(hash_file(ctx, file, path, bytes, &s.hash));
+    memcpy(s.magic, magic, sizeof magic);
+    s.bytes = (uint64_t)bytes;
+    errno = 0;
+    if (ikt_rank(ctx) == 0 && pwrite(file, &s, sizeof s, (off_t)bytes) != (ssize_t)sizeof s)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
+                      errno ? strerror(errno) : "no space left");
+    return ikt_agree(ctx, st);
 }
 
 ikt_status ikt_seal_check(ikt_context *ctx, const char *path) {
     seal s;
-    int file;
+    int file IKT_AT_END(close_open) = -1;
     int64_t bytes;
     uint64_t hash;
-    ikt_status st = open_all(ctx, path, O_RDONLY, &file, &bytes);
+    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &bytes));
     const int64_t inside = bytes - (int64_t)sizeof s;
-    if (st == IKT_OK) {
-        if (inside < 0)
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off", path);
-        else
-            st = read_at(ctx, file, path, (char *)&s, (int64_t)sizeof s, inside);
-        if (st == IKT_OK &&
-            (memcmp(s.magic, magic, sizeof magic) != 0 || s.bytes != (uint64_t)inside))
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) st = hash_file(ctx, file, path, inside, &hash);
-    if (st == IKT_OK && hash != s.hash)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: its checksum is not that of its bytes",
-                      path);
-    if (file >= 0) close(file);
-    return st;
+    ikt_status st = inside < 0 ? ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off", path)
+                               : read_at(ctx, file, path, (char *)&s, (int64_t)sizeof s, inside);
+    if (st == IKT_OK && (memcmp(s.magic, magic, sizeof magic) != 0 || s.bytes != (uint64_t)inside))
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(hash_file(ctx, file, path, inside, &hash));
+    if (hash == s.hash) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: its checksum is not that of its bytes",
+                    path);
 }

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/context.h"
-#include "base/memory.h"
 
 struct ikt_shared_file {
     ikt_context *ctx;
@@ -98,23 +98,20 @@ static ikt_status write_at(ikt_shared_file *f, int64_t at, const char *bytes, in
 /* What the ranks bring goes through rank 0, one rank after the other. */
 static ikt_status write_stream(ikt_shared_file *f, const char *bytes, int64_t count) {
     ikt_context *ctx = f->ctx;
-    int64_t *counts = NULL, most = ikt_max_one(ctx, count);
-    char *theirs = NULL;
-    bool good = true;
-    ikt_status st = ikt_alloc(ctx, &counts, ctx->size, sizeof *counts, "output file");
-    if (st == IKT_OK && ctx->rank == 0) st = ikt_alloc(ctx, &theirs, most, 1, "output file");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_gather_counts(ctx, count, counts);
-    if (st == IKT_OK && ctx->rank == 0)
-        good = fwrite(bytes, 1, (size_t)count, f->stream) == (size_t)count;
-    for (int r = 1; st == IKT_OK && r < ctx->size; r++) {
+    const int64_t most = ikt_max_one(ctx, count);
+    IKT_ARRAYS(held, ctx, "output file");
+    int64_t *counts = ikt_claim(&held, ctx->size, sizeof *counts);
+    char *theirs = ctx->rank == 0 ? ikt_claim(&held, most, 1) : NULL;
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_gather_counts(ctx, count, counts);
+    bool good = ctx->rank != 0 || fwrite(bytes, 1, (size_t)count, f->stream) == (size_t)count;
+    for (int r = 1; r < ctx->size; r++) {
         if (ctx->rank == r) ikt_send_receive(ctx, bytes, count, 0, NULL, 0, 0);
         if (ctx->rank != 0) continue;
         ikt_send_receive(ctx, NULL, 0, r, theirs, counts[r], r);
         good = good && fwrite(theirs, 1, (size_t)counts[r], f->stream) == (size_t)counts[r];
     }
-    ikt_free_all(&theirs, &counts);
-    return st != IKT_OK ? st : ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
+    return ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
 }
 
 ikt_status ikt_shared_append(ikt_shared_file *f, const void *bytes, int64_t count) {

@@ -98,4 +98,14 @@ void ikt_pairs_sort(ikt_pair *pair, int64_t count);
  *   work   [count] */
 void ikt_pairs_sort_by_upper(uint64_t *pair, uint64_t *work, int64_t count);
 
+/* The larger and the smaller of two whole numbers. */
+
+static inline int64_t ikt_larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t ikt_smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 #endif

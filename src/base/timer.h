@@ -2,10 +2,118 @@
 #ifndef IKT_BASE_TIMER_H
 #define IKT_BASE_TIMER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "base/stage.h"
 #include "base/status.h"
+#include "iktsne/context.h"
+
+/* The stages of a run, and what a rank counts under each: the clock, and what it sends and
+ * receives.
+ *
+ * Every function of comm.h and the boundary exchange count what they move, under the innermost
+ * stage that runs, or under `total` where none does. What is counted is payload, the numbers that
+ * the program itself hands over, and not what an algorithm inside MPI makes of them:
+ *   reduction    sent: the values this rank contributes; received: the result, which is as long
+ *   broadcast    sent: the data, by the root; received: the same, by every other rank
+ *   exchange     sent, received: what goes to and comes from OTHER ranks, piece by piece
+ * A group of one rank moves nothing, so its bytes are 0, but its collective calls are counted.
+ * Transfers inside HDF5, ScaLAPACK and other libraries are not seen.
+ * Counts depend on the data, the settings and the number of ranks, and not on the machine; the
+ * seconds that a rank spends in calls of MPI, waiting for others and for bytes, depend on all.
+ */
+
+/* The stages of a run, one row each. The row makes a stage known to the timer, the log and the
+ * report, to checkpoints and to the tables that are indexed by it (plan/memory_plan.c). */
+/* clang-format off */
+/* ROW(ID, name, depth, saved)
+ *   depth   in the tree of stages; those that follow a stage and are deeper are its children, which
+ *           are part of it
+ *   saved   what a checkpoint calls the stage; NULL: nothing of it is saved */
+#define IKT_STAGE_TABLE(ROW) \
+    ROW(TOTAL, "total", 0, NULL) \
+    ROW(READ, "read", 1, NULL) \
+    ROW(PREPROCESS, "preprocess", 1, NULL) \
+    ROW(PCA, "pca", 1, NULL) \
+    ROW(LANDMARKS, "landmarks", 1, NULL) \
+    ROW(CODES, "codes", 1, "codes") \
+    ROW(CELLS, "cells", 1, NULL) \
+    ROW(ORDER, "order", 1, NULL) \
+    ROW(NEIGHBOURS, "neighbours", 1, "neighbours") \
+    ROW(RECALL, "recall", 1, NULL) \
+    ROW(AFFINITY, "affinity", 1, "probabilities") \
+    ROW(GRAPH, "graph", 1, NULL) \
+    ROW(SPECTRUM, "spectrum", 1, NULL) \
+    ROW(LAYOUT, "layout", 1, "loop") \
+    ROW(ATTRACTION, "attraction", 2, NULL) \
+    ROW(REPULSION, "repulsion", 2, NULL) \
+    ROW(SPREAD, "spread", 3, NULL) \
+    ROW(GRID_SUM, "grid sum", 3, NULL) \
+    ROW(FFT, "fft", 3, NULL) \
+    ROW(GATHER, "gather", 3, NULL) \
+    ROW(EIGENVECTORS, "eigenvectors", 2, NULL) \
+    ROW(HALO, "halo", 2, NULL) \
+    ROW(STEP, "step", 2, NULL) \
+    ROW(WRITE, "write", 1, NULL) \
+    ROW(PICTURE, "picture", 1, NULL) \
+    ROW(MEASURES, "measures", 1, NULL)
+/* clang-format on */
+
+#define IKT_STAGE_ID(id, name, depth, saved) IKT_STAGE_##id,
+typedef enum { IKT_STAGE_TABLE(IKT_STAGE_ID) IKT_STAGE_COUNT } ikt_stage;
+#undef IKT_STAGE_ID
+
+/* LOCAL, pure. What the table says of a stage. */
+const char *ikt_stage_name(ikt_stage stage);
+const char *ikt_stage_saved(ikt_stage stage);
+int ikt_stage_depth(ikt_stage stage);
+
+/* LOCAL. Whether the stage runs. */
+bool ikt_stage_is_open(const ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. The stage of the first depth that runs; IKT_STAGE_TOTAL where none does. */
+ikt_stage ikt_stage_current(const ikt_context *ctx);
+
+/* LOCAL. The stage begun last of those that run; IKT_STAGE_TOTAL where none does. */
+ikt_stage ikt_stage_innermost(const ikt_context *ctx);
+
+/* LOCAL. Seconds on a monotonic clock with an arbitrary origin. */
+double ikt_now(void);
+
+/* LOCAL. The seconds that this rank has spent in a stage. */
+double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage);
+
+typedef enum {
+    IKT_TRAFFIC_BYTES_SENT,
+    IKT_TRAFFIC_BYTES_RECEIVED,
+    IKT_TRAFFIC_MESSAGES_SENT, /* point to point, to other ranks; cut pieces count each */
+    IKT_TRAFFIC_MESSAGES_RECEIVED,
+    IKT_TRAFFIC_COLLECTIVES, /* collective calls of MPI */
+    IKT_TRAFFIC_KINDS
+} ikt_traffic_kind;
+
+/* LOCAL. Counts one collective call to which this rank gave, and from which it got, some bytes. */
+void ikt_traffic_collective(ikt_context *ctx, int64_t sent, int64_t received);
+
+/* LOCAL. Counts point-to-point messages with other ranks: numbers and bytes in all. */
+void ikt_traffic_messages(ikt_context *ctx, int64_t sent, int64_t bytes_sent, int64_t received,
+                          int64_t bytes_received);
+
+/* LOCAL. What this rank counted under the stage and those below it in the tree of stages, as its
+ * time includes theirs; IKT_STAGE_TOTAL: everything. */
+int64_t ikt_traffic_count(const ikt_context *ctx, ikt_stage stage, ikt_traffic_kind kind);
+
+/* LOCAL. Counts seconds that this rank spent in one call of MPI that waits for other ranks. */
+void ikt_wait_add(ikt_context *ctx, double seconds);
+
+/* LOCAL. The seconds that this rank spent in such calls under the stage and those below it, and
+ * those of the longest single call. */
+double ikt_wait_seconds(const ikt_context *ctx, ikt_stage stage);
+double ikt_wait_longest(const ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. "bytes_sent": the name of a kind in reports. */
+const char *ikt_traffic_name(ikt_traffic_kind kind);
 
 /* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. The end of a stage
  * ends those that began within it and were left by a failure. Stages within IKT_STAGE_LANDMARKS

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/stage.h"
+#include "base/timer.h"
 
 struct ikt_transpose {
     bool single;

@@ -7,7 +7,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "data/missing.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"

@@ -75,7 +75,7 @@ typedef struct {
     const int64_t *counts; /* [ranks] items that each rank sends or gets */
     /* Rows of differing length: */
     const int64_t *start; /* [rows.count + 1] */
-    int64_t *done;        /* [3 * ranks] items of each rank's part that have travelled; */
+    int64_t *done;        /* [ranks] items of each rank's part that have travelled; */
     int64_t *upto, *size; /* those when this batch has, and its entries */
     char *buffer;
 } side;
@@ -164,20 +164,22 @@ ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
                      side_of(order, direction == IKT_TO_SLOTS)};
     sides[0].start = from;
     sides[1].start = to;
-    ikt_status st = IKT_OK;
+    char *buffer IKT_AT_END(ikt_free) = NULL, *other IKT_AT_END(ikt_free) = NULL;
+    IKT_ARRAYS(held, ctx, purpose);
     for (side *s = sides; s < sides + 2; s++) {
-        if (st == IKT_OK) st = ikt_alloc(ctx, &s->done, 3 * ranks, sizeof *s->done, purpose);
-        s->upto = st == IKT_OK ? s->done + ranks : NULL;
-        s->size = st == IKT_OK ? s->done + 2 * ranks : NULL;
+        s->done = ikt_claim(&held, ranks, sizeof *s->done);
+        s->upto = ikt_claim(&held, ranks, sizeof *s->upto);
+        s->size = ikt_claim(&held, ranks, sizeof *s->size);
     }
-    st = ikt_agree(ctx, st);
-    for (bool is_left = true; st == IKT_OK && is_left;) {
-        for (side *s = sides; s < sides + 2; s++)
-            if (st == IKT_OK)
-                st = ikt_reserve(ctx, &s->buffer, cut_batch(s, ranks, BATCH / ranks), ENTRY,
-                                 purpose);
-        st = ikt_agree(ctx, st);
-        if (st != IKT_OK) break;
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (bool is_left = true; is_left;) {
+        const int64_t leaving = cut_batch(&sides[0], ranks, BATCH / ranks);
+        const int64_t coming = cut_batch(&sides[1], ranks, BATCH / ranks);
+        ikt_status st = ikt_reserve(ctx, &buffer, leaving, ENTRY, purpose);
+        if (st == IKT_OK) st = ikt_reserve(ctx, &other, coming, ENTRY, purpose);
+        IKT_TRY(ikt_agree(ctx, st));
+        sides[0].buffer = buffer;
+        sides[1].buffer = other;
         copy_batch(&sides[0], ranks, (char *)(uintptr_t)in, true); /* only read */
         ikt_exchange(ctx, sides[0].buffer, sides[0].size, sides[1].buffer, sides[1].size, ENTRY);
         copy_batch(&sides[1], ranks, out, false);
@@ -189,10 +191,7 @@ ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
             }
         is_left = ikt_max_one(ctx, is_left) > 0;
     }
-    for (side *s = sides; s < sides + 2; s++) {
-        ikt_free_all(&s->done, &s->buffer);
-    }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_redistribute_starts(ikt_context *ctx, const ikt_order *order,

@@ -7,7 +7,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
 #include "metric/metric.h"

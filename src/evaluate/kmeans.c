@@ -17,8 +17,8 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/number.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "evaluate/clusters.h"
 
 enum { ITERATIONS = 300, LANES = 16, CLASSES_MOST = 1000 };

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
 #include "base/sort.h"
 
 enum { PIECE_ENTRIES = 1 << 21, PIECES_MOST = 16, ROWS_AHEAD = 16 };

@@ -1,13 +1,15 @@
 /* The table of distinct centres, and the walk. See centre_table.h. */
 #include "isolation/centre_table.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/number.h"
+#include "base/log.h"
+#include "base/sort.h"
 #include "isolation/coding.h"
 
 /* Centres of a line, its words, and where in the last word the number of members before begins. */
@@ -102,26 +104,27 @@ static void transpose_lists(ikt_centre_table *table) {
     start[0] = 0;
 }
 
-static ikt_status allocate(ikt_context *ctx, ikt_centre_table *table) {
+static ikt_status allocate(ikt_centre_table *table) {
+    ikt_arrays *held = &table->held;
     const int64_t uses = table->first[table->parts], lines = ikt_divide_up(table->count, LINE);
     if (bits_bytes(table->count, table->parts) <= lists_bytes(table->count, uses)) {
         table->lines = lines;
-        IKT_TRY(ikt_alloc(ctx, &table->uses, table->count * table->words, sizeof *table->uses,
-                          purpose));
-        return ikt_alloc(ctx, &table->member, lines * table->parts * LINE_WORDS,
-                         sizeof *table->member, purpose);
+        table->uses = ikt_claim(held, table->count * table->words, sizeof *table->uses);
+        table->member = ikt_claim(held, lines * table->parts * LINE_WORDS, sizeof *table->member);
+        return held->status;
     }
-    IKT_TRY(ikt_alloc(ctx, &table->index, uses, sizeof *table->index, purpose));
-    IKT_TRY(ikt_alloc(ctx, &table->start, table->count + 1, sizeof *table->start, purpose));
-    IKT_TRY(ikt_alloc(ctx, &table->part, uses, sizeof *table->part, purpose));
-    return ikt_alloc(ctx, &table->cell, uses, sizeof *table->cell, purpose);
+    table->index = ikt_claim(held, uses, sizeof *table->index);
+    table->start = ikt_claim(held, table->count + 1, sizeof *table->start);
+    table->part = ikt_claim(held, uses, sizeof *table->part);
+    table->cell = ikt_claim(held, uses, sizeof *table->cell);
+    return held->status;
 }
 
 static ikt_status fill(ikt_context *ctx, const ikt_model *model, int64_t first,
                        ikt_centre_table *table) {
     ikt_draws draws IKT_AT_END(ikt_draws_destroy) = {0};
     IKT_TRY(ikt_draws_create(ctx, model, ikt_threads(ctx), &draws));
-    IKT_TRY(allocate(ctx, table));
+    IKT_TRY(allocate(table));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t p = 0; p < table->parts; p++)
         add_members(table, p, ikt_model_draw(model, &draws, omp_get_thread_num(), first + p));
@@ -143,25 +146,24 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 
 ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model, int64_t first,
                                    int64_t parts, ikt_centre_table *out) {
-    *out = (ikt_centre_table){.parts = parts, .words = ikt_divide_up(parts, 64)};
-    ikt_status st = ikt_model_distinct(ctx, model, first, parts, &out->row, &out->count);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, parts + 1, sizeof *out->first, purpose);
-    for (int64_t p = 0; st == IKT_OK && p < parts; p++)
-        out->first[p + 1] = out->first[p] + ikt_model_centres(&model->spec, first + p);
-    if (st == IKT_OK) st = fill(ctx, model, first, out);
-    if (st != IKT_OK) {
-        ikt_centre_table_destroy(out);
-        return st;
-    }
-    out->stride = (int64_t)(0.6180339887498949 * (double)out->count);
-    while (out->stride < 1 || common_divisor(out->count, out->stride) > 1)
-        out->stride++;
-    return IKT_OK;
+    ikt_centre_table made IKT_AT_END(ikt_centre_table_destroy) = {
+        .parts = parts, .words = ikt_divide_up(parts, 64), .held = ikt_arrays_of(ctx, purpose)};
+    *out = (ikt_centre_table){0};
+    IKT_TRY(ikt_model_distinct(ctx, model, first, parts, &made.row, &made.count));
+    made.first = ikt_claim(&made.held, parts + 1, sizeof *made.first);
+    IKT_TRY(made.held.status);
+    for (int64_t p = 0; p < parts; p++)
+        made.first[p + 1] = made.first[p] + ikt_model_centres(&model->spec, first + p);
+    IKT_TRY(fill(ctx, model, first, &made));
+    made.stride = (int64_t)(0.6180339887498949 * (double)made.count);
+    while (made.stride < 1 || common_divisor(made.count, made.stride) > 1)
+        made.stride++;
+    return ikt_give(out, made);
 }
 
 void ikt_centre_table_destroy(ikt_centre_table *table) {
-    ikt_free_all(&table->row, &table->first, &table->uses, &table->member, &table->index,
-                 &table->start, &table->part, &table->cell);
+    ikt_free(&table->row);
+    ikt_arrays_free(&table->held);
     *table = (ikt_centre_table){0};
 }
 
@@ -241,4 +243,49 @@ static int64_t walk(const ikt_centre_table *table, const ikt_pair *pair, int64_t
 int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int64_t count,
                         ikt_pair certain, uint64_t *open, uint32_t *cell) {
     return walk(table, pair, count, certain, open, cell);
+}
+
+/* Lists of a row's nearest distinct centres. */
+
+enum { LIST_LEAST = 32 };
+
+/* After `length` entries a partitioning is still open with the chance (1 - psi/centres)^length. */
+int64_t ikt_list_length(int64_t centres, const ikt_model_spec *spec) {
+    double fine = (double)centres / (double)spec->psi * (log((double)spec->t) + 4.6);
+    double rough = spec->coarse > 0 ? (double)centres / (double)spec->coarse * 4.6 : 0;
+    int64_t length = (int64_t)ceil(fmax(fine, rough));
+    if (length < LIST_LEAST) length = LIST_LEAST;
+    if (length < spec->near) length = spec->near;
+    return length < centres ? length : centres;
+}
+
+void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t chunks, int64_t chunk,
+                      int64_t count) {
+    if (chunks != 1 && chunks != 4 && chunks != 16) return;
+    const double expected = (double)length * (double)(chunks * chunk) / (double)count;
+    const int64_t most = (int64_t)(expected + 4 * sqrt(expected) + 4);
+    for (int64_t r = 0; most < length && r < rows; r++)
+        ikt_select_tighten(&kept[r], most);
+}
+
+ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, bool is_manhattan, double x_norm,
+                          double largest_norm) {
+    if (kept->limit == UINT64_MAX) return UINT64_MAX;
+    double bound = 0;
+    if (x_norm <= largest_safe_norm && largest_norm <= largest_safe_norm) {
+        const double least_out = (double)ikt_pair_value(kept->limit);
+        const double distance =
+            is_manhattan ? x_norm + least_out - 2 * round.tiny
+                         : x_norm + 2 * (least_out - round.start * x_norm / 2 - 2 * round.tiny);
+        bound = distance * (1 - round.definition) - round.tiny;
+    }
+    return ikt_pair_make(bound > 0 ? (float)(bound * (1 - 0x1p-22)) : 0, 0);
+}
+
+void ikt_list_report(ikt_context *ctx, int64_t length, int64_t distinct, int64_t open,
+                     int64_t rows) {
+    ikt_log(ctx, IKT_LOG_DETAIL,
+            "codes: lists of %lld of %lld distinct centres; on this rank %lld of %lld rows needed "
+            "all of them",
+            (long long)length, (long long)distinct, (long long)open, (long long)rows);
 }

@@ -5,7 +5,7 @@
  * byte up to psi = 256, two up to 65536 and four beyond, after which no coordinate is needed.
  * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
  * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
- * centres (codes_lists.c). Otherwise partitionings are taken in batches whose centres fit a fixed
+ * centres (row_lists.c). Otherwise partitionings are taken in batches whose centres fit a fixed
  * budget, one pass over X a batch (codes_direct.c). Both give the same bits. Advantage: memory
  * independent of n beside the codes. Disadvantage: without lists, large psi * d means several
  * passes over X.

@@ -43,6 +43,31 @@ static inline int panel_vectors(int64_t left) {
 /* Unrolled, or the sums would have addresses and live in memory. */
 #define EACH_ROW(r) LANES_UNROLL for (int r = 0; r < BLOCK_ROWS; r++)
 
+/* Vectors first .. end - 1 of the centres against all rows, by panels of constant widths; values of
+ * the first go to out[row * stride], where they go anywhere. */
+#define MULTIPLY_RANGE(name, multiply_panel, element)                                              \
+    LANES_INLINE void name(const ikt_row_block *block, const ikt_centres *centres, int64_t first,  \
+                           int64_t end, const form of, element *out, int64_t stride) {             \
+        for (int64_t number = first, left = end - first; left > 0; left = end - number) {          \
+            const int vectors = panel_vectors(left);                                               \
+            element *to = out ? out + (number - first) * LANES : NULL;                             \
+            if (vectors == 1)                                                                      \
+                multiply_panel(block, centres, number, 1, of, to, stride);                         \
+            else if (vectors == 2)                                                                 \
+                multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to, stride); \
+            else                                                                                   \
+                multiply_panel(block, centres, number, BLOCK_VECTORS, of, to, stride);             \
+            number += vectors;                                                                     \
+        }                                                                                          \
+    }
+
+/* The score of one type. */
+#define SCORE(name, multiply_range, of)                                                            \
+    static void name(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,          \
+                     int64_t end, void *out, int64_t stride) {                                     \
+        multiply_range(&tile->all, centres, first, end, of, out, stride);                          \
+    }
+
 /* Lowest centre among the lanes of `mask`, each standing for the centre it found in number[lane].
  */
 LANES_INLINE int64_t lowest_centre(uint32_t mask, const int32_t *number) {

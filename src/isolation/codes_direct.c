@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "isolation/coding.h"
 
@@ -68,9 +67,6 @@ static void code_block(void *self, int64_t row, int64_t count) {
 }
 
 static void direct_destroy(direct *run) {
-    for (int i = 0; run->tile && i < run->c->threads; i++)
-        ikt_row_tile_destroy(&run->tile[i]);
-    ikt_free(&run->tile);
     ikt_draws_destroy(&run->draws);
 }
 
@@ -83,13 +79,12 @@ ikt_status ikt_coding_direct(ikt_coding *c) {
     IKT_ARRAYS(held, c->ctx, "centres");
     run.slab = ikt_claim(&held, slab_bytes(c->kernel, batch, &model->spec, c->d), 1);
     run.centres = ikt_claim(&held, batch, sizeof *run.centres);
-    ikt_status st = held.status;
-    if (st == IKT_OK) st = ikt_draws_create(c->ctx, model, c->threads, &run.draws);
-    if (st == IKT_OK)
-        st = ikt_alloc(c->ctx, &run.tile, c->threads, sizeof *run.tile, "tiles of rows");
-    for (int i = 0; i < c->threads && st == IKT_OK; i++)
-        st = ikt_row_tile_create(c->ctx, c->kernel, c->d, &run.tile[i]);
-    IKT_TRY(ikt_agree(c->ctx, st));
+    run.tile = ikt_claim(&held, c->threads, sizeof *run.tile);
+    for (int i = 0; run.tile && i < c->threads; i++)
+        ikt_row_tile_create(&held, c->kernel, c->d, &run.tile[i]);
+    if (held.status == IKT_OK)
+        held.status = ikt_draws_create(c->ctx, model, c->threads, &run.draws);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (; run.first < parts; run.first += run.count) {
         const int64_t left = model->t - run.first;
         run.count = left > batch ? batch : left > 0 ? left : 1;

@@ -173,33 +173,9 @@ LANES_INLINE void f32_multiply_panel(const ikt_row_block *block, const ikt_centr
     }
 }
 
-/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
-LANES_INLINE void f32_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
-                                     int64_t first, int64_t end, const form of, float *out,
-                                     int64_t out_stride) {
-    for (int64_t number = first, left = end - first; left > 0; left = end - number) {
-        const int vectors = panel_vectors(left);
-        float *to = out ? out + (number - first) * LANES : NULL;
-        if (vectors == 1)
-            f32_multiply_panel(block, centres, number, 1, of, to, out_stride);
-        else if (vectors == 2)
-            f32_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to,
-                               out_stride);
-        else
-            f32_multiply_panel(block, centres, number, BLOCK_VECTORS, of, to, out_stride);
-        number += vectors;
-    }
-}
-
-static void f32_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
-                      int64_t end, void *out, int64_t stride) {
-    f32_multiply_range(&tile->all, centres, first, end, PRODUCTS, out, stride);
-}
-
-static void f32_l1_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
-                         int64_t end, void *out, int64_t stride) {
-    f32_multiply_range(&tile->all, centres, first, end, GAPS, out, stride);
-}
+MULTIPLY_RANGE(f32_multiply_range, f32_multiply_panel, float)
+SCORE(f32_score, f32_multiply_range, PRODUCTS)
+SCORE(f32_l1_score, f32_multiply_range, GAPS)
 
 /* Shows all centres to the lanes of all rows, which have seen nothing before. */
 static void compare(const ikt_row_block *block, const ikt_centres *centres, form of) {

@@ -82,10 +82,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
 }
 
 static void forest_destroy(forest *f) {
-    for (int i = 0; f->space && i < f->c->threads; i++)
-        ikt_tree_workspace_destroy(&f->space[i]);
     ikt_draws_destroy(&f->draws);
-    ikt_free_all(&f->space, &f->cell, &f->node);
 }
 
 ikt_status ikt_coding_forest(ikt_coding *c) {
@@ -101,12 +98,12 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
                                                    TILE_STEP};
     c->passes = ikt_divide_up(model->t, trees);
     IKT_ARRAYS(held, c->ctx, purpose);
-    f.node = ikt_claim_kept(&held, trees * f.nodes, sizeof *f.node);
-    f.cell = ikt_claim_kept(&held, c->threads * f.tile, sizeof *f.cell);
-    f.space = ikt_claim_kept(&held, c->threads, sizeof *f.space);
+    f.node = ikt_claim(&held, trees * f.nodes, sizeof *f.node);
+    f.cell = ikt_claim(&held, c->threads * f.tile, sizeof *f.cell);
+    f.space = ikt_claim(&held, c->threads, sizeof *f.space);
+    for (int i = 0; f.space && i < c->threads; i++)
+        ikt_tree_workspace_create(&held, model->psi, c->d, &f.space[i]);
     if (held.status == IKT_OK) held.status = ikt_draws_create(c->ctx, model, c->threads, &f.draws);
-    for (int i = 0; i < c->threads && held.status == IKT_OK; i++)
-        held.status = ikt_tree_workspace_create(c->ctx, model->psi, c->d, &f.space[i]);
     IKT_TRY(ikt_arrays_agree(&held));
     for (; f.first < model->t; f.first += trees) {
         const int64_t end = f.first + within(model->t - f.first, 0, trees);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "isolation/kernel_f32_bound.h"
 
 enum {
@@ -124,40 +123,24 @@ int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
     return ikt_row_tile_rows(kernel, d) * row;
 }
 
-static ikt_status create_block(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t rows,
-                               int64_t words, ikt_row_block *block) {
-    const char *purpose = "tiles of rows";
-    IKT_TRY(ikt_alloc(ctx, &block->word, rows * words, 4, purpose));
-    IKT_TRY(ikt_alloc(ctx, &block->seen, rows * IKT_SEEN_WORDS, 4, purpose));
-    if (kernel->is_u8) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &block->partial, rows * IKT_LANES * PANEL_VECTORS, 4, purpose));
-    return ikt_alloc(ctx, &block->norm, rows, sizeof *block->norm, purpose);
+static void create_block(ikt_arrays *held, const ikt_codes_kernel *kernel, int64_t rows,
+                         int64_t words, ikt_row_block *block) {
+    block->word = ikt_claim(held, rows * words, 4);
+    block->seen = ikt_claim(held, rows * IKT_SEEN_WORDS, 4);
+    if (kernel->is_u8) return;
+    block->partial = ikt_claim(held, rows * IKT_LANES * PANEL_VECTORS, sizeof *block->partial);
+    block->norm = ikt_claim(held, rows, sizeof *block->norm);
 }
 
-static void destroy_block(ikt_row_block *block) {
-    ikt_free_all(&block->word, &block->seen, &block->partial, &block->norm);
-}
-
-ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
-                               ikt_row_tile *tile) {
-    int64_t rows = ikt_row_tile_rows(kernel, d);
-    ikt_status status;
+void ikt_row_tile_create(ikt_arrays *held, const ikt_codes_kernel *kernel, int64_t d,
+                         ikt_row_tile *tile) {
+    const int64_t rows = ikt_row_tile_rows(kernel, d);
     *tile = (ikt_row_tile){.d = d, .words = ikt_row_words(kernel, d), .capacity = rows};
-    IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->all));
-    if (kernel->is_u8) return IKT_OK;
-    IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->doubt));
-    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->doubtful, rows, 4, "tiles of rows"));
-    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->cell, rows, 4, "tiles of rows"));
-    return IKT_OK;
-failed:
-    ikt_row_tile_destroy(tile);
-    return status;
-}
-
-void ikt_row_tile_destroy(ikt_row_tile *tile) {
-    destroy_block(&tile->all);
-    destroy_block(&tile->doubt);
-    ikt_free_all(&tile->doubtful, &tile->cell);
+    create_block(held, kernel, rows, tile->words, &tile->all);
+    if (kernel->is_u8) return;
+    create_block(held, kernel, rows, tile->words, &tile->doubt);
+    tile->doubtful = ikt_claim(held, rows, sizeof *tile->doubtful);
+    tile->cell = ikt_claim(held, rows, sizeof *tile->cell);
 }
 
 void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, const void *rows,

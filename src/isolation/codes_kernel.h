@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/status.h"
 
@@ -125,10 +126,9 @@ void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, v
 void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
                       const int64_t *index, const double *norm);
 
-/* LOCAL. A tile for rows of d columns, owned by the caller. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
-                               ikt_row_tile *tile);
-void ikt_row_tile_destroy(ikt_row_tile *tile);
+/* LOCAL. A tile for rows of d columns, whose arrays are claimed in `held`. */
+void ikt_row_tile_create(ikt_arrays *held, const ikt_codes_kernel *kernel, int64_t d,
+                         ikt_row_tile *tile);
 
 /* LOCAL. Rows that a tile holds and the bytes it takes. */
 int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d);

@@ -1,6 +1,6 @@
 /* Codes in one pass over X, from lists of near centres.
  *
- * As codes_lists.c, but a row is compared with the centres of near coarse cells only
+ * As row_lists.c, but a row is compared with the centres of near coarse cells only
  * (near_search.h). Method: the rows of a block are sorted by coarse cell, so that those of a tile
  * want many of the same cells. Rows whose lists leave cells open are searched for again, with
  * longer lists. Advantage: some thousand distances a row however many centres there are; equal rows
@@ -15,7 +15,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "isolation/centre_lists.h"
+#include "isolation/centre_table.h"
 #include "isolation/near_search.h"
 
 enum {
@@ -190,15 +190,12 @@ static ikt_status allocate(near_coding *n) {
     for (workspace *w = n->space; w && w < n->space + c->threads; w++) {
         w->x = ikt_claim(held, rows * c->d, (size_t)c->element);
         w->open = ikt_claim(held, rows, sizeof *w->open);
-        IKT_TRY(held->status);
-        IKT_TRY(ikt_cell_finder_create(c->ctx, &n->lists.near, &w->finder));
+        ikt_cell_finder_create(held, &n->lists.near, &w->finder);
     }
     return held->status;
 }
 
 static void near_coding_destroy(near_coding *n) {
-    for (int i = 0; n->space && i < n->lists.c->threads; i++)
-        ikt_cell_finder_destroy(&n->space[i].finder);
     ikt_arrays_free(&n->held);
     ikt_row_lists_destroy(&n->lists);
 }

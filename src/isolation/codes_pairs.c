@@ -2,14 +2,13 @@
  *
  * The cell of row i in a partitioning is the drawn row with the least squared distance to it, in
  * single precision; ties go to the lower row. All of them stand in row i of the matrix.
- * Method: as codes_lists.c: of a row's distances to the distinct centres the `length` least are
+ * Method: as row_lists.c: of a row's distances to the distinct centres the `length` least are
  * kept, sorted and walked through; what that leaves open is decided by all centres. Advantage:
  * reads each number once. Disadvantage: there is no near search, a row looks at every distinct
  * centre, but at a distance that is already there. */
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "isolation/centre_lists.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
 

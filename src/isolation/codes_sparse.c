@@ -4,7 +4,7 @@
  * distance by definition is a merge of two rows (linalg/sparse.h).
  * Method: a row's values for all distinct centres come from the index (postings.h). With lists, the
  * `length` least are kept, sorted by the distance that defines cells and walked through, as for
- * dense rows (codes_lists.c); distances are only computed where values leave the order open.
+ * dense rows (row_lists.c); distances are only computed where values leave the order open.
  * Without lists, and in partitionings that a list leaves open, the centres of a partitioning whose
  * values are within rounding of its least are compared by definition; mostly there is one.
  * Advantage: centres are held and compared sparse, and nothing of length d is touched for a row.
@@ -15,8 +15,7 @@
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
-#include "isolation/centre_lists.h"
+#include "base/sort.h"
 #include "isolation/centre_table.h"
 #include "isolation/coding.h"
 #include "isolation/postings.h"

@@ -95,33 +95,9 @@ LANES_INLINE uint32_t u8_nearest_of_row(const int32_t *seen) {
     return (uint32_t)lowest_centre(ints_at_most(best, ints_least(best)), seen + VECTOR);
 }
 
-/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
-LANES_INLINE void u8_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
-                                    int64_t first, int64_t end, const form of, int32_t *out,
-                                    int64_t out_stride) {
-    for (int64_t number = first, left = end - first; left > 0; left = end - number) {
-        const int vectors = panel_vectors(left);
-        int32_t *to = out ? out + (number - first) * LANES : NULL;
-        if (vectors == 1)
-            u8_multiply_panel(block, centres, number, 1, of, to, out_stride);
-        else if (vectors == 2)
-            u8_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to,
-                              out_stride);
-        else
-            u8_multiply_panel(block, centres, number, BLOCK_VECTORS, of, to, out_stride);
-        number += vectors;
-    }
-}
-
-static void u8_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
-                     int64_t end, void *out, int64_t stride) {
-    u8_multiply_range(&tile->all, centres, first, end, PRODUCTS, out, stride);
-}
-
-static void u8_l1_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
-                        int64_t end, void *out, int64_t stride) {
-    u8_multiply_range(&tile->all, centres, first, end, GAPS, out, stride);
-}
+MULTIPLY_RANGE(u8_multiply_range, u8_multiply_panel, int32_t)
+SCORE(u8_score, u8_multiply_range, PRODUCTS)
+SCORE(u8_l1_score, u8_multiply_range, GAPS)
 
 typedef int64_t wide_scores[BLOCK_ROWS][LANES];
 

@@ -81,7 +81,7 @@ int64_t ikt_coding_batch(int64_t bytes, int64_t each, int64_t t);
  * equal shares of `count` rows. */
 int64_t ikt_coding_tile(const ikt_coding *c, int64_t count, int64_t most, int64_t multiple);
 
-/* --- from lists of a row's nearest distinct centres (codes_lists.c) --------------------------- */
+/* --- from lists of a row's nearest distinct centres (row_lists.c) --------------------------- */
 
 /* LOCAL, pure. Whether lists pay for a model of `centres` distinct centres: they need half of the
  * distances at most, and all packed centres fit 1 GiB. */

@@ -49,23 +49,15 @@ static int64_t finder_columns(const ikt_near_centres *near) {
     return ikt_packed_rows(most) + IKT_PACK_ROWS;
 }
 
-ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near,
-                                  ikt_cell_finder *out) {
+void ikt_cell_finder_create(ikt_arrays *held, const ikt_near_centres *near, ikt_cell_finder *out) {
     const int64_t pairs = IKT_FINDER_ROWS * NEAR_GROUPS, d = near->d;
-    *out = (ikt_cell_finder){.x = NULL};
-    IKT_TRY(ikt_alloc(ctx, &out->x, IKT_FINDER_ROWS * d, sizeof *out->x, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->some, FEW_ROWS * d, sizeof *out->some, purpose));
-    IKT_TRY(
-        ikt_alloc(ctx, &out->distance, FEW_ROWS * finder_columns(near), sizeof(float), purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->group, pairs, sizeof *out->group, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->order, pairs, sizeof *out->order, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->first, near->groups + 1, sizeof *out->first, purpose));
-    return ikt_alloc(ctx, &out->best, IKT_FINDER_ROWS, sizeof *out->best, purpose);
-}
-
-void ikt_cell_finder_destroy(ikt_cell_finder *finder) {
-    ikt_free_all(&finder->x, &finder->some, &finder->distance, &finder->group, &finder->order,
-                 &finder->first, &finder->best);
+    out->x = ikt_claim(held, IKT_FINDER_ROWS * d, sizeof *out->x);
+    out->some = ikt_claim(held, FEW_ROWS * d, sizeof *out->some);
+    out->distance = ikt_claim(held, FEW_ROWS * finder_columns(near), sizeof *out->distance);
+    out->group = ikt_claim(held, pairs, sizeof *out->group);
+    out->order = ikt_claim(held, pairs, sizeof *out->order);
+    out->first = ikt_claim(held, near->groups + 1, sizeof *out->first);
+    out->best = ikt_claim(held, IKT_FINDER_ROWS, sizeof *out->best);
 }
 
 int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
@@ -187,14 +179,17 @@ static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
     const int64_t cells = near->cells, groups = near->groups, count = near->count, d = near->d;
     const int64_t packed = ikt_packed_floats(cells, d);
     const int64_t group_packed = ikt_packed_floats(groups, d);
-    IKT_TRY(ikt_alloc(ctx, &near->first, cells + 1, sizeof *near->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->number, count, sizeof *near->number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->place, count, sizeof *near->place, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->drawn, cells, sizeof *near->drawn, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->packed, packed, sizeof *near->packed, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->group_first, groups + 1, sizeof *near->group_first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &near->group_drawn, groups, sizeof *near->group_drawn, purpose));
-    return ikt_alloc(ctx, &near->group_packed, group_packed, sizeof(float), purpose);
+    ikt_arrays *held = &near->held;
+    *held = ikt_arrays_of(ctx, purpose);
+    near->first = ikt_claim(held, cells + 1, sizeof *near->first);
+    near->number = ikt_claim(held, count, sizeof *near->number);
+    near->place = ikt_claim(held, count, sizeof *near->place);
+    near->drawn = ikt_claim(held, cells, sizeof *near->drawn);
+    near->packed = ikt_claim(held, packed, sizeof *near->packed);
+    near->group_first = ikt_claim(held, groups + 1, sizeof *near->group_first);
+    near->group_drawn = ikt_claim(held, groups, sizeof *near->group_drawn);
+    near->group_packed = ikt_claim(held, group_packed, sizeof *near->group_packed);
+    return held->status;
 }
 
 /* LOCAL. Draws the centres of the cells and of their groups, and brings them into order. */
@@ -234,51 +229,43 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     IKT_ARRAYS(held, ctx, purpose);
     uint32_t *own = ikt_claim(&held, share.count, sizeof *own);
     ikt_cell_finder *finder = ikt_claim(&held, threads, sizeof *finder);
-    ikt_status st = held.status;
-    for (int i = 0; st == IKT_OK && i < threads; i++)
-        st = ikt_cell_finder_create(ctx, near, &finder[i]);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < share.count; i += IKT_FINDER_ROWS)
-            ikt_cell_finder_find(
-                near, &finder[omp_get_thread_num()], (const char *)x + (share.first + i) * bytes,
-                is_u8, share.count - i < IKT_FINDER_ROWS ? share.count - i : IKT_FINDER_ROWS,
-                own + i);
-        st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &cell);
-    }
-    if (st == IKT_OK) {
-        ikt_order_by_group(cell, near->count, near->cells, near->first, near->number);
-        for (int64_t at = 0; at < near->count; at++)
-            near->place[near->number[at]] = (uint32_t)at;
-    }
     for (int i = 0; finder && i < threads; i++)
-        ikt_cell_finder_destroy(&finder[i]);
-    return st;
+        ikt_cell_finder_create(&held, near, &finder[i]);
+    IKT_TRY(ikt_arrays_agree(&held));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int64_t i = 0; i < share.count; i += IKT_FINDER_ROWS)
+        ikt_cell_finder_find(
+            near, &finder[omp_get_thread_num()], (const char *)x + (share.first + i) * bytes, is_u8,
+            share.count - i < IKT_FINDER_ROWS ? share.count - i : IKT_FINDER_ROWS, own + i);
+    IKT_TRY(ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &cell));
+    ikt_order_by_group(cell, near->count, near->cells, near->first, near->number);
+    for (int64_t at = 0; at < near->count; at++)
+        near->place[near->number[at]] = (uint32_t)at;
+    return IKT_OK;
 }
 
 ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, const void *x,
                                    bool is_u8, int64_t count, int64_t d, uint64_t seed,
                                    int64_t candidates, ikt_near_centres *out) {
-    *out = (ikt_near_centres){.metric = metric,
-                              .isa = ikt_cpu_isa(),
-                              .count = count,
-                              .d = d,
-                              .cells = ikt_near_centres_cells(count),
-                              .groups = ikt_near_centres_groups(count),
-                              .candidates = candidates < count ? candidates : count};
-    ikt_status st = allocate(ctx, out);
-    if (st == IKT_OK) st = draw_cells(ctx, x, is_u8, seed, out);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = place_centres(ctx, x, is_u8, out);
-    if (st != IKT_OK) ikt_near_centres_destroy(out);
-    return st;
+    ikt_near_centres made IKT_AT_END(ikt_near_centres_destroy) = {
+        .metric = metric,
+        .isa = ikt_cpu_isa(),
+        .count = count,
+        .d = d,
+        .cells = ikt_near_centres_cells(count),
+        .groups = ikt_near_centres_groups(count),
+        .candidates = candidates < count ? candidates : count};
+    *out = (ikt_near_centres){0};
+    ikt_status st = allocate(ctx, &made);
+    if (st == IKT_OK) st = draw_cells(ctx, x, is_u8, seed, &made);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(place_centres(ctx, x, is_u8, &made));
+    return ikt_give(out, made);
 }
 
 void ikt_near_centres_destroy(ikt_near_centres *near) {
-    ikt_free_all(&near->first, &near->number, &near->place, &near->drawn, &near->packed,
-                 &near->group_first, &near->group_drawn, &near->group_packed);
-    near->count = near->cells = near->groups = 0;
+    ikt_arrays_free(&near->held);
+    *near = (ikt_near_centres){0};
 }
 
 int64_t ikt_near_centres_bytes(int64_t count, int64_t d) {

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "base/arrays.h"
 #include "cells/cells.h"
 
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
     float *group_packed;      /* the centres of the groups, packed, in their order */
     int64_t candidates;       /* centres that a row is compared with, about; 0 where rows do not
                                  look for near ones */
+    ikt_arrays held;          /* all of these arrays */
 } ikt_near_centres;
 
 /* COLLECTIVE. Orders the centres.
@@ -56,10 +58,8 @@ typedef struct {
     ikt_pair *best;  /* [IKT_FINDER_ROWS] the nearest cell so far */
 } ikt_cell_finder;
 
-/* LOCAL. Errors: IKT_ERR_RESOURCE; destroy it in any case. */
-ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near,
-                                  ikt_cell_finder *out);
-void ikt_cell_finder_destroy(ikt_cell_finder *finder);
+/* LOCAL. Its arrays are claimed in `held`. */
+void ikt_cell_finder_create(ikt_arrays *held, const ikt_near_centres *near, ikt_cell_finder *out);
 
 /* LOCAL, called from several threads with a finder each. The coarse cell of each row: the nearest
  * in the groups that are nearest.

@@ -2,7 +2,7 @@
 #include "isolation/near_search.h"
 
 #include "base/arrays.h"
-#include "base/number.h"
+#include "base/sort.h"
 
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include <omp.h>
+
 #include "base/arrays.h"
-#include "base/number.h"
-#include "isolation/centre_lists.h"
+#include "base/sort.h"
+#include "isolation/centre_table.h"
 #include "metric/metric.h"
 
 enum {
@@ -111,9 +113,8 @@ static ikt_status create_spaces(ikt_row_lists *l) {
     ikt_arrays *held = &l->held;
     l->space = ikt_claim(held, c->threads, sizeof *l->space);
     for (ikt_list_tile *s = l->space; s && s < l->space + c->threads; s++) {
-        IKT_TRY(held->status);
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->tile));
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, d, &s->alone));
+        ikt_row_tile_create(held, c->kernel, d, &s->tile);
+        ikt_row_tile_create(held, c->kernel, d, &s->alone);
         s->value = ikt_claim(held, tile * CHUNK, 4);
         s->kept = ikt_claim(held, rows, sizeof *s->kept);
         s->pair = ikt_claim(held, rows * list, sizeof *s->pair);
@@ -138,10 +139,6 @@ ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists
 }
 
 void ikt_row_lists_destroy(ikt_row_lists *l) {
-    for (int i = 0; l->space && i < l->c->threads; i++) {
-        ikt_row_tile_destroy(&l->space[i].tile);
-        ikt_row_tile_destroy(&l->space[i].alone);
-    }
     ikt_arrays_free(&l->held);
     ikt_near_centres_destroy(&l->near);
     ikt_free_all(&l->slab, &l->rows);
@@ -343,4 +340,56 @@ int64_t ikt_row_list_walk(const ikt_row_lists *l, ikt_list_tile *s, int64_t r, i
 
 void ikt_row_list_cells(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
     if (ikt_row_list_walk(l, s, r, sort_list(l, s, r)) > 0) ikt_row_list_close(l, s, r);
+}
+
+/* Codes in one pass over X, from the ordered lists of rows' nearest distinct centres.
+ *
+ * All partitionings draw their centres from the same rows, so a row needs its distances to the
+ * distinct centres only: in the order of distance, the first that belongs to a partitioning is the
+ * row's cell there (methods, "Codes without t psi distances"). The cells are those of
+ * codes_kernel.h to the bit.
+ * Method: a kernel writes the values of a tile of rows and a chunk of centres; for each row the
+ * `length` least are kept, sorted by the distance that defines cells, and walked through. What the
+ * list leaves open (rare) is decided by the distances to all centres. Advantage: count distances a
+ * row in place of t psi. Disadvantage: the lists pay only where there are fewer distinct centres
+ * than centres. */
+
+bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t d) {
+    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= IKT_LISTED_BYTES &&
+           (!is_u8 || d <= IKT_U8_COLUMNS);
+}
+
+static void code_tile(const ikt_row_lists *l, ikt_list_tile *s, const char *x, int64_t row,
+                      int64_t count) {
+    const ikt_coding *c = l->c;
+    ikt_row_lists_compare_all(l, s, x, count);
+    for (int64_t r = 0; r < count; r++) {
+        ikt_row_list_cells(l, s, r);
+        ikt_coding_write_row(c, row + r, s->cell);
+        ikt_coding_write_places(c, l->near.place, row + r, &s->kept[r]);
+    }
+}
+
+static void code_block(void *self, int64_t row, int64_t count) {
+    const ikt_row_lists *l = self;
+    const ikt_coding *c = l->c;
+    const int64_t step = ikt_coding_tile(c, count, l->rows_most, c->kernel->rows);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
+    for (int64_t from = 0; from < count; from += step)
+        code_tile(l, &l->space[omp_get_thread_num()],
+                  (const char *)c->rows + from * c->d * c->element, row + from,
+                  count - from < step ? count - from : step);
+}
+
+ikt_status ikt_coding_lists(ikt_coding *c) {
+    ikt_row_lists l IKT_AT_END(ikt_row_lists_destroy) = {0};
+    int64_t open = 0;
+    c->passes = 1;
+    IKT_TRY(ikt_row_lists_create(c, ikt_row_lists_tile(c->kernel, c->d), &l));
+    if (c->places->near > 0) IKT_TRY(ikt_coding_give_places(c, &l.near));
+    IKT_TRY(ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &l));
+    for (int i = 0; i < c->threads; i++)
+        open += l.space[i].open_rows;
+    ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
+    return IKT_OK;
 }

@@ -1,5 +1,5 @@
 /* Lists of the distinct centres nearest to each row of a tile: what codes from lists are made with,
- * whether rows are compared with all centres (codes_lists.c) or with near ones (codes_near.c).
+ * whether rows are compared with all centres (here) or with near ones (codes_near.c).
  *
  *     all centres (here) or near ones (near_search.h) -> a list -> sort, walk, close
  */

@@ -1,7 +1,7 @@
 /* Counting equal entries: the walk over pairs. See similarity.h. */
 #include "isolation/similarity.h"
 
-#include "base/number.h"
+#include "base/sort.h"
 
 enum {
     A_ROWS = IKT_SIMILARITY_ROWS,

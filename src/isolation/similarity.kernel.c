@@ -6,7 +6,7 @@
 #include "isolation/similarity.h"
 
 #include "base/lanes.h"
-#include "base/number.h"
+#include "base/sort.h"
 
 enum { ROWS = IKT_SIMILARITY_ROWS, BYTES = LANE_WIDTH == 4 ? 16 : 32, MOST = 255 * BYTES };
 

@@ -1,4 +1,4 @@
-/* Whether rows have small neighbourhoods. See small_neighbourhoods.h.
+/* Whether rows have small neighbourhoods. See settings.h.
  *
  * Method: near a point of a set of dimension m the k-th nearest distance grows as k^(1/m). So
  * ln 4 / ln(d_8 / d_2) is the local dimension among the 8 nearest rows, and ln 4 / ln(d_32 / d_8)
@@ -11,7 +11,7 @@
  * Advantage: no labels, no trial run, no parameter that depends on units. Disadvantage: a pass over
  * the rows; neighbourhoods of more than some eight rows are not seen.
  */
-#include "isolation/small_neighbourhoods.h"
+#include "isolation/settings.h"
 
 #include <math.h>
 #include <omp.h>

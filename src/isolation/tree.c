@@ -7,10 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/rng.h"
-
-static const char purpose[] = "trees";
 
 /* What a node draws: the keys of the nodes below, its value, and columns from here on. */
 enum { DRAW_KEYS = 0, DRAW_VALUE = 2, DRAW_COLUMNS = 3 };
@@ -23,21 +20,14 @@ double ikt_tree_depth(int64_t psi) {
     return 1 + 2 * log((double)psi);
 }
 
-ikt_status ikt_tree_workspace_create(ikt_context *ctx, int64_t psi, int64_t d,
-                                     ikt_tree_workspace *out) {
+void ikt_tree_workspace_create(ikt_arrays *held, int64_t psi, int64_t d, ikt_tree_workspace *out) {
     const int64_t nodes = ikt_tree_nodes(psi);
-    *out = (ikt_tree_workspace){0};
-    IKT_TRY(ikt_alloc(ctx, &out->sample, psi, sizeof *out->sample, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->first, nodes, sizeof *out->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->count, nodes, sizeof *out->count, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->key, nodes, sizeof *out->key, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->attribute, d, sizeof *out->attribute, purpose));
-    return ikt_alloc(ctx, &out->drawn, d, sizeof *out->drawn, purpose);
-}
-
-void ikt_tree_workspace_destroy(ikt_tree_workspace *space) {
-    ikt_free_all(&space->sample, &space->first, &space->count, &space->key, &space->attribute,
-                 &space->drawn);
+    out->sample = ikt_claim(held, psi, sizeof *out->sample);
+    out->first = ikt_claim(held, nodes, sizeof *out->first);
+    out->count = ikt_claim(held, nodes, sizeof *out->count);
+    out->key = ikt_claim(held, nodes, sizeof *out->key);
+    out->attribute = ikt_claim(held, d, sizeof *out->attribute);
+    out->drawn = ikt_claim(held, d, sizeof *out->drawn);
 }
 
 int64_t ikt_tree_workspace_bytes(int64_t psi, int64_t d) {

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/status.h"
 
 /* Nodes of a tree stand breadth first, so that those that every row passes share a few cache lines.
@@ -53,10 +54,8 @@ typedef struct {
 /* LOCAL, pure. Nodes that a tree on psi rows has at most. */
 int64_t ikt_tree_nodes(int64_t psi);
 
-/* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_tree_workspace_destroy in any case. */
-ikt_status ikt_tree_workspace_create(ikt_context *ctx, int64_t psi, int64_t d,
-                                     ikt_tree_workspace *out);
-void ikt_tree_workspace_destroy(ikt_tree_workspace *space);
+/* LOCAL. The arrays are claimed in `held`. */
+void ikt_tree_workspace_create(ikt_arrays *held, int64_t psi, int64_t d, ikt_tree_workspace *out);
 int64_t ikt_tree_workspace_bytes(int64_t psi, int64_t d);
 
 /* LOCAL, thread-safe, pure: the tree depends on the key and on the values of the sampled rows, not

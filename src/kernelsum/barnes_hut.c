@@ -12,7 +12,7 @@
  * and left out. For w = 1 / (1 + u^2): w' = -w^2, w'' = 2 w^3, w''' = -6 w^4. For
  * w = (1 + u^2 / alpha)^-alpha and v = 1 / (1 + u^2 / alpha): w' = -w v, w'' = (1 + 1 / alpha) w
  * v^2, w''' = -(1 + 1 / alpha) (1 + 2 / alpha) w v^3.
- * A rank sums for the points of a stretch of the order (stretches.h), with the nodes of other ranks
+ * A rank sums for the points of a stretch of the order (octree.h), with the nodes of other ranks
  * that these open (essential.h).
  * Advantage: n log n in 1, 2 and 3 dimensions, where a grid of a volume would not fit. Nothing
  * depends on ranks and threads: the tree is that of all points, lists follow its order. One walk
@@ -26,9 +26,9 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "kernelsum/essential.h"
+#include "kernelsum/octree.h"
 #include "kernelsum/ops.h"
 #include "kernelsum/pairs.h"
-#include "kernelsum/stretches.h"
 
 enum {
     CHUNK = 512,      /* entries of a list that are summed at a time, a multiple of LANES */

@@ -43,7 +43,7 @@ enum {
     IKT_PIECE_STEP = 4 /* points that may be computed at a time: pieces are filled up to that */
 };
 
-/* Cells and places of a piece of points: u - 1/2, see window.h. */
+/* Cells and places of a piece of points: u - 1/2, see spread.h. */
 typedef struct {
     double v[2][IKT_PIECE];
     int32_t cell[2][IKT_PIECE];

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "kernelsum/ops.h"
 
 enum { PIECE = 4096 }; /* charges that a thread looks at together */
@@ -59,16 +59,14 @@ ikt_fft_settings ikt_fft_for_kernel(const ikt_fft_settings *settings, ikt_kernel
 ikt_status ikt_kernelsum_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_kernel kernel,
                                 const ikt_kernelsum_ops *ops, const void *settings,
                                 ikt_kernelsum **out) {
+    ikt_kernelsum *made IKT_AT_END(ikt_kernelsum_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
-    if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *rows, q, kernel, NULL, ops, NULL};
-        st = ikt_alloc(ctx, &(*out)->self, 1, ops->size, "repulsion");
-    }
-    if (st == IKT_OK) st = ops->prepare(*out, settings);
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) ikt_kernelsum_destroy(out);
-    return st;
+    IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, "repulsion"));
+    *made = (ikt_kernelsum){ctx, *rows, q, kernel, NULL, ops, NULL};
+    ikt_status st = ikt_alloc(ctx, &made->self, 1, ops->size, "repulsion");
+    if (st == IKT_OK) st = ops->prepare(made, settings);
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_give(out, made);
 }
 
 void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
@@ -82,10 +80,7 @@ void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) 
 }
 
 ikt_status ikt_kernelsum_claim(ikt_kernelsum *sums, void *array, int64_t count, size_t size) {
-    ikt_context *ctx = sums->ctx;
-    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, array, count, size, "repulsion"));
-    if (st != IKT_OK) ikt_free(array);
-    return st;
+    return ikt_alloc_all(sums->ctx, array, count, size, "repulsion");
 }
 
 static const double magnitude_most = 0x1p1023;

@@ -17,7 +17,6 @@
 #include "base/status.h"
 #include "kernelsum/grid.h"
 #include "kernelsum/spread.h"
-#include "kernelsum/window.h"
 
 /* --- what coefficients are multiplied by ------------------------------------------------------ */
 

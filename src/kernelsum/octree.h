@@ -4,7 +4,7 @@
  * axis, ties by row; a node is a stretch of that order with a common prefix of its keys, so that a
  * node and all below it are neighbours in memory. Points in less than three dimensions have zeros
  * for the rest: the tree is then one of four, or of two. A rank has the points of a stretch of the
- * curve (stretches.h) that cuts no leaf; it builds all nodes that lie wholly within it, which are
+ * curve that cuts no leaf; it builds all nodes that lie wholly within it, which are
  * those of the boxes, as large as they can be, that make up the stretch: a forest.
  * Advantage: a pure function of the positions, built without pointers in one pass over sorted keys;
  * a node is the same whichever rank builds it.
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "dist/shuffle.h"
 
 enum {
     IKT_OCTREE_LEAF = 32, /* most points of a leaf, unless they share a key */
@@ -70,13 +71,6 @@ ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t p
 ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes);
 void ikt_octree_destroy(ikt_octree *tree);
 
-/* LOCAL, pure. The key of a place, q coordinates, in a cube of that side about the tree's origin.
- */
-uint64_t ikt_octree_key(const ikt_octree *tree, int q, double side, const float *place);
-
-/* LOCAL. Sorts key[n], and row[n] with it; equal keys keep their order. */
-void ikt_octree_sort(ikt_octree *tree);
-
 /* LOCAL, pure. How many nodes the sorted points will make. */
 int64_t ikt_octree_count(ikt_octree *tree);
 
@@ -93,5 +87,53 @@ void ikt_octree_finish(const double origin[3], ikt_octree_node *node, const ikt_
 void ikt_octree_shift(const double origin[3], const ikt_octree_node *node, ikt_octree_moments *m);
 void ikt_octree_add(ikt_octree_moments *sum, const ikt_octree_moments *m);
 void ikt_octree_extend(ikt_octree_node *node, const ikt_octree_node *by);
+
+/* Points dealt out by place: each rank gets those of a stretch of the Z-order curve.
+ *
+ * Method: every rank sorts its rows along the curve (octree.h) and shows 256 of its keys; those of
+ * all ranks, sorted, say where stretches of about equally many points end. An end is moved back to
+ * where the leaf of the tree begins that it would cut, which the numbers of points in the boxes
+ * around it tell, summed over the ranks. Points then travel once there, and what was found for them
+ * once back. Advantage: a rank has n / ranks points, 24 bytes each; stretches are equal to 1 / 256,
+ * whatever the map looks like. Disadvantage: rows that are near each other in slots need not be so
+ * in the map, and nearly all of them travel.
+ */
+
+/* A point on its way. */
+typedef struct {
+    uint64_t key;
+    float at[3];
+    uint32_t reserved;
+} ikt_traveller;
+
+typedef struct {
+    ikt_shuffle shuffle;     /* own rows that go to each rank, points that come from each */
+    uint32_t *order;         /* [rows.count] own rows in the order of keys, as they leave */
+    ikt_traveller *leaving;  /* [rows.count] */
+    ikt_traveller *arriving; /* [room] */
+    int64_t room;
+    uint64_t *sample; /* [ranks * 256] */
+    int64_t *samples; /* [ranks] of each */
+    uint64_t *begin;  /* [ranks + 1] the first key of each rank */
+    int64_t *around;  /* [ranks][22] points in the boxes around the beginnings */
+} ikt_stretches;
+
+/* LOCAL. Errors: IKT_ERR_RESOURCE; free it then, too. */
+ikt_status ikt_stretches_create(ikt_context *ctx, const ikt_rows *rows, ikt_stretches *out);
+void ikt_stretches_destroy(ikt_stretches *stretches);
+
+/* COLLECTIVE. Deals out the points y[rows->count * q]; the tree receives the origin, its stretch
+ * and its points, sorted, with `row` the number of each among those that arrived. `finite` is false
+ * where a coordinate of any rank is not: then nothing else has happened.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_stretches_deal(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
+                              ikt_stretches *stretches, ikt_octree *tree, bool *finite);
+
+/* COLLECTIVE. A number of each row to the rank that has its point: in [rows->count] in the order of
+ * rows as they leave, out [tree->n] as they arrive; and back what was found. */
+void ikt_stretches_send(ikt_context *ctx, const ikt_stretches *stretches, const void *in, void *out,
+                        size_t bytes);
+void ikt_stretches_answer(ikt_context *ctx, const ikt_stretches *stretches, const void *in,
+                          void *out, size_t bytes);
 
 #endif

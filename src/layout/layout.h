@@ -42,7 +42,7 @@ typedef struct {
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
     int eigengap;         /* ikt_eigengap_kind */
-    int regulariser;      /* ikt_regulariser; so below (objective/laplacian_settings.h) */
+    int regulariser;      /* ikt_regulariser; so below (objective/laplacian.h) */
     int regulariser_form;
     double regulariser_weight;
     int64_t regulariser_rank;
@@ -149,9 +149,6 @@ void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_
  * positive. */
 void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, double target,
                         float *y);
-
-/* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
-double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
 
 /* The loop between two iterations: all that the rest of it depends on. Its arrays are, in this
  * order: the positions ("y"; not centred), those of the optimiser, those of the objective. */

@@ -8,7 +8,7 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "kernelsum/replica.h"
@@ -150,22 +150,6 @@ static ikt_status restore(loop *l, const ikt_loop_state *from) {
 
 /* --- the map ---------------------------------------------------------------------------------- */
 
-double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local) {
-    double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
-    double width = 0;
-    for (int64_t c = 0; c < 2 * q; c++)
-        most[c] = -INFINITY;
-    for (int64_t e = 0; e < q * n_local; e++) {
-        const double at = (double)y[e];
-        most[2 * (e % q)] = fmax(most[2 * (e % q)], at);
-        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -at);
-    }
-    ikt_max_f64(ctx, most, 2 * q);
-    for (int64_t c = 0; c < q; c++)
-        width = fmax(width, most[2 * c] + most[2 * c + 1]);
-    return width;
-}
-
 /* Moves the mean of the map to the origin; no objective determines it. */
 static void centre(ikt_context *ctx, const ikt_rows *rows, int q, float *y) {
     enum { MOST = IKT_DIMENSIONS_MOST };
@@ -196,7 +180,7 @@ static void centre(ikt_context *ctx, const ikt_rows *rows, int q, float *y) {
  * but vanished is centred and brought back to the size of a start by a power of two, with the steps
  * in proportion. */
 static void keep_from_vanishing(const loop *l) {
-    const double width = ikt_layout_width(l->ctx, l->objective->y, l->objective->q, l->rows->count);
+    const double width = ikt_map_width(l->ctx, l->objective->y, l->objective->q, l->rows->count);
     if (!(width > 0) || width > 0x1p-16) return;
     int exponent;
     frexp(width, &exponent);

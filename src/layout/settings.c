@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/sort.h"
 #include "layout/layout.h"
 #include "objective/regulariser.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "dist/rows.h"
 
 enum { STREAM_BYTES = 16 << 20 };

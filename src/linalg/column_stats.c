@@ -104,22 +104,20 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
     out->least = ikt_claim_kept(&held, 4 * d, sizeof(double));
     p.origin = ikt_claim(&held, 3 * d, sizeof(double));
     p.total = ikt_claim(&held, 2 * d, sizeof *p.total);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK) {
-        p.sum = p.origin + d;
-        p.square = p.origin + 2 * d;
-        p.least = out->least;
-        p.most = out->most = out->least + d;
-        out->mean = out->least + 2 * d;
-        out->variance = out->least + 3 * d;
-        for (int64_t k = 0; k < d; k++) {
-            p.least[k] = INFINITY;
-            p.most[k] = -INFINITY;
-        }
-        st = reader->read(reader->self, 0, 1, p.origin);
+    IKT_TRY(ikt_arrays_agree(&held));
+    p.sum = p.origin + d;
+    p.square = p.origin + 2 * d;
+    p.least = out->least;
+    p.most = out->most = out->least + d;
+    out->mean = out->least + 2 * d;
+    out->variance = out->least + 3 * d;
+    for (int64_t k = 0; k < d; k++) {
+        p.least[k] = INFINITY;
+        p.most[k] = -INFINITY;
     }
-    if (st == IKT_OK) st = ikt_blocks_read(ctx, reader, &p, add_rows);
-    IKT_TRY(st);
+    IKT_TRY(reader->read(reader->self, 0, 1, p.origin));
+    IKT_TRY(ikt_blocks_read(ctx, reader, &p, add_rows));
+    ikt_status st = IKT_OK;
     /* the value of the lowest row over all ranks that is not finite */
     int64_t lowest = p.bad_row;
     ikt_min_i64(ctx, &lowest, 1);
@@ -202,7 +200,6 @@ static void add_products(ikt_context *ctx, void *self, const double *rows, ikt_r
 
 ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader,
                                   const ikt_column_stats *stats, double **upper) {
-    const char *purpose = "covariance";
     const int64_t d = reader->d, n = reader->n, entries = ikt_upper_entries(d);
     accumulation acc = {.d = d,
                         .panels = (d + PANEL - 1) / PANEL,
@@ -213,34 +210,32 @@ ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader
     *upper = NULL;
     for (int64_t power = 1; power < n; power *= 2)
         acc.one /= 2;
-    ikt_status st = ikt_alloc(ctx, &acc.scale, d, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &acc.packed, packed, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &acc.sum, entries, sizeof *acc.sum, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t k = 0; k < d; k++) {
-            /* A power of two that brings the radius into [1/2, 1); 1 for a constant column. The
-             * bound on the exponent keeps it finite for columns of subnormal range. */
-            const double radius =
-                fmax(stats->most[k] - stats->mean[k], stats->mean[k] - stats->least[k]);
-            int exponent = 0;
-            if (radius > 0) frexp(radius, &exponent);
-            acc.scale[k] = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+    int64_t *sum IKT_AT_END(ikt_free) = NULL;
+    IKT_ARRAYS(held, ctx, "covariance");
+    acc.scale = ikt_claim(&held, d, sizeof *acc.scale);
+    acc.packed = ikt_claim(&held, packed, sizeof *acc.packed);
+    acc.sum = sum = ikt_claim_kept(&held, entries, sizeof *sum);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t k = 0; k < d; k++) {
+        /* A power of two that brings the radius into [1/2, 1); 1 for a constant column. The bound
+         * on the exponent keeps it finite for columns of subnormal range. */
+        const double radius =
+            fmax(stats->most[k] - stats->mean[k], stats->mean[k] - stats->least[k]);
+        int exponent = 0;
+        if (radius > 0) frexp(radius, &exponent);
+        acc.scale[k] = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+    }
+    IKT_TRY(ikt_blocks_read(ctx, reader, &acc, add_products));
+    /* The sums become covariances in the same memory. */
+    ikt_sum_i64(ctx, sum, entries);
+    const double factor = 1 / acc.one / (n > 1 ? (double)(n - 1) : 1.0);
+    int64_t *entry = sum;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = i; j < d; j++, entry++) {
+            const double value = (double)*entry * factor / acc.scale[i] / acc.scale[j];
+            memcpy(entry, &value, sizeof value);
         }
-        st = ikt_blocks_read(ctx, reader, &acc, add_products);
-    }
-    if (st == IKT_OK) { /* the sums become covariances in the same memory */
-        ikt_sum_i64(ctx, acc.sum, entries);
-        const double factor = 1 / acc.one / (n > 1 ? (double)(n - 1) : 1.0);
-        int64_t *entry = acc.sum;
-        for (int64_t i = 0; i < d; i++)
-            for (int64_t j = i; j < d; j++, entry++) {
-                const double value = (double)*entry * factor / acc.scale[i] / acc.scale[j];
-                memcpy(entry, &value, sizeof value);
-            }
-        *upper = (double *)(void *)acc.sum;
-        acc.sum = NULL;
-    }
-    ikt_free_all(&acc.scale, &acc.packed, &acc.sum);
-    return st;
+    *upper = (double *)(void *)sum;
+    sum = NULL;
+    return IKT_OK;
 }

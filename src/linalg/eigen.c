@@ -88,6 +88,7 @@ typedef struct {
     double *work;
     int *iwork;
     int lwork, liwork;
+    ikt_arrays held;
 } storage;
 
 static void run_solver(const ikt_cyclic *l, const storage *s, int *info) {
@@ -101,6 +102,7 @@ static ikt_status allocate(ikt_context *ctx, const ikt_cyclic *l, bool is_genera
     double work_size[3] = {0};
     int iwork_size[3] = {0}, info = 0;
     const storage query = {.work = work_size, .iwork = iwork_size, .lwork = -1, .liwork = -1};
+    s->held = ikt_arrays_of(ctx, purpose);
     if (l->row < 0) return IKT_OK;
     run_solver(l, &query, &info);
     /* The query asks too little for the sorting of eigenvectors (pdlasrt) and for the
@@ -112,12 +114,13 @@ static ikt_status allocate(ikt_context *ctx, const ikt_cyclic *l, bool is_genera
                         info);
     s->lwork = (int)work_size[0];
     s->liwork = iwork_size[0];
-    IKT_TRY(ikt_alloc(ctx, &s->a, l->entries, sizeof(double), purpose));
-    if (is_general) IKT_TRY(ikt_alloc(ctx, &s->b, l->entries, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->z, l->entries, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->values, l->n, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->work, s->lwork, sizeof(double), purpose));
-    return ikt_alloc(ctx, &s->iwork, s->liwork, sizeof(int), purpose);
+    s->a = ikt_claim(&s->held, l->entries, sizeof *s->a);
+    if (is_general) s->b = ikt_claim(&s->held, l->entries, sizeof *s->b);
+    s->z = ikt_claim(&s->held, l->entries, sizeof *s->z);
+    s->values = ikt_claim(&s->held, l->n, sizeof *s->values);
+    s->work = ikt_claim(&s->held, s->lwork, sizeof *s->work);
+    s->iwork = ikt_claim(&s->held, s->liwork, sizeof *s->iwork);
+    return s->held.status;
 }
 
 /* COLLECTIVE over the grid. With b = U^T U, the pairs of A v = lambda B v are those of
@@ -192,7 +195,7 @@ static void share_values(ikt_context *ctx, const ikt_cyclic *l, const double *as
 }
 
 static void storage_destroy(storage *s) {
-    ikt_free_all(&s->a, &s->b, &s->z, &s->values, &s->work, &s->iwork);
+    ikt_arrays_free(&s->held);
 }
 
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
@@ -273,20 +276,18 @@ ikt_status ikt_eigen_function(ikt_context *ctx, const ikt_rows *rows, const doub
     ikt_cyclic l IKT_AT_END(ikt_cyclic_destroy) = {0};
     storage s IKT_AT_END(storage_destroy) = {0};
     IKT_TRY(ikt_cyclic_create(ctx, n, alone_max, &l));
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &l, false, &s));
-    if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, s.a);
-    if (st == IKT_OK) st = ikt_agree(ctx, solve(ctx, &l, &s));
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &s.b, l.entries, sizeof(double), purpose));
-    if (st == IKT_OK) {
-        share_values(ctx, &l, s.values, n, true, values);
-        st = apply(ctx, &l, rows, &s, identity, NULL, own);
-    }
-    for (int64_t e = 0; st == IKT_OK && e < entries; e++) {
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, &l, false, &s)));
+    IKT_TRY(ikt_cyclic_fill(ctx, &l, rows, a, s.a));
+    IKT_TRY(ikt_agree(ctx, solve(ctx, &l, &s)));
+    s.b = ikt_claim(&s.held, l.entries, sizeof *s.b);
+    IKT_TRY(ikt_arrays_agree(&s.held));
+    share_values(ctx, &l, s.values, n, true, values);
+    IKT_TRY(apply(ctx, &l, rows, &s, identity, NULL, own));
+    for (int64_t e = 0; e < entries; e++) {
         most[0] = fmax(most[0], fabs(a[e]));
         most[1] = fmax(most[1], fabs(a[e] - own[e]));
     }
     ikt_max_f64(ctx, most, 2);
-    IKT_TRY(st);
     if (!(most[1] <= 1e-9 * (double)n * most[0]))
         return ikt_fail(ctx, IKT_ERR_INTERNAL,
                         "ScaLAPACK's eigenvectors of %lld columns are wrong (difference %.1e); try "
@@ -326,15 +327,12 @@ ikt_status ikt_cholesky_solve(ikt_context *ctx, const ikt_rows *rows, const doub
     IKT_ARRAYS(held, ctx, purpose);
     double *matrix = ikt_claim(&held, l.entries, sizeof *matrix);
     double *sides = ikt_claim(&held, narrow.entries, sizeof *sides);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK) st = ikt_cyclic_fill(ctx, &l, rows, a, matrix);
-    if (st == IKT_OK) {
-        if (l.row >= 0) ikt_cyclic_scatter(&narrow, b, sides);
-        st = ikt_agree(ctx,
-                       factorise_and_solve(ctx, &l, &narrow, (int)k, matrix, sides, is_definite));
-    }
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_cyclic_fill(ctx, &l, rows, a, matrix));
+    if (l.row >= 0) ikt_cyclic_scatter(&narrow, b, sides);
+    IKT_TRY(
+        ikt_agree(ctx, factorise_and_solve(ctx, &l, &narrow, (int)k, matrix, sides, is_definite)));
     *is_definite = ikt_max_one(ctx, !*is_definite) == 0;
-    IKT_TRY(st);
     ikt_cyclic_gather(ctx, &narrow, sides, k, false, x);
     for (int64_t e = 0; !*is_definite && e < k * rows->n; e++)
         x[e] = 0;

@@ -25,11 +25,13 @@ static ikt_status create(ikt_context *ctx, int64_t d, int64_t k, ikt_pca **out) 
     ikt_pca *pca = *out;
     pca->d = d;
     pca->k = k;
-    IKT_TRY(ikt_alloc(ctx, &pca->mean, d, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &pca->variance, k, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &pca->components, k * d, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &pca->packed, lanes * d, sizeof(double), purpose));
-    return ikt_alloc(ctx, &pca->offset, lanes, sizeof(double), purpose);
+    IKT_ARRAYS(held, ctx, purpose);
+    pca->mean = ikt_claim_kept(&held, d, sizeof *pca->mean);
+    pca->variance = ikt_claim_kept(&held, k, sizeof *pca->variance);
+    pca->components = ikt_claim_kept(&held, k * d, sizeof *pca->components);
+    pca->packed = ikt_claim_kept(&held, lanes * d, sizeof *pca->packed);
+    pca->offset = ikt_claim_kept(&held, lanes, sizeof *pca->offset);
+    return held.status;
 }
 
 void ikt_pca_destroy(ikt_pca **pca) {
@@ -66,11 +68,10 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
                       "to 0 and layout.init to random",
                       reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
     if (st == IKT_OK) st = create(ctx, reader->d, k, &made);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_column_stats_compute(ctx, reader, &stats);
-    if (st == IKT_OK) st = ikt_covariance_compute(ctx, reader, &stats, &upper);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_column_stats_compute(ctx, reader, &stats));
+    IKT_TRY(ikt_covariance_compute(ctx, reader, &stats, &upper));
     ikt_pca *pca = made;
-    IKT_TRY(st);
     for (int64_t c = 0; c < reader->d; c++) {
         pca->mean[c] = stats.mean[c];
         pca->total_variance += upper[ikt_upper_index(reader->d, c, c)];

@@ -50,7 +50,7 @@ ikt_status ikt_sparse_choose(ikt_context *ctx, const ikt_sparse *rows, const int
 int64_t ikt_sparse_longest(const ikt_sparse *rows);
 
 /* LOCAL, pure. Squared distance in float32, by fused multiply-adds over the columns in order: the
- * one that defines cells (isolation/codes_kernel.h) and that of metric/euclidean.c. */
+ * one that defines cells (isolation/codes_kernel.h) and that of metric/metric.c. */
 float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b);
 
 /* LOCAL, pure. The sum of the absolute differences, in float32 over the columns in order: the

@@ -1,4 +1,4 @@
-/* Distances between a block of rows and a block of rows. See metric.h, euclidean.c, manhattan.c.
+/* Distances between a block of rows and a block of rows. See metric.h and metric.c.
  *
  * Method: each lane holds one row of B and runs over the dimensions in order. A tile of 8 rows of A
  * by 32 rows of B (AVX-512) stays in registers. A sparse row goes along the columns of a packed

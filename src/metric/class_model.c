@@ -8,6 +8,41 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "base/sort.h"
+#include "metric/segment.h"
+
+/* --- distances along lines, from what the kernels find at their points (segment.h) ------------ */
+
+double ikt_segment_chord_of(double length) {
+    const double pi = 3.14159265358979323846;
+    if (!(length < pi)) return INFINITY;
+    const double half = sin(length / 4);
+    return 4 * half * half;
+}
+
+int64_t ikt_segment_scratch(const ikt_class_lanes *shape, int points) {
+    return (int64_t)points * shape->wide;
+}
+
+/* Speeds at the points, by the weights of the rule. */
+static float sum_speeds(const ikt_segment_job *job, const float *low, const float *high) {
+    const int pieces = job->points + 1;
+    double length = 0;
+    for (int q = 0; q <= pieces; q++) {
+        const bool is_end = q == 0 || q == pieces;
+        if (job->rule == IKT_RULE_OUTER && 2 * q == pieces) continue;
+        const double v = sqrt(job->kernel->speed(&job->shape, low, high, (float)q / (float)pieces));
+        length += job->rule == IKT_RULE_TRAPEZOID && is_end ? v / 2 : v;
+    }
+    return (float)(length / pieces);
+}
+
+float ikt_segment_distance(const ikt_segment_job *job, const float *low, const float *high,
+                           const float *root_low, const float *root_high, float limit,
+                           float *scratch) {
+    if (job->rule != IKT_RULE_ARC) return sum_speeds(job, low, high);
+    return job->kernel->arcs(&job->shape, job->points, low, high, root_low, root_high, limit,
+                             scratch);
+}
 
 static const char purpose[] = "fisher support";
 
@@ -54,35 +89,31 @@ static int64_t divide(const int64_t *rows, int classes, int64_t m, int64_t *most
 
 ikt_status ikt_class_support_make(ikt_context *ctx, const int64_t *row, const int32_t *of,
                                   int64_t m, int classes, ikt_class_support *out) {
-    *out = (ikt_class_support){.m = m};
-    ikt_status st = ikt_alloc(ctx, &out->row, m, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->of, m, sizeof *out->of, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->lane, m, sizeof *out->lane, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, classes + 1, sizeof *out->first, purpose);
-    if (st != IKT_OK) {
-        ikt_class_support_destroy(out);
-        return st;
-    }
-    memcpy(out->row, row, (size_t)m * sizeof *row);
-    memcpy(out->of, of, (size_t)m * sizeof *of);
+    ikt_class_support made IKT_AT_END(ikt_class_support_destroy) = {.m = m};
+    *out = (ikt_class_support){.m = 0};
+    IKT_ARRAYS(held, ctx, purpose);
+    made.row = ikt_claim_kept(&held, m, sizeof *made.row);
+    made.of = ikt_claim_kept(&held, m, sizeof *made.of);
+    made.lane = ikt_claim_kept(&held, m, sizeof *made.lane);
+    made.first = ikt_claim_kept(&held, classes + 1, sizeof *made.first);
+    IKT_TRY(held.status);
+    memcpy(made.row, row, (size_t)m * sizeof *row);
+    memcpy(made.of, of, (size_t)m * sizeof *of);
     for (int c = 0; c < classes; c++) {
         int64_t count = 0;
         for (int64_t l = 0; l < m; l++)
-            if (of[l] == c) out->lane[l] = out->first[c] + count++;
-        out->first[c + 1] = out->first[c] + rounded_up(count);
+            if (of[l] == c) made.lane[l] = made.first[c] + count++;
+        made.first[c + 1] = made.first[c] + rounded_up(count);
     }
-    out->shape = (ikt_class_lanes){.lanes = out->first[classes],
+    made.shape = (ikt_class_lanes){.lanes = made.first[classes],
                                    .classes = classes,
                                    .wide = (int)rounded_up(classes),
-                                   .first = out->first};
-    return IKT_OK;
+                                   .first = made.first};
+    return ikt_give(out, made);
 }
 
 ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64_t n, int classes,
                                   int64_t m, uint64_t seed, ikt_class_support *out) {
-    int64_t *row IKT_AT_END(ikt_free) = NULL, count = 0;
-    int32_t *of IKT_AT_END(ikt_free) = NULL;
-    uint64_t *draw IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_class_support){.m = 0};
     IKT_ARRAYS(held, ctx, purpose);
     int64_t *rows = ikt_claim(&held, classes, sizeof *rows);
@@ -91,10 +122,11 @@ ikt_status ikt_class_support_draw(ikt_context *ctx, const int32_t *of_row, int64
     IKT_TRY(held.status);
     for (int64_t i = 0; i < n; i++)
         if (of_row[i] >= 0) rows[of_row[i]]++;
-    count = divide(rows, classes, m, most);
-    IKT_TRY(ikt_alloc(ctx, &row, count, sizeof *row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &draw, count, sizeof *draw, purpose));
-    IKT_TRY(ikt_alloc(ctx, &of, count, sizeof *of, purpose));
+    const int64_t count = divide(rows, classes, m, most);
+    int64_t *row = ikt_claim(&held, count, sizeof *row);
+    uint64_t *draw = ikt_claim(&held, count, sizeof *draw);
+    int32_t *of = ikt_claim(&held, count, sizeof *of);
+    IKT_TRY(held.status);
     for (int64_t c = 0, at = 0; c < classes; at += most[c], c++)
         drawn[c] = (least_draws){.draw = draw + at, .row = row + at, .most = most[c]};
     for (int64_t i = 0; i < n; i++)

@@ -1,11 +1,11 @@
-/* Scores of quantised rows, and what is kept of them. See filter.h.
+/* Scores of quantised rows, and what is kept of them. See quantise.h.
  *
  * Method: the scores of eight own rows (AVX-512) and three vectors of candidates are summed in
  * registers, from half the candidates' squared lengths on, and compared with the limits of the rows
  * without being stored. Advantage: the multipliers are the limit, and a comparison for every
  * sixteen scores is all that selecting costs a score that is out. */
-#include "metric/filter.h"
 #include "base/lanes.h"
+#include "metric/quantise.h"
 
 enum {
     BLOCK_ROWS = LANE_WIDTH == 16  ? 8

@@ -54,7 +54,7 @@ typedef struct {
     double (*sparse_exact)(ikt_sparse_row x, ikt_sparse_row y);
 } ikt_metric;
 
-/* Squared Euclidean distance (euclidean.c), squared Manhattan distance (manhattan.c). */
+/* Squared Euclidean distance, squared Manhattan distance. */
 extern const ikt_metric ikt_metric_euclidean, ikt_metric_manhattan;
 
 /* LOCAL, pure. The metric by which the rows of a data set are compared. */

@@ -8,8 +8,8 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "base/select.h"
+#include "base/sort.h"
 
 enum {
     BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */

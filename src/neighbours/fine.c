@@ -23,27 +23,25 @@ static const char purpose[] = "fine cells";
 ikt_status ikt_fine_cells_create(ikt_context *ctx, const ikt_rows *rows, ikt_code_places *places,
                                  ikt_cells *cells, ikt_order *order, ikt_fine_cells *out) {
     const int64_t near = places->near, bytes = near * (int64_t)sizeof *places->list;
-    uint32_t *slot = NULL;
-    *out = (ikt_fine_cells){.cells = places->centres, .near = near, .list = places->list};
-    *cells = (ikt_cells){.count = places->cells};
+    ikt_fine_cells made IKT_AT_END(ikt_fine_cells_destroy) = {
+        .cells = places->centres, .near = near, .list = places->list};
+    ikt_cells coarse IKT_AT_END(ikt_cells_destroy) = {.count = places->cells};
+    *out = (ikt_fine_cells){0};
+    *cells = (ikt_cells){0};
     IKT_ARRAYS(held, ctx, purpose);
-    out->first = ikt_claim_kept(&held, out->cells + 1, sizeof *out->first);
-    slot = ikt_claim_kept(&held, rows->count, sizeof *slot);
-    cells->first = ikt_claim_kept(&held, cells->count + 1, sizeof *cells->first);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK)
-        st = ikt_cells_number(ctx, rows, places->list, near, out->cells, out->first, slot);
-    for (int64_t c = 0; st == IKT_OK && c <= cells->count; c++)
-        cells->first[c] = out->first[places->first[c]];
-    if (st == IKT_OK) st = ikt_order_create(ctx, rows, slot, order);
-    ikt_free(&slot);
-    if (st == IKT_OK)
-        st = ikt_order_apply(ctx, order, places->list, bytes, places->list, bytes, bytes);
-    if (st != IKT_OK) {
-        ikt_fine_cells_destroy(out);
-        ikt_cells_destroy(cells);
-    }
-    return st;
+    made.first = ikt_claim_kept(&held, made.cells + 1, sizeof *made.first);
+    uint32_t *slot = ikt_claim(&held, rows->count, sizeof *slot);
+    coarse.first = ikt_claim_kept(&held, coarse.count + 1, sizeof *coarse.first);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_cells_number(ctx, rows, places->list, near, made.cells, made.first, slot));
+    for (int64_t c = 0; c <= coarse.count; c++)
+        coarse.first[c] = made.first[places->first[c]];
+    IKT_TRY(ikt_order_create(ctx, rows, slot, order));
+    ikt_arrays_free(&held);
+    IKT_TRY(ikt_order_apply(ctx, order, places->list, bytes, places->list, bytes, bytes));
+    *cells = coarse;
+    coarse = (ikt_cells){0};
+    return ikt_give(out, made);
 }
 
 void ikt_fine_cells_destroy(ikt_fine_cells *fine) {
@@ -73,6 +71,7 @@ typedef struct {
     const char **plain;   /* [candidates] */
     float *score;         /* [candidates] */
     char *scratch;        /* [scorer.some_bytes] */
+    ikt_arrays held;      /* these */
 } search;
 
 /* Adds the slots around the own one until there are enough, where the cells near to a row hold too
@@ -153,18 +152,25 @@ static void search_row(const search *s, int64_t i) {
         ikt_best_offer(best, row, k, score[c], candidate[c]);
 }
 
-static ikt_status allocate(search *s, int64_t rows) {
+/* COLLECTIVE. */
+static ikt_status search_create(search *s, int64_t rows) {
     ikt_context *ctx = s->ctx;
     const int64_t threads = ikt_threads(ctx), all = threads * s->candidates;
-    IKT_TRY(ikt_alloc(ctx, &s->seen, threads, sizeof *s->seen, purpose));
-    for (int64_t t = 0; t < threads; t++)
-        IKT_TRY(ikt_number_set_create(ctx, s->candidates, &s->seen[t]));
+    s->held = ikt_arrays_of(ctx, purpose);
+    s->seen = ikt_claim(&s->held, threads, sizeof *s->seen);
+    s->candidate = ikt_claim(&s->held, all, sizeof *s->candidate);
+    s->plain = ikt_claim(&s->held, all, sizeof *s->plain);
+    s->score = ikt_claim(&s->held, all, sizeof *s->score);
+    s->scratch = ikt_claim(&s->held, threads * s->tiles->scorer.some_bytes, 1);
+    for (int64_t t = 0; s->seen && t < threads; t++)
+        ikt_number_set_create(&s->held, s->candidates, &s->seen[t]);
     const int64_t foreign = ikt_foreign_most(rows, s->candidates, s->rows->n - s->rows->count);
-    if (ikt_size(ctx) > 1) IKT_TRY(ikt_number_set_create(ctx, foreign, &s->wanted));
-    IKT_TRY(ikt_alloc(ctx, &s->candidate, all, sizeof *s->candidate, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->plain, all, sizeof *s->plain, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->score, all, sizeof *s->score, purpose));
-    return ikt_alloc(ctx, &s->scratch, threads * s->tiles->scorer.some_bytes, 1, purpose);
+    if (ikt_size(ctx) > 1) ikt_number_set_create(&s->held, foreign, &s->wanted);
+    return ikt_arrays_agree(&s->held);
+}
+
+static void search_destroy(search *s) {
+    ikt_arrays_free(&s->held);
 }
 
 /* COLLECTIVE. All rows, in batches; ranks that have finished help others. */
@@ -190,22 +196,16 @@ static ikt_status search_all(search *s, int64_t rows) {
 
 ikt_status ikt_neighbours_fine(ikt_context *ctx, const ikt_fine_cells *fine, const ikt_tiles *tiles,
                                int64_t candidates, ikt_list_course *course) {
-    search s = {.ctx = ctx,
-                .fine = fine,
-                .tiles = tiles,
-                .rows = &tiles->scorer.rows,
-                .candidates = candidates,
-                .course = course};
+    search s IKT_AT_END(search_destroy) = {.ctx = ctx,
+                                           .fine = fine,
+                                           .tiles = tiles,
+                                           .rows = &tiles->scorer.rows,
+                                           .candidates = candidates,
+                                           .course = course};
     const int64_t rows =
         ikt_foreign_batch(ctx, ikt_rows_count(s.rows, 0), candidates, tiles->scorer.row_bytes);
-    ikt_status st = ikt_agree(ctx, allocate(&s, rows));
-    if (st == IKT_OK) st = search_all(&s, rows);
-    for (int64_t t = 0; s.seen && t < ikt_threads(ctx); t++)
-        ikt_number_set_destroy(&s.seen[t]);
-    ikt_free(&s.seen);
-    ikt_number_set_destroy(&s.wanted);
-    ikt_free_all(&s.candidate, &s.plain, &s.score, &s.scratch);
-    return st;
+    IKT_TRY(search_create(&s, rows));
+    return search_all(&s, rows);
 }
 
 int64_t ikt_fine_search_memory(int64_t n_local, int64_t candidates, int64_t row_bytes, int ranks,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
 #include "base/select.h"
+#include "base/sort.h"
 
 enum {
     BATCH_ROWS = 2048,       /* own rows whose lists are made together, where they fit */
@@ -15,41 +15,22 @@ enum {
     LEAST_BATCH = 64
 };
 
-static const char purpose[] = "fisher blocks";
-
-static void destroy_block(ikt_fisher_block *block) {
-    ikt_free_all(&block->number, &block->weight, &block->root, &block->x, &block->lane,
-                 &block->support, &block->packed_root, &block->packed_x, &block->half,
-                 &block->has_half);
-}
-
-void ikt_fisher_batch_destroy(ikt_fisher_batch *b) {
-    for (int t = 0; b->scratch && t < b->threads; t++) {
-        ikt_fisher_scratch *s = &b->scratch[t];
-        ikt_free_all(&s->chord, &s->plain, &s->space, &s->low, &s->line, &s->pair);
-    }
-    destroy_block(&b->block);
-    ikt_free_all(&b->scratch, &b->chord_row, &b->reach, &b->ball, &b->buffer, &b->select, &b->near,
-                 &b->last, &b->half);
-}
-
-static ikt_status create_scratch(const ikt_fisher_batch *b, int64_t block_rows,
-                                 ikt_fisher_scratch *s) {
-    ikt_context *ctx = b->ctx;
+static ikt_status create_scratch(ikt_fisher_batch *b, int64_t block_rows, ikt_fisher_scratch *s) {
+    ikt_arrays *held = b->held;
     const ikt_segment_job *job = &b->rows->job;
     const int64_t lanes = job->shape.lanes, wide = job->shape.wide,
                   tile = FISHER_OWN_ROWS * ikt_packed_rows(block_rows);
-    IKT_TRY(ikt_alloc(ctx, &s->chord, tile, sizeof *s->chord, purpose));
-    if (b->rows->d > 0) IKT_TRY(ikt_alloc(ctx, &s->plain, tile, sizeof *s->plain, purpose));
-    if (ikt_fisher_adds(b)) IKT_TRY(ikt_alloc(ctx, &s->space, tile, sizeof *s->space, purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->low, 2 * lanes + 3 * wide, sizeof *s->low, purpose));
-    s->high = s->low + lanes;
-    s->root_low = s->high + lanes;
-    s->root_high = s->root_low + wide;
-    s->root_middle = s->root_high + wide;
-    IKT_TRY(ikt_alloc(ctx, &s->line, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line,
-                      purpose));
-    return ikt_alloc(ctx, &s->pair, IKT_PACK_ROWS * b->rows->d, sizeof *s->pair, purpose);
+    s->chord = ikt_claim(held, tile, sizeof *s->chord);
+    if (b->rows->d > 0) s->plain = ikt_claim(held, tile, sizeof *s->plain);
+    if (ikt_fisher_adds(b)) s->space = ikt_claim(held, tile, sizeof *s->space);
+    s->low = ikt_claim(held, lanes, sizeof *s->low);
+    s->high = ikt_claim(held, lanes, sizeof *s->high);
+    s->root_low = ikt_claim(held, wide, sizeof *s->root_low);
+    s->root_high = ikt_claim(held, wide, sizeof *s->root_high);
+    s->root_middle = ikt_claim(held, wide, sizeof *s->root_middle);
+    s->line = ikt_claim(held, ikt_segment_scratch(&job->shape, job->points), sizeof *s->line);
+    s->pair = ikt_claim(held, IKT_PACK_ROWS * b->rows->d, sizeof *s->pair);
+    return held->status;
 }
 
 int64_t ikt_fisher_select_rows(int64_t selected) {
@@ -79,7 +60,8 @@ static ikt_status make_balls(ikt_fisher_batch *b) {
     const ikt_fisher_rows *rows = b->rows;
     const ikt_class_lanes *shape = &rows->job.shape;
     const int64_t n = rows->rows.count, blocks = (n + FISHER_BLOCK_ROWS - 1) / FISHER_BLOCK_ROWS;
-    IKT_TRY(ikt_alloc(b->ctx, &b->ball, blocks, sizeof *b->ball, purpose));
+    b->ball = ikt_claim(b->held, blocks, sizeof *b->ball);
+    IKT_TRY(b->held->status);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(b->ctx))
     for (int64_t e = 0; e < blocks; e++) {
         const int64_t first = e * FISHER_BLOCK_ROWS;
@@ -102,26 +84,24 @@ static ikt_status make_balls(ikt_fisher_batch *b) {
     return IKT_OK;
 }
 
-static ikt_status create_block(const ikt_fisher_batch *b, int64_t most, bool is_lazy,
-                               ikt_fisher_block *out) {
-    ikt_context *ctx = b->ctx;
+static ikt_status create_block(ikt_fisher_batch *b, int64_t most, bool is_lazy) {
+    ikt_arrays *held = b->held;
     const ikt_class_lanes *shape = &b->rows->job.shape;
     const int64_t d = b->rows->d;
-    IKT_TRY(ikt_alloc(ctx, &out->number, most, sizeof *out->number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->weight, most, sizeof *out->weight, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->root, most, sizeof *out->root, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->lane, most, sizeof *out->lane, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->support, most, sizeof *out->support, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->packed_root, ikt_packed_floats(most, shape->classes),
-                      sizeof *out->packed_root, purpose));
-    if (d > 0) {
-        IKT_TRY(ikt_alloc(ctx, &out->x, most, sizeof *out->x, purpose));
-        IKT_TRY(ikt_alloc(ctx, &out->packed_x, ikt_packed_floats(most, d), sizeof *out->packed_x,
-                          purpose));
-    }
-    if (!has_middle(b->rows)) return IKT_OK;
-    if (is_lazy) IKT_TRY(ikt_alloc(ctx, &out->has_half, most, 1, purpose));
-    return ikt_alloc(ctx, &out->half, most * shape->lanes, sizeof *out->half, purpose);
+    ikt_fisher_block *out = &b->block;
+    out->number = ikt_claim(held, most, sizeof *out->number);
+    out->weight = ikt_claim(held, most, sizeof *out->weight);
+    out->root = ikt_claim(held, most, sizeof *out->root);
+    out->lane = ikt_claim(held, most, sizeof *out->lane);
+    out->support = ikt_claim(held, most, sizeof *out->support);
+    out->packed_root =
+        ikt_claim(held, ikt_packed_floats(most, shape->classes), sizeof *out->packed_root);
+    if (d > 0) out->x = ikt_claim(held, most, sizeof *out->x);
+    if (d > 0) out->packed_x = ikt_claim(held, ikt_packed_floats(most, d), sizeof *out->packed_x);
+    if (!has_middle(b->rows)) return held->status;
+    if (is_lazy) out->has_half = ikt_claim(held, most, 1);
+    out->half = ikt_claim(held, most * shape->lanes, sizeof *out->half);
+    return held->status;
 }
 
 void ikt_fisher_block_begin(const ikt_fisher_batch *b, ikt_fisher_block *block, bool has_roots,
@@ -141,25 +121,24 @@ void ikt_fisher_block_begin(const ikt_fisher_batch *b, ikt_fisher_block *block, 
 
 ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, int64_t block_rows,
                                    bool is_lazy) {
-    ikt_context *ctx = b->ctx;
     const ikt_fisher_rows *rows = b->rows;
     const ikt_class_lanes *shape = &rows->job.shape;
-    IKT_TRY(ikt_alloc(ctx, &b->scratch, b->threads, sizeof *b->scratch, purpose));
+    ikt_arrays *held = b->held;
+    b->scratch = ikt_claim(held, b->threads, sizeof *b->scratch);
+    IKT_TRY(held->status);
     for (int t = 0; t < b->threads; t++)
         IKT_TRY(create_scratch(b, block_rows, &b->scratch[t]));
-    IKT_TRY(ikt_alloc(ctx, &b->chord_row, most * shape->classes, sizeof *b->chord_row, purpose));
+    b->chord_row = ikt_claim(held, most * shape->classes, sizeof *b->chord_row);
     if (b->selected > 0) {
         const int64_t some = ikt_smaller(most, ikt_fisher_select_rows(b->selected));
-        IKT_TRY(ikt_alloc(ctx, &b->buffer, some * IKT_SELECT_CAPACITY * b->selected,
-                          sizeof *b->buffer, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->select, some, sizeof *b->select, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->near, most, sizeof *b->near, purpose));
-        IKT_TRY(ikt_alloc(ctx, &b->last, most, sizeof *b->last, purpose));
+        b->buffer = ikt_claim(held, some * IKT_SELECT_CAPACITY * b->selected, sizeof *b->buffer);
+        b->select = ikt_claim(held, some, sizeof *b->select);
+        b->near = ikt_claim(held, most, sizeof *b->near);
+        b->last = ikt_claim(held, most, sizeof *b->last);
     }
-    if (has_middle(rows))
-        IKT_TRY(ikt_alloc(ctx, &b->half, most * shape->lanes, sizeof *b->half, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->reach, most / FISHER_OWN_ROWS + 1, 1, purpose));
-    return create_block(b, block_rows, is_lazy, &b->block);
+    if (has_middle(rows)) b->half = ikt_claim(held, most * shape->lanes, sizeof *b->half);
+    b->reach = ikt_claim(held, most / FISHER_OWN_ROWS + 1, 1);
+    return create_block(b, block_rows, is_lazy);
 }
 
 ikt_status ikt_fisher_ring_create(ikt_fisher_batch *b, float **here, float **next) {
@@ -168,8 +147,9 @@ ikt_status ikt_fisher_ring_create(ikt_fisher_batch *b, float **here, float **nex
     const int64_t floats =
         2 + shape->classes + FISHER_BLOCK_ROWS * (1 + shape->lanes + shape->wide + rows->d);
     if (rows->is_ordered) IKT_TRY(make_balls(b));
-    IKT_TRY(ikt_alloc(b->ctx, here, floats, sizeof **here, purpose));
-    return ikt_alloc(b->ctx, next, floats, sizeof **next, purpose);
+    *here = ikt_claim(b->held, floats, sizeof **here);
+    *next = ikt_claim(b->held, floats, sizeof **next);
+    return b->held->status;
 }
 
 int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int64_t k) {
@@ -202,29 +182,26 @@ int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lane
 ikt_status ikt_fisher_take(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
                            int64_t count, ikt_fisher_own *out) {
     const int64_t lanes = rows->job.shape.lanes, wide = rows->job.shape.wide, d = rows->d;
+    ikt_fisher_own made IKT_AT_END(ikt_fisher_own_destroy) = {0};
     int64_t from, end;
+    *out = (ikt_fisher_own){0};
     IKT_FIND_FIRST(from, 0, count, row[from] >= rows->rows.first);
     IKT_FIND_FIRST(end, from, count, row[end] >= rows->rows.first + rows->rows.count);
-    *out = (ikt_fisher_own){.count = end - from};
-    IKT_ARRAYS(held, ctx, purpose);
-    out->row = ikt_claim_kept(&held, out->count, sizeof *out->row);
-    out->weight = ikt_claim_kept(&held, out->count * lanes, sizeof *out->weight);
-    out->root = ikt_claim_kept(&held, out->count * wide, sizeof *out->root);
-    ikt_status st = held.status;
-    if (st == IKT_OK && d > 0)
-        st = ikt_alloc(ctx, &out->x, out->count * d, sizeof *out->x, purpose);
-    if (st != IKT_OK) {
-        ikt_fisher_own_destroy(out);
-        return st;
-    }
-    for (int64_t a = 0; a < out->count; a++) {
+    made.count = end - from;
+    IKT_ARRAYS(held, ctx, "fisher blocks");
+    made.row = ikt_claim_kept(&held, made.count, sizeof *made.row);
+    made.weight = ikt_claim_kept(&held, made.count * lanes, sizeof *made.weight);
+    made.root = ikt_claim_kept(&held, made.count * wide, sizeof *made.root);
+    if (d > 0) made.x = ikt_claim_kept(&held, made.count * d, sizeof *made.x);
+    IKT_TRY(held.status);
+    for (int64_t a = 0; a < made.count; a++) {
         const int64_t i = row[from + a] - rows->rows.first;
-        out->row[a] = row[from + a];
-        memcpy(out->weight + a * lanes, rows->weight + i * lanes, (size_t)lanes * sizeof(float));
-        memcpy(out->root + a * wide, rows->root + i * wide, (size_t)wide * sizeof(float));
-        if (d > 0) memcpy(out->x + a * d, rows->x + i * d, (size_t)d * sizeof(float));
+        made.row[a] = row[from + a];
+        memcpy(made.weight + a * lanes, rows->weight + i * lanes, (size_t)lanes * sizeof(float));
+        memcpy(made.root + a * wide, rows->root + i * wide, (size_t)wide * sizeof(float));
+        if (d > 0) memcpy(made.x + a * d, rows->x + i * d, (size_t)d * sizeof(float));
     }
-    return IKT_OK;
+    return ikt_give(out, made);
 }
 
 void ikt_fisher_own_destroy(ikt_fisher_own *own) {

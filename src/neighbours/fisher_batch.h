@@ -3,6 +3,7 @@
 #ifndef IKT_NEIGHBOURS_FISHER_BATCH_H
 #define IKT_NEIGHBOURS_FISHER_BATCH_H
 
+#include "base/arrays.h"
 #include "base/select.h"
 #include "neighbours/fisher_search.h"
 
@@ -70,6 +71,7 @@ typedef struct {
     ikt_fisher_block block;
     int threads;                 /* that work on it */
     ikt_fisher_scratch *scratch; /* [threads] */
+    ikt_arrays *held;            /* what all of these are claimed in */
 } ikt_fisher_batch;
 
 /* Whether candidates are the nearest by plain distance. */
@@ -89,36 +91,12 @@ static inline float *ikt_fisher_best(const ikt_fisher_batch *b, int64_t a) {
 
 /* --- pairs (fisher_pairs.c) ------------------------------------------------------------------- */
 
-/* LOCAL, pure. The limit on squared chords, and on squared chords with plain distances, that
- * follows from the worst score of a list. */
-float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst);
 float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst);
 
 /* LOCAL, pure. The lane of an own row whose weight is left out of its pairs; -1. */
 int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a);
 
-/* LOCAL. What is wanted of row j of a block for the middles of its lines. */
-const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other, int64_t j);
-
-/* LOCAL. Whether the line over its middle is longer than list a allows.
- *   root, their   sqrt(p) at its ends
- *   plain         their plain distance, squared and as it counts; 0 without
- *   margin        what chords may be too long by */
-bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                            int64_t j, const float *root, const float *their, float plain,
-                            float margin, ikt_fisher_scratch *s);
-
-/* LOCAL. Whether bounds tell that a pair is too far, the weights of each other's entry left out.
- *   lane   entry of row a, or -1 */
-bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                               const ikt_fisher_block *other, int64_t j, float plain,
-                               ikt_fisher_scratch *s);
-
-/* LOCAL. Offers row j of the block to list a, unless it is found to be too far on the way. */
-void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                      const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s);
-
-/* --- passes over a block (fisher_passes.c) ------------------------------------------------------
+/* --- passes over a block ------------------------------------------------------------------------
  */
 
 /* What a pass does: it selects the rows that come first and the candidates, offers those that come
@@ -160,12 +138,11 @@ int64_t ikt_fisher_outward(int64_t from, int64_t i, int64_t blocks);
 int64_t ikt_fisher_select_rows(int64_t selected);
 
 /* LOCAL. What batches of up to `most` rows need, and a block of up to `block_rows`; b has context,
- * rows, threads and how many are selected.
+ * rows, threads, what to claim in, and how many are selected.
  *   is_lazy   halves of the block are made when they are needed
- * Errors: IKT_ERR_RESOURCE; ikt_fisher_batch_destroy in any case. */
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_fisher_batch_create(ikt_fisher_batch *b, int64_t most, int64_t block_rows,
                                    bool is_lazy);
-void ikt_fisher_batch_destroy(ikt_fisher_batch *b);
 
 /* LOCAL. A block whose rows are known, by number, weight, root and x: which are of the support, and
  * what distances are computed from.

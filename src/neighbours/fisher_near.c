@@ -1,6 +1,5 @@
-/* Search in the Fisher metric among near cells. See fisher_near.h; read ikt_fisher_search_near, at
- * the end, first. */
-#include "neighbours/fisher_near.h"
+/* Search in the Fisher metric among near cells. See fisher_search.h; read ikt_fisher_search_near,
+ * at the end, first. */
 
 #include <math.h>
 #include <string.h>
@@ -10,19 +9,168 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "cells/cells.h"
 #include "dist/order.h"
 #include "io/sources/source.h"
 #include "isolation/model.h"
 #include "neighbours/fisher_batch.h"
-#include "neighbours/fisher_refine.h"
+#include "neighbours/fisher_search.h"
 #include "neighbours/near_tiles.h"
+#include "neighbours/second_neighbours.h"
+
+/* A round over neighbours of neighbours in the Fisher metric. See
+ * second_neighbours.h.
+ *
+ * The candidates of a row are a block (fisher_batch.h), which the bounds of the search leave little
+ * of. */
+
+enum { CANDIDATES = IKT_REFINE_CANDIDATES };
+
+/* What of a candidate is fetched. */
+enum { WEIGHT, ROOT, NUMBER, X, PARTS };
+
+static const char refine_purpose[] = "refine";
+
+/* What one thread works with. */
+typedef struct {
+    ikt_number_set seen;   /* slots */
+    ikt_number_set listed; /* numbers */
+    ikt_fisher_batch batch;
+} workspace;
+
+typedef struct {
+    const ikt_fisher_rows *rows;
+    ikt_second_neighbours round;
+    ikt_neighbours *lists;
+    workspace *space; /* [threads] */
+} refinement;
+
+/* --- a row ------------------------------------------------------------------------------------ */
+
+/* The candidates of own slot i as the block of a thread; none is in its list, `number` [k]. */
+static void gather_candidates(const refinement *r, int64_t i, const uint32_t *number,
+                              workspace *w) {
+    const ikt_second_neighbours *round = &r->round;
+    ikt_fisher_block *block = &w->batch.block;
+    uint32_t slot[CANDIDATES];
+    ikt_number_set_empty(&w->seen);
+    ikt_number_set_empty(&w->listed);
+    ikt_number_set_add(&w->seen, (uint32_t)(r->rows->rows.first + i));
+    for (int64_t e = 0; e < r->lists->k; e++)
+        ikt_number_set_add(&w->listed, number[e]);
+    const int64_t candidates = ikt_second_neighbours_of(round, i, &w->seen, slot);
+    int64_t count = 0;
+    for (int64_t c = 0; c < candidates; c++) {
+        const uint32_t its = *(const uint32_t *)ikt_second_neighbours_part(round, NUMBER, slot[c]);
+        if (!ikt_number_set_add(&w->listed, its)) continue;
+        block->number[count] = its;
+        block->weight[count] = ikt_second_neighbours_part(round, WEIGHT, slot[c]);
+        block->root[count] = ikt_second_neighbours_part(round, ROOT, slot[c]);
+        if (r->rows->d > 0) block->x[count] = ikt_second_neighbours_part(round, X, slot[c]);
+        count++;
+    }
+    block->count = count;
+}
+
+/* The list in own slot i is sorted before and a heap, worst first, afterwards. */
+static void refine_row(const void *self, int64_t i, int thread) {
+    const refinement *r = self;
+    const int64_t k = r->lists->k, lanes = r->rows->job.shape.lanes, d = r->rows->d;
+    const int64_t row = ((const uint32_t *)(const void *)r->round.part[NUMBER].data)[i];
+    workspace *w = &r->space[thread];
+    ikt_fisher_batch *b = &w->batch;
+    b->count = 1;
+    b->row = &row;
+    b->at = &i;
+    b->weight = r->rows->weight + i * lanes;
+    b->root = r->rows->root + i * r->rows->job.shape.wide;
+    b->x = d > 0 ? r->rows->x + i * d : NULL;
+    gather_candidates(r, i, r->lists->row + i * k, w);
+    ikt_best_reverse(r->lists->score + i * k, r->lists->row + i * k, k);
+    ikt_fisher_own_begin(b);
+    ikt_fisher_block_begin(b, &b->block, true, d > 0);
+    ikt_fisher_tiles(b, true, 0, 1, &b->block, b->scratch);
+    ikt_fisher_visit(b, IKT_FISHER_REST, 0, 0, &b->block, b->scratch);
+}
+
+/* --- the round -------------------------------------------------------------------------------- */
+
+static ikt_status refinement_create(ikt_context *ctx, refinement *r, ikt_arrays *held) {
+    const int64_t threads = ikt_threads(ctx), k = r->lists->k;
+    r->space = ikt_claim(held, threads, sizeof *r->space);
+    for (workspace *w = r->space; w && w < r->space + threads; w++) {
+        w->batch = (ikt_fisher_batch){.ctx = ctx,
+                                      .held = held,
+                                      .rows = r->rows,
+                                      .k = k,
+                                      .best = r->lists->score,
+                                      .best_row = r->lists->row,
+                                      .threads = 1};
+        IKT_TRY(ikt_fisher_batch_create(&w->batch, 1, CANDIDATES, true));
+        ikt_number_set_create(held, CANDIDATES + 1, &w->seen);
+        ikt_number_set_create(held, CANDIDATES + k, &w->listed);
+    }
+    return held->status;
+}
+
+static void refinement_destroy(refinement *r) {
+    ikt_second_neighbours_end(&r->round);
+}
+
+/* COLLECTIVE. What was set aside are numbers of rows, and becomes slots. */
+static ikt_status make_slots(ikt_context *ctx, const refinement *r, const ikt_order *order) {
+    const int64_t n_local = r->lists->n_local;
+    uint32_t *slot IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, &slot, n_local, sizeof *slot, refine_purpose));
+    IKT_TRY(ikt_order_slots(ctx, order, slot));
+    return ikt_translate_indices(ctx, &r->rows->rows, slot, r->round.nearest,
+                                 n_local * r->round.near);
+}
+
+/* COLLECTIVE. One round: each row is compared with the IKT_REFINE_NEAR nearest neighbours of its
+ * IKT_REFINE_NEAR nearest neighbours, as the lists were before the round, and keeps the k best of
+ * both. (Dong, Moses, Li, WWW 2011, with a round for all rows at once, as in search.h.)
+ *   rows     held by slots
+ *   order    of rows and slots
+ *   course   in round course->progress.round, which may have been begun: its lists, by slots, of
+ *            numbers of rows, in any order, are improved in place, unsorted
+ *   lengths  the pairs whose distance was computed on this rank are added to it
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Cost: at most IKT_REFINE_NEAR^2 bounds a row, and few
+ * distances. */
+static ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *rows,
+                                    const ikt_order *order, ikt_list_course *course,
+                                    int64_t *lengths) {
+    const ikt_class_lanes *shape = &rows->job.shape;
+    const int64_t size = sizeof(float);
+    const ikt_row_part part[PARTS] = {[WEIGHT] = {(const char *)rows->weight, shape->lanes * size},
+                                      [ROOT] = {(const char *)rows->root, shape->wide * size},
+                                      [NUMBER] = {(const char *)order->row, sizeof *order->row},
+                                      [X] = {(const char *)rows->x, rows->d * size}};
+    refinement r IKT_AT_END(refinement_destroy) = {.rows = rows, .lists = course->lists};
+    bool is_new;
+    IKT_ARRAYS(held, ctx, refine_purpose);
+    IKT_TRY(ikt_agree(ctx, refinement_create(ctx, &r, &held)));
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
+                                        &r.round, &is_new));
+    if (is_new) IKT_TRY(make_slots(ctx, &r, order));
+    IKT_TRY(ikt_second_neighbours_run(&r.round, refine_row, &r));
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        *lengths += r.space[t].batch.scratch->lengths;
+    return IKT_OK;
+}
+
+/* LOCAL, pure. Bytes that a round takes at most.
+ *   n_local   of the rank that has the most */
+static int64_t ikt_fisher_refine_memory(int64_t n_local, int64_t k, int64_t lanes, int64_t wide,
+                                        int64_t d, int ranks, int threads) {
+    const int64_t number = sizeof(uint32_t), row_bytes = (lanes + wide + d + 1) * number;
+    return number * n_local + ikt_second_neighbours_memory(n_local, row_bytes, PARTS, ranks) +
+           threads * (2 * ikt_number_set_bytes(CANDIDATES + k + 1) +
+                      ikt_fisher_batch_memory(1, CANDIDATES, 1, lanes, wide, d, 1));
+}
 
 static const char purpose[] = "fisher cells";
-
-/* What of a row is fetched, and in which order. */
-enum { WEIGHT, ROOT, NUMBER, X };
 
 typedef struct {
     ikt_context *ctx;
@@ -149,7 +297,8 @@ static void search_tile(const search *s, int64_t tile, ikt_fisher_batch *b) {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *tiles) {
+static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *tiles,
+                         ikt_arrays *held) {
     ikt_context *ctx = s->ctx;
     const ikt_fisher_rows *rows = &s->rows;
     const int64_t size = sizeof(float), k = s->course->lists->k;
@@ -161,9 +310,10 @@ static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *til
     const int64_t most = ikt_smaller(rows->among, rows->rows.n);
     IKT_TRY(
         ikt_near_tiles_create(ctx, cells, tiles, most, part, rows->d > 0 ? X + 1 : X, &s->near));
-    IKT_TRY(ikt_alloc(ctx, &s->batch, ikt_threads(ctx), sizeof *s->batch, purpose));
-    for (int t = 0; t < ikt_threads(ctx); t++) {
+    s->batch = ikt_claim(held, ikt_threads(ctx), sizeof *s->batch);
+    for (int t = 0; s->batch && t < ikt_threads(ctx); t++) {
         s->batch[t] = (ikt_fisher_batch){.ctx = ctx,
+                                         .held = held,
                                          .rows = rows,
                                          .k = k,
                                          .selected = FISHER_NEAR * k,
@@ -173,16 +323,7 @@ static ikt_status create(search *s, const ikt_cells *cells, const ikt_tiles *til
                                          .threads = 1};
         IKT_TRY(ikt_fisher_batch_create(&s->batch[t], FISHER_OWN_ROWS, most, true));
     }
-    return IKT_OK;
-}
-
-static void destroy(search *s, int64_t *lengths) {
-    for (int t = 0; s->batch && t < ikt_threads(s->ctx); t++) {
-        if (s->batch[t].scratch) *lengths += s->batch[t].scratch->lengths;
-        ikt_fisher_batch_destroy(&s->batch[t]);
-    }
-    ikt_free(&s->batch);
-    ikt_near_tiles_destroy(&s->near);
+    return held->status;
 }
 
 /* COLLECTIVE. The batch of own tiles that begins at tile `done`. */
@@ -201,35 +342,41 @@ static ikt_status search_batch(search *s, int64_t done) {
     return st;
 }
 
+static void end_tiles(ikt_near_tiles **near) {
+    ikt_near_tiles_destroy(*near);
+}
+
 /* COLLECTIVE. All lists, in slots. */
 static ikt_status search_slots(search *s, const ikt_cells *cells, int64_t *lengths) {
     ikt_context *ctx = s->ctx;
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {.count = 0};
+    ikt_near_tiles *near IKT_AT_END(end_tiles) = &s->near;
+    IKT_ARRAYS(held, ctx, purpose);
     ikt_status st = ikt_tiles_bare(ctx, cells, &s->rows.rows, &tiles);
-    if (st == IKT_OK) st = create(s, cells, &tiles);
-    st = ikt_agree(ctx, st);
-    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles.count) : 0, batch = s->near.most;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
-        st = search_batch(s, done);
+    if (st == IKT_OK) st = create(s, cells, &tiles, &held);
+    IKT_TRY(ikt_agree(ctx, st));
+    const int64_t most = ikt_max_one(ctx, tiles.count), batch = near->most;
+    for (int64_t done = 0; done < most; done += batch) {
+        IKT_TRY(search_batch(s, done));
         ikt_progress(ctx, "blocks of rows", ikt_smaller(done + batch, most), most, NULL);
-        if (st == IKT_OK) st = ikt_list_pause(ctx, s->course);
+        IKT_TRY(ikt_list_pause(ctx, s->course));
     }
-    destroy(s, lengths);
-    return st;
+    for (int t = 0; t < ikt_threads(ctx); t++)
+        *lengths += s->batch[t].scratch->lengths;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The search and the rounds behind it, from where they were left off. */
 static ikt_status make_lists(search *s, const ikt_cells *cells, const ikt_order *order,
                              int64_t rounds, int64_t *lengths) {
     ikt_list_course *course = s->course;
-    ikt_status st = IKT_OK;
-    while (st == IKT_OK && course->progress.round <= rounds) {
-        st = course->progress.round > 0
-                 ? ikt_fisher_refine(s->ctx, &s->rows, order, course, lengths)
-                 : search_slots(s, cells, lengths);
-        if (st == IKT_OK) ikt_list_course_next(course);
+    while (course->progress.round <= rounds) {
+        IKT_TRY(course->progress.round > 0
+                    ? ikt_fisher_refine(s->ctx, &s->rows, order, course, lengths)
+                    : search_slots(s, cells, lengths));
+        ikt_list_course_next(course);
     }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
@@ -237,17 +384,16 @@ ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
                                   ikt_list_course *course, ikt_fisher_proof *proof) {
     ikt_neighbours *lists = course->lists;
     const int64_t bytes = lists->k * (int64_t)sizeof(float);
-    ikt_cells cells = {0};
+    ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_order order IKT_AT_END(ikt_order_destroy) = {0};
     search s = {.ctx = ctx, .rows = *rows, .course = course};
     s.rows.candidates = IKT_CANDIDATES_ALL; /* all that are near */
     *proof = (ikt_fisher_proof){.rows = rows->rows.n};
-    ikt_status st = make_cells(ctx, rows, how->seed, &cells, &order);
+    IKT_TRY(make_cells(ctx, rows, how->seed, &cells, &order));
     s.number = order.row;
-    if (st == IKT_OK) st = move_held(ctx, &order, IKT_TO_SLOTS, rows, held);
-    if (st == IKT_OK) st = make_lists(&s, &cells, &order, how->rounds, &proof->lengths);
+    IKT_TRY(move_held(ctx, &order, IKT_TO_SLOTS, rows, held));
+    IKT_TRY(make_lists(&s, &cells, &order, how->rounds, &proof->lengths));
     ikt_cells_destroy(&cells);
-    IKT_TRY(st);
     ikt_sum_i64(ctx, &proof->lengths, 1);
     IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->row, bytes));
     IKT_TRY(move(ctx, &order, IKT_TO_ROWS, lists->score, bytes));

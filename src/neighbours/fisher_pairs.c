@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
+#include "base/select.h"
 #include "base/sort.h"
 
 /* A bound is not sharp where it is rounded: relative, and in the chord of a pair whose
@@ -15,7 +17,9 @@
 static const float slack = 1e-4f, corrected_slack = 6e-3f;
 static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
 
-float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
+/* LOCAL, pure. The limit on squared chords, and on squared chords with plain distances, that
+ * follows from the worst score of a list. */
+static float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
     return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
 }
@@ -47,7 +51,9 @@ int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a) {
     return b->rows->leaves_out ? ikt_class_lane_of(b->rows->support, b->row[a]) : -1;
 }
 
-const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other, int64_t j) {
+/* LOCAL. What is wanted of row j of a block for the middles of its lines. */
+static const float *ikt_fisher_half(const ikt_fisher_batch *b, const ikt_fisher_block *other,
+                                    int64_t j) {
     const int64_t lanes = b->rows->job.shape.lanes;
     float *half = other->half + j * lanes;
     if (other->has_half && !other->has_half[j]) {
@@ -76,17 +82,23 @@ static float over_middle(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_
            (second > 0 ? ikt_segment_arc(second * second) : 0);
 }
 
-bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
-                            int64_t j, const float *root, const float *their, float plain,
-                            float margin, ikt_fisher_scratch *s) {
+/* LOCAL. Whether the line over its middle is longer than list a allows.
+ *   root, their   sqrt(p) at its ends
+ *   plain         their plain distance, squared and as it counts; 0 without
+ *   margin        what chords may be too long by */
+static bool ikt_fisher_is_too_long(const ikt_fisher_batch *b, int64_t a,
+                                   const ikt_fisher_block *other, int64_t j, const float *root,
+                                   const float *their, float plain, float margin,
+                                   ikt_fisher_scratch *s) {
     const float worst = *ikt_fisher_best(b, a), left = worst - plain * (1 - slack);
     if (!b->half || worst == INFINITY) return false;
     return over_middle(b, a, other, j, root, their, margin, s) >
            sqrtf(left > 0 ? left : 0) * (1 + slack) + slack;
 }
 
-void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                      const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s) {
+/* LOCAL. Offers row j of the block to list a, unless it is found to be too far on the way. */
+static void ikt_fisher_offer(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                             const ikt_fisher_block *other, int64_t j, ikt_fisher_scratch *s) {
     const ikt_segment_job *job = &b->rows->job;
     const ikt_class_lanes *shape = &job->shape;
     const int64_t theirs = other->lane[j];
@@ -133,9 +145,11 @@ static bool without(const ikt_class_lanes *shape, const float *root, const float
     return true;
 }
 
-bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
-                               const ikt_fisher_block *other, int64_t j, float plain,
-                               ikt_fisher_scratch *s) {
+/* LOCAL. Whether bounds tell that a pair is too far, the weights of each other's entry left out.
+ *   lane   entry of row a, or -1 */
+static bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                                      const ikt_fisher_block *other, int64_t j, float plain,
+                                      ikt_fisher_scratch *s) {
     const float left = *ikt_fisher_best(b, a) - plain * (1 - slack);
     const float limit = ikt_fisher_chord_limit(b, left > 0 ? left : 0);
     const ikt_class_lanes *shape = &b->rows->job.shape;
@@ -154,4 +168,147 @@ bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int64_t lan
         sqrtf(b->rows->job.kernel->chord(root, their, shape->wide)) - 2 * corrected_slack;
     if (chord > 0 && chord * chord > limit) return true;
     return ikt_fisher_is_too_long(b, a, other, j, root, their, plain, corrected_slack, s);
+}
+
+/* The passes of own rows over a block. */
+
+/* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
+static void select_near(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                        float *space) {
+    if (b->allowed)
+        for (int64_t j = 0; j < other->count; j++)
+            if (!b->allowed[other->number[j]]) space[j] = INFINITY;
+    ikt_select_numbered(&b->select[a], b->row[a], other->number, other->count, space);
+}
+
+static bool is_allowed(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                       int64_t j) {
+    return b->row[a] != (int64_t)other->number[j] && (!b->allowed || b->allowed[other->number[j]]);
+}
+
+/* What is known of the distances from an own row to all rows of a block. */
+typedef struct {
+    const float *chord; /* squared */
+    const float *plain; /* squared, as it counts; NULL where it does not */
+    const float *space; /* what candidates are nearest by */
+    const float *bound; /* what a limit is on: `space`, or chords where that is plain alone */
+} tile_row;
+
+static float plain_of(const tile_row *t, int64_t j) {
+    return t->plain ? t->plain[j] : 0;
+}
+
+float ikt_fisher_limit(const ikt_fisher_batch *b, int64_t a) {
+    const float worst = *ikt_fisher_best(b, a);
+    return ikt_fisher_by_plain(b) ? ikt_fisher_chord_limit(b, worst)
+                                  : ikt_fisher_space_limit(b, worst);
+}
+
+/* Rows that are not of the support, or whose weights count: those nearest first.
+ *   is_first   only those; otherwise the other candidates */
+static void visit_plain(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
+                        bool is_first, const tile_row *t, ikt_fisher_scratch *s) {
+    const bool has_all = b->rows->candidates == IKT_CANDIDATES_ALL;
+    const float *best = ikt_fisher_best(b, a);
+    float limit = ikt_fisher_limit(b, a);
+    for (int64_t from = 0; from < other->count; from += IKT_PACK_ROWS) {
+        int any = 0;
+        for (int64_t j = from; j < from + IKT_PACK_ROWS; j++)
+            any |= t->bound[j] <= limit;
+        if (!any) continue;
+        const int64_t end =
+            from + IKT_PACK_ROWS < other->count ? from + IKT_PACK_ROWS : other->count;
+        for (int64_t j = from; j < end; j++) {
+            if (t->bound[j] > limit || other->lane[j] >= 0 || !is_allowed(b, a, other, j)) continue;
+            const ikt_pair pair = ikt_pair_make(t->space[j], other->number[j]);
+            const bool is_near = b->has_near && pair <= b->near[a];
+            if (is_near != is_first) continue;
+            if (!has_all && pair > b->last[a]) continue;
+            if (ikt_fisher_is_too_long(b, a, other, j, b->root + a * b->rows->job.shape.wide,
+                                       other->root[j], plain_of(t, j), 0, s))
+                continue;
+            const float before = best[0];
+            ikt_fisher_offer(b, a, -1, other, j, s);
+            if (best[0] < before) limit = ikt_fisher_limit(b, a);
+        }
+    }
+}
+
+/* Pairs with a row of the support whose weight is left out.
+ *   lane   that of own row a, -1 where it is not one: then the rows of the support in the block */
+static void visit_support(const ikt_fisher_batch *b, int64_t a, int64_t lane,
+                          const ikt_fisher_block *other, const tile_row *t, ikt_fisher_scratch *s) {
+    const int64_t count = lane >= 0 ? other->count : other->supports;
+    for (int64_t e = 0; e < count; e++) {
+        const int64_t j = lane >= 0 ? e : other->support[e];
+        if (!is_allowed(b, a, other, j)) continue;
+        if (ikt_fisher_by_plain(b) && ikt_pair_make(t->space[j], other->number[j]) > b->last[a])
+            continue;
+        if (ikt_fisher_is_support_far(b, a, lane, other, j, plain_of(t, j), s)) continue;
+        ikt_fisher_offer(b, a, lane, other, j, s);
+    }
+}
+
+/* --- tiles ------------------------------------------------------------------------------------ */
+
+void ikt_fisher_tiles(const ikt_fisher_batch *b, bool has_chords, int64_t first, int64_t na,
+                      const ikt_fisher_block *other, ikt_fisher_scratch *s) {
+    const ikt_fisher_rows *rows = b->rows;
+    const int64_t classes = rows->job.shape.classes, size = na * ikt_packed_rows(other->count);
+    const ikt_isa isa = ikt_cpu_isa();
+    if (has_chords)
+        ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, other->packed_root,
+                                   other->count, classes, s->chord);
+    if (rows->d > 0)
+        rows->metric->block(isa, b->x + first * rows->d, na, other->packed_x, other->count, rows->d,
+                            s->plain);
+    if (!ikt_fisher_adds(b) || ikt_fisher_by_plain(b)) return;
+    const float factor = (float)rows->euclidean;
+    for (int64_t e = 0; e < size; e++) {
+        s->plain[e] *= factor;
+        s->space[e] = s->chord[e] + 0.25f * s->plain[e];
+    }
+}
+
+void ikt_fisher_visit(const ikt_fisher_batch *b, ikt_fisher_pass what, int64_t a, int64_t place,
+                      const ikt_fisher_block *other, ikt_fisher_scratch *s) {
+    const int64_t at = place * ikt_packed_rows(other->count), lane = ikt_fisher_lane(b, a);
+    const bool by_plain = ikt_fisher_by_plain(b), adds = ikt_fisher_adds(b) && !by_plain;
+    float *space = (by_plain ? s->plain : adds ? s->space : s->chord) + at;
+    const tile_row t = {s->chord + at, adds ? s->plain + at : NULL, space,
+                        by_plain ? s->chord + at : space};
+    if (what == IKT_FISHER_SELECT)
+        select_near(b, a, other, space);
+    else if (lane < 0)
+        visit_plain(b, a, other, what == IKT_FISHER_FIRST, &t, s);
+    if (what == IKT_FISHER_REST) visit_support(b, a, lane, other, &t, s);
+}
+
+/* --- before and after ------------------------------------------------------------------------- */
+
+void ikt_fisher_own_begin(ikt_fisher_batch *b) {
+    const ikt_class_lanes *shape = &b->rows->job.shape;
+#pragma omp parallel for schedule(static) num_threads(b->threads)
+    for (int64_t a = 0; a < b->count; a++) {
+        memcpy(b->chord_row + a * shape->classes, b->root + a * shape->wide,
+               (size_t)shape->classes * sizeof *b->chord_row);
+        if (b->half)
+            b->rows->job.kernel->halves(b->weight + a * shape->lanes, shape->lanes,
+                                        b->half + a * shape->lanes);
+    }
+}
+
+void ikt_fisher_select_begin(const ikt_fisher_batch *b, int64_t a) {
+    ikt_select_begin(&b->select[a], ikt_cpu_isa(), b->selected,
+                     b->buffer + a * IKT_SELECT_CAPACITY * b->selected);
+}
+
+void ikt_fisher_select_end(const ikt_fisher_batch *b, int64_t a, int64_t near) {
+    ikt_select *s = &b->select[a];
+    const ikt_isa isa = ikt_cpu_isa();
+    ikt_select_end(s);
+    const bool is_whole = s->count < b->selected || b->selected >= b->rows->rows.n - 1;
+    b->last[a] = is_whole ? UINT64_MAX : ikt_pairs_greatest(isa, s->pair, s->count);
+    if (near < s->count) ikt_pairs_part(isa, s->pair, s->count, near);
+    b->near[a] = near < s->count ? ikt_pairs_greatest(isa, s->pair, near) : b->last[a];
 }

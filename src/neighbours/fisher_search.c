@@ -6,13 +6,14 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/select.h"
-
-static const char purpose[] = "fisher blocks";
+#include "base/sort.h"
+#include "cells/cells.h"
+#include "neighbours/fisher_search.h"
 
 static void visit_block(const ikt_fisher_batch *b, ikt_fisher_pass what,
                         const ikt_fisher_block *other) {
@@ -277,7 +278,10 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
         has_all && !has_near ? 0 : ikt_fisher_selected(rows->candidates, rows->among, k);
     const int64_t most = ikt_max_one(ctx, count);
     const int64_t each = ikt_smaller(most, ikt_fisher_batch_rows(rows->job.shape.lanes));
+    if (proof) *proof = (ikt_fisher_proof){.rows = count};
+    IKT_ARRAYS(held, ctx, "fisher blocks");
     ikt_fisher_batch b = {.ctx = ctx,
+                          .held = &held,
                           .rows = rows,
                           .allowed = allowed,
                           .k = k,
@@ -285,22 +289,21 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
                           .has_near = has_near,
                           .threads = ikt_threads(ctx)};
     ikt_fisher_proof found = {.rows = count};
-    int64_t *number = NULL, *at = NULL; /* of the rows in the order in which they are held */
-    uint8_t *own_done = NULL;           /* where the course has none */
     float *here = NULL, *next = NULL;
     ikt_status st = ikt_fisher_batch_create(&b, each, FISHER_BLOCK_ROWS, false);
-    if (st == IKT_OK) st = ikt_fisher_ring_create(&b, &here, &next);
-    if (st == IKT_OK && !own) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &at, count, sizeof *at, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own_done, count, sizeof *own_done, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+    if (st == IKT_OK) ikt_fisher_ring_create(&b, &here, &next);
+    /* Of the rows in the order in which they are held. */
+    int64_t *number = own ? NULL : ikt_claim(&held, count, sizeof *number);
+    int64_t *at = ikt_claim(&held, count, sizeof *at);
+    uint8_t *own_done = ikt_claim(&held, count, sizeof *own_done); /* where the course has none */
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < count; i++) {
         if (!own) number[i] = rows->is_ordered ? (int64_t)rows->number[i] : rows->rows.first + i;
         at[i] = own ? i : number[i] - rows->rows.first;
     }
     b.best = lists->score;
     b.best_row = lists->row;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += each) {
+    for (int64_t done = 0; done < most; done += each) {
         const int64_t first = done < count ? done : count;
         const int64_t end = done + each < count ? done + each : count;
         b.at = at + first;
@@ -316,17 +319,97 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
             ikt_list_note(course, b.at[a], b.at[a] + 1);
         note_proofs(&b, selected > 0, done_of(course, own_done));
         ikt_progress(ctx, "rows", end, count, NULL);
-        if (done + each < most) st = ikt_list_pause(ctx, course);
+        if (done + each < most) IKT_TRY(ikt_list_pause(ctx, course));
     }
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    for (int64_t i = 0; i < count; i++)
         found.complete += done_of(course, own_done)[i] == PROVED;
-    for (int t = 0; b.scratch && t < ikt_threads(ctx); t++)
+    for (int t = 0; t < b.threads; t++)
         found.lengths += b.scratch[t].lengths;
-    ikt_fisher_batch_destroy(&b);
-    ikt_free_all(&here, &next, &number, &at, &own_done);
-    if (st == IKT_OK) ikt_sum_i64(ctx, &found.rows, 1);
-    if (st == IKT_OK) ikt_sum_i64(ctx, &found.complete, 1);
-    if (st == IKT_OK) ikt_sum_i64(ctx, &found.lengths, 1);
+    ikt_sum_i64(ctx, &found.rows, 1);
+    ikt_sum_i64(ctx, &found.complete, 1);
+    ikt_sum_i64(ctx, &found.lengths, 1);
     if (proof) *proof = found;
-    return st;
+    return IKT_OK;
+}
+
+/* An order of rows by their probabilities. */
+
+static const char purpose[] = "fisher order";
+
+/* LOCAL. Global numbers of the own rows in the new order. */
+static ikt_status make_order(ikt_context *ctx, const ikt_fisher_rows *of, uint32_t *number) {
+    const ikt_rows *rows = &of->rows;
+    const ikt_class_lanes *shape = &of->job.shape;
+    const ikt_class_support *support = of->leaves_out ? of->support : NULL;
+    const int64_t count = rows->count, classes = shape->classes;
+    int64_t supports = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    float *x = ikt_claim(&held, count * classes, sizeof *x);
+    uint32_t *order = ikt_claim(&held, count, sizeof *order);
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(x + i * classes, of->root + i * shape->wide, (size_t)classes * sizeof *x);
+    if (count > 0) IKT_TRY(ikt_locality_order(ctx, x, NULL, count, classes, order));
+    for (int64_t i = 0; i < count; i++)
+        supports += support && ikt_class_lane_of(support, rows->first + i) >= 0;
+    for (int64_t i = 0, first = 0, next = supports; i < count; i++) {
+        const int64_t row = rows->first + order[i];
+        const bool is_support = support && ikt_class_lane_of(support, row) >= 0;
+        number[is_support ? first++ : next++] = (uint32_t)row;
+    }
+    return IKT_OK;
+}
+
+/* LOCAL, in place. The row that stands in place i afterwards is the one that stands in number[i] -
+ * first before; back, the other way round. Each cycle of the permutation is gone along once. */
+static ikt_status permute(ikt_context *ctx, const ikt_rows *rows, const uint32_t *number, bool back,
+                          int64_t floats, float *array) {
+    const int64_t count = rows->count;
+    const size_t bytes = (size_t)floats * sizeof *array;
+    IKT_ARRAYS(arrays, ctx, purpose);
+    float *held = ikt_claim(&arrays, floats, sizeof *held);
+    float *other = ikt_claim(&arrays, floats, sizeof *other);
+    uint8_t *moved = ikt_claim(&arrays, count, sizeof *moved);
+    IKT_TRY(arrays.status);
+    for (int64_t i = 0; i < count; i++) {
+        if (moved[i]) continue;
+        memcpy(held, array + i * floats, bytes);
+        int64_t at = i;
+        do {
+            const int64_t from = (int64_t)number[at] - rows->first;
+            moved[at] = 1;
+            if (back) { /* what stands here belongs to `from` */
+                memcpy(other, array + from * floats, bytes);
+                memcpy(array + from * floats, held, bytes);
+                memcpy(held, other, bytes);
+            } else { /* the last of the cycle gets what stood in its first place */
+                memcpy(array + at * floats, from == i ? held : array + from * floats, bytes);
+            }
+            at = from;
+        } while (at != i);
+    }
+    return IKT_OK;
+}
+
+static ikt_status permute_all(ikt_context *ctx, const ikt_fisher_rows *rows,
+                              const ikt_fisher_held *held, const uint32_t *number, bool back) {
+    const ikt_class_lanes *shape = &rows->job.shape;
+    IKT_TRY(permute(ctx, &rows->rows, number, back, shape->lanes, held->weight));
+    IKT_TRY(permute(ctx, &rows->rows, number, back, shape->wide, held->root));
+    return rows->d > 0 ? permute(ctx, &rows->rows, number, back, rows->d, held->x) : IKT_OK;
+}
+
+ikt_status ikt_fisher_search_ordered(ikt_context *ctx, const ikt_fisher_rows *rows,
+                                     const ikt_fisher_held *held, ikt_list_course *course,
+                                     ikt_fisher_proof *proof) {
+    ikt_fisher_rows ordered = *rows;
+    uint32_t *number IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, &number, rows->rows.count, sizeof *number, purpose));
+    ikt_status st = make_order(ctx, rows, number);
+    if (st == IKT_OK) st = permute_all(ctx, rows, held, number, false);
+    IKT_TRY(ikt_agree(ctx, st));
+    ordered.is_ordered = true;
+    ordered.number = number;
+    IKT_TRY(ikt_fisher_search(ctx, &ordered, NULL, NULL, course, proof));
+    return ikt_agree(ctx, permute_all(ctx, rows, held, number, true));
 }

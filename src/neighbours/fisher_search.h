@@ -36,7 +36,7 @@
 /* The rows of this rank and how they are compared; all of it lent. */
 typedef struct {
     ikt_rows rows;
-    bool is_ordered;        /* rows are held in an order of their own (fisher_order.h), the same on
+    bool is_ordered;        /* rows are held in an order of their own (see below), the same on
                                all ranks whether they are: */
     const uint32_t *number; /* [rows.count] the global number of each; else unused */
     ikt_segment_job job;
@@ -53,7 +53,7 @@ typedef struct {
     bool computes_all;                /* nothing is dropped by a bound: for tests, the same lists */
 } ikt_fisher_rows;
 
-/* What ikt_fisher_rows lends of the own rows, to be moved about (fisher_order.h, fisher_near.h). */
+/* What ikt_fisher_rows lends of the own rows, to be moved about. */
 typedef struct {
     float *weight, *root, *x; /* x: NULL where there is none */
 } ikt_fisher_held;
@@ -97,5 +97,52 @@ int64_t ikt_fisher_selected(ikt_fisher_candidates candidates, int64_t among, int
 /* LOCAL, pure. Bytes that a search takes at most. */
 int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lanes, int64_t wide,
                                  int64_t d, int threads);
+
+/* Holding rows in an order in which near probabilities stand together, so that blocks of them can
+ * be passed over as a whole in a search in the Fisher metric (fisher_search.h). */
+
+/* COLLECTIVE. ikt_fisher_search for all rows, which are held in such an order meanwhile: the same
+ * lists, some times sooner. Rows of the support, whose pairs know no bound, come first; of the
+ * others near square roots of probabilities stand near each other (cells/cells.h).
+ *   rows   in the order of their numbers
+ *   held   the same arrays; as before afterwards, unless the search fails
+ * Errors: those of ikt_fisher_search. Cost of the order: count log2(count) (3 C + log2(count)), on
+ * one thread. Memory: 4 C + 13 bytes a row. */
+ikt_status ikt_fisher_search_ordered(ikt_context *ctx, const ikt_fisher_rows *rows,
+                                     const ikt_fisher_held *held, ikt_list_course *course,
+                                     ikt_fisher_proof *proof);
+
+/* The nearest rows in the Fisher metric among the rows of near cells.
+ *
+ * Method: the bound that a search among all rows begins with, h^2 + e x^2 / 4 with the chord h of
+ * square roots of probabilities and the plain distance x, is a squared Euclidean distance in as
+ * many columns as there are classes, and those of the rows where plain distances count. Rows get
+ * coarse cells there (cells/cells.h) and are compared with the rows of their own cell and the
+ * nearest ones (near_tiles.h), by the same bounds and the same kernel as among all rows
+ * (fisher_search.h), then with the neighbours of their neighbours.
+ * Advantage: time grows with the number of rows, and a rank fetches what is near alone.
+ * Disadvantage: nothing is proved of the lists, whose recall has to be measured; rows of the
+ * support, whose own weights are left out, stand where their probabilities without these are, and
+ * are candidates there alone. */
+
+/* How near cells are searched. */
+typedef struct {
+    uint64_t seed;  /* of the centres of cells */
+    int64_t rounds; /* over neighbours of neighbours behind the search */
+} ikt_fisher_cells;
+
+/* COLLECTIVE. Finds the lists of a course, of which some may be done. The course counts slots while
+ * it goes on; the lists are in the order of the rows afterwards, and not sorted.
+ *   rows    in the order of their numbers; among: the rows of near cells that each is compared with
+ *   held    the same arrays; as before afterwards, unless the search fails
+ *   proof   its number of lengths counts what this run computed; no list is called complete
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Memory: ikt_fisher_near_memory. */
+ikt_status ikt_fisher_search_near(ikt_context *ctx, const ikt_fisher_rows *rows,
+                                  const ikt_fisher_held *held, const ikt_fisher_cells *how,
+                                  ikt_list_course *course, ikt_fisher_proof *proof);
+
+/* LOCAL, pure. Bytes that it takes at most. */
+int64_t ikt_fisher_near_memory(int64_t n, int64_t n_local, int64_t among, int64_t k, int64_t lanes,
+                               int64_t wide, int64_t d, int ranks, int threads);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "dist/shuffle.h"
 
 enum {
@@ -25,16 +25,10 @@ static int64_t places_for(int64_t members) {
     return places;
 }
 
-ikt_status ikt_number_set_create(ikt_context *ctx, int64_t members, ikt_number_set *set) {
-    *set = (ikt_number_set){.places = places_for(members)};
-    IKT_TRY(ikt_alloc(ctx, &set->number, set->places, sizeof *set->number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &set->stamp, set->places, sizeof *set->stamp, purpose));
-    ikt_number_set_empty(set);
-    return IKT_OK;
-}
-
-void ikt_number_set_destroy(ikt_number_set *set) {
-    ikt_free_all(&set->number, &set->stamp);
+void ikt_number_set_create(ikt_arrays *held, int64_t members, ikt_number_set *set) {
+    *set = (ikt_number_set){.places = places_for(members), .now = 1};
+    set->number = ikt_claim(held, set->places, sizeof *set->number);
+    set->stamp = ikt_claim(held, set->places, sizeof *set->stamp);
 }
 
 void ikt_number_set_empty(ikt_number_set *set) {
@@ -66,9 +60,10 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_n
     *out = (ikt_foreign){.bytes = bytes};
     for (int64_t s = 0; s < wanted->places; s++)
         out->count += wanted->stamp[s] == wanted->now;
-    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->value, out->count, (size_t)bytes, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_ARRAYS(held, ctx, purpose);
+    out->row = ikt_claim_kept(&held, out->count, sizeof *out->row);
+    out->value = ikt_claim_kept(&held, out->count, (size_t)bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t s = 0, e = 0; s < wanted->places; s++)
         if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
     ikt_sort_u32(out->row, out->count);

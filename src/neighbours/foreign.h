@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/number.h"
+#include "base/arrays.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "dist/rows.h"
@@ -18,10 +18,9 @@ typedef struct {
     int64_t places;
 } ikt_number_set;
 
-/* LOCAL, all of the following. An empty set for so many members at most. Errors: IKT_ERR_RESOURCE;
- * destroy it in any case. */
-ikt_status ikt_number_set_create(ikt_context *ctx, int64_t members, ikt_number_set *set);
-void ikt_number_set_destroy(ikt_number_set *set);
+/* LOCAL, all of the following. An empty set for so many members at most, whose arrays are claimed
+ * in `held`. */
+void ikt_number_set_create(ikt_arrays *held, int64_t members, ikt_number_set *set);
 void ikt_number_set_empty(ikt_number_set *set);
 
 /* Adds a number; false if it is there already. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/watch.h"
 
 /* --- one list --------------------------------------------------------------------------------- */
@@ -98,16 +98,13 @@ ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t
         return ikt_fail(ctx, IKT_ERR_RESOURCE,
                         "%lld rows; neighbour lists hold at most %lld (32 bits a row number)",
                         (long long)rows->n, (long long)UINT32_MAX - 1);
-    ikt_status st = ikt_alloc(ctx, &out->row, entries, sizeof *out->row, "neighbours");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->score, entries, sizeof *out->score, "neighbours");
-    if (st != IKT_OK) {
-        ikt_neighbours_destroy(out);
-        return st;
-    }
+    ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = *out;
+    IKT_TRY(ikt_alloc(ctx, &made.row, entries, sizeof *made.row, "neighbours"));
+    IKT_TRY(ikt_alloc(ctx, &made.score, entries, sizeof *made.score, "neighbours"));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
-        ikt_best_clear(out->score + i * k, out->row + i * k, k);
-    return IKT_OK;
+        ikt_best_clear(made.score + i * k, made.row + i * k, k);
+    return ikt_give(out, made);
 }
 
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists) {
@@ -129,15 +126,14 @@ int64_t ikt_neighbours_memory(int64_t n_local, int64_t k) {
 
 ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *hooks,
                                  ikt_neighbours *lists, ikt_list_course *out) {
-    *out = (ikt_list_course){.hooks = hooks, .lists = lists};
+    ikt_list_course made IKT_AT_END(ikt_list_course_end) = {.hooks = hooks, .lists = lists};
+    ikt_list_progress *progress = &made.progress;
+    *out = made;
     if (!hooks) return IKT_OK;
-    ikt_list_progress *progress = &out->progress;
-    ikt_status st =
-        ikt_alloc(ctx, &progress->done, lists->n_local, sizeof *progress->done, "neighbours");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = hooks->load(hooks->self, lists, progress);
-    if (st != IKT_OK) ikt_list_course_end(out);
-    return st;
+    IKT_TRY(
+        ikt_alloc_all(ctx, &progress->done, lists->n_local, sizeof *progress->done, "neighbours"));
+    IKT_TRY(hooks->load(hooks->self, lists, progress));
+    return ikt_give(out, made);
 }
 
 void ikt_list_course_end(ikt_list_course *course) {

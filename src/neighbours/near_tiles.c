@@ -9,8 +9,8 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/number.h"
 #include "base/select.h"
+#include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
 
@@ -213,15 +213,15 @@ static ikt_status exchange_part(ikt_near_tiles *s, const exchange *x, int part) 
     return IKT_OK;
 }
 
-/* COLLECTIVE. Fetches every tile of another rank that is among the probes, once each: the first
- * slots, sorted, go to the ranks that own them, which send the tiles back in the same order; sizes
- * follow from the slots. Advantage: few exchanges, whatever is wanted. Disadvantage: what is wanted
- * again in the next batch travels again. */
 static void exchange_destroy(exchange *x) {
     ikt_shuffle_destroy(&x->asks);
     ikt_free_all(&x->asked, &x->coming, &x->leaving);
 }
 
+/* COLLECTIVE. Fetches every tile of another rank that is among the probes, once each: the first
+ * slots, sorted, go to the ranks that own them, which send the tiles back in the same order; sizes
+ * follow from the slots. Advantage: few exchanges, whatever is wanted. Disadvantage: what is wanted
+ * again in the next batch travels again. */
 static ikt_status fetch_foreign(ikt_near_tiles *s) {
     exchange x IKT_AT_END(exchange_destroy) = {.coming = NULL};
     IKT_TRY(ikt_agree(s->ctx, plan_exchange(s, &x)));
@@ -288,25 +288,25 @@ ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const
         row_bytes += part[p].bytes;
     }
     out->most = batch_tiles(piece, candidates, row_bytes);
-    IKT_TRY(ikt_alloc(ctx, &out->probes, out->most, sizeof *out->probes, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->probe, out->most * candidates, sizeof *out->probe, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->space, ikt_threads(ctx), sizeof *out->space, purpose));
-    for (ikt_probe_space *w = out->space; w < out->space + ikt_threads(ctx); w++) {
-        IKT_TRY(ikt_alloc(ctx, &w->centre, centre, sizeof *w->centre, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->distance, distances, sizeof *w->distance, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->near, cells->count, sizeof *w->near, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->piece, cells->count, sizeof *w->piece, "cells"));
-        IKT_TRY(ikt_alloc(ctx, &w->work, cells->count, sizeof *w->work, "cells"));
+    ikt_arrays *held = &out->held;
+    *held = ikt_arrays_of(ctx, purpose);
+    out->probes = ikt_claim(held, out->most, sizeof *out->probes);
+    out->probe = ikt_claim(held, out->most * candidates, sizeof *out->probe);
+    out->space = ikt_claim(held, ikt_threads(ctx), sizeof *out->space);
+    held->purpose = "cells";
+    for (int t = 0; held->status == IKT_OK && t < ikt_threads(ctx); t++) {
+        ikt_probe_space *w = &out->space[t];
+        w->centre = ikt_claim(held, centre, sizeof *w->centre);
+        w->distance = ikt_claim(held, distances, sizeof *w->distance);
+        w->near = ikt_claim(held, cells->count, sizeof *w->near);
+        w->piece = ikt_claim(held, cells->count, sizeof *w->piece);
+        w->work = ikt_claim(held, cells->count, sizeof *w->work);
     }
-    return IKT_OK;
+    return held->status;
 }
 
 void ikt_near_tiles_destroy(ikt_near_tiles *near) {
-    for (int i = 0; near->space && i < ikt_threads(near->ctx); i++) {
-        ikt_free_all(&near->space[i].centre, &near->space[i].distance, &near->space[i].near,
-                     &near->space[i].piece, &near->space[i].work);
-    }
-    ikt_free_all(&near->space, &near->probes, &near->probe);
+    ikt_arrays_free(&near->held);
 }
 
 int64_t ikt_near_tiles_batch(int64_t candidates, int64_t row_bytes) {

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "cells/cells.h"
 #include "neighbours/foreign.h"
 #include "neighbours/neighbours.h"
@@ -51,6 +52,7 @@ typedef struct {
     ikt_probe *probe;          /* [count * candidates], near cells first */
     ikt_foreign_tiles foreign;
     ikt_probe_space *space; /* [threads] */
+    ikt_arrays held;        /* what is not fetched */
 } ikt_near_tiles;
 
 /* LOCAL. For a search of `candidates` rows for each row.

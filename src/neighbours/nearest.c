@@ -3,35 +3,23 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 enum { ROWS = IKT_FILTER_ROWS, TRUSTED = 15, LINE = 64 };
 
-static const char purpose[] = "candidates";
-
-ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
-                                   const ikt_quantiser *quantiser, int64_t k,
-                                   ikt_nearest_rows *out) {
+void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
+                             const ikt_quantiser *quantiser, int64_t k, ikt_nearest_rows *out) {
     memset(out, 0, sizeof *out);
     out->scorer = scorer;
     out->k = k;
     out->has_filter = quantiser && quantiser->unit > 0;
     if (out->has_filter) {
-        IKT_TRY(ikt_filter_create(ctx, quantiser, scorer->isa, k, &out->filter));
-        IKT_TRY(ikt_alloc(ctx, &out->others, out->filter.capacity, sizeof *out->others, purpose));
-        IKT_TRY(ikt_alloc(ctx, &out->scratch, scorer->some_bytes, 1, purpose));
+        ikt_filter_create(held, quantiser, scorer->isa, k, &out->filter);
+        out->others = ikt_claim(held, out->filter.capacity, sizeof *out->others);
+        out->scratch = ikt_claim(held, scorer->some_bytes, 1);
     }
-    if (scorer->pack)
-        IKT_TRY(ikt_alloc(ctx, &out->packed, scorer->packed_bytes(scorer, ROWS), 1, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->rows, ROWS * scorer->row_bytes, 1, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->scores, ROWS * ROWS, sizeof *out->scores, purpose));
-    return ikt_alloc(ctx, &out->pairs, ROWS * IKT_SELECT_CAPACITY * k, sizeof *out->pairs, purpose);
-}
-
-void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest) {
-    ikt_filter_destroy(&nearest->filter);
-    ikt_free_all(&nearest->others, &nearest->scratch, &nearest->packed, &nearest->rows,
-                 &nearest->scores, &nearest->pairs);
+    if (scorer->pack) out->packed = ikt_claim(held, scorer->packed_bytes(scorer, ROWS), 1);
+    out->rows = ikt_claim(held, ROWS * scorer->row_bytes, 1);
+    out->scores = ikt_claim(held, ROWS * ROWS, sizeof *out->scores);
+    out->pairs = ikt_claim(held, ROWS * IKT_SELECT_CAPACITY * k, sizeof *out->pairs);
 }
 
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k) {

@@ -1,15 +1,16 @@
 /* The k nearest of many candidates, for the rows of a tile.
  *
  * Candidates come tile by tile. By Euclidean distances they go through the filter first
- * (metric/filter.h) and what it leaves is scored in float32; by codes, by other metrics, and for
+ * (metric/quantise.h) and what it leaves is scored in float32; by codes, by other metrics, and for
  * rows that the filter leaves undecided, every candidate is scored. The lists are the same either
  * way, to the bit: which way a row takes is a matter of time alone.
  */
 #ifndef IKT_NEIGHBOURS_NEAREST_H
 #define IKT_NEIGHBOURS_NEAREST_H
 
+#include "base/arrays.h"
 #include "base/select.h"
-#include "metric/filter.h"
+#include "metric/quantise.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 
@@ -52,11 +53,9 @@ typedef struct {
 
 /* LOCAL. For tiles of at most IKT_FILTER_ROWS rows.
  *   quantiser   of the rows, lent; NULL, or with a unit of 0: every candidate is scored
- * Errors: IKT_ERR_RESOURCE; free with ikt_nearest_rows_destroy in any case. */
-ikt_status ikt_nearest_rows_create(ikt_context *ctx, const ikt_scorer *scorer,
-                                   const ikt_quantiser *quantiser, int64_t k,
-                                   ikt_nearest_rows *out);
-void ikt_nearest_rows_destroy(ikt_nearest_rows *nearest);
+ * Its arrays are claimed in `held`. */
+void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
+                             const ikt_quantiser *quantiser, int64_t k, ikt_nearest_rows *out);
 
 /* LOCAL, pure. Bytes of it. */
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k);

@@ -1,18 +1,45 @@
 /* Recall of a neighbour search on a sample of rows.
  *
- * Method: the sampled rows are queries (query.h), which belong to the ranks that own the rows;
+ * Method: the sampled rows are queries, which belong to the ranks that own the rows;
  * these compare the true lists with those of the search. */
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
-#include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "neighbours/exact.h"
-#include "neighbours/query.h"
 #include "neighbours/search.h"
+
+/* The nearest rows of a few rows. */
+
+ikt_status ikt_query_join(ikt_context *ctx, ikt_neighbours *lists, const int64_t *counts) {
+    const int64_t k = lists->k, ranks = ikt_size(ctx), own = counts[ikt_rank(ctx)];
+    IKT_ARRAYS(held, ctx, "lists of queries");
+    int64_t *leave = ikt_claim(&held, ranks, sizeof *leave); /* entries */
+    int64_t *come = ikt_claim(&held, ranks, sizeof *come);
+    float *score = ikt_claim(&held, ranks * own * k, sizeof *score); /* from every rank */
+    uint32_t *row = ikt_claim(&held, ranks * own * k, sizeof *row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t r = 0; r < ranks; r++) {
+        leave[r] = counts[r] * k;
+        come[r] = own * k;
+    }
+    ikt_exchange(ctx, lists->score, leave, score, come, sizeof *score);
+    ikt_exchange(ctx, lists->row, leave, row, come, sizeof *row);
+    for (int64_t q = 0; q < own; q++) {
+        float *best = lists->score + q * k;
+        uint32_t *best_row = lists->row + q * k;
+        ikt_best_clear(best, best_row, k);
+        for (int64_t e = 0; e < ranks * k; e++) {
+            const int64_t at = (e / k * own + q) * k + e % k;
+            ikt_best_offer(best, best_row, k, score[at], row[at]);
+        }
+        ikt_best_sort(best, best_row, k);
+    }
+    return IKT_OK;
+}
 
 enum { BLOCK_ROWS = 1024 }; /* own rows that are scored at a time */
 
@@ -27,25 +54,23 @@ typedef struct {
     int64_t own, own_first; /* those of this rank, and the first of them */
     char *plain;            /* [sample * row_bytes] the sampled rows */
     char *packed;           /* a block of own rows; NULL where rows are packed as they are */
-    ikt_neighbours best;    /* of the sampled rows among own rows; then of the own sampled ones */
+    ikt_neighbours *best;   /* of the sampled rows among own rows; then of the own sampled ones */
 } measurement;
 
-static ikt_status allocate(measurement *w, uint64_t seed) {
-    ikt_context *ctx = w->ctx;
+static ikt_status allocate(measurement *w, ikt_arrays *held, uint64_t seed) {
     const ikt_scorer *scorer = &w->tiles->scorer;
-    const int64_t bytes = scorer->row_bytes;
     const ikt_rows sampled = ikt_rows_make(w->sample, 1, 0);
-    IKT_TRY(ikt_alloc(ctx, &w->slot, w->sample, sizeof *w->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &w->counts, ikt_size(ctx), sizeof *w->counts, purpose));
+    w->slot = ikt_claim(held, w->sample, sizeof *w->slot);
+    w->counts = ikt_claim(held, ikt_size(w->ctx), sizeof *w->counts);
+    w->plain = ikt_claim(held, w->sample * scorer->row_bytes, 1);
+    if (scorer->pack) w->packed = ikt_claim(held, scorer->packed_bytes(scorer, BLOCK_ROWS), 1);
+    IKT_TRY(held->status);
     for (int64_t s = 0; s < w->sample; s++)
         w->slot[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, scorer->rows.n);
     ikt_sort_i64(w->slot, w->sample);
     for (int64_t s = 0; s < w->sample; s++)
         w->own_first += w->slot[s] < scorer->rows.first;
-    IKT_TRY(ikt_alloc(ctx, &w->plain, w->sample * bytes, 1, purpose));
-    if (scorer->pack)
-        IKT_TRY(ikt_alloc(ctx, &w->packed, scorer->packed_bytes(scorer, BLOCK_ROWS), 1, purpose));
-    return ikt_neighbours_create(ctx, &sampled, w->k, &w->best);
+    return ikt_neighbours_create(w->ctx, &sampled, w->k, w->best);
 }
 
 /* COLLECTIVE. The true lists of the own sampled rows. */
@@ -65,10 +90,10 @@ static ikt_status search(measurement *w) {
         const char *rows = tiles->data + from * bytes;
         if (w->packed) sampled.pack(&sampled, rows, count, w->packed);
         st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
-                                  own->first + from, count, &w->best);
+                                  own->first + from, count, w->best);
     }
     IKT_TRY(ikt_agree(w->ctx, st));
-    return ikt_query_join(w->ctx, &w->best, w->counts);
+    return ikt_query_join(w->ctx, w->best, w->counts);
 }
 
 /* Closeness of a score: similarity, or distance where there is no greatest score. */
@@ -84,7 +109,7 @@ static void compare(measurement *w, const ikt_neighbours *lists, ikt_recall *out
     int64_t hits = 0;
     for (int64_t s = 0; s < w->own; s++) {
         const float *found = lists->score + (w->slot[w->own_first + s] - scorer->rows.first) * k;
-        const float *truth = w->best.score + s * k;
+        const float *truth = w->best->score + s * k;
         for (int64_t e = 0; e < k; e++) {
             hits += found[e] <= truth[k - 1];
             ikt_exact_sum_add(&sum[0], closeness(scorer, found[e]));
@@ -104,14 +129,12 @@ static void compare(measurement *w, const ikt_neighbours *lists, ikt_recall *out
 ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out) {
     measurement w = {.ctx = ctx, .tiles = tiles, .sample = sample, .k = lists->k};
+    ikt_neighbours best IKT_AT_END(ikt_neighbours_destroy) = {0};
+    IKT_ARRAYS(held, ctx, purpose);
+    w.best = &best;
     *out = (ikt_recall){0, 0, 0};
-    ikt_status st = ikt_agree(ctx, allocate(&w, seed));
-    if (st == IKT_OK) st = search(&w);
-    if (st == IKT_OK) compare(&w, lists, out);
-    ikt_free(&w.slot);
-    ikt_free(&w.counts);
-    ikt_free(&w.plain);
-    ikt_free(&w.packed);
-    ikt_neighbours_destroy(&w.best);
-    return st;
+    IKT_TRY(ikt_agree(ctx, allocate(&w, &held, seed)));
+    IKT_TRY(search(&w));
+    compare(&w, lists, out);
+    return IKT_OK;
 }

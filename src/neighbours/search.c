@@ -14,7 +14,6 @@
 
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "neighbours/near_tiles.h"
 #include "neighbours/nearest.h"
@@ -29,6 +28,7 @@ typedef struct {
     ikt_list_course *course;
     ikt_neighbours *out;       /* its lists */
     ikt_nearest_rows *nearest; /* [threads] */
+    ikt_arrays held;           /* these */
 } search;
 
 /* --- rows of other ranks as integers ---------------------------------------------------------- */
@@ -101,33 +101,35 @@ static ikt_status search_batch(search *s, int64_t done) {
     return st;
 }
 
-static ikt_status allocate(search *s, const ikt_cells *cells, int64_t candidates) {
+static ikt_status create(search *s, const ikt_cells *cells, int64_t candidates) {
     ikt_context *ctx = s->ctx;
     const ikt_scorer *scorer = &s->tiles->scorer;
     const ikt_row_part plain = {s->tiles->data, scorer->row_bytes};
     IKT_TRY(ikt_near_tiles_create(ctx, cells, s->tiles, candidates, &plain, 1, &s->near));
-    IKT_TRY(ikt_alloc(ctx, &s->nearest, ikt_threads(ctx), sizeof *s->nearest, purpose));
-    for (int i = 0; i < ikt_threads(ctx); i++)
-        IKT_TRY(
-            ikt_nearest_rows_create(ctx, scorer, &s->tiles->quantiser, s->out->k, &s->nearest[i]));
-    return IKT_OK;
+    s->held = ikt_arrays_of(ctx, "candidates");
+    s->nearest = ikt_claim(&s->held, ikt_threads(ctx), sizeof *s->nearest);
+    for (int i = 0; s->nearest && i < ikt_threads(ctx); i++)
+        ikt_nearest_rows_create(&s->held, scorer, &s->tiles->quantiser, s->out->k, &s->nearest[i]);
+    return s->held.status;
+}
+
+static void destroy(search *s) {
+    ikt_arrays_free(&s->held);
+    ikt_near_tiles_destroy(&s->near);
 }
 
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                  int64_t candidates, ikt_list_course *course) {
-    search s = {.ctx = ctx, .tiles = tiles, .course = course, .out = course->lists};
-    ikt_status st = ikt_agree(ctx, allocate(&s, cells, candidates));
-    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->count) : 0, batch = s.near.most;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
-        st = search_batch(&s, done);
-        ikt_progress(ctx, "blocks of rows", done + batch < most ? done + batch : most, most, NULL);
-        if (st == IKT_OK) st = ikt_list_pause(ctx, course);
+    search s IKT_AT_END(destroy) = {
+        .ctx = ctx, .tiles = tiles, .course = course, .out = course->lists};
+    IKT_TRY(ikt_agree(ctx, create(&s, cells, candidates)));
+    const int64_t most = ikt_max_one(ctx, tiles->count), batch = s.near.most;
+    for (int64_t done = 0; done < most; done += batch) {
+        IKT_TRY(search_batch(&s, done));
+        ikt_progress(ctx, "blocks of rows", ikt_smaller(done + batch, most), most, NULL);
+        IKT_TRY(ikt_list_pause(ctx, course));
     }
-    for (int i = 0; s.nearest && i < ikt_threads(ctx); i++)
-        ikt_nearest_rows_destroy(&s.nearest[i]);
-    ikt_free(&s.nearest);
-    ikt_near_tiles_destroy(&s.near);
-    return st;
+    return IKT_OK;
 }
 
 int64_t ikt_search_memory(const ikt_search_shape *shape) {

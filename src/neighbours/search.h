@@ -33,7 +33,7 @@ typedef struct {
 } ikt_search_shape;
 int64_t ikt_search_memory(const ikt_search_shape *shape);
 
-/* --- neighbours of neighbours: what a search has missed (refine.c) ---------------------------- */
+/* --- neighbours of neighbours: what a search has missed ---------------------------------- */
 
 /* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
  * neighbours, as the lists were before the round, and keeps the k best of both. (Dong, Moses, Li,
@@ -71,5 +71,20 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE. Cost: sample * n scores over all ranks. */
 ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out);
+
+/* The nearest rows of a few rows, the queries, which every rank holds.
+ *
+ * Method: each rank compares all queries with its own rows and keeps the k best of each; the
+ * queries are dealt to the ranks, and the lists of all ranks are joined where their query belongs.
+ * Advantage: exact and the same whatever the ranks, queries travel once, and no rank holds lists of
+ * all ranks. Disadvantage: every rank holds all queries: for some thousands.
+ */
+
+/* COLLECTIVE. Joins the lists of queries among the rows of each rank to those among all rows.
+ *   lists    of all queries, in any order within a list, the same k on all ranks; the first
+ *            counts[rank] receive the joined lists of this rank's queries, ascending
+ *   counts   [ranks] how many of the queries are dealt to each rank, side by side in their order
+ * Errors: IKT_ERR_RESOURCE. Memory: 8 k bytes for each rank and own query. */
+ikt_status ikt_query_join(ikt_context *ctx, ikt_neighbours *lists, const int64_t *counts);
 
 #endif

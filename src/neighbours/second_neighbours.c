@@ -5,10 +5,11 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
+#include "neighbours/search.h"
 
 enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = IKT_REFINE_CANDIDATES };
 
@@ -115,14 +116,12 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
         r->row_bytes += part[p].bytes;
     }
     *is_new = *nearest == NULL;
-    ikt_status st = IKT_OK;
-    if (ikt_size(ctx) > 1)
-        st = ikt_number_set_create(
-            ctx, batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes),
-            &r->wanted);
-    if (st == IKT_OK && *is_new)
-        st = ikt_alloc(ctx, nearest, lists->n_local * r->near, sizeof **nearest, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    const int64_t wanted =
+        batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes);
+    r->held = ikt_arrays_of(ctx, purpose);
+    if (ikt_size(ctx) > 1) ikt_number_set_create(&r->held, wanted, &r->wanted);
+    if (*is_new) *nearest = ikt_claim_kept(&r->held, lists->n_local * r->near, sizeof **nearest);
+    IKT_TRY(ikt_arrays_agree(&r->held));
     r->nearest = *nearest;
     course->progress.near = r->near;
     if (!*is_new) return IKT_OK;
@@ -135,7 +134,7 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
 }
 
 void ikt_second_neighbours_end(ikt_second_neighbours *r) {
-    ikt_number_set_destroy(&r->wanted);
+    ikt_arrays_free(&r->held);
 }
 
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
@@ -143,4 +142,68 @@ int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int par
     if (ranks == 1) return bytes;
     const int64_t foreign = batch_members(n_local, (ranks - 1) * n_local, row_bytes);
     return bytes + ikt_number_set_bytes(foreign) + foreign * (row_bytes + parts * number);
+}
+
+/* --- with the scores of a search -------------------------------------------------------------- */
+
+typedef struct {
+    const ikt_scorer *scorer;
+    ikt_second_neighbours round;
+    ikt_neighbours *lists;
+    ikt_number_set *seen; /* [threads] */
+    char *scratch;        /* [threads * scorer.some_bytes] */
+} refinement;
+
+/* The list of own row i is sorted before and a heap, worst first, afterwards. */
+static void refine_row(const void *self, int64_t i, int thread) {
+    const refinement *r = self;
+    const ikt_scorer *scorer = r->scorer;
+    const int64_t k = r->lists->k;
+    float *list = r->lists->score + i * k, score[CANDIDATES];
+    uint32_t *row = r->lists->row + i * k, candidate[CANDIDATES];
+    const char *plain[CANDIDATES];
+    ikt_number_set *seen = &r->seen[thread];
+    ikt_number_set_empty(seen);
+    ikt_number_set_add(seen, (uint32_t)(scorer->rows.first + i));
+    for (int64_t e = 0; e < k; e++)
+        ikt_number_set_add(seen, row[e]);
+    const int64_t count = ikt_second_neighbours_of(&r->round, i, seen, candidate);
+    for (int64_t c = 0; c < count; c++)
+        plain[c] = ikt_second_neighbours_part(&r->round, 0, candidate[c]);
+    scorer->score_some(scorer, r->round.part[0].data + i * scorer->row_bytes, plain, count,
+                       r->scratch + thread * scorer->some_bytes, score);
+    ikt_best_reverse(list, row, k);
+    for (int64_t c = 0; c < count; c++)
+        ikt_best_offer(list, row, k, score[c], candidate[c]);
+}
+
+/* Members of the set of a row: candidates, list and itself. */
+static int64_t row_members(int64_t k) {
+    return CANDIDATES + k + 1;
+}
+
+static void refinement_destroy(refinement *r) {
+    ikt_second_neighbours_end(&r->round);
+}
+
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
+    refinement r IKT_AT_END(refinement_destroy) = {.scorer = &tiles->scorer,
+                                                   .lists = course->lists};
+    const int64_t threads = ikt_threads(ctx);
+    IKT_ARRAYS(held, ctx, purpose);
+    r.seen = ikt_claim(&held, threads, sizeof *r.seen);
+    r.scratch = ikt_claim(&held, threads * r.scorer->some_bytes, 1);
+    for (int64_t t = 0; r.seen && t < threads; t++)
+        ikt_number_set_create(&held, row_members(r.lists->k), &r.seen[t]);
+    IKT_TRY(ikt_arrays_agree(&held));
+    const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
+    bool is_new;
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round,
+                                        &is_new));
+    return ikt_second_neighbours_run(&r.round, refine_row, &r);
+}
+
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {
+    return threads * ikt_number_set_bytes(row_members(k)) +
+           ikt_second_neighbours_memory(n_local, row_bytes, 1, ranks);
 }

@@ -32,6 +32,7 @@ typedef struct {
     ikt_foreign numbers;              /* nearest of foreign slots */
     ikt_foreign foreign[IKT_ROW_PARTS];
     ikt_number_set wanted; /* while they are collected */
+    ikt_arrays held;
 } ikt_second_neighbours;
 
 /* COLLECTIVE. Sorts the lists and sets their first entries aside, where a run before this one has

@@ -21,7 +21,8 @@ typedef struct {
     int64_t *first;    /* [count + 1] first slot of each, and the end */
     const char *data;  /* the own rows, plain, by slots */
     void *owned;       /* memory behind `data` that belongs to the tiles, or NULL */
-    /* What a filter of candidates works on (metric/filter.h); the unit is 0 where there is none. */
+    /* What a filter of candidates works on (metric/quantise.h); the unit is 0 where there is none.
+     */
     ikt_quantiser quantiser;
     int32_t *quantised; /* the own rows, packed; NULL without a unit */
 } ikt_tiles;

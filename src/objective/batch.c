@@ -5,7 +5,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/rng.h"
 #include "base/sort.h"
 
@@ -20,6 +19,7 @@ struct ikt_batch {
     int64_t slots;
     int64_t *own, *all, *counts; /* [count * neighbours] twice; [ranks] */
     uint8_t *moves;              /* [rows.count] */
+    ikt_arrays held;             /* these */
 };
 
 /* --- nearest rows ----------------------------------------------------------------------------- */
@@ -104,38 +104,39 @@ static ikt_status find_nearest(ikt_batch *b, const ikt_graph *graph, const ikt_d
 
 /* --- making ----------------------------------------------------------------------------------- */
 
+/* COLLECTIVE. */
 static ikt_status allocate(ikt_batch *b) {
-    ikt_context *ctx = b->ctx;
+    ikt_arrays *held = &b->held;
     const int64_t m = b->settings.count, k = b->settings.neighbours;
     b->slots = ikt_draw_slots(m);
-    IKT_TRY(ikt_alloc(ctx, &b->nearest, b->rows.count * k, sizeof *b->nearest, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->drawn, m, sizeof *b->drawn, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->slot, b->slots, sizeof *b->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->own, ikt_smaller(m, b->rows.count) * k, sizeof *b->own, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->all, m * k, sizeof *b->all, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->counts, b->rows.ranks, sizeof *b->counts, purpose));
-    return ikt_alloc(ctx, &b->moves, b->rows.count, sizeof *b->moves, purpose);
+    b->nearest = ikt_claim(held, b->rows.count * k, sizeof *b->nearest);
+    b->drawn = ikt_claim(held, m, sizeof *b->drawn);
+    b->slot = ikt_claim(held, b->slots, sizeof *b->slot);
+    b->own = ikt_claim(held, ikt_smaller(m, b->rows.count) * k, sizeof *b->own);
+    b->all = ikt_claim(held, m * k, sizeof *b->all);
+    b->counts = ikt_claim(held, b->rows.ranks, sizeof *b->counts);
+    b->moves = ikt_claim(held, b->rows.count, sizeof *b->moves);
+    return ikt_arrays_agree(held);
 }
 
 ikt_status ikt_batch_create(ikt_context *ctx, const ikt_batch_settings *settings,
                             const ikt_graph *graph, const ikt_dense *dense, ikt_batch **out) {
+    ikt_batch *made IKT_AT_END(ikt_batch_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, purpose);
-    if (st == IKT_OK) {
-        **out = (ikt_batch){
-            .ctx = ctx, .settings = *settings, .rows = graph ? graph->rows : dense->rows};
-        st = allocate(*out);
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_nearest(*out, graph, dense);
-    if (st != IKT_OK) ikt_batch_destroy(out);
-    return st;
+    IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, purpose));
+    *made = (ikt_batch){.ctx = ctx,
+                        .settings = *settings,
+                        .rows = graph ? graph->rows : dense->rows,
+                        .held = ikt_arrays_of(ctx, purpose)};
+    IKT_TRY(allocate(made));
+    IKT_TRY(find_nearest(made, graph, dense));
+    return ikt_give(out, made);
 }
 
 void ikt_batch_destroy(ikt_batch **batch) {
-    ikt_batch *b = *batch;
-    if (!b) return;
-    ikt_free_all(&b->nearest, &b->drawn, &b->slot, &b->own, &b->all, &b->counts, &b->moves, batch);
+    if (!*batch) return;
+    ikt_arrays_free(&(*batch)->held);
+    ikt_free(batch);
 }
 
 int64_t ikt_batch_memory(const ikt_batch_settings *settings, int64_t n_local) {

@@ -47,16 +47,13 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const int64_t coordinates = inputs->q * inputs->rows.count;
     state *s;
-    ikt_status st = ikt_alloc(ctx, &s, 1, sizeof *s, "layout");
-    if (st == IKT_OK) {
-        out->self = s;
-        *s = (state){
-            .ctx = ctx, .rows = inputs->rows, .graph = inputs->graph, .dense = inputs->dense};
-        st = ikt_alloc(ctx, &s->y, coordinates, sizeof *s->y, "layout");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &s->zero, coordinates, sizeof *s->zero, "layout");
-        out->y = s->y;
-    }
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_alloc_all(ctx, &s, 1, sizeof *s, "layout"));
+    out->self = s;
+    *s = (state){.ctx = ctx, .rows = inputs->rows, .graph = inputs->graph, .dense = inputs->dense};
+    IKT_ARRAYS(held, ctx, "layout");
+    out->y = s->y = ikt_claim_kept(&held, coordinates, sizeof *s->y);
+    s->zero = ikt_claim_kept(&held, coordinates, sizeof *s->zero);
+    return ikt_arrays_agree(&held);
 }
 
 static void destroy(ikt_objective *objective) {
@@ -105,24 +102,18 @@ static ikt_status sum_quotients(const state *s, int64_t q, double *value) {
     ikt_block y IKT_AT_END(ikt_block_destroy) = {.v = NULL},
                 b IKT_AT_END(ikt_block_destroy) = {.v = NULL};
     double gram[9], norm[3];
-    ikt_status st = ikt_components_find(s->ctx, s->graph, s->dense, &components);
-    if (st == IKT_OK)
-        st = ikt_normalised_create(s->ctx, s->graph, s->dense, &components, q, &normalised);
-    if (st == IKT_OK) {
-        st = ikt_block_create(s->ctx, &s->rows, q, &y);
-        if (st == IKT_OK) st = ikt_block_create(s->ctx, &s->rows, q, &b);
-        st = ikt_agree(s->ctx, st);
-    }
-    if (st == IKT_OK) {
-        const ikt_operator n = ikt_normalised_operator(normalised);
-        for (int64_t e = 0; e < q * s->rows.count; e++)
-            y.v[e] = (double)s->y[e];
-        st = n.apply(n.self, &y, -1, 1, 0, &b); /* L y */
-    }
-    if (st == IKT_OK) st = ikt_block_gram(&y, &b, gram);
-    if (st == IKT_OK) st = ikt_block_norms(&y, norm);
+    IKT_TRY(ikt_components_find(s->ctx, s->graph, s->dense, &components));
+    IKT_TRY(ikt_normalised_create(s->ctx, s->graph, s->dense, &components, q, &normalised));
+    ikt_status st = ikt_block_create(s->ctx, &s->rows, q, &y);
+    if (st == IKT_OK) st = ikt_block_create(s->ctx, &s->rows, q, &b);
+    IKT_TRY(ikt_agree(s->ctx, st));
+    const ikt_operator n = ikt_normalised_operator(normalised);
+    for (int64_t e = 0; e < q * s->rows.count; e++)
+        y.v[e] = (double)s->y[e];
+    IKT_TRY(n.apply(n.self, &y, -1, 1, 0, &b)); /* L y */
+    IKT_TRY(ikt_block_gram(&y, &b, gram));
+    IKT_TRY(ikt_block_norms(&y, norm));
     *value = 0;
-    IKT_TRY(st);
     for (int64_t c = 0; c < q; c++)
         *value += gram[c * q + c] / (norm[c] * norm[c]);
     return IKT_OK;

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "kernelsum/pairs.h"
 #include "objective/divergence.h"
@@ -33,6 +33,7 @@ typedef struct {
     ikt_laplacian_settings regularising;
     ikt_kernelsum *sums; /* of the regulariser; NULL where there is none */
     ikt_laplacian *laplacian;
+    ikt_arrays held;
 } fused;
 
 /* Sums of a row. */
@@ -193,30 +194,29 @@ static void destroy(ikt_objective *objective) {
     ikt_laplacian_destroy(&t->laplacian);
     ikt_kernelsum_destroy(&t->sums);
     ikt_replica_destroy(&t->replica);
-    ikt_free_all(&t->y, &t->attraction, &t->field, &t->phi, &t);
+    ikt_arrays_free(&t->held);
+    ikt_free(&t);
 }
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const int64_t rows = inputs->rows.count, own = inputs->q * rows;
     fused *t = NULL;
-    ikt_status st = ikt_alloc(ctx, &t, 1, sizeof *t, "layout");
+    IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "layout"));
     out->self = t;
-    if (st == IKT_OK) {
-        *t = (fused){.ctx = ctx,
-                     .dense = inputs->dense,
-                     .isa = ikt_cpu_isa(),
-                     .regularising = inputs->options.laplacian};
-        st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica);
-    }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->attraction, own, sizeof(float), "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->field, own, sizeof(float), "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->phi, rows, sizeof *t->phi, "layout");
-    if (st == IKT_OK) out->y = t->y;
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && ikt_regulariser_is_there(&inputs->options))
-        st = ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, ikt_student, &t->sums);
-    return st == IKT_OK ? ikt_regulariser_create(ctx, inputs, t->sums, &t->laplacian) : st;
+    *t = (fused){.ctx = ctx,
+                 .dense = inputs->dense,
+                 .isa = ikt_cpu_isa(),
+                 .regularising = inputs->options.laplacian,
+                 .held = ikt_arrays_of(ctx, "layout")};
+    t->held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica);
+    out->y = t->y = ikt_claim(&t->held, own, sizeof *t->y);
+    t->attraction = ikt_claim(&t->held, own, sizeof *t->attraction);
+    t->field = ikt_claim(&t->held, own, sizeof *t->field);
+    t->phi = ikt_claim(&t->held, rows, sizeof *t->phi);
+    IKT_TRY(ikt_arrays_agree(&t->held));
+    if (ikt_regulariser_is_there(&inputs->options))
+        IKT_TRY(ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, ikt_student, &t->sums));
+    return ikt_regulariser_create(ctx, inputs, t->sums, &t->laplacian);
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "kernelsum/replica.h"
@@ -31,6 +31,7 @@ typedef struct {
     ikt_whole_attraction *whole;    /* whole kernel */
     ikt_kernelsum *sums[IKT_KERNELS_MOST];
     ikt_laplacian *laplacian; /* the regulariser, or NULL */
+    ikt_arrays held;
 } state;
 
 /* --- choices ---------------------------------------------------------------------------------- */
@@ -132,21 +133,17 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
     const int64_t n_local = inputs->rows.count, rows = n_local + (graph ? graph->n_ghost : 0);
     const int q = inputs->q;
     state *t;
-    /* Gathers of positions use 32-bit numbers. */
-    if (q * rows > INT32_MAX)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "%lld own and boundary rows in %d dimensions are too many for a rank: use "
-                        "more ranks",
-                        (long long)rows, q);
+    IKT_TRY(ikt_objective_check_rows(ctx, rows, q));
     IKT_TRY(ikt_alloc(ctx, &t, 1, sizeof *t, "layout"));
     out->self = t;
     *t = (state){.ctx = ctx, .inputs = *inputs, .divergence = out->kind->divergence};
-    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, sizeof *t->y, "layout"));
-    out->y = t->y;
-    IKT_TRY(ikt_alloc(ctx, &t->attraction, q * n_local, sizeof *t->attraction, "layout"));
+    t->held = ikt_arrays_of(ctx, "layout");
+    out->y = t->y = ikt_claim(&t->held, q * rows, sizeof *t->y);
+    t->attraction = ikt_claim(&t->held, q * n_local, sizeof *t->attraction);
     for (int k = 0; k < t->divergence->n_kernels; k++)
-        IKT_TRY(ikt_alloc(ctx, &t->field[k], q * n_local, sizeof *t->field[k], "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->phi, n_local, sizeof *t->phi, "layout"));
+        t->field[k] = ikt_claim(&t->held, q * n_local, sizeof *t->field[k]);
+    t->phi = ikt_claim(&t->held, n_local, sizeof *t->phi);
+    IKT_TRY(t->held.status);
     return inputs->dense ? ikt_replica_create(ctx, &inputs->rows, q, &t->replica) : IKT_OK;
 }
 
@@ -176,22 +173,21 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
     const int q = inputs->q;
     const bool is_tight = inputs->options.accuracy == IKT_ACCURACY_TIGHT;
     const ikt_fft_settings fft = fft_settings(&inputs->options);
-    ikt_status st = ikt_agree(ctx, allocate(ctx, inputs, out));
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, inputs, out)));
     state *t = out->self;
-    if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo);
-    if (st == IKT_OK && inputs->whole) st = create_whole(ctx, inputs, t);
-    for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++) {
+    if (graph)
+        IKT_TRY(ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo));
+    if (inputs->whole) IKT_TRY(create_whole(ctx, inputs, t));
+    for (int k = 0; k < t->divergence->n_kernels; k++) {
         const ikt_kernel kernel = kernel_of(t->divergence, &inputs->options, k);
         if (inputs->options.repulsion == IKT_REPULSION_EXACT)
-            st = ikt_kernelsum_create_exact(ctx, rows, q, kernel, &t->sums[k]);
+            IKT_TRY(ikt_kernelsum_create_exact(ctx, rows, q, kernel, &t->sums[k]));
         else if (inputs->options.repulsion == IKT_REPULSION_TREE)
-            st = ikt_kernelsum_create_tree(
-                ctx, rows, q, kernel, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]);
+            IKT_TRY(ikt_kernelsum_create_tree(
+                ctx, rows, q, kernel, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]));
         else
-            st = ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]);
+            IKT_TRY(ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]));
     }
-    IKT_TRY(st);
     return ikt_regulariser_create(ctx, inputs, t->sums[0], &t->laplacian);
 }
 
@@ -199,14 +195,13 @@ void ikt_divergence_destroy(ikt_objective *objective) {
     state *t = objective->self;
     if (!t) return;
     ikt_laplacian_destroy(&t->laplacian);
-    for (int k = 0; k < IKT_KERNELS_MOST; k++) {
+    for (int k = 0; k < IKT_KERNELS_MOST; k++)
         ikt_kernelsum_destroy(&t->sums[k]);
-        ikt_free(&t->field[k]);
-    }
     ikt_halo_destroy(&t->halo);
     ikt_whole_attraction_destroy(&t->whole);
     ikt_replica_destroy(&t->replica);
-    ikt_free_all(&t->y, &t->attraction, &t->phi, &t);
+    ikt_arrays_free(&t->held);
+    ikt_free(&t);
 }
 
 void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size) {

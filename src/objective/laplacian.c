@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
 #include "linalg/dot_tile.h"
@@ -46,6 +46,7 @@ struct ikt_laplacian {
     double floor_root, least;    /* sqrt(floor); least degree of any row */
     int64_t isolated;
     bool has_warned;
+    ikt_arrays held;
 };
 
 /* Numbers of the state: iteration in which the regulariser began or -1, K, columns in use. */
@@ -69,7 +70,7 @@ static ikt_status allocate(ikt_laplacian *l) {
     const bool is_exact = l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT;
     const int64_t widest = is_exact ? depth_columns(m, rows->n) : m;
     const int64_t group = ikt_smaller(IKT_LAPLACIAN_GROUP, widest - 1);
-    IKT_TRY(ikt_alloc(ctx, &l->state, count * l->setup.columns, sizeof *l->state, purpose));
+    ikt_arrays *held = &l->held;
     IKT_TRY(ikt_block_create(ctx, rows, m, &l->v));
     IKT_TRY(ikt_block_create(ctx, rows, m, &l->b));
     if (is_exact) {
@@ -77,47 +78,45 @@ static ikt_status allocate(ikt_laplacian *l) {
         IKT_TRY(ikt_block_create(ctx, rows, widest, &l->image));
         IKT_TRY(ikt_block_create(ctx, rows, m, &l->next));
     }
-    IKT_TRY(ikt_alloc(ctx, &l->degree_root, count, sizeof *l->degree_root, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->charge, group * count, sizeof *l->charge, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->value, group * count, sizeof *l->value, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->field, (m - 1) * q * count, sizeof *l->field, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->pull, q * count, sizeof *l->pull, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->theta, widest, sizeof *l->theta, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->x, widest * widest, sizeof *l->x, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->weight, m, sizeof *l->weight, purpose));
-    return ikt_alloc(ctx, &l->eigenvalue, m, sizeof *l->eigenvalue, purpose);
+    l->state = ikt_claim(held, count * l->setup.columns, sizeof *l->state);
+    l->degree_root = ikt_claim(held, count, sizeof *l->degree_root);
+    l->charge = ikt_claim(held, group * count, sizeof *l->charge);
+    l->value = ikt_claim(held, group * count, sizeof *l->value);
+    l->field = ikt_claim(held, (m - 1) * q * count, sizeof *l->field);
+    l->pull = ikt_claim(held, q * count, sizeof *l->pull);
+    l->theta = ikt_claim(held, widest, sizeof *l->theta);
+    l->x = ikt_claim(held, widest * widest, sizeof *l->x);
+    l->weight = ikt_claim(held, m, sizeof *l->weight);
+    l->eigenvalue = ikt_claim(held, m, sizeof *l->eigenvalue);
+    return held->status;
 }
 
 ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *setup,
                                 ikt_laplacian **out) {
+    ikt_laplacian *l IKT_AT_END(ikt_laplacian_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, purpose);
-    if (st == IKT_OK) {
-        ikt_laplacian *l = *out;
-        *l = (ikt_laplacian){.ctx = ctx, .setup = *setup, .at = -1};
-        l->m = 1 + ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
-        l->floor_root = sqrt(setup->floor);
-        l->number[BEGUN] = -1;
-        l->number[RANK] = setup->settings.rank;
-        l->number[COLUMNS] = l->m - 1;
-        st = allocate(l);
-    }
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) ikt_laplacian_destroy(out);
-    return st;
+    IKT_TRY(ikt_alloc_all(ctx, &l, 1, sizeof *l, purpose));
+    *l =
+        (ikt_laplacian){.ctx = ctx, .setup = *setup, .at = -1, .held = ikt_arrays_of(ctx, purpose)};
+    l->m = 1 + ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
+    l->floor_root = sqrt(setup->floor);
+    l->number[BEGUN] = -1;
+    l->number[RANK] = setup->settings.rank;
+    l->number[COLUMNS] = l->m - 1;
+    IKT_TRY(ikt_agree(ctx, allocate(l)));
+    return ikt_give(out, l);
 }
 
 void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
     ikt_laplacian *l = *laplacian;
     if (!l) return;
-    ikt_free(&l->state);
     ikt_block_destroy(&l->v);
     ikt_block_destroy(&l->b);
     ikt_block_destroy(&l->space);
     ikt_block_destroy(&l->image);
     ikt_block_destroy(&l->next);
-    ikt_free_all(&l->degree_root, &l->charge, &l->value, &l->field, &l->pull, &l->theta, &l->x,
-                 &l->weight, &l->eigenvalue, laplacian);
+    ikt_arrays_free(&l->held);
+    ikt_free(laplacian);
 }
 
 int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,

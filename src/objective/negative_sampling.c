@@ -29,12 +29,11 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/attraction.h"
-#include "objective/negatives.h"
 #include "objective/objective.h"
 
 enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };
@@ -61,6 +60,7 @@ typedef struct {
     ikt_pool pool;  /* of the forces, */
     ikt_pool fixed; /* and of the value: drawn once, so that values can be compared */
     float *all;     /* [pool.size * (q + 1)] */
+    ikt_arrays held;
 } state;
 
 /* A copy of a kind, as a program may pass, has its name. */
@@ -115,20 +115,17 @@ static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int6
 static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs, state *t) {
     const int64_t n_local = inputs->rows.count, rows = n_local + inputs->graph->n_ghost;
     const int64_t size = t->rule.sample.pool, q = inputs->q;
-    if (q * rows > INT32_MAX) /* gathers of positions use 32-bit numbers */
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "%lld own and boundary rows in %lld dimensions are too many for a rank: "
-                        "use more ranks",
-                        (long long)rows, (long long)q);
-    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, sizeof *t->y, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->force, q * n_local, sizeof *t->force, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->repel, q * n_local, sizeof *t->repel, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->weight, n_local, sizeof *t->weight, "layout"));
+    IKT_TRY(ikt_objective_check_rows(ctx, rows, inputs->q));
+    t->y = ikt_claim(&t->held, q * rows, sizeof *t->y);
+    t->force = ikt_claim(&t->held, q * n_local, sizeof *t->force);
+    t->repel = ikt_claim(&t->held, q * n_local, sizeof *t->repel);
+    t->weight = ikt_claim(&t->held, n_local, sizeof *t->weight);
+    t->all = ikt_claim(&t->held, size * (q + 1), sizeof *t->all);
+    IKT_TRY(t->held.status);
     IKT_TRY(ikt_pool_create(ctx, &inputs->rows, size, t->rule.sample.redraw, inputs->options.seed,
                             IKT_RNG_SAMPLED, &t->pool));
-    IKT_TRY(ikt_pool_create(ctx, &inputs->rows, size, INT64_MAX, inputs->options.seed,
-                            IKT_RNG_VALUE, &t->fixed));
-    return ikt_alloc(ctx, &t->all, size * (q + 1), sizeof *t->all, "pool");
+    return ikt_pool_create(ctx, &inputs->rows, size, INT64_MAX, inputs->options.seed, IKT_RNG_VALUE,
+                           &t->fixed);
 }
 
 /* The sum of a row's entries in one part of P; p log p of each is added to `entropy`. */
@@ -168,13 +165,13 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
                         "layout.objective=%s goes along the entries of a sparse P: take "
                         "affinity.support=sparse",
                         out->kind->name);
-    ikt_status st = ikt_alloc(ctx, &t, 1, sizeof *t, "layout");
-    if (st == IKT_OK) {
-        out->self = t;
-        *t = (state){.ctx = ctx, .inputs = *inputs, .rule = rule_of(out->kind, &inputs->options)};
-        st = allocate(ctx, inputs, t);
-    }
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "layout"));
+    out->self = t;
+    *t = (state){.ctx = ctx,
+                 .inputs = *inputs,
+                 .rule = rule_of(out->kind, &inputs->options),
+                 .held = ikt_arrays_of(ctx, "layout")};
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, inputs, t)));
     out->y = t->y;
     ikt_pool_draw(&t->fixed, 0);
     sum_rows(t);
@@ -188,7 +185,8 @@ static void destroy(ikt_objective *objective) {
     ikt_halo_destroy(&t->halo);
     ikt_pool_destroy(&t->pool);
     ikt_pool_destroy(&t->fixed);
-    ikt_free_all(&t->y, &t->force, &t->repel, &t->weight, &t->all, &t);
+    ikt_arrays_free(&t->held);
+    ikt_free(&t);
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/comm.h"
 #include "objective/divergence.h"
 #include "objective/regulariser.h"
 
@@ -203,6 +204,14 @@ ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_
                     options->trade_off, kind->name);
 }
 
+ikt_status ikt_objective_check_rows(ikt_context *ctx, int64_t rows, int q) {
+    if (q * rows <= INT32_MAX) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                    "%lld own and boundary rows in %d dimensions are too many for a rank: use more "
+                    "ranks",
+                    (long long)rows, q);
+}
+
 ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_kind *kind,
                                 const ikt_objective_inputs *inputs, ikt_objective *out) {
     *out = (ikt_objective){.kind = kind, .q = inputs->q};
@@ -214,4 +223,20 @@ ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_kind *kind
 void ikt_objective_destroy(ikt_objective *objective) {
     if (objective->kind) objective->kind->destroy(objective);
     *objective = (ikt_objective){.kind = NULL};
+}
+
+double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local) {
+    double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
+    double width = 0;
+    for (int64_t c = 0; c < 2 * q; c++)
+        most[c] = -INFINITY;
+    for (int64_t e = 0; e < q * n_local; e++) {
+        const double at = (double)y[e];
+        most[2 * (e % q)] = fmax(most[2 * (e % q)], at);
+        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -at);
+    }
+    ikt_max_f64(ctx, most, 2 * q);
+    for (int64_t c = 0; c < q; c++)
+        width = fmax(width, most[2 * c] + most[2 * c + 1]);
+    return width;
 }

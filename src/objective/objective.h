@@ -22,12 +22,11 @@
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
-#include "objective/laplacian_settings.h"
+#include "objective/laplacian.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
-#include "sampled/joined.h"
 #include "sampled/negative_settings.h"
-#include "sampled/triplet_settings.h"
+#include "sampled/triplet.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
 typedef enum {
@@ -282,6 +281,9 @@ const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
 ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,
                                           const ikt_objective_options *options);
 
+/* LOCAL. Gathers of positions use 32-bit numbers. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_objective_check_rows(ikt_context *ctx, int64_t rows, int q);
+
 /* COLLECTIVE. An objective of the kind, all positions zero.
  *   inputs   with everything that kind->needs names; its options are resolved
  * Errors: IKT_ERR_RESOURCE; *out is empty then. */
@@ -290,5 +292,8 @@ ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_kind *kind
 
 /* LOCAL. Frees what create made; accepts an empty struct. */
 void ikt_objective_destroy(ikt_objective *objective);
+
+/* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
+double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
 
 #endif

@@ -2,7 +2,7 @@
 #include "objective/regulariser.h"
 
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "config/value.h"
 #include "spectral/spectrum.h"
 

@@ -19,15 +19,13 @@
 #include <stdio.h>
 
 #include "affinity/dense.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "kernelsum/pairs.h"
 #include "objective/objective.h"
-
-static const char purpose[] = "distances";
 
 typedef struct {
     ikt_context *ctx;
@@ -45,7 +43,7 @@ typedef struct {
 static ikt_status fill(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_dense *out) {
     const ikt_features *features = inputs->features;
     const ikt_rows *rows = &inputs->rows;
-    float *x = NULL;
+    float *x IKT_AT_END(ikt_free) = NULL;
     if (!features) {
         const ikt_scorer scorer = ikt_scorer_codes(inputs->codes, rows);
         return ikt_dense_fill(ctx, &scorer, out);
@@ -56,13 +54,11 @@ static ikt_status fill(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt
             ikt_features_copy(features, i, out->value + i * out->stride);
         return IKT_OK;
     }
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * features->d, sizeof *x, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &x, rows->count * features->d, sizeof *x, "distances"));
     for (int64_t i = 0; i < rows->count; i++)
         ikt_features_copy(features, i, x + i * features->d);
     const ikt_scorer scorer = ikt_scorer_rows(features->metric, x, features->d, rows);
-    const ikt_status st = ikt_dense_fill(ctx, &scorer, out);
-    ikt_free(&x);
-    return st;
+    return ikt_dense_fill(ctx, &scorer, out);
 }
 
 /* COLLECTIVE. From squares to distances over their mean, and what is summed of them. */
@@ -253,17 +249,15 @@ static void destroy(ikt_objective *objective) {
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const int64_t rows = inputs->rows.count, own = inputs->q * rows;
     state *s = NULL;
-    ikt_status st = ikt_alloc(ctx, &s, 1, sizeof *s, "layout");
+    IKT_TRY(ikt_alloc_all(ctx, &s, 1, sizeof *s, "layout"));
     out->self = s;
-    if (st == IKT_OK) {
-        *s = (state){.ctx = ctx, .isa = ikt_cpu_isa()};
-        st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &s->replica);
-    }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->weight, rows, sizeof *s->weight, "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->y, own, sizeof *s->y, "layout");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->along, own, sizeof *s->along, "layout");
-    if (st == IKT_OK) out->y = s->y;
-    IKT_TRY(ikt_agree(ctx, st));
+    *s = (state){.ctx = ctx, .isa = ikt_cpu_isa()};
+    IKT_ARRAYS(held, ctx, "layout");
+    held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &s->replica);
+    s->weight = ikt_claim_kept(&held, rows, sizeof *s->weight);
+    out->y = s->y = ikt_claim_kept(&held, own, sizeof *s->y);
+    s->along = ikt_claim_kept(&held, own, sizeof *s->along);
+    IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(fill(ctx, inputs, &s->distance));
     return scale(s);
 }

@@ -1,11 +1,16 @@
 /* TriMap as an objective. See trimap.h. */
 #include "objective/trimap.h"
-#include "base/arrays.h"
 
 #include <math.h>
+#include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "base/timer.h"
 #include "kernelsum/replica.h"
+#include "sampled/fixed_triplets.h"
 
 /* Three times the steps of the published program, which are 0.05 on the whole gradient (it writes
  * 0.1 and takes half of it): rows of large sets arrive within 400 iterations, and small sets get
@@ -80,18 +85,7 @@ static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape 
 }
 
 ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q, const float *y) {
-    double most[2 * IKT_DIMENSIONS_MOST];
-    bool has_extent = false;
-    for (int c = 0; c < 2 * q; c++)
-        most[c] = -INFINITY;
-    for (int64_t e = 0; e < q * rows->count; e++) {
-        most[2 * (e % q)] = fmax(most[2 * (e % q)], (double)y[e]);
-        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -(double)y[e]);
-    }
-    ikt_max_f64(ctx, most, 2 * q);
-    for (int c = 0; c < q; c++)
-        has_extent = has_extent || most[2 * c] + most[2 * c + 1] > 0;
-    if (has_extent) return IKT_OK;
+    if (ikt_map_width(ctx, y, q, rows->count) > 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "all rows start in one place, where the gradient of TriMap is zero: choose "
                     "another layout.init");
@@ -132,3 +126,142 @@ const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
                                                  .evaluate = evaluate,
                                                  .describe = describe,
                                                  .memory = memory};
+
+/* TriMap with triplets that are drawn once (sampled/fixed_triplets.h): the reference.
+ *
+ * Each row adds up, in double precision, what all triplets that it takes part in do to it, in one
+ * order: as i, as j, as k, each by ascending (i, place). The value is the mean loss over all of
+ * them. */
+
+/* Rows from which on a second thread is worth waking. */
+static const int64_t parallel_rows = 256;
+
+typedef struct {
+    const ikt_trimap_way *way;
+    ikt_context *ctx;
+    ikt_objective_inputs inputs;
+    ikt_fixed_triplets triplets;
+    ikt_replica all; /* positions of all rows */
+    float *y;        /* [own rows * q] */
+    float *force;    /* [own rows * q] */
+} fixed_state;
+
+static ikt_status fixed_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                               ikt_similarity *similarity, ikt_neighbours *lists,
+                               ikt_objective *out) {
+    const int64_t coordinates = inputs->q * inputs->rows.count;
+    fixed_state *t = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "triplets"));
+    out->self = t;
+    *t = (fixed_state){.way = &ikt_trimap_fixed, .ctx = ctx, .inputs = *inputs};
+    IKT_ARRAYS(held, ctx, "layout");
+    out->y = t->y = ikt_claim_kept(&held, coordinates, sizeof *t->y);
+    t->force = ikt_claim_kept(&held, coordinates, sizeof *t->force);
+    if (held.status == IKT_OK)
+        held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->all);
+    IKT_TRY(ikt_arrays_agree(&held));
+    return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.own.triplet,
+                                   inputs->options.seed, &t->triplets);
+}
+
+static void fixed_destroy(ikt_objective *objective) {
+    fixed_state *t = objective->self;
+    ikt_fixed_triplets_destroy(&t->triplets);
+    ikt_replica_destroy(&t->all);
+    ikt_free_all(&t->y, &t->force, &t);
+}
+
+/* y_a - y_b; returns its square. */
+static double between(const fixed_state *t, int64_t a, int64_t b,
+                      double along[IKT_DIMENSIONS_MOST]) {
+    double square = 0;
+    for (int c = 0; c < t->inputs.q; c++) {
+        along[c] = (double)t->all.at[c][a] - (double)t->all.at[c][b];
+        square += along[c] * along[c];
+    }
+    return square;
+}
+
+/* What one triplet does to row r, which has that role in it; returns its loss. */
+static double add_triplet(const fixed_state *t, ikt_triplet_role role, int64_t r,
+                          const ikt_triplet_entry *entry, double sum[IKT_DIMENSIONS_MOST]) {
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
+    const ikt_triplet_rule rule = {s->t, s->t_prime};
+    const int64_t i = role == IKT_AS_ANCHOR ? r : entry->first;
+    const int64_t j = role == IKT_AS_ANCHOR ? entry->first
+                      : role == IKT_AS_NEAR ? r
+                                            : entry->second;
+    const int64_t k = role == IKT_AS_FAR ? r : entry->second;
+    double u[IKT_DIMENSIONS_MOST], v[IKT_DIMENSIONS_MOST];
+    const double u_square = between(t, i, j, u), v_square = between(t, i, k, v);
+    const ikt_triplet_terms terms = ikt_triplet(&rule, u_square, v_square);
+    const double w = (double)entry->weight;
+    for (int c = 0; c < t->inputs.q; c++) {
+        const double pull = w * terms.c_j * u[c], push = w * terms.c_k * v[c];
+        sum[c] += role == IKT_AS_ANCHOR ? pull - push : role == IKT_AS_NEAR ? -pull : push;
+    }
+    return w * terms.loss;
+}
+
+/* The force on own row i; returns the loss of the triplets that it is the anchor of. */
+static double add_row(const fixed_state *t, int64_t i) {
+    const int64_t row = t->inputs.rows.first + i;
+    double sum[IKT_DIMENSIONS_MOST] = {0}, loss = 0;
+    for (int role = 0; role < IKT_TRIPLET_ROLES; role++) {
+        const ikt_triplet_list *list = &t->triplets.as[role];
+        for (int64_t e = list->start[i]; e < list->start[i + 1]; e++) {
+            const double one = add_triplet(t, (ikt_triplet_role)role, row, list->entry + e, sum);
+            if (role == IKT_AS_ANCHOR) loss += one;
+        }
+    }
+    for (int c = 0; c < t->inputs.q; c++)
+        t->force[t->inputs.q * i + c] = (float)sum[c];
+    return loss;
+}
+
+static ikt_status fixed_evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                                 ikt_gradient *gradient, ikt_objective_terms *terms) {
+    const fixed_state *t = objective->self;
+    const ikt_rows *rows = &t->inputs.rows;
+    ikt_exact_sum sum = {{0}, 0, 0};
+    if (iteration == 0) IKT_TRY(ikt_trimap_check_start(t->ctx, rows, t->inputs.q, t->y));
+    ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
+    ikt_replica_fill(t->ctx, rows, t->y, &t->all);
+    ikt_stage_end(t->ctx, IKT_STAGE_HALO);
+    ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
+#pragma omp parallel num_threads(ikt_threads(t->ctx)) if (rows->count >= parallel_rows)
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < rows->count; i++)
+            ikt_exact_sum_add(&mine, add_row(t, i));
+#pragma omp critical(ikt_fixed_loss)
+        ikt_exact_sum_merge(&sum, &mine);
+    }
+    ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
+    if (want_value) ikt_exact_sum_reduce(t->ctx, &sum, 1);
+    *gradient = (ikt_gradient){t->force, t->force, 1, 0};
+    *terms = (ikt_objective_terms){
+        .value = want_value ? ikt_exact_sum_value(&sum) / (double)t->triplets.drawn : NAN};
+    return IKT_OK;
+}
+
+static void fixed_describe(const ikt_objective *objective, char *text, size_t size) {
+    const fixed_state *t = objective->self;
+    const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
+    snprintf(text, size, "%lld triplets a row, drawn once",
+             (long long)(s->neighbours * s->outliers + s->random));
+}
+
+static int64_t fixed_memory(const ikt_objective_shape *shape) {
+    const int64_t n_local = shape->rows.count, q = shape->q;
+    const int64_t row_bytes =
+        shape->columns > 0 ? 4 * shape->columns + 4 : ikt_codes_memory(1, shape->psi, shape->t);
+    return ikt_fixed_triplets_memory(n_local, &shape->options.own.triplet) +
+           ikt_replica_memory(&shape->rows, shape->q) +
+           n_local * (2 * q * (int64_t)sizeof(float) + row_bytes) +
+           shape->options.own.triplet.neighbours * 8 * n_local;
+}
+
+const ikt_trimap_way ikt_trimap_fixed = {fixed_create, fixed_destroy, fixed_evaluate,
+                                         fixed_describe, fixed_memory};

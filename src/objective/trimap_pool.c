@@ -16,13 +16,12 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/trimap.h"
-#include "objective/trimap_value.h"
 #include "sampled/near_edges.h"
 #include "sampled/pool.h"
 #include "sampled/tile_forces.h"
@@ -62,6 +61,7 @@ typedef struct {
     float *y;     /* [(own rows + ghosts) * q] */
     float *force; /* [own rows * q]: of far rows and of edges that begin there */
     float *ends;  /* the same: of edges that end there */
+    ikt_arrays held;
 } state;
 
 /* --- making and destroying -------------------------------------------------------------------- */
@@ -76,25 +76,24 @@ static int64_t space_of(const ikt_triplet_settings *s, int q, int64_t row_bytes)
 
 static ikt_status allocate(state *t) {
     ikt_context *ctx = t->ctx;
+    ikt_arrays *held = &t->held;
     const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
     const int64_t n_local = t->inputs.rows.count, q = t->inputs.q, m = s->neighbours;
     const int64_t rows = n_local + t->edges.n_ghost, far = t->edges.tiles * EPOCHS * s->far_rows;
     const size_t number = sizeof(float);
-    if (q * rows > INT32_MAX)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "%lld own and boundary rows in %d dimensions are too many for a rank: use "
-                        "more ranks",
-                        (long long)rows, t->inputs.q);
+    IKT_TRY(ikt_objective_check_rows(ctx, rows, t->inputs.q));
     t->space_bytes = space_of(s, t->inputs.q, (int64_t)t->similarity.row_bytes);
-    IKT_TRY(ikt_alloc(ctx, &t->payload, EPOCHS * s->pool_rows, t->similarity.bytes, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->pool_d, EPOCHS * s->pool_rows * m, number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->pool_at, s->pool_rows * (q + m), number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->far, far, sizeof *t->far, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->far_d, far * IKT_TILE, number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->space, ikt_threads(ctx) * t->space_bytes, 1, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, number, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->force, q * n_local, number, "layout"));
-    return ikt_alloc(ctx, &t->ends, q * n_local, number, "layout");
+    t->payload = ikt_claim(held, EPOCHS * s->pool_rows, t->similarity.bytes);
+    t->pool_d = ikt_claim(held, EPOCHS * s->pool_rows * m, number);
+    t->pool_at = ikt_claim(held, s->pool_rows * (q + m), number);
+    t->far = ikt_claim(held, far, sizeof *t->far);
+    t->far_d = ikt_claim(held, far * IKT_TILE, number);
+    t->space = ikt_claim(held, ikt_threads(ctx) * t->space_bytes, 1);
+    held->purpose = "layout";
+    t->y = ikt_claim(held, q * rows, number);
+    t->force = ikt_claim(held, q * n_local, number);
+    t->ends = ikt_claim(held, q * n_local, number);
+    return held->status;
 }
 
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
@@ -108,26 +107,23 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                  .ctx = ctx,
                  .inputs = *inputs,
                  .similarity = *similarity,
-                 .batch = -1};
+                 .batch = -1,
+                 .held = ikt_arrays_of(ctx, purpose)};
     *similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
     ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, inputs->q, lists, &t->edges);
     ikt_neighbours_destroy(lists);
-    if (st == IKT_OK)
-        st = ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
-                                     &t->edges, &t->value);
-    if (st == IKT_OK) st = ikt_similarity_check(ctx, t->value.most);
-    if (st == IKT_OK) {
-        for (int e = 0; e < EPOCHS && st == IKT_OK; e++)
-            st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
-                                 &t->pool[e]);
-        if (st == IKT_OK) st = allocate(t);
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK)
-        st = ikt_halo_create(ctx, &inputs->rows, t->edges.ghost_row, t->edges.n_ghost, inputs->q,
-                             &t->halo);
+    IKT_TRY(st);
+    IKT_TRY(ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
+                                    &t->edges, &t->value));
+    IKT_TRY(ikt_similarity_check(ctx, t->value.most));
+    for (int e = 0; e < EPOCHS && st == IKT_OK; e++)
+        st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
+                             &t->pool[e]);
+    if (st == IKT_OK) st = allocate(t);
+    IKT_TRY(ikt_agree(ctx, st));
     out->y = t->y;
-    return st;
+    return ikt_halo_create(ctx, &inputs->rows, t->edges.ghost_row, t->edges.n_ghost, inputs->q,
+                           &t->halo);
 }
 
 static void destroy(ikt_objective *objective) {
@@ -138,8 +134,8 @@ static void destroy(ikt_objective *objective) {
     for (int e = 0; e < EPOCHS; e++)
         ikt_pool_destroy(&t->pool[e]);
     ikt_halo_destroy(&t->halo);
-    ikt_free_all(&t->payload, &t->pool_d, &t->pool_at, &t->far, &t->far_d, &t->space, &t->y,
-                 &t->force, &t->ends, &t);
+    ikt_arrays_free(&t->held);
+    ikt_free(&t);
 }
 
 /* --- the pool --------------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
-/* The value of TriMap by a sample. See trimap_value.h. */
-#include "objective/trimap_value.h"
+/* The value of TriMap by a sample. See trimap.h. */
+#include "objective/trimap.h"
 
 #include <math.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "kernelsum/replica.h"
 
 enum { SAMPLE = 4096, FAR = IKT_TRIMAP_VALUE_FAR, PAIRS = FAR / 2 };
@@ -45,33 +45,28 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
                                    const ikt_triplet_settings *settings, const ikt_similarity *s,
                                    const ikt_near_edges *edges, ikt_trimap_value *out) {
     const int64_t size = sample_of(rows), m = settings->neighbours;
-    char *payload = NULL;
-    void *scratch = NULL;
     *out = (ikt_trimap_value){.settings = *settings};
-    ikt_status st = ikt_pool_create(ctx, rows, size, 1, seed, IKT_RNG_VALUE, &out->pool);
-    if (st == IKT_OK) ikt_pool_draw(&out->pool, 0);
-    const int64_t count = st == IKT_OK ? out->pool.count : 0;
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->far, count * FAR, sizeof *out->far, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->l, count * FAR * m, sizeof *out->l, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->l_random, count * PAIRS, sizeof *out->l_random, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->y, size * q, sizeof *out->y, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &payload, size, s->bytes, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &scratch, ikt_similarity_scratch(s), 1, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t a = 0; a < count; a++) {
-            const int64_t place = out->pool.first + a;
-            ikt_similarity_payload(s, out->pool.row[place] - rows->first,
-                                   payload + (size_t)place * s->bytes);
-            ikt_pool_far(&out->pool, place, FAR, out->far + a * FAR);
-        }
-        ikt_pool_gather(&out->pool, s->bytes, payload);
-        find_l(s, edges, payload, scratch, out);
-        ikt_max_f64(ctx, &out->most, 1);
+    IKT_ARRAYS(held, ctx, purpose);
+    held.status = ikt_pool_create(ctx, rows, size, 1, seed, IKT_RNG_VALUE, &out->pool);
+    if (held.status == IKT_OK) ikt_pool_draw(&out->pool, 0);
+    const int64_t count = held.status == IKT_OK ? out->pool.count : 0;
+    out->far = ikt_claim_kept(&held, count * FAR, sizeof *out->far);
+    out->l = ikt_claim_kept(&held, count * FAR * m, sizeof *out->l);
+    out->l_random = ikt_claim_kept(&held, count * PAIRS, sizeof *out->l_random);
+    out->y = ikt_claim_kept(&held, size * q, sizeof *out->y);
+    char *payload = ikt_claim(&held, size, s->bytes);
+    void *scratch = ikt_claim(&held, ikt_similarity_scratch(s), 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t a = 0; a < count; a++) {
+        const int64_t place = out->pool.first + a;
+        ikt_similarity_payload(s, out->pool.row[place] - rows->first,
+                               payload + (size_t)place * s->bytes);
+        ikt_pool_far(&out->pool, place, FAR, out->far + a * FAR);
     }
-    ikt_free_all(&payload, &scratch);
-    return st;
+    ikt_pool_gather(&out->pool, s->bytes, payload);
+    find_l(s, edges, payload, scratch, out);
+    ikt_max_f64(ctx, &out->most, 1);
+    return IKT_OK;
 }
 
 void ikt_trimap_value_destroy(ikt_trimap_value *v) {

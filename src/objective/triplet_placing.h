@@ -25,7 +25,7 @@
 
 #include "base/status.h"
 #include "neighbours/neighbours.h"
-#include "sampled/triplet_settings.h"
+#include "sampled/triplet.h"
 
 /* The old points; lent. */
 typedef struct {

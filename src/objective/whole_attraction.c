@@ -5,11 +5,10 @@
 
 #include <omp.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/timer.h"
-#include "base/transfer.h"
-#include "objective/whole_block.h"
+#include "objective/whole_draw.h"
 
 /* Partitionings whose forces are kept until all of them are there, to be added in one order; cells
  * beyond so many rows have their blocks shared among the threads. */
@@ -65,6 +64,7 @@ struct ikt_whole_attraction {
     uint32_t *come;                /* [most_coming] items by partitioning, then rank */
     int64_t come_first[ROUND + 1]; /* where those of each partitioning begin */
     int64_t come_higher[ROUND];    /* ... and those of higher ranks */
+    ikt_arrays held;
 };
 
 /* --- making and destroying -------------------------------------------------------------------- */
@@ -92,21 +92,19 @@ static ikt_status allocate_transfers(ikt_whole_attraction *a) {
         return ikt_fail(ctx, IKT_ERR_RESOURCE,
                         "a rank has too many rows for the whole kernel: use more ranks");
     const int64_t leaving = a->most_leaving, coming = a->most_coming;
-    IKT_TRY(ikt_alloc(ctx, &a->owner, a->whole->psi, sizeof *a->owner, purpose));
-
-    IKT_TRY(ikt_alloc(ctx, &a->place, ranks, sizeof *a->place, purpose));
-
-    IKT_TRY(ikt_alloc(ctx, &a->answers, leaving * q, sizeof *a->answers, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->answered, coming * q, sizeof *a->answered, purpose));
-
-    IKT_TRY(ikt_alloc(ctx, &a->come, coming, sizeof *a->come, purpose));
+    ikt_arrays *held = &a->held;
+    a->owner = ikt_claim(held, a->whole->psi, sizeof *a->owner);
+    a->place = ikt_claim(held, ranks, sizeof *a->place);
+    a->answers = ikt_claim(held, leaving * q, sizeof *a->answers);
+    a->answered = ikt_claim(held, coming * q, sizeof *a->answered);
+    a->come = ikt_claim(held, coming, sizeof *a->come);
     for (int k = 0; k < 2; k++) {
         round_rows *round = &a->round[k];
         round->first = a->whole->rows.count + k * coming;
-        IKT_TRY(ikt_alloc(ctx, &round->leaving, ranks, sizeof *round->leaving, purpose));
-        IKT_TRY(ikt_alloc(ctx, &round->coming, ranks, sizeof *round->coming, purpose));
-        IKT_TRY(ikt_alloc(ctx, &round->sent, leaving * item, sizeof *round->sent, purpose));
-        IKT_TRY(ikt_alloc(ctx, &round->sent_row, leaving, sizeof *round->sent_row, purpose));
+        round->leaving = ikt_claim(held, ranks, sizeof *round->leaving);
+        round->coming = ikt_claim(held, ranks, sizeof *round->coming);
+        round->sent = ikt_claim(held, leaving * item, sizeof *round->sent);
+        round->sent_row = ikt_claim(held, leaving, sizeof *round->sent_row);
         IKT_TRY(ikt_transfer_create(ctx, (size_t)item * sizeof(float), &round->there));
     }
     return ikt_transfer_create(ctx, (size_t)q * sizeof(float), &a->back);
@@ -127,25 +125,24 @@ static ikt_status allocate(ikt_whole_attraction *a) {
     ikt_context *ctx = a->ctx;
     const ikt_whole *w = a->whole;
     const int64_t n = w->rows.count, threads = ikt_threads(ctx), space = (2 * a->q + 1) * a->padded;
-    IKT_TRY(ikt_alloc(ctx, &a->order, w->t, sizeof *a->order, purpose));
-
-    IKT_TRY(ikt_alloc(ctx, &a->force, ROUND * n * a->q, sizeof *a->force, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->count, (a->parts + 2) * w->psi, sizeof *a->count, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->first, w->psi + 1, sizeof *a->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->space, threads * space, sizeof *a->space, purpose));
+    ikt_arrays *held = &a->held;
+    a->order = ikt_claim(held, w->t, sizeof *a->order);
+    a->force = ikt_claim(held, ROUND * n * a->q, sizeof *a->force);
+    a->count = ikt_claim(held, (a->parts + 2) * w->psi, sizeof *a->count);
+    a->first = ikt_claim(held, w->psi + 1, sizeof *a->first);
+    a->space = ikt_claim(held, threads * space, sizeof *a->space);
     if (ikt_size(ctx) > 1) IKT_TRY(allocate_transfers(a));
-    IKT_TRY(ikt_alloc(ctx, &a->item, (n + 2 * a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item,
-                      purpose));
-    return ikt_alloc(ctx, &a->member, n + a->most_coming / ROUND + AHEAD, sizeof *a->member,
-                     purpose);
+    a->item = ikt_claim(held, (n + 2 * a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item);
+    a->member = ikt_claim(held, n + a->most_coming / ROUND + AHEAD, sizeof *a->member);
+    return held->status;
 }
 
 ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attraction_setup *setup,
                                        ikt_whole_attraction **out) {
     const ikt_whole *w = setup->whole;
+    ikt_whole_attraction *a IKT_AT_END(ikt_whole_attraction_destroy) = NULL;
     *out = NULL;
-    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, purpose));
-    ikt_whole_attraction *a = *out;
+    IKT_TRY(ikt_alloc_all(ctx, &a, 1, sizeof *a, purpose));
     const int64_t most = setup->sampling.block > 3 ? setup->sampling.block : 3;
     *a = (ikt_whole_attraction){.ctx = ctx,
                                 .whole = w,
@@ -154,27 +151,20 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
                                 .kernel = setup->kernel,
                                 .isa = ikt_cpu_isa(),
                                 .parts = parts_of(w->rows.count, w->psi, ikt_threads(ctx)),
-                                .padded = padded_block(most < w->largest ? most : w->largest)};
-    const ikt_status st = ikt_agree(ctx, allocate(a));
-
-    if (st != IKT_OK) ikt_whole_attraction_destroy(out);
-    return st;
+                                .padded = padded_block(most < w->largest ? most : w->largest),
+                                .held = ikt_arrays_of(ctx, purpose)};
+    IKT_TRY(ikt_agree(ctx, allocate(a)));
+    return ikt_give(out, a);
 }
 
 void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     ikt_whole_attraction *a = *attraction;
     if (!a) return;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++)
         ikt_transfer_destroy(&a->round[k].there);
-        ikt_free_all(&a->round[k].leaving, &a->round[k].coming, &a->round[k].sent,
-                     &a->round[k].sent_row);
-    }
     ikt_transfer_destroy(&a->back);
-    ikt_free(&a->order);
-
-    ikt_free_all(&a->force, &a->count, &a->first, &a->member, &a->space, &a->owner, &a->place);
-
-    ikt_free_all(&a->answers, &a->answered, &a->item, &a->come, attraction);
+    ikt_arrays_free(&a->held);
+    ikt_free(attraction);
 }
 
 /* --- rows on their way to the rank that computes their cell ----------------------------------- */

@@ -3,7 +3,7 @@
  *
  * Method: an iteration takes some partitionings (whole_draw.h). For each the rows are grouped by
  * cell, by a counting sort that keeps their order; large cells are cut into blocks, and pairs
- * within blocks are summed (whole_block.h). Cells with rows on several ranks are computed by one of
+ * within blocks are summed (whole_draw.h). Cells with rows on several ranks are computed by one of
  * them, which is sent the positions of the others' rows and sends forces back. A row gets one force
  * from each partitioning; they are added in the order of the draw.
  * Advantage: n m b pairs an iteration for m partitionings and blocks of b rows, whatever the sizes

@@ -17,11 +17,10 @@ ikt_status ikt_compared_rows(ikt_context *ctx, ikt_dataset *data, const ikt_rows
                              const ikt_order *order, ikt_features *out);
 
 /* COLLECTIVE. All pairs of a matrix (input.graph): squares of distances, or D of similarities and
- * of probabilities as of the pairs of a graph (sampled/joined.h), which similarity 0 does not join.
- *   values   what the numbers are
- *   out      free with ikt_features_destroy in any case
- * Errors: IKT_ERR_DATA where the matrix is not symmetric, or a row has no similarity to another;
- * those of ikt_pairwise_check; IKT_ERR_RESOURCE. */
+ * of probabilities as of the pairs of a graph (sampled/features.h), which similarity 0 does not
+ * join. values   what the numbers are out      free with ikt_features_destroy in any case Errors:
+ * IKT_ERR_DATA where the matrix is not symmetric, or a row has no similarity to another; those of
+ * ikt_pairwise_check; IKT_ERR_RESOURCE. */
 ikt_status ikt_compared_matrix(ikt_context *ctx, const ikt_pairwise *pairs, ikt_edges values,
                                const ikt_rows *rows, ikt_features *out);
 

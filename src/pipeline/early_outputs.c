@@ -10,7 +10,6 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "dist/order.h"

@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "checkpoint/loop_parts.h"
 #include "objective/divergence.h"
 #include "pipeline/notes.h"

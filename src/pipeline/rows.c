@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/timer.h"
-#include "isolation/small_neighbourhoods.h"
+#include "isolation/settings.h"
 
 /* COLLECTIVE. Opens isolation.model_from. */
 static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "io/convert/table_writer.h"
@@ -108,13 +108,14 @@ static double rate_of(ikt_context *ctx, bench_thread *thread, double (*work)(ben
     return best;
 }
 
-static ikt_status make_thread(ikt_context *ctx, const ikt_codes_kernel *kernel,
+static ikt_status make_thread(ikt_arrays *held, const ikt_codes_kernel *kernel,
                               const uint8_t *bytes, int number, bench_thread *t) {
-    IKT_TRY(ikt_alloc(ctx, &t->number, NUMBERS, sizeof *t->number, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->index, GATHERED, sizeof *t->index, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->distance, SIDE * SIDE, sizeof *t->distance, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->equal, SIDE * SIDE, sizeof *t->equal, purpose));
-    IKT_TRY(ikt_row_tile_create(ctx, kernel, WIDE_COLUMNS, &t->tile));
+    t->number = ikt_claim(held, NUMBERS, sizeof *t->number);
+    t->index = ikt_claim(held, GATHERED, sizeof *t->index);
+    t->distance = ikt_claim(held, SIDE * SIDE, sizeof *t->distance);
+    t->equal = ikt_claim(held, SIDE * SIDE, sizeof *t->equal);
+    ikt_row_tile_create(held, kernel, WIDE_COLUMNS, &t->tile);
+    IKT_TRY(held->status);
     for (int64_t i = 0; i < NUMBERS; i++)
         t->number[i] = (double)(i % 7);
     for (int64_t e = 0; e < GATHERED; e++)
@@ -126,52 +127,33 @@ static ikt_status make_thread(ikt_context *ctx, const ikt_codes_kernel *kernel,
 static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, false, ikt_cpu_isa());
     const int threads = ikt_threads(ctx);
-    bench_thread *thread = NULL;
-    float *packed = NULL;
-    uint8_t *bytes = NULL;
-    char *memory = NULL;
     int64_t index[CENTRES];
     ikt_centres centres;
-    ikt_status st = ikt_alloc(ctx, &thread, threads, sizeof *thread, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &packed, ikt_packed_floats(SIDE, COLUMNS), sizeof *packed, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &bytes, CENTRES * WIDE_COLUMNS, 1, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &memory, ikt_centres_bytes(kernel, CENTRES, WIDE_COLUMNS), 1, purpose);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < CENTRES * WIDE_COLUMNS; i++)
-            bytes[i] = (uint8_t)(31 * i + i / 251);
-        for (int64_t c = 0; c < CENTRES; c++)
-            index[c] = c;
-        ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
-        ikt_centres_fill(kernel, &centres, bytes, index, NULL);
-    }
-    for (int i = 0; i < threads && st == IKT_OK; i++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    bench_thread *thread = ikt_claim(&held, threads, sizeof *thread);
+    float *packed = ikt_claim(&held, ikt_packed_floats(SIDE, COLUMNS), sizeof *packed);
+    uint8_t *bytes = ikt_claim(&held, CENTRES * WIDE_COLUMNS, 1);
+    char *memory = ikt_claim(&held, ikt_centres_bytes(kernel, CENTRES, WIDE_COLUMNS), 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < CENTRES * WIDE_COLUMNS; i++)
+        bytes[i] = (uint8_t)(31 * i + i / 251);
+    for (int64_t c = 0; c < CENTRES; c++)
+        index[c] = c;
+    ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
+    ikt_centres_fill(kernel, &centres, bytes, index, NULL);
+    for (int i = 0; i < threads && held.status == IKT_OK; i++) {
         thread[i] = (bench_thread){.packed = packed, .centres = &centres};
-        st = make_thread(ctx, kernel, bytes, i, &thread[i]);
+        held.status = make_thread(&held, kernel, bytes, i, &thread[i]);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        out->compares = rate_of(ctx, thread, compares) / 1e9;
-        out->bytes = rate_of(ctx, thread, byte_coordinates) / 1e9;
-        out->gathers = rate_of(ctx, thread, gathers) / 1e6;
-        for (int i = 0; i < threads; i++) /* the other numbers are denormal as floats */
-            for (int64_t e = 0; e < SIDE * COLUMNS; e++)
-                ((float *)thread[i].number)[e] = (float)(e % 7);
-        out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
-    }
-    for (int i = 0; thread && i < threads; i++) {
-        ikt_free(&thread[i].number);
-        ikt_free(&thread[i].index);
-        ikt_free(&thread[i].distance);
-        ikt_free(&thread[i].equal);
-        ikt_row_tile_destroy(&thread[i].tile);
-    }
-    ikt_free(&thread);
-    ikt_free(&packed);
-    ikt_free(&bytes);
-    ikt_free(&memory);
-    return st;
+    IKT_TRY(ikt_arrays_agree(&held));
+    out->compares = rate_of(ctx, thread, compares) / 1e9;
+    out->bytes = rate_of(ctx, thread, byte_coordinates) / 1e9;
+    out->gathers = rate_of(ctx, thread, gathers) / 1e6;
+    for (int i = 0; i < threads; i++) /* the other numbers are denormal as floats */
+        for (int64_t e = 0; e < SIDE * COLUMNS; e++)
+            ((float *)thread[i].number)[e] = (float)(e % 7);
+    out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
+    return IKT_OK;
 }
 
 /* The transforms of a sum over points at random, by the clock of their stage. */

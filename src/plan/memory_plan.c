@@ -5,7 +5,7 @@
 #include "affinity/dense.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
@@ -15,11 +15,11 @@
 #include "metric/metric.h"
 #include "neighbours/exact.h"
 #include "neighbours/fine.h"
-#include "neighbours/fisher_near.h"
+#include "neighbours/fisher_search.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
 #include "objective/triplet_placing.h"
-#include "sampled/joined.h"
+#include "sampled/features.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };

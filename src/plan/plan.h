@@ -1,7 +1,7 @@
 /* What a run would take, before it is run: memory, and time and transfers stage by stage.
  *
  * Method: what each stage does follows from the workload: its operations, by what they cost in the
- * machine's few basic rates, and the transfers that base/stage.h would count. Advantage: says
+ * machine's few basic rates, and the transfers that base/timer.h would count. Advantage: says
  * what a stage costs and why; nothing is fitted to whole runs, so the parts stay true when
  * settings, ranks or machines change. Disadvantage: what depends on the values of the data (how
  * large the map grows, how many neighbours are on other ranks) is taken as usual (workload.c).
@@ -121,7 +121,7 @@ ikt_status ikt_memory_plan_fits(ikt_context *ctx, const ikt_memory_plan *plan);
 /* Of the rank that has most to do. */
 typedef struct {
     double seconds;     /* transfers included */
-    double bytes_sent;  /* payload, as in base/stage.h */
+    double bytes_sent;  /* payload, as in base/timer.h */
     double messages;    /* sent, point to point */
     double collectives; /* calls */
 } ikt_cost;

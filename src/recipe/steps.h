@@ -9,7 +9,7 @@
 #ifndef IKT_RECIPE_STEPS_H
 #define IKT_RECIPE_STEPS_H
 
-#include "base/stage.h"
+#include "base/timer.h"
 #include "recipe/facts.h"
 
 typedef enum {

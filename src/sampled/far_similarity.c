@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "isolation/similarity.h"
 #include "sampled/pool.h"
 
@@ -20,7 +20,7 @@ static const char purpose[] = "triplets";
 static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int64_t from,
                               int64_t to, ikt_similarity *s) {
     ikt_exact_sum sum = {{0}, 0, 0};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->scale, s->rows.count, sizeof *s->scale, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &s->scale, s->rows.count, sizeof *s->scale, purpose));
     for (int64_t i = 0; i < s->rows.count; i++) {
         const double scale = ikt_scale_of(lists->score + i * lists->k, lists->k, from, to);
         s->scale[i] = (float)scale;
@@ -53,7 +53,7 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
     out->scorer = ikt_scorer_codes(codes, rows);
     out->row_bytes = out->bytes = (size_t)out->scorer.row_bytes;
     const int64_t t = codes->t;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->of_score, t + 1, sizeof *out->of_score, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &out->of_score, t + 1, sizeof *out->of_score, purpose));
     for (int64_t differing = 0; differing <= t; differing++)
         out->of_score[differing] = (float)log((double)(1 + t) / (double)(1 + t - differing));
     return IKT_OK;
@@ -172,19 +172,17 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
     if (s->is_joined) return take_joined(ctx, s, m, out);
     const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
-    ikt_row_set set = {0};
-    float *scale = NULL, *d = NULL;
+    ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
+    ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = {0};
+    float *scale IKT_AT_END(ikt_free) = NULL, *d IKT_AT_END(ikt_free) = NULL;
     int64_t near = 0; /* rows that have any similarity to another */
     *out = (ikt_neighbours){0};
-    ikt_status st =
-        s->scale ? ikt_scales_fetch(ctx, &s->rows, lists->row, n_local * k, s->scale, &set, &scale)
-                 : IKT_OK;
-    if (st == IKT_OK) {
-        st = ikt_neighbours_create(ctx, &s->rows, m, out);
-        if (st == IKT_OK) st = ikt_alloc(ctx, &d, k, sizeof *d, purpose);
-        st = ikt_agree(ctx, st);
-    }
-    for (int64_t i = 0; i < n_local && st == IKT_OK; i++) {
+    if (s->scale)
+        IKT_TRY(ikt_scales_fetch(ctx, &s->rows, lists->row, n_local * k, s->scale, &set, &scale));
+    ikt_status st = ikt_neighbours_create(ctx, &s->rows, m, &made);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &d, k, sizeof *d, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < n_local; i++) {
         for (int64_t e = 0; e < k; e++) {
             const uint32_t row = lists->row[i * k + e];
             const int64_t own = (int64_t)row - first;
@@ -196,17 +194,14 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                        ? ikt_features_number(s->features, i, row)
                        : d_of(s, lists->score[i * k + e], s->scale ? s->scale[i] : 1, other);
         }
-        take_least(lists->row + i * k, d, k, m, out->row + i * m, out->score + i * m);
-        near += !s->codes || out->score[i * m] < s->of_score[s->codes->t];
+        take_least(lists->row + i * k, d, k, m, made.row + i * m, made.score + i * m);
+        near += !s->codes || made.score[i * m] < s->of_score[s->codes->t];
     }
-    ikt_free_all(&d, &scale);
-    ikt_row_set_destroy(&set);
-    if (st == IKT_OK && ikt_sum_one(ctx, near) == 0)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "no row shares a cell of the Isolation kernel with any other, so that all "
-                      "triplets have weight 0: choose a smaller isolation.psi");
-    if (st != IKT_OK) ikt_neighbours_destroy(out);
-    return st;
+    if (ikt_sum_one(ctx, near) == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "no row shares a cell of the Isolation kernel with any other, so that all "
+                        "triplets have weight 0: choose a smaller isolation.psi");
+    return ikt_give(out, made);
 }
 
 /* --- far rows --------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  * partitionings in which both share a cell: no scale and no limit, and D is at most log(1 + t).
  * Any own row is compared with any row whose payload is here: its codes, or its numbers and scale,
  * or, where the rows are those of a matrix of all distances, its number and scale; where D of a
- * pair is known from a matrix of similarities or from a graph (joined.h), its number.
+ * pair is known from a matrix of similarities or from a graph (features.h), its number.
  */
 #ifndef IKT_SAMPLED_FAR_SIMILARITY_H
 #define IKT_SAMPLED_FAR_SIMILARITY_H
@@ -19,8 +19,7 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 #include "sampled/features.h"
-#include "sampled/joined.h"
-#include "sampled/scales.h"
+#include "sampled/triplet.h"
 
 typedef struct {
     ikt_rows rows;

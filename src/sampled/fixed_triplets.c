@@ -273,14 +273,12 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
     IKT_ARRAYS(held, ctx, purpose);
     d.own = ikt_claim_kept(&held, n_local, similarity->bytes);
     d.triplet = ikt_claim(&held, n_local * d.places, sizeof *d.triplet);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < n_local; i++)
-            ikt_similarity_payload(similarity, i, d.own + (size_t)i * similarity->bytes);
-        st = draw_all(&d);
-    }
-    ikt_free(&d.own);
-    IKT_TRY(st);
+    char *own IKT_AT_END(ikt_free) = d.own;
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < n_local; i++)
+        ikt_similarity_payload(similarity, i, own + (size_t)i * similarity->bytes);
+    IKT_TRY(draw_all(&d));
+    ikt_free(&own);
     IKT_TRY(weigh(&d));
     for (int role = 0; role < IKT_TRIPLET_ROLES; role++)
         IKT_TRY(list_role(&d, (ikt_triplet_role)role, &out->as[role]));

@@ -12,7 +12,7 @@
 #define IKT_SAMPLED_FIXED_TRIPLETS_H
 
 #include "sampled/far_similarity.h"
-#include "sampled/triplet_settings.h"
+#include "sampled/triplet.h"
 
 /* A triplet as one of its rows has it, which is left out. */
 typedef struct {

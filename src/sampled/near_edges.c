@@ -6,7 +6,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "sampled/pool.h"
 
 /* Rows of a block, whose forces stand together: some 200 KB, so that they stay in the second-level
@@ -71,14 +71,15 @@ static ikt_status exchange_cut(ikt_context *ctx, const ikt_neighbours *lists, ik
  *   set   receives them */
 static ikt_status find_ghosts(ikt_context *ctx, const ikt_neighbours *lists, ikt_near_edges *e,
                               ikt_row_set *set) {
-    uint32_t *row IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_row_set_create(ctx, e->rows.n, set));
     for (int64_t x = 0; x < e->rows.count * e->m; x++)
         if (!ikt_is_own(&e->rows, lists->row[x])) ikt_row_set_add(set, lists->row[x]);
     ikt_row_set_number(set);
     e->n_ghost = set->count;
-    IKT_TRY(ikt_alloc(ctx, &row, set->count, sizeof *row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &e->ghost_row, set->count, sizeof *e->ghost_row, purpose));
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *row = ikt_claim(&held, set->count, sizeof *row);
+    e->ghost_row = ikt_claim_kept(&held, set->count, sizeof *e->ghost_row);
+    IKT_TRY(held.status);
     ikt_row_set_list(set, row);
     for (int64_t g = 0; g < set->count; g++)
         e->ghost_row[g] = row[g];

@@ -23,6 +23,12 @@
 #define IKT_SAMPLED_TRIPLET_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "base/exact_sum.h"
+#include "base/status.h"
+#include "config/key.h"
+#include "dist/rows.h"
 
 typedef struct {
     double t;       /* 0 .. 10 */
@@ -60,5 +66,61 @@ double ikt_triplet_weight(ikt_triplet_weighing weighing, double l, double most);
 
 /* What L of random triplets is multiplied by. */
 #define IKT_TRIPLET_RANDOM_SHARE 0.1
+
+/* The scale of distances at each row: what TriMap divides them by (Zelnik-Manor & Perona 2004). */
+
+/* A scale below this share of the mean of all would be that of copies with some noise. */
+#define IKT_SCALE_LEAST 1e-3
+
+/* LOCAL, pure. The mean distance of a row to its nearest rows `from` to `to`, counted from 1 among
+ * those that are not at distance 0; where there are fewer, to the last of them; 0 without any.
+ *   square   [k] squared distances, ascending */
+double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to);
+
+/* COLLECTIVE. No scale is left below IKT_SCALE_LEAST of the mean of all: D would be without
+ * limit.
+ *   sum     of the scales of the own rows
+ *   whom    a row is equal to where its scale is 0, for the message
+ *   scale   [rows->count]
+ * Errors: IKT_ERR_DATA where all of them are 0. */
+ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
+                             const char *whom, float *scale);
+
+/* COLLECTIVE. The scales of the rows of other ranks that occur among some rows.
+ *   row      [count] global rows, own ones among them
+ *   scale    [rows->count] of the own rows
+ *   set      receives the rows of other ranks; destroy it in any case
+ *   others   receives their scales, by their numbers in the set; free it in any case
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
+                            int64_t count, const float *scale, ikt_row_set *set, float **others);
+
+/* The section `trimap`: which triplets there are, how they are weighed, and how they are drawn. */
+
+typedef enum { IKT_TRIPLETS_AUTO, IKT_TRIPLETS_FIXED, IKT_TRIPLETS_POOL } ikt_triplets_from;
+
+typedef struct {
+    int triplets;       /* ikt_triplets_from */
+    int64_t neighbours; /* m: near rows of a row */
+    int64_t outliers;   /* m': far rows for each of them */
+    int64_t random;     /* s: random triplets of a row */
+    int weights;        /* ikt_triplet_weighing */
+    double t, t_prime;
+    int64_t scale_from, scale_to; /* nearest rows whose mean distance is a row's scale */
+    int64_t pool_rows;            /* S, or IKT_AUTO_INT */
+    int64_t redraw;               /* R: iterations that a pool lasts */
+    int64_t far_rows;             /* f: rows of the pool that a tile looks at */
+} ikt_triplet_settings;
+
+extern const ikt_section ikt_triplet_section;
+
+/* SAME-ARGS. Replaces every "auto" by what suits n rows.
+ * Errors: IKT_ERR_USAGE where there are too few rows, or settings contradict each other. */
+ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *settings, int64_t n);
+
+/* LOCAL, pure. How long the lists should be that a row's m neighbours are chosen from: 50 rows more
+ * where distances are rescaled, so that the scales of other rows can change the order; for codes
+ * the length at which the search is measured. */
+int64_t ikt_triplet_lists(const ikt_triplet_settings *settings, bool has_distances);
 
 #endif

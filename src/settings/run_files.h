@@ -5,7 +5,7 @@
 #define IKT_SETTINGS_RUN_FILES_H
 
 #include "base/files.h"
-#include "base/stage.h"
+#include "base/timer.h"
 #include "settings/settings.h"
 
 /* LOCAL. Adds what a run of these settings reads: the configuration, data, labels, graph, the rows

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "cells/cells.h"
 #include "config/value.h"
-#include "isolation/centre_lists.h"
-#include "isolation/small_neighbourhoods.h"
+#include "isolation/centre_table.h"
+#include "isolation/settings.h"
 #include "settings/preset.h"
 
 /* A key has the name of its member. */

@@ -122,7 +122,7 @@ void ikt_settings_forget_job(ikt_run_settings *run);
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count);
 
 /* LOCAL, pure. Whether psi is automatic and may be larger than usual where rows have small
- * neighbourhoods (isolation/small_neighbourhoods.h): where cells are to be fine, up to as many rows
+ * neighbourhoods (isolation/settings.h): where cells are to be fine, up to as many rows
  * as let n/4 be psi. */
 bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse);
 

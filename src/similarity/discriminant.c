@@ -92,9 +92,11 @@ static ikt_status labellings_make(ikt_context *ctx, int64_t m, const int64_t *la
     IKT_TRY(ikt_alloc(ctx, &l->class_of, sets * m, sizeof *l->class_of, purpose));
     IKT_TRY(number_classes(ctx, label, l));
     const int64_t count = sets * l->responses * m;
-    IKT_TRY(ikt_alloc(ctx, &l->response, count, sizeof *l->response, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->solution, count, sizeof *l->solution, purpose));
-    IKT_TRY(ikt_alloc(ctx, &l->coordinate, count, sizeof *l->coordinate, purpose));
+    IKT_ARRAYS(held, ctx, purpose);
+    l->response = ikt_claim_kept(&held, count, sizeof *l->response);
+    l->solution = ikt_claim_kept(&held, count, sizeof *l->solution);
+    l->coordinate = ikt_claim_kept(&held, count, sizeof *l->coordinate);
+    IKT_TRY(held.status);
     for (int64_t p = 0; p < sets; p++) {
         int32_t *class_of = l->class_of + p * m;
         if (p > 0) {
@@ -185,7 +187,7 @@ static ikt_status solve(ikt_context *ctx, const labellings *l, const double *cen
     const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
     double *shifted IKT_AT_END(ikt_free) = NULL;
     bool is_definite = false;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose));
     if (ridge > 0)
         IKT_TRY(try_ridge(ctx, l, centred, ridge, alone_max, shifted, &is_definite, facts));
     if (!(ridge > 0))
@@ -234,26 +236,12 @@ static ikt_status make_weights(ikt_context *ctx, const labellings *l, int q, int
     return IKT_OK;
 }
 
-/* COLLECTIVE. The mean of the diagonal, in the order of the rows. */
-static double mean_eigenvalue_of(ikt_context *ctx, int64_t m, const double *centred,
-                                 double *diagonal) {
-    const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
-    double sum = 0;
-    memset(diagonal, 0, (size_t)m * sizeof *diagonal);
-    for (int64_t i = 0; i < share.count; i++)
-        diagonal[share.first + i] = centred[i * m + share.first + i];
-    ikt_sum_i64(ctx, (int64_t *)(void *)diagonal, m); /* one rank knows each; others add 0 */
-    for (int64_t i = 0; i < m; i++)
-        sum += diagonal[i];
-    return sum / (double)m;
-}
-
 ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m,
                                 const int64_t *label, int q, double ridge, uint64_t seed,
                                 int64_t alone_max, ikt_kernel_map *out,
                                 ikt_discriminant_facts *facts) {
     labellings l IKT_AT_END(labellings_destroy) = {.m = 0};
-    double *centred IKT_AT_END(ikt_free) = NULL;
+    double *centred IKT_AT_END(ikt_free) = NULL, mean;
     ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
     *out = (ikt_kernel_map){0};
     *facts = (ikt_discriminant_facts){.chance = 1};
@@ -265,7 +253,7 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
     for (int64_t c = 0; c < l.classes; c++)
         facts->chance -= pow((double)l.size[c] / (double)m, 2);
     IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
-    const double mean = mean_eigenvalue_of(ctx, m, centred, l.coordinate);
+    IKT_TRY(ikt_kernel_map_mean_eigenvalue(ctx, m, centred, &mean));
     IKT_TRY(!(ridge > 0) && !(mean > 0)
                 ? ikt_fail(ctx, IKT_ERR_DATA,
                            "kernel discriminant analysis: the mean eigenvalue of the centred "

@@ -51,13 +51,13 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t block = ikt_similarities_rows_most(s);
     double *k IKT_AT_END(ikt_free) = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &k, block * map->m, sizeof *k, purpose));
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_TRY(ikt_alloc_all(ctx, &k, block * map->m, sizeof *k, purpose));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_similarities_of_rows(s, at.first, at.count, k, NULL);
+        IKT_TRY(ikt_similarities_of_rows(s, at.first, at.count, k, NULL));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++) {
+        for (int64_t i = 0; i < at.count; i++) {
             const int64_t row = at.first - own.first + i;
             if (most)
                 find_most_similar(k + i * map->m, map->m, most->which + row,
@@ -65,7 +65,7 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
             place(map, k + i * map->m, y + row * map->q);
         }
     }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t m,
@@ -95,15 +95,15 @@ ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t 
     return ikt_give(centred, k);
 }
 
-/* COLLECTIVE. The sum of the diagonal, in the order of the rows. */
-static ikt_status trace_of(ikt_context *ctx, int64_t m, const double *centred, double *trace) {
+ikt_status ikt_kernel_map_mean_eigenvalue(ikt_context *ctx, int64_t m, const double *centred,
+                                          double *mean) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     double *own IKT_AT_END(ikt_free) = NULL, *all IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &own, share.count, sizeof *own, purpose));
     for (int64_t i = 0; i < share.count; i++)
         own[i] = centred[i * m + share.first + i];
     IKT_TRY(ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &all));
-    *trace = (double)m * mean_of(all, m);
+    *mean = mean_of(all, m);
     return IKT_OK;
 }
 
@@ -129,9 +129,10 @@ ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, 
     ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
     *out = (ikt_kernel_map){0};
     *facts = (ikt_kernel_pca_facts){.trace = 0};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &made.weight, q * m, sizeof(double), purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &made.weight, q * m, sizeof(double), purpose));
     IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
-    IKT_TRY(trace_of(ctx, m, centred, &facts->trace));
+    IKT_TRY(ikt_kernel_map_mean_eigenvalue(ctx, m, centred, &facts->trace));
+    facts->trace *= (double)m;
     IKT_TRY(ikt_eigen_selected(ctx, &share, centred, NULL, q, IKT_EIGEN_LARGEST, alone_max,
                                facts->value, made.weight));
     const double rounding = DBL_EPSILON * (double)m * bound_of(ctx, m, centred);

@@ -90,4 +90,9 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
 ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t m,
                                  ikt_kernel_map *map, double **centred);
 
+/* COLLECTIVE. The mean eigenvalue of a centred matrix, that of its diagonal in the order of the
+ * rows. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_kernel_map_mean_eigenvalue(ikt_context *ctx, int64_t m, const double *centred,
+                                          double *mean);
+
 #endif

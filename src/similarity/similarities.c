@@ -8,7 +8,6 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "data/missing.h"
 #include "isolation/similarity.h"

@@ -11,9 +11,84 @@
 #include "io/sources/pairwise.h"
 #include "io/sources/source_ops.h"
 #include "linalg/eigen.h"
-#include "similarity/definite.h"
+
+/* Eigenvalues and symmetry of similarities. */
+
+/* What counts as a negative eigenvalue and not as rounding, as a part of the largest magnitude. */
+static const double rounding = 1e-10;
 
 static const char purpose[] = "similarities";
+
+ikt_status ikt_matrix_symmetrise(ikt_context *ctx, const ikt_rows *rows, double *k) {
+    const int64_t n = rows->n, own = rows->count;
+    IKT_ARRAYS(held, ctx, purpose);
+    double *leave = ikt_claim(&held, own * n, sizeof *leave);
+    double *come = ikt_claim(&held, own * n, sizeof *come);
+    int64_t *counts = ikt_claim(&held, rows->ranks, sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    /* To each rank its columns of the own rows; from it, rows of the own columns. */
+    int64_t at = 0;
+    for (int rank = 0; rank < rows->ranks; rank++) {
+        const int64_t from = ikt_rows_first(rows, rank), width = ikt_rows_count(rows, rank);
+        counts[rank] = own * width;
+        for (int64_t i = 0; i < own; i++)
+            for (int64_t c = 0; c < width; c++)
+                leave[at++] = k[i * n + from + c];
+    }
+    ikt_exchange(ctx, leave, counts, come, counts, sizeof *come);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < own; i++)
+            k[i * n + j] = (k[i * n + j] + come[j * own + i]) / 2;
+    return IKT_OK;
+}
+
+/* What the matrix lacks of a definite one, along an eigenvector. */
+static double lack(const void *self, double value) {
+    return value < 0 ? *(const double *)self * -value : 0;
+}
+
+/* COLLECTIVE. K - lambda_min I. */
+static ikt_status shift(ikt_context *ctx, const ikt_rows *rows, int64_t alone_max, double *k,
+                        ikt_eigenvalues *found) {
+    const int64_t n = rows->n;
+    double *vector IKT_AT_END(ikt_free) = NULL;
+    *found = (ikt_eigenvalues){.negative = -1};
+    IKT_TRY(ikt_alloc_all(ctx, &vector, n, sizeof *vector, purpose));
+    IKT_TRY(ikt_eigen_selected(ctx, rows, k, NULL, 1, IKT_EIGEN_LEAST, alone_max, &found->least,
+                               vector));
+    for (int64_t i = 0; found->least < 0 && i < rows->count; i++)
+        k[i * n + rows->first + i] -= found->least;
+    return IKT_OK;
+}
+
+ikt_status ikt_eigenvalues_change(ikt_context *ctx, const ikt_rows *rows, ikt_spectrum_use kind,
+                                  int64_t alone_max, double *k, ikt_eigenvalues *found) {
+    const int64_t n = rows->n;
+    const double factor = kind == IKT_USE_FLIP ? 2 : 1;
+    double negative = 0, all = 0;
+    if (kind == IKT_USE_SHIFT) return shift(ctx, rows, alone_max, k, found);
+    *found = (ikt_eigenvalues){.negative = 0};
+    IKT_ARRAYS(held, ctx, purpose);
+    double *more = ikt_claim(&held, rows->count * n, sizeof *more);
+    double *values = ikt_claim(&held, n, sizeof *values);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_eigen_function(ctx, rows, k, lack, &factor, alone_max, values, more));
+    const double largest = fmax(fabs(values[0]), fabs(values[n - 1]));
+    found->most = values[0];
+    found->least = values[n - 1];
+    for (int64_t j = 0; j < n; j++) {
+        found->negative += values[j] < -rounding * largest;
+        negative += values[j] < 0 ? -values[j] : 0;
+        all += fabs(values[j]);
+    }
+    found->share = all > 0 ? negative / all : 0;
+    if (found->negative > 0) {
+        for (int64_t e = 0; e < rows->count * n; e++)
+            k[e] += more[e];
+        IKT_TRY(ikt_matrix_symmetrise(ctx, rows, k));
+    }
+    return IKT_OK;
+}
 
 /* --- a matrix that the ranks hold ------------------------------------------------------------- */
 
@@ -85,48 +160,53 @@ static ikt_status check_room(ikt_context *ctx, const ikt_pairwise *pairs, const 
                     ikt_source_name(pairs->source), needed / 1e9, left / 1e9);
 }
 
-/* COLLECTIVE. The matrix in memory, changed; takes *file over. */
-static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum_use spectrum,
-                       ikt_source **file, ikt_source **out) {
+/* Says what was done to the eigenvalues. */
+static void tell_change(ikt_context *ctx, const char *name, ikt_spectrum_use spectrum,
+                        const ikt_eigenvalues *found) {
     static const char *const done[] = {"", "clipped at 0", "turned positive", "shifted"};
-    ikt_eigenvalues found = {.negative = 0};
-    IKT_TRY(ikt_source_new(ctx, &held_ops, (*file)->format, ikt_source_name(*file), "", out));
-    held_self *h = (*out)->self;
-    h->rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
-    (*out)->n = (*out)->n_file = (*out)->d = pairs->n;
-    (*out)->type = (*out)->stored = IKT_TYPE_F64;
-    ikt_status st = check_room(ctx, pairs, &h->rows, spectrum);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &h->own, h->rows.count * pairs->n, sizeof *h->own, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, h->rows.count, &h->blocks);
-    if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, &h->rows, take_rows, h);
-    if (st == IKT_OK) st = ikt_matrix_symmetrise(ctx, &h->rows, h->own);
-    if (st == IKT_OK && spectrum != IKT_USE_RAW)
-        st = ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found);
-    if (st == IKT_OK && spectrum == IKT_USE_SHIFT)
+    if (spectrum == IKT_USE_SHIFT)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found.least), {0}},
-                        "%s: the least eigenvalue is %.4g%s", ikt_source_name(*out), found.least,
-                        found.least < 0 ? "; all are shifted by it" : "; nothing is shifted");
-    else if (st == IKT_OK && spectrum != IKT_USE_RAW)
+                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found->least), {0}},
+                        "%s: the least eigenvalue is %.4g%s", name, found->least,
+                        found->least < 0 ? "; all are shifted by it" : "; nothing is shifted");
+    else
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("negative", found.negative),
-                                           IKT_LOG_REAL("least_eigenvalue", found.least),
-                                           IKT_LOG_REAL("largest_eigenvalue", found.most),
-                                           IKT_LOG_REAL("negative_share", found.share),
+                        (ikt_log_number[]){IKT_LOG_INT("negative", found->negative),
+                                           IKT_LOG_REAL("least_eigenvalue", found->least),
+                                           IKT_LOG_REAL("largest_eigenvalue", found->most),
+                                           IKT_LOG_REAL("negative_share", found->share),
                                            {0}},
                         "%s: eigenvalues from %.4g to %.4g; %lld are negative, %.1f %% of the sum "
                         "of magnitudes, and are %s",
-                        ikt_source_name(*out), found.least, found.most, (long long)found.negative,
-                        100 * found.share, done[spectrum]);
-    if (st != IKT_OK) {
-        ikt_source_close(out);
-        return st;
+                        name, found->least, found->most, (long long)found->negative,
+                        100 * found->share, done[spectrum]);
+}
+
+/* COLLECTIVE. The matrix in memory, changed; takes *file over. */
+static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum_use spectrum,
+                       ikt_source **file, ikt_source **out) {
+    ikt_source *made IKT_AT_END(ikt_source_close) = NULL;
+    ikt_eigenvalues found = {.negative = 0};
+    IKT_TRY(ikt_source_new(ctx, &held_ops, (*file)->format, ikt_source_name(*file), "", &made));
+    held_self *h = made->self;
+    h->rows = ikt_rows_make(pairs->n, ikt_size(ctx), ikt_rank(ctx));
+    made->n = made->n_file = made->d = pairs->n;
+    made->type = made->stored = IKT_TYPE_F64;
+    ikt_status st = check_room(ctx, pairs, &h->rows, spectrum);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &h->own, h->rows.count * pairs->n, sizeof *h->own, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_row_blocks_create(ctx, h->rows.count, &h->blocks));
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, &h->rows, take_rows, h));
+    IKT_TRY(ikt_matrix_symmetrise(ctx, &h->rows, h->own));
+    if (spectrum != IKT_USE_RAW) {
+        IKT_TRY(
+            ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found));
+        tell_change(ctx, ikt_source_name(made), spectrum, &found);
     }
     h->from = *file;
     *file = NULL;
-    return IKT_OK;
+    return ikt_give(out, made);
 }
 
 /* --- what it is ------------------------------------------------------------------------------- */
@@ -156,23 +236,17 @@ ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char
     ikt_pairwise_numbers numbers;
     *out = NULL;
     IKT_TRY(ikt_source_open(ctx, file, dataset, 0, &source));
-    ikt_status st = check_shape(ctx, source);
+    IKT_TRY(check_shape(ctx, source));
     const ikt_pairwise pairs = {
         .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = true};
-    if (st == IKT_OK)
-        st = ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
-                                        &numbers);
-    if (st == IKT_OK && numbers.largest_self == 0 && numbers.negative == 0)
+    IKT_TRY(ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
+                                       &numbers));
+    if (numbers.largest_self == 0 && numbers.negative == 0)
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s: the diagonal is 0 and no entry is negative, as in a matrix of distances, and "
                 "it is read as similarities: give distances as input.file with "
                 "preprocess.metric=precomputed",
                 ikt_source_name(source));
-    if (st == IKT_OK && (symmetrise || spectrum != IKT_USE_RAW)) {
-        st = hold(ctx, &pairs, spectrum, &source, out);
-        ikt_source_close(&source);
-        return st;
-    }
-    IKT_TRY(st);
+    if (symmetrise || spectrum != IKT_USE_RAW) return hold(ctx, &pairs, spectrum, &source, out);
     return ikt_give(out, source);
 }

@@ -10,6 +10,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/sort.h"
 #include "dist/halo.h"
 
 enum {
@@ -32,6 +33,7 @@ struct ikt_normalised {
     double *foreign; /* rows of the block: those of the ghosts, or all, scaled, of a dense P */
     ikt_halo *halo;  /* of a sparse P: `columns` doubles a row */
     int64_t *counts; /* [ranks] rows of each, of a dense P */
+    ikt_arrays held;
 };
 
 /* --- one pass over P -------------------------------------------------------------------------- */
@@ -241,16 +243,18 @@ static ikt_status set_scales(ikt_normalised *n) {
     return IKT_OK;
 }
 
-/* LOCAL. All but the exchange of boundary rows. */
+/* COLLECTIVE. All but the exchange of boundary rows. */
 static ikt_status allocate(ikt_normalised *n) {
     const int64_t ghosts = n->graph ? n->graph->n_ghost : 0, count = n->rows.count;
     const int64_t foreign = (n->graph ? ghosts : n->rows.n) * n->m + WIDE;
-    IKT_TRY(ikt_alloc(n->ctx, &n->scale, count + ghosts, sizeof *n->scale, purpose));
-    IKT_TRY(ikt_alloc(n->ctx, &n->part, count, sizeof *n->part, purpose));
-    IKT_TRY(ikt_alloc(n->ctx, &n->counts, n->rows.ranks, sizeof *n->counts, purpose));
+    n->scale = ikt_claim(&n->held, count + ghosts, sizeof *n->scale);
+    n->part = ikt_claim(&n->held, count, sizeof *n->part);
+    n->counts = ikt_claim(&n->held, n->rows.ranks, sizeof *n->counts);
+    n->foreign = ikt_claim(&n->held, foreign, sizeof *n->foreign);
+    IKT_TRY(ikt_arrays_agree(&n->held));
     for (int r = 0; r < n->rows.ranks; r++)
         n->counts[r] = ikt_rows_count(&n->rows, r);
-    return ikt_alloc(n->ctx, &n->foreign, foreign, sizeof *n->foreign, purpose);
+    return IKT_OK;
 }
 
 ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
@@ -258,18 +262,16 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
                                  ikt_normalised **out) {
     ikt_normalised *made IKT_AT_END(ikt_normalised_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, &made, 1, sizeof *made, purpose);
+    IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, purpose));
     ikt_normalised *n = made;
-    if (st == IKT_OK) {
-        *n = (ikt_normalised){.ctx = ctx,
-                              .graph = graph,
-                              .dense = dense,
-                              .components = components,
-                              .rows = graph ? graph->rows : dense->rows,
-                              .m = columns};
-        st = allocate(n);
-    }
-    IKT_TRY(ikt_agree(ctx, st));
+    *n = (ikt_normalised){.ctx = ctx,
+                          .graph = graph,
+                          .dense = dense,
+                          .components = components,
+                          .rows = graph ? graph->rows : dense->rows,
+                          .m = columns,
+                          .held = ikt_arrays_of(ctx, purpose)};
+    IKT_TRY(allocate(n));
     if (graph)
         IKT_TRY(ikt_halo_create(ctx, &n->rows, graph->ghost_row, graph->n_ghost,
                                 (int)columns * (int)(sizeof(double) / sizeof(float)), &n->halo));
@@ -281,11 +283,145 @@ ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const
 void ikt_normalised_destroy(ikt_normalised **normalised) {
     ikt_normalised *n = *normalised;
     if (!n) return;
-    ikt_free_all(&n->scale, &n->part, &n->foreign, &n->counts);
+    ikt_arrays_free(&n->held);
     ikt_halo_destroy(&n->halo);
     ikt_free(normalised);
 }
 
 int64_t ikt_normalised_bytes(int64_t n_local, int64_t boundary, int64_t columns) {
     return (2 * n_local + boundary + 2 * (boundary * columns + WIDE)) * (int64_t)sizeof(double);
+}
+
+/* Connected components of P. */
+
+static const char components_purpose[] = "components";
+
+/* Nodes are the own rows and the ghosts of a sparse P, or all rows of a dense one. */
+typedef struct {
+    ikt_context *ctx;
+    ikt_rows rows;
+    int64_t nodes, own; /* the own rows are nodes own .. own + rows.count - 1 */
+    int64_t *joined;    /* [nodes] another node of the same set with a lower number, or itself */
+    int64_t *label;     /* [nodes] the lowest global row that it is known to be joined to */
+    ikt_halo *halo;     /* of a sparse P, else NULL */
+} sets;
+
+static int64_t root_of(int64_t *joined, int64_t node) {
+    while (joined[node] != node) {
+        joined[node] = joined[joined[node]];
+        node = joined[node];
+    }
+    return node;
+}
+
+static void join(int64_t *joined, int64_t a, int64_t b) {
+    a = root_of(joined, a);
+    b = root_of(joined, b);
+    if (a < b) joined[b] = a;
+    if (b < a) joined[a] = b;
+}
+
+/* Joins what the own entries say. Entries between own rows stand in both halves of P. */
+static void join_graph(const ikt_graph *graph, int64_t *joined) {
+    const int64_t n = graph->rows.count;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t e = graph->forward.start[i]; e < graph->forward.start[i + 1]; e++)
+            join(joined, i, graph->forward.column[e]);
+        for (int64_t e = graph->reverse.start[i]; e < graph->reverse.start[i + 1]; e++)
+            if (graph->reverse.column[e] >= n) join(joined, i, graph->reverse.column[e]);
+    }
+}
+
+static void join_dense(const ikt_dense *dense, int64_t *joined) {
+    for (int64_t i = 0; i < dense->rows.count; i++)
+        for (int64_t j = 0; j < dense->rows.n; j++)
+            if (dense->value[i * dense->stride + j] > 0) join(joined, dense->rows.first + i, j);
+}
+
+/* Brings every node the lowest label of its set; whether that changed one of them. */
+static bool lower_labels(const sets *s) {
+    bool is_changed = false;
+    for (int64_t k = 0; k < s->nodes; k++) { /* roots gather */
+        const int64_t root = root_of(s->joined, k);
+        if (s->label[k] < s->label[root]) s->label[root] = s->label[k];
+    }
+    for (int64_t k = 0; k < s->nodes; k++) {
+        const int64_t root = root_of(s->joined, k);
+        is_changed = is_changed || s->label[root] != s->label[k];
+        s->label[k] = s->label[root];
+    }
+    return is_changed;
+}
+
+/* COLLECTIVE. Labels of rows of other ranks. */
+static void share_labels(const sets *s) {
+    if (s->halo) {
+        float *ghosts = (float *)(void *)(s->label + s->rows.count);
+        ikt_halo_begin(s->halo, (const float *)(const void *)s->label, ghosts);
+        ikt_halo_end(s->halo);
+    } else {
+        ikt_min_i64(s->ctx, s->label, s->nodes);
+    }
+}
+
+/* COLLECTIVE. Components by the order of their lowest rows, of which every rank gets the list. */
+static ikt_status number(const sets *s, ikt_components *out) {
+    const int64_t *label = s->label + s->own;
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->rows.count; i++)
+        count += label[i] == s->rows.first + i;
+    out->count = ikt_sum_one(s->ctx, count);
+    IKT_ARRAYS(held, s->ctx, components_purpose);
+    int64_t *mine = ikt_claim(&held, count, sizeof *mine);
+    int64_t *all = ikt_claim(&held, out->count, sizeof *all);
+    int64_t *counts = ikt_claim(&held, s->rows.ranks, sizeof *counts);
+    out->of = ikt_claim_kept(&held, s->rows.count, sizeof *out->of);
+    IKT_TRY(ikt_arrays_agree(&held));
+    count = 0;
+    for (int64_t i = 0; i < s->rows.count; i++)
+        if (label[i] == s->rows.first + i) mine[count++] = label[i];
+    ikt_gather_counts(s->ctx, count, counts);
+    ikt_allgather(s->ctx, mine, count, sizeof *mine, all, counts);
+    for (int64_t i = 0; i < s->rows.count; i++) {
+        int64_t k;
+        IKT_FIND_FIRST(k, 0, out->count, all[k] >= label[i]);
+        out->of[i] = (int32_t)k;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_components_find(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,
+                               ikt_components *out) {
+    *out = (ikt_components){.count = 0};
+    sets s = {.ctx = ctx, .rows = graph ? graph->rows : dense->rows};
+    s.nodes = graph ? s.rows.count + graph->n_ghost : s.rows.n;
+    s.own = graph ? 0 : s.rows.first;
+    IKT_ARRAYS(held, ctx, components_purpose);
+    s.joined = ikt_claim(&held, s.nodes, sizeof *s.joined);
+    s.label = ikt_claim(&held, s.nodes, sizeof *s.label);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_halo *halo IKT_AT_END(ikt_halo_destroy) = NULL;
+    if (graph)
+        IKT_TRY(ikt_halo_create(ctx, &s.rows, graph->ghost_row, graph->n_ghost,
+                                sizeof *s.label / sizeof(float), &halo));
+    s.halo = halo;
+    for (int64_t k = 0; k < s.nodes; k++) {
+        s.joined[k] = k;
+        s.label[k] = graph ? ikt_graph_global(graph, (int32_t)k) : k;
+    }
+    if (graph)
+        join_graph(graph, s.joined);
+    else
+        join_dense(dense, s.joined);
+    while (ikt_sum_one(ctx, lower_labels(&s)) > 0)
+        share_labels(&s);
+    return number(&s, out);
+}
+
+void ikt_components_destroy(ikt_components *components) {
+    ikt_free(&components->of);
+}
+
+int64_t ikt_components_bytes(int64_t n_local, int64_t boundary) {
+    return (n_local + boundary) * 2 * (int64_t)sizeof(int64_t) + n_local * (int64_t)sizeof(int32_t);
 }

@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "spectral/normalised.h"
 
@@ -30,16 +31,12 @@ static ikt_status find_pairs(ikt_context *ctx, const ikt_spectrum_of *p,
         .tolerance = tolerance,
         .steps_most = IKT_SOLVER_STEPS,
         .seed = seed};
-    ikt_normalised *normalised = NULL;
+    ikt_normalised *normalised IKT_AT_END(ikt_normalised_destroy) = NULL;
     *pairs = (ikt_eigenpairs){.products = 0};
-    ikt_status st =
-        ikt_normalised_create(ctx, p->graph, p->dense, components, options.columns, &normalised);
-    if (st == IKT_OK) {
-        const ikt_operator n = ikt_normalised_operator(normalised);
-        st = ikt_eigenpairs_find(ctx, rows, &n, &options, pairs);
-    }
-    ikt_normalised_destroy(&normalised);
-    if (st != IKT_OK) return st;
+    IKT_TRY(
+        ikt_normalised_create(ctx, p->graph, p->dense, components, options.columns, &normalised));
+    const ikt_operator n = ikt_normalised_operator(normalised);
+    IKT_TRY(ikt_eigenpairs_find(ctx, rows, &n, &options, pairs));
     report->columns = options.columns;
     report->products = pairs->products;
     report->steps = pairs->steps;
@@ -59,28 +56,26 @@ ikt_status ikt_spectrum_map(ikt_context *ctx, const ikt_spectrum_of *p, int64_t 
                             ikt_spectrum_report *report) {
     const ikt_rows *rows = rows_of(p);
     const double begun = ikt_now();
-    ikt_components components = {0};
-    ikt_eigenpairs pairs = {.products = 0};
+    ikt_components components IKT_AT_END(ikt_components_destroy) = {0};
+    ikt_eigenpairs pairs IKT_AT_END(ikt_eigenpairs_destroy) = {.products = 0};
     *report = (ikt_spectrum_report){.components = 0};
-    ikt_status st = ikt_components_find(ctx, p->graph, p->dense, &components);
+    IKT_TRY(ikt_components_find(ctx, p->graph, p->dense, &components));
     report->components = components.count;
-    if (st == IKT_OK && rows->n - components.count < q)
-        st = ikt_fail(
+    if (rows->n - components.count < q)
+        return ikt_fail(
             ctx, IKT_ERR_DATA,
             "P has %lld rows and %lld connected component%s, which leaves %lld eigenvectors "
             "beside those of the eigenvalue 0 for %lld dimensions; take layout.init=pca "
             "or random",
             (long long)rows->n, (long long)components.count, components.count == 1 ? "" : "s",
             (long long)(rows->n - components.count), (long long)q);
-    if (st == IKT_OK) st = find_pairs(ctx, p, &components, q, tolerance, seed, report, &pairs);
-    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+    IKT_TRY(find_pairs(ctx, p, &components, q, tolerance, seed, report, &pairs));
+    for (int64_t i = 0; i < rows->count; i++)
         memcpy(map + i * q, pairs.v.v + i * pairs.v.m, (size_t)q * sizeof *map);
-    for (int64_t k = 0; st == IKT_OK && k < q; k++)
+    for (int64_t k = 0; k < q; k++)
         value[k] = 1 - pairs.theta[k];
-    ikt_eigenpairs_destroy(&pairs);
-    ikt_components_destroy(&components);
     report->seconds = ikt_now() - begun;
-    return st;
+    return IKT_OK;
 }
 
 void ikt_spectrum_orient(ikt_context *ctx, const ikt_rows *rows, int64_t q, double *map) {
@@ -134,21 +129,18 @@ ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eig
                              uint64_t seed, ikt_eigengap *out) {
     const double begun = ikt_now();
     const int64_t n = rows_of(p)->n;
-    ikt_components components = {0};
-    ikt_eigenpairs pairs = {.products = 0};
+    ikt_components components IKT_AT_END(ikt_components_destroy) = {0};
+    ikt_eigenpairs pairs IKT_AT_END(ikt_eigenpairs_destroy) = {.products = 0};
     *out = (ikt_eigengap){.values = ikt_smaller(IKT_EIGENGAP_VALUES, n)};
-    ikt_status st = ikt_components_find(ctx, p->graph, p->dense, &components);
+    IKT_TRY(ikt_components_find(ctx, p->graph, p->dense, &components));
     const int64_t zeros = ikt_smaller(components.count, out->values);
     out->report.components = components.count;
-    if (st == IKT_OK && zeros < out->values)
-        st = find_pairs(ctx, p, &components, out->values - zeros, IKT_SPECTRUM_VALUE_TOLERANCE,
-                        seed, &out->report, &pairs);
-    for (int64_t k = zeros; st == IKT_OK && k < out->values; k++)
+    if (zeros < out->values)
+        IKT_TRY(find_pairs(ctx, p, &components, out->values - zeros, IKT_SPECTRUM_VALUE_TOLERANCE,
+                           seed, &out->report, &pairs));
+    for (int64_t k = zeros; k < out->values; k++)
         out->value[k] = 1 - pairs.theta[k - zeros];
-    ikt_eigenpairs_destroy(&pairs);
-    ikt_components_destroy(&components);
     out->report.seconds = ikt_now() - begun;
-    IKT_TRY(st);
     ikt_eigengap_order(kind, out);
     return IKT_OK;
 }

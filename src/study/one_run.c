@@ -118,7 +118,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ik
     /* Where all rows lie so close together that the kernel 1 / (1 + r^2) tells none of them apart,
      * which is what similarities that are all alike lead to, measures of the map, scaled to fill
      * the unit square, would be measures of its noise. */
-    if (ikt_layout_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->rows.count) <=
+    if (ikt_map_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->rows.count) <=
         0.01) {
         snprintf(out->message, sizeof out->message,
                  "all rows are in one place: nothing to measure");

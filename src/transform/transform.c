@@ -117,7 +117,7 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
                                                        ikt_rows_count(&done->rows, 0), done->k,
                                                        ikt_threads(ctx))
                           : 0,
-        .span = by_triplets || projects ? 0 : ikt_layout_width(ctx, m->y, s->q, s->n),
+        .span = by_triplets || projects ? 0 : ikt_map_width(ctx, m->y, s->q, s->n),
         .threads = ikt_threads(ctx)};
     const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
     done->predicted_bytes = ikt_max_one(ctx, plan.peak);

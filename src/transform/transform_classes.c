@@ -11,7 +11,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 #include "neighbours/fisher_search.h"

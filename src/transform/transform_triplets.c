@@ -11,7 +11,7 @@
 #include "base/timer.h"
 #include "objective/triplet_placing.h"
 #include "sampled/far_similarity.h"
-#include "sampled/scales.h"
+#include "sampled/triplet.h"
 #include "transform/transform.h"
 
 enum {

@@ -22,6 +22,7 @@ typedef struct {
     int64_t count;             /* partitionings */
     ikt_centres centres[MOST]; /* in slab */
     char *slab;
+    ikt_arrays held; /* of the tiles */
 } coding;
 
 static int64_t size_of(const coding *c) {
@@ -60,8 +61,10 @@ static ikt_status make(coding *c) {
     int threads = ikt_threads(c->ctx);
     IKT_TRY(ikt_alloc(c->ctx, &c->rows, c->n * c->d, (size_t)size_of(c), "bench"));
     IKT_TRY(ikt_alloc(c->ctx, &c->tile, threads, sizeof *c->tile, "bench"));
+    c->held = ikt_arrays_of(c->ctx, "bench");
     for (int i = 0; i < threads; i++)
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, c->d, &c->tile[i]));
+        ikt_row_tile_create(&c->held, c->kernel, c->d, &c->tile[i]);
+    IKT_TRY(c->held.status);
     fill_rows(c);
     const int64_t rows = c->tile[0].capacity, bytes = rows * c->d * size_of(c);
     for (int i = 0; i < threads; i++)
@@ -70,8 +73,7 @@ static ikt_status make(coding *c) {
 }
 
 static void release(coding *c) {
-    for (int i = 0; c->tile && i < ikt_threads(c->ctx); i++)
-        ikt_row_tile_destroy(&c->tile[i]);
+    ikt_arrays_free(&c->held);
     ikt_free(&c->tile);
     ikt_free(&c->slab);
     ikt_free(&c->rows);

@@ -4,7 +4,7 @@
 #include "base/timer.h"
 #include "harness.h"
 #include "limits.h"
-#include "objective/negatives.h"
+#include "objective/attraction.h"
 #include "paths.h"
 #include "report.h"
 

@@ -24,16 +24,17 @@ typedef struct {
 
 static ikt_status grow(forest *f) {
     ikt_tree_workspace space;
-    ikt_status st = ikt_tree_workspace_create(f->ctx, f->psi, f->d, &space);
+    IKT_ARRAYS(held, f->ctx, "bench");
+    ikt_tree_workspace_create(&held, f->psi, f->d, &space);
+    IKT_TRY(held.status);
     const ikt_tree_rows from = {f->x + ikt_threads(f->ctx) * ROWS * f->d, f->d, false};
-    for (int64_t i = 0; i < TREES && st == IKT_OK; i++) {
+    for (int64_t i = 0; i < TREES; i++) {
         const ikt_tree_key key = {1, i};
         for (int64_t j = 0; j < f->psi; j++)
             space.sample[j] = (uint32_t)(i * f->psi + j);
         ikt_tree_grow(&key, &from, f->psi, &space, f->node + i * ikt_tree_nodes(f->psi));
     }
-    ikt_tree_workspace_destroy(&space);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status make(forest *f) {

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/normalise.h"
-#include "isolation/small_neighbourhoods.h"
+#include "isolation/settings.h"
 
 enum { N = 1300, D = 12 };
 

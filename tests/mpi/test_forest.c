@@ -79,11 +79,12 @@ typedef struct {
 
 static void grow(tree *t, uint64_t seed, int64_t p) {
     const ikt_tree_key key = {seed, p};
-    assert_int_equal(ikt_tree_workspace_create(t->ctx, t->psi, t->d, &t->space), IKT_OK);
+    IKT_ARRAYS(held, t->ctx, "test");
+    ikt_tree_workspace_create(&held, t->psi, t->d, &t->space);
+    assert_int_equal(held.status, IKT_OK);
     for (int64_t i = 0; i < t->psi; i++)
         t->space.sample[i] = (uint32_t)(i * t->step);
     t->leaves = ikt_tree_grow(&key, &t->rows, t->psi, &t->space, t->node);
-    ikt_tree_workspace_destroy(&t->space);
 }
 
 static bool are_equal(const tree *t, int64_t a, int64_t b) {
@@ -204,11 +205,12 @@ static void the_order_of_the_sampled_rows_does_not_matter(void **state) {
     fill(&a, 1, false);
     fill(&b, 1, false);
     grow(&a, key.seed, key.partitioning);
-    assert_int_equal(ikt_tree_workspace_create(b.ctx, b.psi, b.d, &b.space), IKT_OK);
+    IKT_ARRAYS(held, b.ctx, "test");
+    ikt_tree_workspace_create(&held, b.psi, b.d, &b.space);
+    assert_int_equal(held.status, IKT_OK);
     for (int64_t i = 0; i < b.psi; i++)
         b.space.sample[i] = (uint32_t)(b.psi - 1 - i);
     assert_int_equal(ikt_tree_grow(&key, &b.rows, b.psi, &b.space, b.node), a.leaves);
-    ikt_tree_workspace_destroy(&b.space);
     assert_memory_equal(a.node, b.node, (size_t)(2 * a.leaves - 1) * sizeof *a.node);
 }
 

@@ -11,8 +11,8 @@
 #include "isolation/model.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
-#include "similarity/definite.h"
 #include "similarity/kernel_map.h"
+#include "similarity/similarity_matrix.h"
 
 enum { N = 93, D = 21, CLASSES = 4 };
 

@@ -95,8 +95,9 @@ static int search(ikt_context *ctx, const world *w, ikt_isa isa, bool filter, fl
     int passes = 0;
     bool again = true;
     scorer.isa = isa;
-    assert_int_equal(
-        ikt_nearest_rows_create(ctx, &scorer, filter ? &w->quantiser : NULL, K, &nearest), IKT_OK);
+    IKT_ARRAYS(held, ctx, "candidates");
+    ikt_nearest_rows_create(&held, &scorer, filter ? &w->quantiser : NULL, K, &nearest);
+    assert_int_equal(held.status, IKT_OK);
     ikt_nearest_rows_begin(&nearest, (const char *)(w->x + AT * w->d), AT, OWN);
     for (; again; passes++) {
         for (int64_t t = 0; t < N / TILE; t++) {
@@ -112,7 +113,6 @@ static int search(ikt_context *ctx, const world *w, ikt_isa isa, bool filter, fl
     }
     for (int64_t r = 0; r < OWN; r++)
         ikt_best_sort(score + r * K, row + r * K, K);
-    ikt_nearest_rows_destroy(&nearest);
     return passes;
 }
 

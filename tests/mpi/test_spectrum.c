@@ -8,7 +8,6 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "linalg/eigen.h"
-#include "spectral/connected.h"
 #include "spectral/normalised.h"
 #include "spectral/solver.h"
 #include "spectral/spectrum.h"

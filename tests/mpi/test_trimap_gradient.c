@@ -4,7 +4,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "objective/trimap_value.h"
+#include "objective/trimap.h"
 #include "sampled/pool.h"
 #include "sampled/triplet.h"
 #include "support/unbiased.h"

@@ -148,9 +148,10 @@ static void check_metric(problem *p, bool is_manhattan) {
             ikt_alloc(p->ctx, &memory, ikt_centres_bytes(kernel, p->psi, p->d), 1, "test"), IKT_OK);
         ikt_centres_place(kernel, p->psi, p->d, memory, &centres);
         ikt_centres_fill(kernel, &centres, p->rows, p->centre, NULL);
-        assert_int_equal(ikt_row_tile_create(p->ctx, kernel, p->d, &tile), IKT_OK);
+        IKT_ARRAYS(held, p->ctx, "test");
+        ikt_row_tile_create(&held, kernel, p->d, &tile);
+        assert_int_equal(held.status, IKT_OK);
         check_tile(p, kernel, &tile, &centres);
-        ikt_row_tile_destroy(&tile);
         ikt_free(&memory);
     }
 }

@@ -9,9 +9,9 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "objective/negatives.h"
+#include "objective/attraction.h"
 #include "objective/objective.h"
-#include "sampled/umap_curve.h"
+#include "sampled/negative_settings.h"
 #include "support/random_p.h"
 #include "support/unbiased.h"
 

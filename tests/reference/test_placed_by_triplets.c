@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "sampled/scales.h"
 #include "sampled/triplet.h"
 #include "transform/transform.h"
 

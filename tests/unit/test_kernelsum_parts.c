@@ -7,7 +7,6 @@
 #include "kernelsum/grid.h"
 #include "kernelsum/mesh.h"
 #include "kernelsum/spread.h"
-#include "kernelsum/window.h"
 
 static const int orders[] = {4, 6};
 

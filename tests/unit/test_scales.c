@@ -1,7 +1,7 @@
 /* The scale of distances at a row, whose squares are known. */
 #include "support/ikt_test.h"
 
-#include "sampled/scales.h"
+#include "sampled/triplet.h"
 
 /* Rows at distance 0 do not count; the mean is of the third to the fifth of the others. */
 static void a_scale_is_the_mean_distance_to_some_rows(void **state) {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sampled/umap_curve.h"
+#include "sampled/negative_settings.h"
 
 static const struct {
     double min_dist, spread, a, b;

@@ -7,7 +7,6 @@
 
 #include "affinity/whole.h"
 #include "base/rng.h"
-#include "objective/whole_block.h"
 #include "objective/whole_draw.h"
 
 enum { T_MOST = 200 };
