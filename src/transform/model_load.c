@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "dist/shuffle.h"
 
 static const char purpose[] = "model";
@@ -141,15 +141,19 @@ static ikt_status check_placing(const ikt_loaded_model *m) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+static ikt_status load_parts(ikt_context *ctx, ikt_loaded_model *m) {
+    IKT_TRY(read_settings(ctx, m));
+    IKT_TRY(read_preprocessing(ctx, m));
+    IKT_TRY(check_placing(m));
+    if (ikt_model_has_cells(&m->shape)) IKT_TRY(read_model(ctx, m));
+    return read_old(ctx, m);
+}
+
 ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *out) {
     memset(out, 0, sizeof *out);
     IKT_TRY(ikt_model_file_open(ctx, path, &out->file));
     out->shape = *ikt_model_file_shape(out->file);
-    ikt_status st = read_settings(ctx, out);
-    if (st == IKT_OK) st = read_preprocessing(ctx, out);
-    if (st == IKT_OK) st = check_placing(out);
-    if (st == IKT_OK && ikt_model_has_cells(&out->shape)) st = read_model(ctx, out);
-    if (st == IKT_OK) st = read_old(ctx, out);
+    const ikt_status st = load_parts(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
     return st;
 }
@@ -157,11 +161,9 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
 void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_model_file_close(&loaded->file);
     ikt_normaliser_free(&loaded->normaliser);
-    ikt_free(&loaded->fill);
     ikt_pca_destroy(&loaded->pca);
     ikt_model_destroy(&loaded->model);
-    ikt_free(&loaded->scale);
-    ikt_free(&loaded->y);
+    ikt_free_all(&loaded->fill, &loaded->scale, &loaded->y);
 }
 
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_source *source,
@@ -174,8 +176,8 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
          .metric = is_manhattan ? IKT_METRIC_MANHATTAN : IKT_METRIC_EUCLIDEAN,
          .d = m->shape.columns},
         NULL};
-    ikt_source *centre_rows = NULL;
-    ikt_dataset *centres = NULL;
+    ikt_source *centre_rows IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *centres IKT_AT_END(ikt_dataset_destroy) = NULL;
     *out = NULL;
     if (m->shape.is_of_similarities && ikt_source_columns(source) != m->shape.d)
         return ikt_fail(ctx, IKT_ERR_DATA,
@@ -193,17 +195,12 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
             ikt_source_name(source), (long long)ikt_source_columns(source),
             ikt_model_file_path(m->file), (long long)m->shape.d);
     if (!ikt_model_has_cells(&m->shape)) return ikt_dataset_create_mapped(ctx, source, &map, out);
-    ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
-    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
-    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);
-    if (st == IKT_OK) {
-        ikt_dataset_take_model(*out, &centre_rows, &centres);
-        if (!ikt_dataset_is_sparse(*out))
-            m->model->spec.candidates = ikt_isolation_candidates(
-                &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
-    } else {
-        ikt_dataset_destroy(&centres);
-    }
-    ikt_source_close(&centre_rows);
-    return st;
+    IKT_TRY(ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows));
+    IKT_TRY(ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres));
+    IKT_TRY(ikt_dataset_create_mapped(ctx, source, &map, out));
+    ikt_dataset_take_model(*out, &centre_rows, &centres);
+    if (!ikt_dataset_is_sparse(*out))
+        m->model->spec.candidates = ikt_isolation_candidates(
+            &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
+    return IKT_OK;
 }
