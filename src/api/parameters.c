@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "config/config.h"
@@ -57,6 +58,12 @@ ikt_status ikt_parameters_yaml(ikt_parameters *p, const char **yaml) {
     IKT_TRY(ikt_config_print(p->ctx, p->parts, IKT_SETTINGS_PARTS, &p->yaml));
     *yaml = p->yaml;
     return IKT_OK;
+}
+
+bool ikt_is_shared(ikt_context *ctx, int64_t number) {
+    int64_t most[] = {number, -number};
+    ikt_max_i64(ctx, most, 2);
+    return most[0] == -most[1];
 }
 
 ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameters, int64_t *hash) {

@@ -63,23 +63,21 @@ ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const 
                               int64_t count, int64_t d, ikt_pyramid **out) {
     ikt_pyramid *p IKT_AT_END(ikt_pyramid_destroy) = NULL;
     *out = NULL;
-    ikt_status st = ikt_alloc(ctx, &p, 1, sizeof *p, "cells");
-    if (st == IKT_OK)
-        *p = (ikt_pyramid){.metric = metric,
-                           .isa = ikt_cpu_isa(),
-                           .d = d,
-                           .levels = 1,
-                           .count = {count},
-                           .packed = {centre}};
-    while (st == IKT_OK && p->count[p->levels - 1] > TOP_MOST) {
+    IKT_TRY(ikt_alloc(ctx, &p, 1, sizeof *p, "cells"));
+    *p = (ikt_pyramid){.metric = metric,
+                       .isa = ikt_cpu_isa(),
+                       .d = d,
+                       .levels = 1,
+                       .count = {count},
+                       .packed = {centre}};
+    while (p->count[p->levels - 1] > TOP_MOST) {
         const int l = p->levels++;
+        float **means = &p->means[l];
         p->count[l] = groups_of(p->count[l - 1]);
-        st =
-            ikt_alloc(ctx, &p->means[l], ikt_packed_floats(p->count[l], d), sizeof(float), "cells");
-        p->packed[l] = p->means[l];
-        if (st == IKT_OK) find_means(p, l - 1, p->means[l]);
+        IKT_TRY(ikt_alloc(ctx, means, ikt_packed_floats(p->count[l], d), sizeof **means, "cells"));
+        p->packed[l] = *means;
+        find_means(p, l - 1, *means);
     }
-    IKT_TRY(st);
     return ikt_give(out, p);
 }
 

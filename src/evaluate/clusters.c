@@ -18,7 +18,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "evaluate/clusters.h"
+#include "evaluate/family.h"
 
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
 enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST, LANES = 8 };
@@ -138,12 +138,10 @@ static ikt_status compute_clusters(ikt_context *ctx, const ikt_measure_view *vie
         return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_indices(ctx, view, &box, &found));
-    st = ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
-                          "lower is better; map scaled to [0, 1] along each axis");
-    if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "Calinski-Harabasz", found.calinski_harabasz, 0,
-                              "higher is better; map scaled to [0, 1] along each axis");
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
+                             "lower is better; map scaled to [0, 1] along each axis"));
+    return ikt_measures_add(ctx, out, "Calinski-Harabasz", found.calinski_harabasz, 0,
+                            "higher is better; map scaled to [0, 1] along each axis");
 }
 
 static int64_t memory_of_clusters(const ikt_measure_settings *settings,
@@ -251,10 +249,9 @@ static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *v
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_silhouette(ctx, view, &box, &value, &queries));
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "silhouette", value,
-                                           queries < view->n ? queries : 0,
-                                           "of the labels, -1 to 1, higher is better; map scaled "
-                                           "to [0, 1] along each axis"));
+    return ikt_measures_add(ctx, out, "silhouette", value, queries < view->n ? queries : 0,
+                            "of the labels, -1 to 1, higher is better; map scaled to [0, 1] along "
+                            "each axis");
 }
 
 static int64_t memory_of_silhouette(const ikt_measure_settings *settings,

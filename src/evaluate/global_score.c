@@ -160,9 +160,9 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     IKT_TRY(ikt_arrays_agree(&held));
     find_squares(&w);
     IKT_TRY(find_product(ctx, &w));
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
-                                           "how well the map tells the input linearly, compared "
-                                           "with principal components; 1 is as well"));
+    return ikt_measures_add(ctx, out, "global score", score(&w), 0,
+                            "how well the map tells the input linearly, compared with principal "
+                            "components; 1 is as well");
 }
 
 /* Components: a block of rows and statistics, or a block, its packed columns, the covariance and

@@ -241,18 +241,20 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     ikt_status st = IKT_OK;
     for (size_t f = 0; f < FAMILIES; f++)
         if (wanted[f] && families[f]->begin &&
-            by_code == ((families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0))
+            by_code == ((families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0)) {
+            observer[count].held = ikt_arrays_of(ctx, "measures");
             family[count++] = families[f];
+        }
     if (count == 0) return IKT_OK;
     for (int f = 0; f < count && st == IKT_OK; f++)
-        st = family[f]->begin(ctx, view, &observer[f]);
+        st = family[f]->begin(view, &observer[f]);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_queries_run(ctx, view->settings, view->what, view->y, by_code, observer, count);
     for (int f = 0; f < count; f++) {
         if (st == IKT_OK && observer[f].see)
-            st = family[f]->finish(ctx, view, observer[f].self, out);
-        if (observer[f].end) observer[f].end(observer[f].self);
+            st = ikt_agree(ctx, family[f]->finish(ctx, view, observer[f].self, out));
+        ikt_query_observer_free(&observer[f]);
     }
     return st;
 }
@@ -294,9 +296,9 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    IKT_TRY(st);
     for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, &view, out));
+        if (wanted[f] && families[f]->compute)
+            IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, &view, out)));
     IKT_TRY(compute_queries(ctx, &view, false, wanted, out));
     IKT_TRY(compute_queries(ctx, &view, true, wanted, out));
     drop_others(&asked, out, before);

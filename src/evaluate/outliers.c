@@ -94,7 +94,7 @@ static ikt_status compute_map(ikt_context *ctx, const ikt_measure_view *view, ik
         away[i] = sqrt(square);
     }
     const double ratio = ratio_of(ctx, away, own, view->n);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio", ratio, 0, note));
+    return ikt_measures_add(ctx, out, "outlier ratio", ratio, 0, note);
 }
 
 static int64_t memory_of_map(const ikt_measure_settings *settings,
@@ -138,21 +138,20 @@ static ikt_status compute_data(ikt_context *ctx, const ikt_measure_view *view, i
     const ikt_row_reader reader = ikt_dataset_reader(view->what->data);
     const ikt_row_range mine = ikt_blocks_of_rank(view->n, ikt_size(ctx), ikt_rank(ctx));
     ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
-    double *away IKT_AT_END(ikt_free) = NULL;
     if (view->n < 2) return IKT_OK;
     if (reader.d > COLUMNS_MOST)
         return ikt_measure_refuse(ctx, view->settings,
                                   "the outlier ratio of the data is for rows of up to %d columns; "
                                   "there are %lld: reduce them (preprocess.pca)",
                                   (int)COLUMNS_MOST, (long long)reader.d);
-    ikt_status st = ikt_column_stats_compute(ctx, &reader, &stats);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &away, mine.count, sizeof *away, "measures"));
+    IKT_TRY(ikt_column_stats_compute(ctx, &reader, &stats));
+    IKT_ARRAYS(held, ctx, "measures");
+    double *away = ikt_claim(&held, mine.count, sizeof *away);
+    IKT_TRY(ikt_arrays_agree(&held));
     distances to = {stats.mean, reader.d, mine.first, away};
-    IKT_TRY(st);
     IKT_TRY(ikt_blocks_read(ctx, &reader, &to, take_rows));
     const double ratio = ratio_of(ctx, away, mine.count, view->n);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note));
+    return ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note);
 }
 
 /* A block of rows beside statistics of the columns, or beside the distances. */

@@ -16,7 +16,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/sort.h"
-#include "evaluate/classes.h"
+#include "evaluate/measure.h"
 
 enum { LEVELS = 1024 }; /* colours of numbers; one more is for missing ones */
 

@@ -10,7 +10,7 @@
 #include "base/exact_sum.h"
 #include "base/number.h"
 #include "base/row_hash.h"
-#include "evaluate/classes.h"
+#include "evaluate/measure.h"
 #include "pipeline/notes.h"
 
 /* The reference, as far as it is needed here. */

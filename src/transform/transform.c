@@ -16,7 +16,7 @@
 #include "config/value.h"
 #include "data/missing.h"
 #include "dist/shuffle.h"
-#include "evaluate/accuracy.h"
+#include "evaluate/measure.h"
 #include "evaluate/tree.h"
 #include "objective/out_of_sample.h"
 #include "pipeline/notes.h"
