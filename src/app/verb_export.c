@@ -4,6 +4,7 @@
 
 #include "app/embedding_file.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "io/export/export.h"
@@ -100,7 +101,7 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
 
 static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) {
     const ikt_export_format *format;
-    ikt_export export;
+    ikt_export export IKT_AT_END(ikt_export_close) = {.file = NULL};
     IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
     IKT_TRY(check_files(ctx, w));
@@ -108,47 +109,57 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     if (w->how.in_place) snprintf(w->anndata, sizeof w->anndata, "%s", w->path[1]);
     IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], replaces)
                               : ikt_atomic_check(ctx, w->path[1], replaces));
-    ikt_status st = ikt_export_open(ctx, w->path[0], &export);
-    if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
-    if (st == IKT_OK) st = format->write(&export, &w->how, w->path[1]);
-    if (st == IKT_OK)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
-                        "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
-                        export.q, export.q == 1 ? "" : "s", format->name);
-    ikt_export_close(&export);
-    return st;
+    IKT_TRY(ikt_export_open(ctx, w->path[0], &export));
+    if (format->has_columns) IKT_TRY(add_columns(ctx, w, &export));
+    IKT_TRY(format->write(&export, &w->how, w->path[1]));
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
+                    "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
+                    export.q, export.q == 1 ? "" : "s", format->name);
+    return IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w = {.how = {.anndata = w.anndata, .key = w.key}};
     bool help;
     const ikt_option options[] = {
-        {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats, &w.format,
-         "The format of OUT; auto takes it from the ending of the name. npy holds n x dimensions "
-         "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad is "
-         "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK"},
-        {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, w.columns,
-         "The data sets of n numbers, classes or texts to write beside the positions, separated by "
-         "commas: DATASET of RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. "
-         "Of an AnnData file columns of obs have names alone. By default labels are written where "
-         "RUN.h5 has them"},
-        {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.row_numbers,
-         "Write the number of each row, from 0, as a column"},
-        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.guards_formulas,
-         "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
-         "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "
-         "are"},
-        {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL, w.anndata,
-         "The AnnData file with the same rows, which is copied; the copy gets the embedding"},
-        {"in-place", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.in_place,
-         "Add the embedding to OUT.h5ad itself, which is there already. The file is replaced by a "
-         "complete copy in the end, so that it is never half written; where the file system can "
-         "(btrfs, XFS) the copy takes no time and no space"},
-        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL, w.key,
-         "The name of the embedding in obsm of the AnnData file. Facts of the run are written to "
-         "uns/iktsne, and with another name to uns/iktsne_NAME"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.overwrite,
-         "Replace OUT where it exists, and an embedding of that name in its obsm"},
+        IKT_CHOICE(
+            "format", "FORMAT", "auto", formats, &w.format,
+            "The format of OUT; auto takes it from the ending of the name. npy holds n x "
+            "dimensions "
+            "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad "
+            "is "
+            "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK"),
+        IKT_TEXT("columns", "LIST", "", w.columns,
+                 "The data sets of n numbers, classes or texts to write beside the positions, "
+                 "separated by "
+                 "commas: DATASET of RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, "
+                 "or none. "
+                 "Of an AnnData file columns of obs have names alone. By default labels are "
+                 "written where "
+                 "RUN.h5 has them"),
+        IKT_FLAG("row-numbers", &w.how.row_numbers,
+                 "Write the number of each row, from 0, as a column"),
+        IKT_FLAG("guard-formulas", &w.how.guards_formulas,
+                 "In csv and tsv files, write an apostrophe before names of classes and columns "
+                 "that begin "
+                 "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay "
+                 "as they "
+                 "are"),
+        IKT_TEXT(
+            "h5ad", "DATA.h5ad", "", w.anndata,
+            "The AnnData file with the same rows, which is copied; the copy gets the embedding"),
+        IKT_FLAG(
+            "in-place", &w.how.in_place,
+            "Add the embedding to OUT.h5ad itself, which is there already. The file is replaced by "
+            "a "
+            "complete copy in the end, so that it is never half written; where the file system can "
+            "(btrfs, XFS) the copy takes no time and no space"),
+        IKT_TEXT("key", "NAME", IKT_EXPORT_KEY, w.key,
+                 "The name of the embedding in obsm of the AnnData file. Facts of the run are "
+                 "written to "
+                 "uns/iktsne, and with another name to uns/iktsne_NAME"),
+        IKT_FLAG("overwrite", &w.how.overwrite,
+                 "Replace OUT where it exists, and an embedding of that name in its obsm"),
         {0}};
     IKT_TRY(
         ikt_options_parse(ctx, &ikt_verb_export, options, argc, argv, w.path, 2, 2, NULL, &help));

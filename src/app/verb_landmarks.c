@@ -20,8 +20,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"steps", IKT_KEY_INT, "N", IKT_LANDMARK_STEPS_TEXT, 0, 1e6, NULL, &request.steps,
          "The most iterations of k-means; it ends earlier when no row changes its cluster, and 0 "
          "takes rows that are drawn at random"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &overwrite,
-         "Replace OUT.h5 if it exists"},
+        IKT_FLAG("overwrite", &overwrite, "Replace OUT.h5 if it exists"),
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_landmarks, options, argc, argv, words.word, 2,
                               IKT_WORDS_MOST, &words.count, &help));

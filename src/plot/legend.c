@@ -2,7 +2,7 @@
  *
  * All lines have one height. The table of classes has as many columns as its largest width allows;
  * the classes for which there is no room share one line that says how many they are. */
-#include "plot/legend.h"
+#include "plot/figure.h"
 
 #include <inttypes.h>
 #include <math.h>
