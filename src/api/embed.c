@@ -1,8 +1,6 @@
 /* Embedding data in memory, or rows of a file, and placing new rows: the verbs `embed` and
  * `transform` as functions. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -269,10 +267,7 @@ static ikt_status place_rows(ikt_embedding *embedding, ikt_transform_request *re
     IKT_TRY(ikt_data_open(ctx, data, &given));
     if (!given.rows) return ikt_fail(ctx, IKT_ERR_USAGE, "new rows are dense rows (ikt_data_rows)");
     request->given = given.rows;
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    const ikt_status st = ikt_transform_run(ctx, request, &done);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_TOTAL, ikt_transform_run(ctx, request, &done));
     const ikt_placed_rows placed = {done.divergence, done.similarity, done.nearest};
     run->rows = done.rows;
     run->embedding.y = done.y;

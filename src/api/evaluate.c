@@ -7,7 +7,6 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/row_hash.h"
-#include "pipeline/outcome.h"
 
 enum { NAMES_MOST = 64, NAME_SIZE = 64, FAMILIES_SIZE = 1024 };
 

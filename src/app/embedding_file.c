@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/hdf5/columns.h"
 #include "io/sources/anndata.h"
 #include "io/sources/labels.h"
 

@@ -33,13 +33,11 @@ typedef struct {
     const char *help;     /* sentences, without the last full stop */
 } ikt_option;
 
-/* Options of the usual kinds: a flag that is off, a text, a choice. */
-#define IKT_FLAG(name, value, help)                                                                \
-    { name, IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, value, help }
-#define IKT_TEXT(name, argument, fallback, value, help)                                            \
-    { name, IKT_KEY_STRING, argument, fallback, 0, 0, NULL, value, help }
-#define IKT_CHOICE(name, argument, fallback, choices, value, help)                                 \
-    { name, IKT_KEY_CHOICE, argument, fallback, 0, 0, choices, value, help }
+/* What lies between name and help of the usual kinds: a flag that is off, a text, a choice. */
+#define IKT_FLAG(value) IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, value
+#define IKT_TEXT(argument, fallback, value) IKT_KEY_STRING, argument, fallback, 0, 0, NULL, value
+#define IKT_CHOICE(argument, fallback, choices, value)                                             \
+    IKT_KEY_CHOICE, argument, fallback, 0, 0, choices, value
 
 /* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
  *   options        table that ends with an option without a name

@@ -1,6 +1,5 @@
 /* iktsne align: an embedding turned, mirrored, scaled and shifted onto another. */
 #include <stdio.h>
-#include <string.h>
 
 #include "app/embedding_file.h"
 #include "app/print.h"
@@ -64,8 +63,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Mirror the embedding where that brings it nearer"},
         {"scale", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &w.request.scale,
          "Scale the embedding; --no-scale keeps its distances"},
-        IKT_FLAG("overwrite", &w.overwrite, "Replace OUT.h5 where it exists"),
-        IKT_FLAG("json", &w.json, "Print the summary as JSON"),
+        {"overwrite", IKT_FLAG(&w.overwrite), "Replace OUT.h5 where it exists"},
+        {"json", IKT_FLAG(&w.json), "Print the summary as JSON"},
         {0}};
     IKT_TRY(
         ikt_options_parse(ctx, &ikt_verb_align, options, argc, argv, w.path, 3, 3, NULL, &help));

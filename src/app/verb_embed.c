@@ -63,8 +63,8 @@ static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_co
         printf("10-NN accuracy   %.4f among the most similar rows, before the first iteration\n",
                run->embedding.accuracy);
     if (run->embedding.recall.sample > 0)
-        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
-               "(on %lld rows)\n",
+        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them (on "
+               "%lld rows)\n",
                100 * run->embedding.recall.similarity, 100 * run->embedding.recall.found,
                (long long)run->embedding.recall.sample);
     if (run->embedding.cells.sample > 0)
@@ -207,29 +207,25 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         bool json, print_config, print_defaults, print_reference, list_methods, dry_run;
         int64_t extend;
     } w;
-    bool help, is_named;
+    bool help;
     ikt_settings settings;
     ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
-        IKT_FLAG("dry-run", &w.dry_run,
-                 "Compute and write nothing: refuse what the run would refuse, and print the "
-                 "settings it "
-                 "would use and the memory and time it would take; with --json as JSON"),
-        IKT_FLAG("json", &w.json, "Print the summary and measures as JSON on standard output"),
-        IKT_FLAG("print-config", &w.print_config,
-                 "Print the configuration with all defaults as YAML, and do nothing else"),
-        IKT_FLAG("print-defaults", &w.print_defaults,
-                 "Print every setting with its default and its meaning, as YAML to begin a "
-                 "configuration "
-                 "from, and do nothing else"),
-        IKT_FLAG("print-reference", &w.print_reference,
-                 "Print every setting with its default and its meaning as Markdown, and do nothing "
-                 "else"),
-        IKT_FLAG("list-methods", &w.list_methods,
-                 "Print which objectives, affinities, starts and inputs go together, as Markdown, "
-                 "and do "
-                 "nothing else"),
+        {"dry-run", IKT_FLAG(&w.dry_run),
+         "Compute and write nothing: refuse what the run would refuse, and print the settings it "
+         "would use and the memory and time it would take; with --json as JSON"},
+        {"json", IKT_FLAG(&w.json), "Print the summary and measures as JSON on standard output"},
+        {"print-config", IKT_FLAG(&w.print_config),
+         "Print the configuration with all defaults as YAML, and do nothing else"},
+        {"print-defaults", IKT_FLAG(&w.print_defaults),
+         "Print every setting with its default and its meaning, as YAML to begin a configuration "
+         "from, and do nothing else"},
+        {"print-reference", IKT_FLAG(&w.print_reference),
+         "Print every setting with its default and its meaning as Markdown, and do nothing else"},
+        {"list-methods", IKT_FLAG(&w.list_methods),
+         "Print which objectives, affinities, starts and inputs go together, as Markdown, and do "
+         "nothing else"},
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL, &w.extend,
          "Go on with the finished run in output.file for N more iterations, with the settings that "
          "it had, and replace its result"},
@@ -239,7 +235,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return describe_keys(ctx, argc, argv);
     if (w.print_defaults || w.print_reference) return print_tables(ctx, w.print_defaults, &words);
     if (w.list_methods) return list_methods(ctx);
-    IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
+    IKT_TRY(ikt_settings_read(ctx, &words, &settings));
     if (settings.run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings.run.threads);
     if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);

@@ -151,9 +151,9 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
     }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "nothing can be measured: the file has no labels, and no --input is given to "
-                    "compare with");
+    return ikt_fail(
+        ctx, IKT_ERR_USAGE,
+        "nothing can be measured: the file has no labels, and no --input is given to compare with");
 }
 
 /* A file of the columns k, Q and R, a line for every k, in 17 digits, which give the same double.
@@ -216,27 +216,22 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     char families[2560];
     describe_families(families, sizeof families);
     const ikt_option options[] = {
-        IKT_TEXT("input", "DATA.h5", "", asked.input,
-                 "The data that were embedded. They add the measures that compare with the data, "
-                 "after the "
-                 "preprocessing that the run used"),
+        {"input", IKT_TEXT("DATA.h5", "", asked.input),
+         "The data that were embedded. They add the measures that compare with the data, after the "
+         "preprocessing that the run used"},
         {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.only, families},
-        IKT_TEXT("labels", "NAME", "labels", asked.labels,
-                 "The labels: a data set of the file of the embedding or else of the input, or a "
-                 "file of "
-                 "their own, labels.npy, FILE.h5:DATASET or FILE.csv:COLUMN"),
-        IKT_FLAG("kl", &asked.divergence,
-                 "Add the KL divergence, for which P is computed again from --input with the "
-                 "settings of "
-                 "the run"),
-        IKT_FLAG("kernel", &asked.kernel,
-                 "Add the family kernel, for which the cell codes are computed again from --input "
-                 "with the "
-                 "settings of the run"),
-        IKT_TEXT("curve", "FILE.csv", "", asked.curve,
-                 "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, "
-                 "as CSV"),
-        IKT_FLAG("overwrite", &asked.overwrite, "Replace FILE.csv if it exists"),
+        {"labels", IKT_TEXT("NAME", "labels", asked.labels),
+         "The labels: a data set of the file of the embedding or else of the input, or a file of "
+         "their own, labels.npy, FILE.h5:DATASET or FILE.csv:COLUMN"},
+        {"kl", IKT_FLAG(&asked.divergence),
+         "Add the KL divergence, for which P is computed again from --input with the settings of "
+         "the run"},
+        {"kernel", IKT_FLAG(&asked.kernel),
+         "Add the family kernel, for which the cell codes are computed again from --input with the "
+         "settings of the run"},
+        {"curve", IKT_TEXT("FILE.csv", "", asked.curve),
+         "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV"},
+        {"overwrite", IKT_FLAG(&asked.overwrite), "Replace FILE.csv if it exists"},
         {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, &asked.how.k,
          "The number of neighbours for the label accuracy"},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL, &asked.how.trust_k,
@@ -259,7 +254,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL, &asked.memory,
          "The memory for the distances that a rank holds at a time; more means fewer passes over "
          "the input"},
-        IKT_FLAG("json", &asked.json, "Print as JSON"),
+        {"json", IKT_FLAG(&asked.json), "Print as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
                               ARGUMENTS_MOST, &asked.arguments, &help));
@@ -271,9 +266,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return evaluate(ctx, &asked);
 }
 
-const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",
-                                    "Measure how good an embedding is",
-                                    "Without --input the measures are those of the embedding and "
-                                    "its labels. A setting that is given replaces that of the run. "
-                                    "RUN.h5 may be " IKT_MAP_HELP,
-                                    run};
+const ikt_verb ikt_verb_evaluate = {
+    "evaluate", "RUN.h5 [section.key=value ...] [options]", "Measure how good an embedding is",
+    "Without --input the measures are those of the embedding and its labels. A setting that is "
+    "given replaces that of the run. RUN.h5 may be " IKT_MAP_HELP,
+    run};

@@ -296,12 +296,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool configuration, as_json, help;
     char dataset[IKT_STRING_MAX];
     const ikt_option options[] = {
-        IKT_FLAG(
-            "config", &configuration,
-            "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
-            "another output.file gives the same embedding"),
-        IKT_TEXT("dataset", "NAME", "X", dataset, "The data set to describe"),
-        IKT_FLAG("json", &as_json, "Print as JSON"),
+        {"config", IKT_FLAG(&configuration),
+         "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
+         "another output.file gives the same embedding"},
+        {"dataset", IKT_TEXT("NAME", "X", dataset), "The data set to describe"},
+        {"json", IKT_FLAG(&as_json), "Print as JSON"},
         {0}};
     const char *path;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));

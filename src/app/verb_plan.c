@@ -11,12 +11,10 @@
 #include "app/verb.h"
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/log.h"
-#include "base/timer.h"
+#include "base/number.h"
 #include "plan/machine.h"
 #include "plan/recommend.h"
 #include "recipe/recipe.h"
-#include "settings/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -36,9 +34,9 @@ static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
     ikt_machine_file(ctx, path, &exists);
     if (a->machine[0]) memcpy(path, a->machine, sizeof a->machine);
     if (!path[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with "
-                        "--machine FILE");
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with --machine FILE");
     snprintf(scratch, sizeof scratch, "%s.rows.h5", path);
     IKT_TRY(ikt_config_defaults(ctx, &part, 1));
     IKT_TRY(ikt_machine_check(ctx, path));
@@ -60,7 +58,7 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
     const int64_t size = (int64_t)ikt_type_size(ikt_source_type(source));
     const int64_t row = ikt_source_columns(source) * size;
     const int64_t most = shape->is_sparse ? ikt_source_block_rows(source) : TIMED_BYTES / row + 1;
-    const int64_t count = distribution.count < most ? distribution.count : most;
+    const int64_t count = ikt_smaller(distribution.count, most);
     const int64_t first = count > 0 ? distribution.first : 0;
     ikt_sparse_rows sparse IKT_AT_END(ikt_sparse_rows_destroy) = {0};
     IKT_ARRAYS(held, ctx, "rows of X");
@@ -71,7 +69,7 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
                              : ikt_source_read(source, first, count, rows));
     const double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     const int64_t bytes = shape->is_sparse ? sparse.start[count] * (4 + size) : count * row;
-    *rate = (double)ikt_max_one(ctx, bytes > 0 ? bytes : 1) / seconds / 1e6;
+    *rate = (double)ikt_max_one(ctx, ikt_larger(bytes, 1)) / seconds / 1e6;
     if (!shape->is_sparse) return IKT_OK;
     double *part = NULL; /* [columns] of rank 0: of the rows those that have a value there */
     if (ikt_rank(ctx) == 0) part = ikt_claim(&held, shape->d, sizeof *part);
@@ -160,12 +158,11 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_shape shape;
     ikt_recipe recipe;
     ikt_plan p;
-    bool is_named;
     /* Constants: built in, then those of the machine's file, then of the command line. */
     const ikt_config_part part = ikt_machine_part(&p.machine);
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
-    IKT_TRY(ikt_settings_read(ctx, words, &settings, &is_named));
+    IKT_TRY(ikt_settings_read(ctx, words, &settings));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
@@ -207,8 +204,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL, &a.entries,
          "The values of a row of sparse data that are not zero, on average, together with --points "
          "and --columns; 0 means that the rows are dense"},
-        IKT_CHOICE("type", "TYPE", "float32", "uint8|float32|float64", &a.type,
-                   "The type of the data, together with --points and --columns"),
+        {"type", IKT_CHOICE("TYPE", "float32", "uint8|float32|float64", &a.type),
+         "The type of the data, together with --points and --columns"},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL, &a.ranks,
          "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "
          "the threads of each"},
@@ -217,27 +214,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Where --ranks is not given, the plan is that of the recommendation"},
         {"cores", IKT_KEY_INT, "C", "auto", 1, 4096, NULL, &a.cores,
          "The cores of a node; auto are those that this process may use here"},
-        IKT_TEXT("memory", "SIZE", "auto", a.memory,
-                 "The memory of a node, such as 256G, of which nine tenths are planned with; auto "
-                 "is what "
-                 "is free here"),
+        {"memory", IKT_TEXT("SIZE", "auto", a.memory),
+         "The memory of a node, such as 256G, of which nine tenths are planned with; auto is what "
+         "is free here"},
         {"domains", IKT_KEY_INT, "M", "auto", 1, 4096, NULL, &a.domains,
          "The parts of a node that have memory of their own (NUMA domains, mostly sockets): the "
          "threads of a rank stay within one. auto are those of this machine"},
-        IKT_TEXT("machine", "FILE", "", &a.machine,
-                 "The file with the constants of the machine. By default it is "
-                 "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where "
-                 "that does "
-                 "not exist, built-in constants are used. machine.KEY=VALUE changes one"),
-        IKT_FLAG(
-            "calibrate", &a.calibrate,
-            "Measure the constants of the machine under this launch, which takes some seconds, and "
-            "write them to that file"),
-        IKT_FLAG("steps", &a.steps,
-                 "Print the steps of the run, in order: what each takes and makes, the memory and "
-                 "the time "
-                 "of each, and from which of them a stopped run goes on"),
-        IKT_FLAG("json", &a.as_json, "Print the plan as JSON"),
+        {"machine", IKT_TEXT("FILE", "", &a.machine),
+         "The file with the constants of the machine. By default it is "
+         "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where that does "
+         "not exist, built-in constants are used. machine.KEY=VALUE changes one"},
+        {"calibrate", IKT_FLAG(&a.calibrate),
+         "Measure the constants of the machine under this launch, which takes some seconds, and "
+         "write them to that file"},
+        {"steps", IKT_FLAG(&a.steps),
+         "Print the steps of the run, in order: what each takes and makes, the memory and the time "
+         "of each, and from which of them a stopped run goes on"},
+        {"json", IKT_FLAG(&a.as_json), "Print the plan as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,
                               IKT_WORDS_MOST, &words.count, &help));

@@ -24,29 +24,22 @@ typedef struct {
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
-        IKT_TEXT(
-            "colour-by", "NAMES", "labels", o->colour_by,
-            "Colour by this data set of n entries: DATASET of RUN.h5, FILE.h5:DATASET of another "
-            "file "
-            "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold "
-            "categories), "
-            "FILE.csv:COLUMN, or none; several, separated by commas, give a panel each. Labels are "
-            "used by default where the file has them"),
-        IKT_TEXT(
-            "genes", "NAMES", "", o->genes,
-            "The genes of an AnnData file to colour by as well, separated by commas, a panel each"),
-        IKT_TEXT("genes-from", "FILE.h5ad[:MATRIX]", "", o->genes_from,
-                 "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The "
-                 "file is "
-                 "by default that of the map"),
-        IKT_TEXT("behind", "FILE.h5", "", o->behind,
-                 "Another map in the same plane to draw behind this one, smaller and lighter: of "
-                 "the old "
-                 "rows among which `transform` has placed those of RUN.h5"),
-        IKT_CHOICE(
-            "colour-as", "KIND", "auto", IKT_COLOUR_AS, &o->colour_as,
-            "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
-            "whole numbers that span fewer than 64"),
+        {"colour-by", IKT_TEXT("NAMES", "labels", o->colour_by),
+         "Colour by this data set of n entries: DATASET of RUN.h5, FILE.h5:DATASET of another file "
+         "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
+         "FILE.csv:COLUMN, or none; several, separated by commas, give a panel each. Labels are "
+         "used by default where the file has them"},
+        {"genes", IKT_TEXT("NAMES", "", o->genes),
+         "The genes of an AnnData file to colour by as well, separated by commas, a panel each"},
+        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o->genes_from),
+         "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
+         "by default that of the map"},
+        {"behind", IKT_TEXT("FILE.h5", "", o->behind),
+         "Another map in the same plane to draw behind this one, smaller and lighter: of the old "
+         "rows among which `transform` has placed those of RUN.h5"},
+        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o->colour_as),
+         "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
+         "whole numbers that span fewer than 64"},
         {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, &o->plot.width,
          "The width of the picture"},
         {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL, &o->plot.height,
@@ -60,18 +53,17 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
         {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL, &o->plot.dpi,
          "The pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six "
          "inches"},
-        IKT_CHOICE("background", "COLOUR", "white", "white|black", &o->background,
-                   "The colour of the background"),
-        IKT_TEXT("title", "TEXT", "", o->title,
-                 "The title above the plot; by default the name of RUN.h5"),
-        IKT_TEXT(
-            "mark", "ROWS", "", o->mark,
-            "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
-            "file names in /marked"),
+        {"background", IKT_CHOICE("COLOUR", "white", "white|black", &o->background),
+         "The colour of the background"},
+        {"title", IKT_TEXT("TEXT", "", o->title),
+         "The title above the plot; by default the name of RUN.h5"},
+        {"mark", IKT_TEXT("ROWS", "", o->mark),
+         "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
+         "file names in /marked"},
         {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &o->plot.legend, "Draw the legend"},
-        IKT_FLAG("names", &o->plot.names,
-                 "Write the names of the classes on the map, each where its class is densest"),
-        IKT_FLAG("overwrite", &o->plot.overwrite, "Replace OUT where it exists"),
+        {"names", IKT_FLAG(&o->plot.names),
+         "Write the names of the classes on the map, each where its class is densest"},
+        {"overwrite", IKT_FLAG(&o->plot.overwrite), "Replace OUT where it exists"},
         {0}};
     return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }

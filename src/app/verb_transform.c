@@ -7,7 +7,6 @@
 #include "app/verb.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "plot/plot.h"
 #include "transform/transform.h"
 
 typedef struct {
@@ -85,27 +84,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     char writes[2 * IKT_STRING_MAX];
     const ikt_option options[] = {
-        IKT_TEXT("dataset", "NAME", "", w.dataset,
-                 "The data set of the new rows; by default it has the name that input.dataset had "
-                 "in the "
-                 "run of the model"),
-        IKT_TEXT("labels", "NAME", "", w.labels,
-                 "The data set of their labels, which colour the picture and serve the accuracy; "
-                 "they are "
-                 "not used to place the rows. By default it has the name that input.labels had in "
-                 "the run "
-                 "of the model, if that was not a file, and it may be absent"),
+        {"dataset", IKT_TEXT("NAME", "", w.dataset),
+         "The data set of the new rows; by default it has the name that input.dataset had in the "
+         "run of the model"},
+        {"labels", IKT_TEXT("NAME", "", w.labels),
+         "The data set of their labels, which colour the picture and serve the accuracy; they are "
+         "not used to place the rows. By default it has the name that input.labels had in the run "
+         "of the model, if that was not a file, and it may be absent"},
         {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL, &w.request.neighbours,
          "The number of most similar old rows that a new row is attracted to, in maps of TriMap "
          "those that it makes triplets with; auto is as many as the rows of the model had"},
         {"iterations", IKT_KEY_INT, "N", IKT_TRANSFORM_TRIALS_TEXT, 2, 1e6, NULL, &w.request.trials,
          "The most positions that are tried for a row; most rows settle after some ten"},
-        IKT_TEXT("picture", "FILE", "auto", w.picture,
-                 "The PNG, SVG or PDF file for a picture, in which new rows are coloured by label "
-                 "and old "
-                 "ones are grey; auto is OUT.png beside OUT.h5, and none draws no picture"),
-        IKT_FLAG("overwrite", &w.overwrite, "Replace output files that exist"),
-        IKT_FLAG("json", &w.json, "Print the summary as JSON"),
+        {"picture", IKT_TEXT("FILE", "auto", w.picture),
+         "The PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
+         "ones are grey; auto is OUT.png beside OUT.h5, and none draws no picture"},
+        {"overwrite", IKT_FLAG(&w.overwrite), "Replace output files that exist"},
+        {"json", IKT_FLAG(&w.json), "Print the summary as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
                               &help));

@@ -6,6 +6,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 
@@ -17,7 +18,7 @@ int64_t ikt_cells_choose(int64_t n, int64_t pool) {
         count *= 2;
     for (int halved = 0; pool > 0 && count > pool && count > CELLS_LEAST && halved < 2; halved++)
         count /= 2;
-    return count < n ? count : n;
+    return ikt_smaller(count, n);
 }
 
 int64_t ikt_cells_pool(int64_t n, int64_t pool) {

@@ -13,6 +13,7 @@
 
 #include "base/arrays.h"
 #include "base/cpu.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "metric/metric.h"
 
@@ -41,8 +42,7 @@ static int64_t groups_of(int64_t count) {
 }
 
 static int64_t group_size(int64_t count, int64_t group) {
-    int64_t left = count - group * GROUP;
-    return left < GROUP ? left : GROUP;
+    return ikt_smaller(count - group * GROUP, GROUP);
 }
 
 /* The mean of each group of a level, in groups again. */

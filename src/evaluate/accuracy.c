@@ -7,7 +7,6 @@
 
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"

@@ -16,7 +16,6 @@
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/exact_sum.h"
 #include "evaluate/family.h"
 
@@ -39,13 +38,19 @@ typedef struct {
     cluster *cluster;   /* [count] */
 } work;
 
+/* One position, in double precision. */
+static void scale(const ikt_unit_box *box, const float *y, double *out) {
+    for (int64_t c = 0; c < box->q; c++)
+        out[c] = ((double)y[c] - box->low[c]) * box->scale[c];
+}
+
 static void find_centres(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
     const int64_t q = what->q;
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         const int64_t c = w->view->class_of[what->rows.first + i];
-        ikt_unit_box_scale(&w->box, what->y + q * i, at);
+        scale(&w->box, what->y + q * i, at);
         for (int64_t axis = 0; axis < q; axis++)
             ikt_exact_sum_add(&w->sum[SUMS * c + axis], at[axis]);
     }
@@ -70,7 +75,7 @@ static void find_spreads(ikt_context *ctx, work *w) {
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         const int64_t c = w->view->class_of[what->rows.first + i];
-        ikt_unit_box_scale(&w->box, what->y + what->q * i, at);
+        scale(&w->box, what->y + what->q * i, at);
         double away = sqrt(squared(at, w->cluster[c].centre, what->q));
         ikt_exact_sum_add(&w->sum[SUMS * c], away);
         ikt_exact_sum_add(&w->sum[SUMS * c + 1], away * away);

@@ -197,7 +197,7 @@ ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_l
     ikt_gather_counts(ctx, mine, counts);
     for (int r = 0; r < ikt_size(ctx); r++)
         total += counts[r];
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &made.label, total, sizeof *made.label, "labels")));
+    IKT_TRY(ikt_alloc_all(ctx, &made.label, total, sizeof *made.label, "labels"));
     ikt_allgather(ctx, own, mine, sizeof *own, made.label, counts);
     made.count = ikt_sort_distinct_i64(made.label, total);
     return ikt_give(out, made);

@@ -91,12 +91,6 @@ typedef struct {
 /* LOCAL. The box of y[n * q]. */
 ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q);
 
-/* LOCAL. One position, in double precision. */
-static inline void ikt_unit_box_scale(const ikt_unit_box *box, const float *y, double *out) {
-    for (int64_t c = 0; c < box->q; c++)
-        out[c] = ((double)y[c] - box->low[c]) * box->scale[c];
-}
-
 /* LOCAL. The place-th smallest, 0 <= place < count; reorders the values (quickselect: linear on
  * average). No NaN. */
 float ikt_order_statistic(float *values, int64_t count, int64_t place);
@@ -145,7 +139,7 @@ typedef struct {
 } ikt_cluster_index;
 
 /* COLLECTIVE. Of 2 or more classes, fewer than rows.
- *   box   that positions are looked at in: the unit box, or ikt_unit_box_of_map
+ *   box   that positions are looked at in: the unit box, or positions as they are
  * Errors: IKT_ERR_RESOURCE; agreed. */
 ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
                                const ikt_unit_box *box, ikt_cluster_index *out);
@@ -153,14 +147,6 @@ ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
 /* COLLECTIVE. The mean silhouette of the queries, and how many there are. Likewise. */
 ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view,
                                   const ikt_unit_box *box, double *value, int64_t *queries);
-
-/* LOCAL, pure. Positions as they are. */
-static inline ikt_unit_box ikt_unit_box_of_map(int64_t q) {
-    ikt_unit_box box = {.q = q};
-    for (int64_t c = 0; c < q; c++)
-        box.scale[c] = 1;
-    return box;
-}
 
 /* --- k-means of positions (kmeans.c) ---------------------------------------------------------- */
 
@@ -177,11 +163,8 @@ typedef struct {
  *   cluster   [rows->count], receives numbers below k; among equally near centres the lowest.
  *   inertia   receives the sum of squared distances to the own centre; the same on all ranks.
  * Errors: IKT_ERR_RESOURCE. Cost: n k distances an iteration, at most 300
- * iterations a restart. Memory: ikt_kmeans_memory. */
+ * iterations a restart. */
 ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
                       const float *y, int64_t q, int32_t *cluster, double *inertia);
-
-/* LOCAL. Bytes for n_local rows, beside what is lent. */
-int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads);
 
 #endif

@@ -11,11 +11,10 @@
  * on ranks. Disadvantage: d^2 memory, as for any principal components; where q components leave
  * less than 1e-12 of the variance the score is 1 or 0 by the same bound. */
 #include <math.h>
-#include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/exact_sum.h"
+#include "base/number.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -176,7 +175,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
                          ikt_upper_entries(d) * real +
                          ikt_eigen_bytes(d, extent->ranks, IKT_EIGEN_ALONE_MAX);
     int64_t product = rows + entries * (2 * real + sums);
-    return components > product ? components : product;
+    return ikt_larger(components, product);
 }
 
 const ikt_measure_family ikt_family_global = {

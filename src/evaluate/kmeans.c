@@ -48,7 +48,8 @@ typedef struct {
     double tolerance;
 } work;
 
-int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
+/* Bytes for n_local rows, beside what is lent. */
+static int64_t kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
     return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +
            (threads + 1) * k * (q * sums + (int64_t)sizeof(int64_t)) + threads * sums;
@@ -319,6 +320,14 @@ static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const 
     return IKT_OK;
 }
 
+/* Positions as they are. */
+static ikt_unit_box box_of_map(int64_t q) {
+    ikt_unit_box box = {.q = q};
+    for (int64_t c = 0; c < q; c++)
+        box.scale[c] = 1;
+    return box;
+}
+
 /* COLLECTIVE. How far apart the clusters lie: silhouette and Davies-Bouldin, on positions as they
  * are. NaN where there is but one. */
 static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const int32_t *cluster,
@@ -336,7 +345,7 @@ static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const in
     found.has_labels = true;
     IKT_TRY(ikt_measure_view_make(ctx, view->settings, &found, &groups));
     if (groups.classes.count > 1 && groups.classes.count < view->n) {
-        const ikt_unit_box box = ikt_unit_box_of_map(view->q);
+        const ikt_unit_box box = box_of_map(view->q);
         IKT_TRY(ikt_cluster_indices(ctx, &groups, &box, index));
         IKT_TRY(ikt_cluster_silhouette(ctx, &groups, &box, silhouette, queries));
     }
@@ -407,7 +416,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
                             ikt_larger(ikt_family_silhouette.memory(settings, &groups),
                                        ikt_family_clusters.memory(settings, &groups));
     return own * (int64_t)sizeof(int32_t) + (extent->classes + 1) * k * (int64_t)sizeof(int64_t) +
-           ikt_larger(judging, ikt_kmeans_memory(own, k, extent->q, extent->threads));
+           ikt_larger(judging, kmeans_memory(own, k, extent->q, extent->threads));
 }
 
 const ikt_measure_family ikt_family_kmeans = {

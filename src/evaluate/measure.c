@@ -271,6 +271,16 @@ static void drop_others(const selection *asked, ikt_measures *out, int64_t first
     out->count = kept;
 }
 
+static ikt_status check_finite(ikt_context *ctx, const ikt_measured *what) {
+    for (int64_t e = 0; e < what->q * what->rows.count; e++)
+        if (!isfinite(what->y[e]))
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "the position of row %lld is not finite, so the map cannot be "
+                            "measured; run it again with a smaller learning rate",
+                            (long long)(what->rows.first + e / what->q));
+    return IKT_OK;
+}
+
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
     selection asked = {.family = {false}};
@@ -278,19 +288,12 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     const int64_t before = out->count;
     bool any = false;
     ikt_measure_view view IKT_AT_END(ikt_measure_view_free) = {0};
-    ikt_status st = IKT_OK;
     if (what->q < 1 || what->q > IKT_AXES_MOST)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
             "a map of %lld columns cannot be measured: measures are defined for 1 to %d",
             (long long)what->q, IKT_AXES_MOST);
-    for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
-        if (!isfinite(what->y[e]))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "the position of row %lld is not finite, so the map cannot be measured; "
-                          "run it again with a smaller learning rate",
-                          (long long)(what->rows.first + e / what->q));
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_agree(ctx, check_finite(ctx, what)));
     IKT_TRY(find_wanted(ctx, settings, what, &asked));
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];

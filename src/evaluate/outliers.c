@@ -15,6 +15,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
+#include "base/number.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -41,7 +42,7 @@ static int64_t count_from(ikt_context *ctx, const double *away, int64_t own, int
  * are.
  *   away   [own] distances of the own rows from the centre */
 static double ratio_of(ikt_context *ctx, const double *away, int64_t own, int64_t n) {
-    const int64_t rounded = (n + ONE_IN / 2) / ONE_IN, far = rounded > 1 ? rounded : 1;
+    const int64_t rounded = (n + ONE_IN / 2) / ONE_IN, far = ikt_larger(rounded, 1);
     /* At least `far` rows lie as far as `low`, and fewer as far as `high`. */
     int64_t low = 0, high = bits_of(INFINITY), more = 0;
     while (high - low > 1) {
@@ -161,10 +162,10 @@ static int64_t memory_of_data(const ikt_measure_settings *settings,
     if (d > COLUMNS_MOST) return 0;
     const int64_t blocks = (extent->n + IKT_BLOCK_ROWS - 1) / IKT_BLOCK_ROWS;
     const int64_t rows = (blocks / extent->ranks + 1) * IKT_BLOCK_ROWS;
-    const int64_t distances_of = (rows < extent->n ? rows : extent->n) * real + 4 * d * real;
+    const int64_t distances_of = ikt_smaller(rows, extent->n) * real + 4 * d * real;
     const int64_t sums = 2 * d * (int64_t)sizeof(ikt_exact_sum) + 8 * d * real;
     (void)settings;
-    return ikt_stream_rows(d, real) * d * real + (distances_of > sums ? distances_of : sums);
+    return ikt_stream_rows(d, real) * d * real + ikt_larger(distances_of, sums);
 }
 
 const ikt_measure_family ikt_family_data_outliers = {

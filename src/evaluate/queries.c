@@ -216,7 +216,7 @@ ikt_status ikt_distances_create(ikt_arrays *held, const ikt_measured *what, bool
     return by_code ? create_code(held, out) : create_input(held, out);
 }
 
-int64_t ikt_distances_memory(const ikt_measure_extent *extent, bool by_code, int64_t batch) {
+static int64_t distances_memory(const ikt_measure_extent *extent, bool by_code, int64_t batch) {
     const int64_t n = extent->n, ranks = extent->ranks, own = (n + ranks - 1) / ranks;
     const int64_t count = (int64_t)sizeof(uint16_t), real = (int64_t)sizeof(float);
     int64_t floats[ARRAYS], bytes = ranks * (int64_t)sizeof(int64_t);
@@ -272,8 +272,7 @@ static int64_t batch_of(const ikt_measure_settings *settings, int64_t n, int ran
     int64_t batch = settings->batch_bytes / (ikt_packed_rows(n) * (int64_t)sizeof(float));
     int64_t most = (ikt_queries_count(settings, n) + ranks - 1) / ranks;
     batch = batch >= 8 ? batch / 8 * 8 : batch;
-    if (batch < 1) batch = 1;
-    return batch < most ? batch : most;
+    return ikt_smaller(ikt_larger(batch, 1), most);
 }
 
 int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent,
@@ -282,7 +281,7 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
     const int64_t most = (ikt_queries_count(settings, n) + extent->ranks - 1) / extent->ranks;
     int64_t bytes = most * (int64_t)sizeof(int64_t) + extent->threads * (int64_t)sizeof(ranker);
     if (ranks) bytes += extent->threads * (ikt_radix_memory(n) + n * (int64_t)sizeof(float));
-    return bytes + ikt_distances_memory(extent, by_code, batch);
+    return bytes + distances_memory(extent, by_code, batch);
 }
 
 int64_t ikt_label_queries(const ikt_measure_settings *settings, int64_t n) {

@@ -111,9 +111,6 @@ typedef struct {
 ikt_status ikt_distances_create(ikt_arrays *held, const ikt_measured *what, bool by_code,
                                 int64_t batch, ikt_distances *out);
 
-/* LOCAL. Bytes of the work space per rank. */
-int64_t ikt_distances_memory(const ikt_measure_extent *extent, bool by_code, int64_t batch);
-
 /* COLLECTIVE. Fills work->distance for this rank's queries; 0 from a row to itself.
  *   row   [count] ascending global rows, count <= batch, may be 0; every rank its own.
  * Errors: those of reading. */

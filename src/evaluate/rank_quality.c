@@ -60,7 +60,7 @@ static ikt_status begin_counting(const ikt_measure_settings *settings, int64_t n
 static ikt_status collect(ikt_context *ctx, const counter *c, ikt_rank_counts *out) {
     int64_t excess[2] = {0, 0};
     *out = (ikt_rank_counts){.n = c->n, .queries = c->queries};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->together, c->n, sizeof(int64_t), "measures")));
+    IKT_TRY(ikt_alloc_all(ctx, &out->together, c->n, sizeof *out->together, "measures"));
     for (int t = 0; t < c->threads; t++) {
         for (int64_t k = 0; k < c->n; k++)
             out->together[k] += c->parts[t].together[k];

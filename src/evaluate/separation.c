@@ -14,7 +14,6 @@
  * Disadvantage: one pair of near duplicates in a class settles "gamma spherical". */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/comm.h"
 #include "base/number.h"

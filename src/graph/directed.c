@@ -143,7 +143,7 @@ static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_direc
                        const int64_t *to, void *array_address) {
     void *moved IKT_AT_END(ikt_free) = NULL, *array;
     memcpy(&array, array_address, sizeof array);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph")));
+    IKT_TRY(ikt_alloc_all(ctx, &moved, to[order->rows.count], 4, "graph"));
     IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved));
     ikt_free(&array);
     memcpy(array_address, &moved, sizeof moved);
@@ -157,7 +157,7 @@ ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const
     ikt_directed made IKT_AT_END(ikt_directed_destroy) = *rows; /* which is taken */
     int64_t *to IKT_AT_END(ikt_free) = NULL;
     *rows = (ikt_directed){.start = NULL};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph")));
+    IKT_TRY(ikt_alloc_all(ctx, &to, count + 1, sizeof *to, "graph"));
     IKT_TRY(ikt_translate_indices(ctx, &order->rows, slot, made.column, made.start[count]));
     IKT_TRY(ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, made.start, to));
     IKT_TRY(move(ctx, order, &made, to, &made.column));

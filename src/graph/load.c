@@ -44,8 +44,7 @@ typedef struct {
 
 static ikt_status find_starts(loading *l) {
     const int64_t count = l->distribution->count;
-    ikt_status st = ikt_alloc(l->ctx, &l->start, count + 1, sizeof *l->start, "graph");
-    IKT_TRY(ikt_agree(l->ctx, st));
+    IKT_TRY(ikt_alloc_all(l->ctx, &l->start, count + 1, sizeof *l->start, "graph"));
     IKT_TRY(ikt_graph_file_starts(l->file, l->distribution->first, count, l->start));
     for (int64_t i = 0; i < count; i++)
         if (l->start[i + 1] - l->start[i] > l->longest) l->longest = l->start[i + 1] - l->start[i];

@@ -16,11 +16,9 @@
  * number is its place there. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/sort.h"
 #include "dist/rows.h"
 #include "graph/transpose.h"
 

@@ -31,8 +31,7 @@ enum { AUTO_NEIGHBOURS = 30, LABEL_NEIGHBOURS = 10 };
 static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *request,
                               ikt_source *source, ikt_transformed *done) {
     bool present = false;
-    ikt_status st = ikt_alloc(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels"));
     IKT_TRY(ikt_source_read_labels(source, done->labels_name, done->rows.first, done->rows.count,
                                    done->labels, &present));
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
@@ -50,11 +49,8 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
     const int64_t count = done->rows.count;
     const ikt_kernel kernel = ikt_kernel_of_degrees(m->settings.layout.degrees_of_freedom);
     ikt_field *field IKT_AT_END(ikt_field_destroy) = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    const ikt_status st =
-        ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field);
-    ikt_stage_end(ctx, IKT_STAGE_FFT);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_FFT,
+                  ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field));
     IKT_ARRAYS(held, ctx, "embedding");
     done->y = ikt_claim_kept(&held, count * m->shape.q, sizeof *done->y);
     done->divergence = ikt_claim_kept(&held, count, sizeof *done->divergence);
@@ -86,7 +82,7 @@ static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_reques
                         request->model, ikt_layout_objective(&settings->layout)->name);
     }
     done->k = request->neighbours;
-    if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
+    if (done->k == IKT_AUTO_INT) done->k = ikt_smaller(usual, s->n);
     if (done->k <= s->n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
                     (long long)done->k, request->model, (long long)s->n);
@@ -241,10 +237,6 @@ bool ikt_transform_projects(const ikt_loaded_model *loaded) {
     return loaded->shape.placing == IKT_PLACING_PROJECTION;
 }
 
-const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
-    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
-}
-
 /* --- labels ----------------------------------------------------------------------------------- */
 
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
@@ -278,6 +270,11 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
 }
 
 /* --- file and picture ------------------------------------------------------------------------- */
+
+/* What `divergence` is of the rows of that model. */
+static const char *value_name(const ikt_loaded_model *loaded) {
+    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
+}
 
 /* Words of a command as a shell takes them. */
 static void add_word(ikt_text *text, const char *word) {
@@ -325,7 +322,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
         ikt_note_int(n, "neighbours", done->k);
         ikt_note_int(n, "iterations", request->trials);
         ikt_note_int(n, "rows_without_similarity", done->zero_similarity);
-        snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
+        snprintf(mean, sizeof mean, "mean_%s", value_name(&done->loaded));
         ikt_note_reals(n, mean, &done->mean_divergence, 1);
     }
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
@@ -353,7 +350,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     const ikt_result_column columns[] = {
         {"similarity", IKT_COLUMN_FLOAT, done->similarity},
         {"nearest", IKT_COLUMN_INT64, done->nearest},
-        {ikt_transform_value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence}};
+        {value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence}};
     const int64_t placing = done->loaded.shape.placing;
     char *configuration IKT_AT_END(ikt_free) = NULL;
     IKT_STAGE_HERE(ctx, IKT_STAGE_WRITE);

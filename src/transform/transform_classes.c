@@ -10,7 +10,6 @@
 
 #include "affinity/affinity.h"
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/cpu.h"
 #include "base/number.h"
 #include "base/timer.h"

@@ -7,6 +7,7 @@
 #include "affinity/affinity.h"
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "isolation/codes.h"
@@ -134,7 +135,7 @@ static ikt_status adopt_block(const job *j, ikt_row_range at, int64_t from,
         j->nearest[l] = NONE;
     }
     for (int64_t c = 0; c < j->n_centres; c += j->centre_step) {
-        int64_t few = j->n_centres - c < j->centre_step ? j->n_centres - c : j->centre_step;
+        int64_t few = ikt_smaller(j->n_centres - c, j->centre_step);
         IKT_TRY(
             ikt_dataset_gather_floats(ikt_dataset_model(j->data), j->centre + c, few, j->centres));
         compare(j, count, c, few);
@@ -156,13 +157,13 @@ static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, 
     const ikt_row_range own = {rows->first, rows->count};
     const ikt_model_shape *s = &loaded->shape;
     const int64_t d = ikt_dataset_columns(data);
-    const int64_t few = BLOCK_BYTES / (d * (int64_t)sizeof(float)) + 1;
     job j = {.ctx = ctx,
              .loaded = loaded,
              .data = data,
              .d = d,
              .block = ikt_stream_rows(d, (int64_t)sizeof(float)),
-             .centre_step = few < s->centres ? few : s->centres};
+             .centre_step =
+                 ikt_smaller(BLOCK_BYTES / (d * (int64_t)sizeof(float)) + 1, s->centres)};
     IKT_ARRAYS(held, ctx, purpose);
     j.occupied = ikt_claim(&held, s->t * s->psi / 64 + 1, sizeof *j.occupied);
     j.centre = ikt_claim(&held, s->centres, sizeof *j.centre);
@@ -204,10 +205,8 @@ ikt_status ikt_old_rows_search(ikt_context *ctx, const ikt_loaded_model *loaded,
     old_reader reader = {loaded->file, has_rows ? IKT_MODEL_ROWS : IKT_MODEL_CODES,
                          has_rows ? 0 : scorer->row_bytes};
     const ikt_row_stream old = {&reader, loaded->shape.n, (size_t)scorer->row_bytes, read_old};
-    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = ikt_neighbours_stream(ctx, scorer, &old, lists);
-    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
-    return st;
+    IKT_TRY_STAGE(ctx, IKT_STAGE_NEIGHBOURS, ikt_neighbours_stream(ctx, scorer, &old, lists));
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The k most similar old rows of rows with these codes. */
@@ -272,10 +271,8 @@ static ikt_status find_similarities(ikt_context *ctx, const ikt_loaded_model *lo
 static ikt_status find_lists(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
                              const ikt_rows *rows, int64_t k, ikt_codes *codes,
                              ikt_new_lists *out) {
-    ikt_stage_begin(ctx, IKT_STAGE_CODES);
-    const ikt_status st = ikt_codes_compute(ctx, data, rows, loaded->model, codes, NULL);
-    ikt_stage_end(ctx, IKT_STAGE_CODES);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_CODES,
+                  ikt_codes_compute(ctx, data, rows, loaded->model, codes, NULL));
     out->cells = codes->check;
     IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists)));
     IKT_TRY(search(ctx, loaded, codes, rows, &out->lists));

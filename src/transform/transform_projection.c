@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
 #include "similarity/kernel_map.h"
@@ -82,10 +81,8 @@ static ikt_status compare(ikt_context *ctx, const ikt_loaded_model *m, ikt_datas
                           ikt_similarities **out) {
     const ikt_model_shape *s = &m->shape;
     if (s->kernel == IKT_MODEL_OF_ISOLATION) {
-        ikt_stage_begin(ctx, IKT_STAGE_CODES);
-        const ikt_status st = ikt_codes_compute(ctx, data, rows, m->model, codes, NULL);
-        ikt_stage_end(ctx, IKT_STAGE_CODES);
-        IKT_TRY(st);
+        IKT_TRY_STAGE(ctx, IKT_STAGE_CODES,
+                      ikt_codes_compute(ctx, data, rows, m->model, codes, NULL));
         IKT_TRY(read_codes(m, codes->stride, p));
     } else if (!s->is_of_similarities) {
         p->x = ikt_claim(p->held, s->support * s->columns, sizeof *p->x);
@@ -119,10 +116,8 @@ ikt_status ikt_new_rows_project(ikt_context *ctx, ikt_dataset *data, ikt_transfo
     IKT_TRY(compare(ctx, m, data, &done->rows, &p, &codes, &similar));
     done->cells = codes.check;
     const ikt_most_similar most = {done->nearest, done->similarity};
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    const ikt_status st = ikt_kernel_map_place(ctx, &p.map, similar, &done->rows, y, &most);
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_LAYOUT,
+                  ikt_kernel_map_place(ctx, &p.map, similar, &done->rows, y, &most));
     for (int64_t e = 0; e < count * q; e++)
         done->y[e] = (float)((double)(float)y[e] - p.origin[e % q]); /* as the old ones */
     for (int64_t i = 0; i < count; i++)

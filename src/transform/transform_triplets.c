@@ -2,16 +2,13 @@
  * to places. See transform.h, and objective/triplet_placing.h for what is minimised. */
 #include <math.h>
 #include <omp.h>
-#include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/number.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "objective/triplet_placing.h"
-#include "sampled/far_similarity.h"
 #include "sampled/scales.h"
 #include "transform/transform.h"
 
@@ -47,14 +44,14 @@ static void destroy(comparison *c) {
 }
 
 int64_t ikt_new_triplets_far(int64_t n) {
-    return n < FAR ? n : FAR;
+    return ikt_smaller(n, FAR);
 }
 
 int64_t ikt_new_triplets_lists(const ikt_loaded_model *loaded, int64_t k) {
     ikt_triplet_settings settings = loaded->settings.layout.own.triplet;
     settings.neighbours = k;
     const int64_t length = loaded->shape.has_rows ? ikt_triplet_lists(&settings, true) : k;
-    return length < loaded->shape.n ? length : loaded->shape.n;
+    return ikt_smaller(length, loaded->shape.n);
 }
 
 static float d_of(const comparison *c, float score, float scale, int64_t old) {
@@ -112,10 +109,7 @@ static ikt_status find_near_rows(comparison *c, ikt_dataset *data, ikt_transform
     ikt_context *ctx = c->ctx;
     const int64_t count = done->rows.count, length = ikt_new_triplets_lists(c->loaded, done->k);
     c->least = least_scale(c->loaded);
-    ikt_stage_begin(ctx, IKT_STAGE_READ);
-    const ikt_status st = ikt_scorer_data(ctx, data, &done->rows, &c->scorer);
-    ikt_stage_end(ctx, IKT_STAGE_READ);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_READ, ikt_scorer_data(ctx, data, &done->rows, &c->scorer));
     IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &done->rows, length, lists)));
     c->scale = ikt_claim(&c->held, count, sizeof *c->scale);
     IKT_TRY(ikt_arrays_agree(&c->held));
@@ -183,7 +177,7 @@ static void find_far_d(const comparison *c, const char *plain, const float *scal
     const void *far = c->packed_far ? c->packed_far : c->plain_far;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t first = 0; first < count; first += SCORED) {
-        const int64_t some = count - first < SCORED ? count - first : SCORED;
+        const int64_t some = ikt_smaller(count - first, SCORED);
         float *score = tile + omp_get_thread_num() * SCORED * stride;
         scorer->score(scorer, plain + first * scorer->row_bytes, some, far, c->n_far, score);
         for (int64_t i = 0; i < some; i++)

@@ -133,21 +133,18 @@ static ikt_status exchange_items(ikt_context *ctx, work *w) {
     const ikt_block_items *items = w->items;
     const int64_t first = (w->first + ikt_rank(ctx)) * items->per_block;
     int64_t count = 0, bytes = 0; /* of this rank's block */
-    if (ikt_rank(ctx) < w->ranks && first < items->n) {
-        const int64_t left = items->n - first;
-        count = left < items->per_block ? left : items->per_block;
-    }
+    if (ikt_rank(ctx) < w->ranks && first < items->n)
+        count = ikt_smaller(items->n - first, items->per_block);
     IKT_TRY(ikt_agree(ctx, fill(ctx, w, ikt_size(ctx))));
     ikt_exchange_counts(ctx, w->send, w->receive);
     ikt_exchange_counts(ctx, w->give, w->take);
     for (int r = 0; r < ikt_size(ctx); r++)
         bytes += w->take[r];
-    ikt_status st = ikt_alloc(ctx, &w->heads, 2 * count, sizeof *w->heads, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->incoming, bytes, 1, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &w->heads, 2 * count, sizeof *w->heads, purpose));
+    IKT_TRY(ikt_alloc_all(ctx, &w->incoming, bytes, 1, purpose));
     ikt_exchange(ctx, w->head, w->send, w->heads, w->receive, 2 * sizeof *w->head);
     ikt_exchange(ctx, w->outgoing, w->give, w->incoming, w->take, 1);
-    st = put_in_order(ctx, w, first, count, bytes);
+    const ikt_status st = put_in_order(ctx, w, first, count, bytes);
     return ikt_agree(ctx, st == IKT_OK ? pack(ctx, w, count, bytes) : st);
 }
 

@@ -143,8 +143,9 @@ ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64
     return IKT_OK;
 }
 
-ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                           uint32_t *own, uint32_t *ordered) {
+/* COLLECTIVE. The rows of this rank (own, from 0) in the order of their places (ordered). */
+static ikt_status curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
+                              uint32_t *own, uint32_t *ordered) {
     IKT_ARRAYS(held, ctx, purpose);
     uint32_t *place = ikt_claim(&held, rows->count, sizeof *place);
     uint64_t *key = ikt_claim(&held, rows->count, sizeof *key);
@@ -185,7 +186,7 @@ static ikt_status order_points(ikt_context *ctx, ikt_viewer_points *p) {
         p->code[i] = ikt_curve_code(ikt_curve_step(&p->box, 0, (double)y[0]),
                                     ikt_curve_step(&p->box, 1, up));
     }
-    return ikt_curve_order(ctx, rows, p->code, p->row, p->place);
+    return curve_order(ctx, rows, p->code, p->row, p->place);
 }
 
 ikt_status ikt_viewer_points_create(ikt_context *ctx, const ikt_rows *rows,

@@ -48,13 +48,6 @@ uint64_t ikt_curve_code(uint32_t x, uint32_t y);
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place);
 
-/* COLLECTIVE. The rows of this rank in the order of their places.
- *   own       [rows->count], receives the rows, from 0
- *   ordered   [rows->count], receives their places, ascending
- * Errors and memory: as above, and 12 bytes a row. */
-ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                           uint32_t *own, uint32_t *ordered);
-
 /* --- blocks.c: items as blocks of text -------------------------------------------------------- */
 
 /* A block is a <script> element that a browser does not run but keeps as text: the items' bytes,
