@@ -1,7 +1,7 @@
 /* Rows from which all rows are looked at: every row, or a sample.
  *
  * Method: queries are dealt to the ranks and go in batches, whose distances to all rows are found
- * (distances.h); each query with its distances is then shown to the observers by one thread. Ranks
+ * (below); each query with its distances is then shown to the observers by one thread. Ranks
  * by distance in the input and in the map are sorted once, for all observers that want them.
  * Advantage: one pass over the input serves any number of measures, and no rank holds more than a
  * batch of distances. Disadvantage: n distances a query, also for those who look at a few of them.
