@@ -220,8 +220,8 @@ static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
     return st;
 }
 
-static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
-                        const ikt_watcher *watcher, ikt_embedding **out) {
+ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
+                     const ikt_watcher *watcher, ikt_embedding **out) {
     const ikt_h5_host host IKT_AT_END(ikt_h5_host_restore) = ikt_h5_host_keep();
     ikt_settings settings = parameters->settings;
     *out = NULL;
@@ -234,11 +234,6 @@ static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters, cons
     return ikt_embedding_made(out, embed_given(*out, &settings, data, watcher));
 }
 
-ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
-                     const ikt_watcher *watcher, ikt_embedding **out) {
-    return embed(ctx, parameters, data, watcher, out);
-}
-
 ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
                           int64_t count, int64_t columns, ikt_type type, const int64_t *labels,
                           ikt_embedding **out) {
@@ -248,11 +243,11 @@ ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, co
                            .columns = columns,
                            .type = type,
                            .labels = labels};
-    return embed(ctx, parameters, &data, NULL, out);
+    return ikt_embed(ctx, parameters, &data, NULL, out);
 }
 
 ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_embedding **out) {
-    return embed(ctx, parameters, NULL, NULL, out);
+    return ikt_embed(ctx, parameters, NULL, NULL, out);
 }
 
 /* --- new rows into a finished embedding ------------------------------------------------------- */
