@@ -137,10 +137,6 @@ ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
 static ikt_status compute_clusters(ikt_context *ctx, const ikt_measure_view *view,
                                    ikt_measures *out) {
     ikt_cluster_index found;
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "Davies-Bouldin and Calinski-Harabasz",
-                                 &st))
-        return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_indices(ctx, view, &box, &found));
     IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
@@ -160,6 +156,8 @@ const ikt_measure_family ikt_family_clusters = {
     .help = "Davies-Bouldin and Calinski-Harabasz of the labels",
     .needs = IKT_MEASURE_NEEDS_LABELS,
     .is_cheap = true,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "Davies-Bouldin and Calinski-Harabasz",
     .compute = compute_clusters,
     .memory = memory_of_clusters};
 
@@ -250,8 +248,6 @@ static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *v
                                      ikt_measures *out) {
     double value;
     int64_t queries;
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_silhouette(ctx, view, &box, &value, &queries));
     return ikt_measures_add(ctx, out, "silhouette", value, queries < view->n ? queries : 0,
@@ -272,5 +268,7 @@ static int64_t memory_of_silhouette(const ikt_measure_settings *settings,
 const ikt_measure_family ikt_family_silhouette = {.name = "silhouette",
                                                   .help = "silhouette of the labels",
                                                   .needs = IKT_MEASURE_NEEDS_LABELS,
+                                                  .classes_most = CLASSES_MOST,
+                                                  .classes_for = "silhouettes",
                                                   .compute = compute_silhouette,
                                                   .memory = memory_of_silhouette};

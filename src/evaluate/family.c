@@ -89,18 +89,6 @@ ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *sett
     return IKT_OK;
 }
 
-bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
-                             const char *measures, ikt_status *status) {
-    int64_t count = view->classes.count;
-    *status = IKT_OK;
-    if (count >= 2 && count < view->n && count <= most) return true;
-    *status = ikt_measure_refuse(
-        ctx, view->settings,
-        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld", measures,
-        (long long)most, (long long)view->n, (long long)count);
-    return false;
-}
-
 /* --- the list of results ---------------------------------------------------------------------- */
 
 ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,

@@ -41,6 +41,10 @@ typedef struct {
     const char *help; /* what it measures */
     unsigned needs;
     bool is_cheap; /* costs no more than a search for neighbours in the map */
+    /* The classes it takes at most, of which there must be 2, and fewer than rows; and what it
+     * calls its measures in the message where there are not. 0: any. */
+    int64_t classes_most;
+    const char *classes_for;
     /* SAME-ARGS. Refuses settings that the data do not allow, before anything long; or NULL. */
     ikt_status (*check)(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what);
@@ -75,11 +79,6 @@ void ikt_measure_by_class(ikt_arrays *held, const ikt_measure_view *view, int64_
  * with settings->leaves_out, a warning; the family then adds nothing. */
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
                               const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* SAME-ARGS. Whether there are 2 to `most` classes, fewer than rows; *status is the answer of
- * ikt_measure_refuse where not. `measures` names them in the message. */
-bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
-                             const char *measures, ikt_status *status);
 
 /* The map scaled to [0, 1] along each axis, as the Isolation kernel paper does before it looks at
  * clusters (section 5.1). An axis without extent becomes 0. */

@@ -388,9 +388,6 @@ static ikt_status add_clusters(ikt_context *ctx, const ikt_measure_view *view, i
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t asked = view->settings->clusters;
     char ending[16];
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
-        return st;
     IKT_TRY(add_clusters(ctx, view, view->classes.count, "", out));
     if (asked == 0) return IKT_OK;
     snprintf(ending, sizeof ending, " (k %lld)", (long long)asked);
@@ -424,6 +421,8 @@ const ikt_measure_family ikt_family_kmeans = {
     .help = "k-means clusters of the map: normalised mutual information with the labels, "
             "silhouette and Davies-Bouldin",
     .needs = IKT_MEASURE_NEEDS_LABELS,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "k-means clusters of the map",
     .check = check,
     .compute = compute,
     .memory = memory};

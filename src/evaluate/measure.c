@@ -232,6 +232,18 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
     return IKT_OK;
 }
 
+/* SAME-ARGS. Whether the labels make classes that the family takes. */
+static ikt_status check_classes(ikt_context *ctx, const ikt_measure_view *view,
+                                const ikt_measure_family *family, bool *is_good) {
+    const int64_t count = view->classes.count, most = family->classes_most;
+    *is_good = most == 0 || (count >= 2 && count < view->n && count <= most);
+    if (*is_good) return IKT_OK;
+    return ikt_measure_refuse(
+        ctx, view->settings,
+        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld",
+        family->classes_for, (long long)most, (long long)view->n, (long long)count);
+}
+
 /* COLLECTIVE. The wanted families that look at the same kind of queries, in one pass. */
 static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view, bool by_code,
                                   const bool wanted[FAMILIES], ikt_measures *out) {
@@ -246,8 +258,11 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
             family[count++] = families[f];
         }
     if (count == 0) return IKT_OK;
-    for (int f = 0; f < count && st == IKT_OK; f++)
-        st = family[f]->begin(view, &observer[f]);
+    for (int f = 0; f < count && st == IKT_OK; f++) {
+        bool is_good;
+        st = check_classes(ctx, view, family[f], &is_good);
+        if (st == IKT_OK && is_good) st = family[f]->begin(view, &observer[f]);
+    }
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_queries_run(ctx, view->settings, view->what, view->y, by_code, observer, count);
@@ -299,9 +314,12 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f] && families[f]->compute)
-            IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, &view, out)));
+    for (size_t f = 0; f < FAMILIES; f++) {
+        bool is_good;
+        if (!wanted[f] || !families[f]->compute) continue;
+        IKT_TRY(check_classes(ctx, &view, families[f], &is_good));
+        if (is_good) IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, &view, out)));
+    }
     IKT_TRY(compute_queries(ctx, &view, false, wanted, out));
     IKT_TRY(compute_queries(ctx, &view, true, wanted, out));
     drop_others(&asked, out, before);

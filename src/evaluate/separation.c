@@ -62,9 +62,6 @@ static void see(void *self, const ikt_query *query) {
 static ikt_status begin(const ikt_measure_view *view, ikt_query_observer *observer) {
     ikt_arrays *held = &observer->held;
     const int threads = ikt_threads(held->ctx);
-    ikt_status st;
-    if (!ikt_measure_has_classes(held->ctx, view, CLASSES_MOST, "well-separated data", &st))
-        return st;
     const int64_t count = view->classes.count, entries = (2 + count) * count;
     int64_t largest = 0;
     for (int64_t c = 0; c < count; c++)
@@ -175,6 +172,8 @@ const ikt_measure_family ikt_family_separation = {
     .name = "separation",
     .help = "the largest gamma for which the data are gamma-spherical and gamma-well-separated",
     .needs = IKT_MEASURE_NEEDS_LABELS | IKT_MEASURE_NEEDS_INPUT,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "well-separated data",
     .begin = begin,
     .finish = finish,
     .memory = memory};

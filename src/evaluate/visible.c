@@ -181,8 +181,6 @@ static ikt_status report(ikt_context *ctx, const work *w, double all, ikt_measur
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t n = view->n, count = view->classes.count;
     work w = {.view = view, .count = count};
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "visible clusters", &st)) return st;
     IKT_ARRAYS(held, ctx, "measures");
     ikt_measure_by_class(&held, view, &w.begin, &w.order);
     w.centre = ikt_claim(&held, count * view->q, sizeof *w.centre);
@@ -207,5 +205,7 @@ const ikt_measure_family ikt_family_visible = {
     .name = "visible",
     .help = "how far the map is from a visualisation of the classes, and each class from visible",
     .needs = IKT_MEASURE_NEEDS_LABELS,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "visible clusters",
     .compute = compute,
     .memory = memory};

@@ -1,10 +1,10 @@
-/* From a graph in a file to directed weights. See load.h.
+/* From a graph in a file to directed weights. See graph.h.
  *
  * Method: blocks of whole rows are read as double numbers, sorted and checked, weighed row by row
  * and kept as floats. Advantage: numbers of any scale become weights without loss, and beside the
  * weights a block is all that is held. Disadvantage: probabilities are read twice, first for their
  * sum. */
-#include "graph/load.h"
+#include "graph/graph.h"
 
 #include <float.h>
 #include <math.h>
