@@ -2,7 +2,7 @@
 # array it is one more of IKT_LIBRARY_SOURCES.
 set(ikt_page_folder ${PROJECT_SOURCE_DIR}/src/viewer/page)
 set(ikt_page_source ${PROJECT_BINARY_DIR}/generated/viewer_page.c)
-set(ikt_page_scripts data.js columns.js quadtree.js cloud.js tiles.js discs.js webgl.js screen.js
+set(ikt_page_scripts data.js columns.js cloud.js tiles.js discs.js screen.js
     colours.js names.js selection.js legend.js inspect.js search.js input.js state.js main.js)
 list(TRANSFORM ikt_page_scripts PREPEND ${ikt_page_folder}/ OUTPUT_VARIABLE ikt_page_files)
 list(JOIN ikt_page_scripts "," ikt_page_names)

@@ -110,7 +110,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
     return IKT_OK;
 }
 
-/* Weights of sparse graphs are made while they are read (graph/load.h); those of lists and of all
+/* Weights of sparse graphs are made while they are read (graph/load.c); those of lists and of all
  * pairs come from a matrix. Rows that a graph leaves alone get as many neighbours as the Isolation
  * kernel gives. */
 const ikt_affinity ikt_affinity_graph = {

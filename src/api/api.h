@@ -49,6 +49,10 @@ struct ikt_embedding {
     ikt_measures measures;
 };
 
+/* COLLECTIVE. Whether a number is the same on all ranks: those that do not want the same would wait
+ * for each other for ever. */
+bool ikt_is_shared(ikt_context *ctx, int64_t number);
+
 /* COLLECTIVE. A checksum from 0 on of all keys and their values, by which ranks compare theirs.
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameters, int64_t *hash);
@@ -72,6 +76,9 @@ ikt_status ikt_embedding_create(ikt_context *ctx, ikt_embedding **out);
 /* SAME-ARGS. The status and, in the caller's context, the message of an embedding's own. */
 ikt_status ikt_embedding_outcome(ikt_embedding *embedding, ikt_status st);
 
+/* COLLECTIVE. The same of an embedding that was made: it is destroyed on failure. */
+ikt_status ikt_embedding_made(ikt_embedding **embedding, ikt_status st);
+
 /* COLLECTIVE. Positions and labels of embedding->run, from equal blocks to those of the caller,
  * `count` rows of this rank, in the order of the ranks; and what of the three arrays of new rows
  * is not NULL. Errors: IKT_ERR_RESOURCE, recorded in embedding->ctx. */
@@ -84,7 +91,7 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                                    const ikt_placed_rows *placed);
 
 /* COLLECTIVE. An array of the caller's blocks, `bytes` bytes a row, in equal blocks.
- *   out   receives [embedding->run.rows.count], freed with ikt_free; NULL on failure
+ *   out   receives [embedding->run.rows.count], to be freed with ikt_free in any case
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_embedding_take(ikt_embedding *embedding, const void *own, size_t bytes, void *out);
 

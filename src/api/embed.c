@@ -1,7 +1,6 @@
-/* Embedding data in memory, or rows of a file: the verb `embed` as a function. */
+/* Embedding data in memory, or rows of a file, and placing new rows: the verbs `embed` and
+ * `transform` as functions. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -13,20 +12,20 @@
 #include "config/config.h"
 #include "io/hdf5/h5.h"
 #include "pipeline/outcome.h"
+#include "transform/transform.h"
 
 /* --- what contradicts data in memory ---------------------------------------------------------- */
 
-/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+/* COLLECTIVE. */
 static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters,
                               const ikt_watcher *watcher) {
     int64_t hash;
     IKT_TRY(ikt_parameters_hash(ctx, parameters, &hash));
-    const int64_t every = watcher && watcher->report ? watcher->every : 0;
-    int64_t most[] = {hash, -hash, every, -every, watcher != NULL, -(watcher != NULL)};
-    ikt_max_i64(ctx, most, sizeof most / sizeof *most);
-    if (most[0] != -most[1])
+    if (!ikt_is_shared(ctx, hash))
         return ikt_fail(ctx, IKT_ERR_USAGE, "the parameters are not the same on all ranks");
-    if (most[2] == -most[3] && most[4] == -most[5]) return IKT_OK;
+    const int64_t every = watcher && watcher->report ? watcher->every : 0;
+    const bool is_watched = ikt_is_shared(ctx, watcher != NULL);
+    if (ikt_is_shared(ctx, every) && is_watched) return IKT_OK;
     return ikt_fail(
         ctx, IKT_ERR_USAGE,
         "the watcher is not the same on all ranks: each has one, with the same `every`");
@@ -143,7 +142,7 @@ static ikt_status relay_begin(ikt_context *ctx, const ikt_watcher *watcher, int6
     if (!watcher || !watcher->report || watcher->every <= 0) return IKT_OK;
     out->first = ikt_sum_before(ctx, count);
     IKT_TRY(ikt_row_blocks_create(ctx, rows.count, &out->blocks));
-    return ikt_agree(ctx, ikt_alloc(ctx, &out->y, count * q, sizeof *out->y, "embedding"));
+    return ikt_alloc_all(ctx, &out->y, count * q, sizeof *out->y, "embedding");
 }
 
 static void relay_end(relay *r) {
@@ -159,15 +158,18 @@ static ikt_status run_line(ikt_embedding *embedding, const ikt_settings *setting
                            ikt_source *source) {
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, settings, source, run);
-    if (st == IKT_OK && run->settings.output.file[0]) st = ikt_run_write(ctx, run);
-    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
-    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
-    if (st == IKT_OK) ikt_run_finish(ctx, run);
-    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st != IKT_OK) return st;
+    IKT_STAGE_HERE(ctx, IKT_STAGE_TOTAL);
+    IKT_TRY(ikt_pipeline_run(ctx, settings, source, run));
+    if (run->settings.output.file[0]) IKT_TRY(ikt_run_write(ctx, run));
+    IKT_TRY(ikt_run_model_end(ctx, run));
+    IKT_TRY(ikt_run_picture(ctx, run));
+    ikt_run_finish(ctx, run);
+    return ikt_run_measures(ctx, run, &embedding->measures);
+}
+
+/* COLLECTIVE. What an embedding tells of its run. */
+static ikt_status note_run(ikt_embedding *embedding) {
+    ikt_run *run = &embedding->run;
     const ikt_trace *trace = &run->embedding.trace;
     run->settings.output.state = false; /* the state of the loop is gone */
     embedding->is_run = true;
@@ -177,46 +179,50 @@ static ikt_status run_line(ikt_embedding *embedding, const ikt_settings *setting
     embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
     embedding->iterations = trace->end;
     embedding->zero_similarity = run->embedding.zero_similarity;
-    return ikt_agree(ctx, ikt_run_configuration(ctx, run, &embedding->yaml));
+    return ikt_agree(embedding->ctx, ikt_run_configuration(embedding->ctx, run, &embedding->yaml));
 }
 
-/* COLLECTIVE. With data in memory; NULL: with those of input.file, and nobody watches. */
-static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
-                              const ikt_data *data, const ikt_watcher *watcher) {
+/* COLLECTIVE. With the sources of data, where there are some. */
+static ikt_status embed_lent(ikt_embedding *embedding, ikt_settings *settings,
+                             const ikt_data_sources *given, const ikt_data *data,
+                             const ikt_watcher *watcher) {
     ikt_context *ctx = embedding->ctx;
-    ikt_data_sources given;
-    relay told = {.watcher = NULL};
-    IKT_TRY(ikt_memory_check_start(ctx));
-    ikt_status st = ikt_data_open(ctx, data, &given);
-    if (st == IKT_OK && data) st = check_input(ctx, settings, &given);
-    if (st == IKT_OK && data) name_arrays(&given, settings);
-    if (st == IKT_OK) ikt_lend(ctx, &given.lent);
-    if (st == IKT_OK && data)
-        st = relay_begin(ctx, watcher, given.n, data->count, settings->layout.dimensions, &told);
+    relay told IKT_AT_END(relay_end) = {.watcher = NULL};
+    if (data) IKT_TRY(check_input(ctx, settings, given));
+    if (data) name_arrays(given, settings);
+    ikt_lend(ctx, &given->lent);
+    if (data)
+        IKT_TRY(
+            relay_begin(ctx, watcher, given->n, data->count, settings->layout.dimensions, &told));
     const ikt_watcher forward = {.self = &told,
                                  .progress = relay_progress,
                                  .report = told.y || told.blocks.first ? relay_report : NULL,
                                  .every = watcher ? watcher->every : 0,
                                  .log = watcher && watcher->log ? relay_log : NULL};
-    if (st == IKT_OK) {
-        ikt_watcher_set(ctx, watcher ? &forward : NULL);
-        st = run_line(embedding, settings, given.rows);
-        ikt_watcher_set(ctx, NULL);
-    }
-    if (st == IKT_OK) st = told.status;
-    if (st == IKT_OK)
-        st = ikt_embedding_hand_over(embedding, data ? data->count : embedding->run.rows.count,
-                                     NULL);
+    ikt_watcher_set(ctx, watcher ? &forward : NULL);
+    const ikt_status st = run_line(embedding, settings, given->rows);
+    ikt_watcher_set(ctx, NULL);
+    IKT_TRY(st);
+    IKT_TRY(note_run(embedding));
+    IKT_TRY(told.status);
+    return ikt_embedding_hand_over(embedding, data ? data->count : embedding->run.rows.count, NULL);
+}
+
+/* COLLECTIVE. With data in memory; NULL: with those of input.file, and nobody watches. */
+static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
+                              const ikt_data *data, const ikt_watcher *watcher) {
+    ikt_data_sources given IKT_AT_END(ikt_data_close) = {.rows = NULL};
+    IKT_TRY(ikt_memory_check_start(embedding->ctx));
+    IKT_TRY(ikt_data_open(embedding->ctx, data, &given));
+    const ikt_status st = embed_lent(embedding, settings, &given, data, watcher);
     embedding->run.given = NULL;
-    relay_end(&told);
-    ikt_lend(ctx, NULL);
-    ikt_data_close(&given);
+    ikt_lend(embedding->ctx, NULL);
     return st;
 }
 
-static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
-                        const ikt_watcher *watcher, ikt_embedding **out) {
-    const ikt_h5_host host = ikt_h5_host_keep();
+ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
+                     const ikt_watcher *watcher, ikt_embedding **out) {
+    const ikt_h5_host host IKT_AT_END(ikt_h5_host_restore) = ikt_h5_host_keep();
     ikt_settings settings = parameters->settings;
     *out = NULL;
     ikt_clear(ctx);
@@ -225,15 +231,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters, cons
     if (settings.run.threads != IKT_AUTO_INT)
         ikt_context_set_threads((*out)->ctx, (int)settings.run.threads);
     if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format((*out)->ctx, IKT_LOG_JSON);
-    const ikt_status st = ikt_embedding_outcome(*out, embed_given(*out, &settings, data, watcher));
-    if (st != IKT_OK) ikt_embedding_destroy(out);
-    ikt_h5_host_restore(&host);
-    return st;
-}
-
-ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters, const ikt_data *data,
-                     const ikt_watcher *watcher, ikt_embedding **out) {
-    return embed(ctx, parameters, data, watcher, out);
+    return ikt_embedding_made(out, embed_given(*out, &settings, data, watcher));
 }
 
 ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
@@ -245,9 +243,71 @@ ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, co
                            .columns = columns,
                            .type = type,
                            .labels = labels};
-    return embed(ctx, parameters, &data, NULL, out);
+    return ikt_embed(ctx, parameters, &data, NULL, out);
 }
 
 ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_embedding **out) {
-    return embed(ctx, parameters, NULL, NULL, out);
+    return ikt_embed(ctx, parameters, NULL, NULL, out);
+}
+
+/* --- new rows into a finished embedding ------------------------------------------------------- */
+
+/* COLLECTIVE. */
+static ikt_status place_rows(ikt_embedding *embedding, ikt_transform_request *request,
+                             const ikt_data *data) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_run *run = &embedding->run;
+    ikt_data_sources given IKT_AT_END(ikt_data_close) = {.rows = NULL};
+    ikt_transformed done IKT_AT_END(ikt_transformed_destroy) = {.rows = {.n = 0}};
+    IKT_TRY(ikt_data_open(ctx, data, &given));
+    if (!given.rows) return ikt_fail(ctx, IKT_ERR_USAGE, "new rows are dense rows (ikt_data_rows)");
+    request->given = given.rows;
+    IKT_TRY_STAGE(ctx, IKT_STAGE_TOTAL, ikt_transform_run(ctx, request, &done));
+    const ikt_placed_rows placed = {done.divergence, done.similarity, done.nearest};
+    run->rows = done.rows;
+    run->embedding.y = done.y;
+    run->labels = done.labels;
+    done.y = NULL;
+    done.labels = NULL;
+    embedding->q = (int)done.loaded.shape.q;
+    embedding->hash = done.hash;
+    embedding->objective = done.mean_divergence;
+    embedding->zero_similarity = done.zero_similarity;
+    return ikt_embedding_hand_over(embedding, data->count, &placed);
+}
+
+/* COLLECTIVE. */
+static ikt_status check_request(ikt_context *ctx, const char *model, int64_t neighbours,
+                                int64_t iterations, bool is_watched) {
+    const int64_t number[] = {neighbours, iterations, is_watched};
+    const uint64_t named = ikt_hash_bytes(model, strlen(model), 0);
+    const int64_t hash = (int64_t)(ikt_hash_bytes(number, sizeof number, named) >> 1);
+    if (!ikt_is_shared(ctx, hash))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the model, the numbers of neighbours and iterations, or whether there is "
+                        "a watcher, are not the same on all ranks");
+    if (neighbours < 0 || iterations < 0 || iterations == 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "new rows need at least 1 neighbour and 2 iterations (0: as usual)");
+    return IKT_OK;
+}
+
+ikt_status ikt_transform(ikt_context *ctx, const char *model, const ikt_data *data,
+                         int64_t neighbours, int64_t iterations, const ikt_watcher *watcher,
+                         ikt_embedding **out) {
+    const ikt_h5_host host IKT_AT_END(ikt_h5_host_restore) = ikt_h5_host_keep();
+    ikt_transform_request request = {.model = model,
+                                     .input = "memory",
+                                     .dataset = "",
+                                     .labels = "labels",
+                                     .neighbours = neighbours == 0 ? IKT_AUTO_INT : neighbours,
+                                     .trials = iterations == 0 ? IKT_TRANSFORM_TRIALS : iterations};
+    *out = NULL;
+    ikt_clear(ctx);
+    IKT_TRY(check_request(ctx, model, neighbours, iterations, watcher != NULL));
+    IKT_TRY(ikt_embedding_create(ctx, out));
+    ikt_watcher_set((*out)->ctx, watcher);
+    const ikt_status st = place_rows(*out, &request, data);
+    ikt_watcher_set((*out)->ctx, NULL);
+    return ikt_embedding_made(out, st);
 }

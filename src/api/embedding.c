@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/files.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
 #include "io/results/result.h"
@@ -33,16 +33,12 @@ ikt_status ikt_embedding_create(ikt_context *ctx, ikt_embedding **out) {
 }
 
 void ikt_embedding_destroy(ikt_embedding **embedding) {
-    if (!*embedding) return;
-    ikt_run_destroy(&(*embedding)->run);
-    ikt_measures_destroy(&(*embedding)->measures);
-    ikt_free(&(*embedding)->y);
-    ikt_free(&(*embedding)->labels);
-    ikt_free(&(*embedding)->divergence);
-    ikt_free(&(*embedding)->similarity);
-    ikt_free(&(*embedding)->nearest);
-    ikt_free(&(*embedding)->yaml);
-    ikt_context_destroy(&(*embedding)->ctx);
+    ikt_embedding *e = *embedding;
+    if (!e) return;
+    ikt_run_destroy(&e->run);
+    ikt_measures_destroy(&e->measures);
+    ikt_free_all(&e->y, &e->labels, &e->divergence, &e->similarity, &e->nearest, &e->yaml);
+    ikt_context_destroy(&e->ctx);
     ikt_free(embedding);
 }
 
@@ -53,63 +49,57 @@ ikt_status ikt_embedding_outcome(ikt_embedding *embedding, ikt_status st) {
     return st;
 }
 
-/* COLLECTIVE. One array, to the caller's blocks. */
-static ikt_status copy_rows(ikt_embedding *embedding, ikt_row_blocks *blocks, const void *from,
-                            size_t bytes, void *target) {
-    char *rows = NULL;
-    ikt_status st = ikt_agree(
-        embedding->ctx, ikt_alloc(embedding->ctx, &rows, embedding->count, bytes, "embedding"));
-    if (st == IKT_OK)
-        st = ikt_row_blocks_read(embedding->ctx, blocks, from, bytes, embedding->first,
-                                 embedding->count, rows);
-    if (st != IKT_OK) ikt_free(&rows);
-    memcpy(target, &rows, sizeof rows);
+ikt_status ikt_embedding_made(ikt_embedding **embedding, ikt_status st) {
+    st = ikt_embedding_outcome(*embedding, st);
+    if (st != IKT_OK) ikt_embedding_destroy(embedding);
     return st;
+}
+
+/* COLLECTIVE. Rows first .. first + count - 1 of an array to one that is made for them. */
+static ikt_status copy_rows(ikt_context *ctx, ikt_row_blocks *blocks, const void *from,
+                            size_t bytes, int64_t first, int64_t count, void *target) {
+    void *rows;
+    IKT_TRY(ikt_alloc_all(ctx, target, count, bytes, "embedding"));
+    memcpy(&rows, target, sizeof rows);
+    return ikt_row_blocks_read(ctx, blocks, from, bytes, first, count, rows);
 }
 
 ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                                    const ikt_placed_rows *placed) {
+    static const ikt_placed_rows none = {NULL, NULL, NULL};
+    const ikt_placed_rows *new = placed ? placed : &none;
+    ikt_context *ctx = embedding->ctx;
     const ikt_run *run = &embedding->run;
-    const bool has_labels = ikt_max_one(embedding->ctx, run->labels != NULL) > 0;
-    ikt_row_blocks blocks;
+    ikt_row_blocks blocks IKT_AT_END(ikt_row_blocks_destroy) = {.n = 0};
+    /* A rank without rows may lack an array that the others have. */
+    int64_t has[] = {true, run->labels != NULL, new->divergence != NULL, placed != NULL,
+                     placed != NULL};
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } array[] = {{run->embedding.y, (size_t)embedding->q * sizeof *embedding->y, &embedding->y},
+                 {run->labels, sizeof *run->labels, &embedding->labels},
+                 {new->divergence, sizeof *new->divergence, &embedding->divergence},
+                 {new->similarity, sizeof *new->similarity, &embedding->similarity},
+                 {new->nearest, sizeof *new->nearest, &embedding->nearest}};
+    enum { ARRAYS = sizeof array / sizeof *array };
+    ikt_max_i64(ctx, has, ARRAYS);
     embedding->count = count;
-    embedding->first = ikt_sum_before(embedding->ctx, count);
-    IKT_TRY(ikt_row_blocks_create(embedding->ctx, run->rows.count, &blocks));
-    ikt_status st = copy_rows(embedding, &blocks, run->embedding.y,
-                              (size_t)embedding->q * sizeof *embedding->y, &embedding->y);
-    if (st == IKT_OK && has_labels)
-        st = copy_rows(embedding, &blocks, run->labels, sizeof *embedding->labels,
-                       &embedding->labels);
-    /* Where nothing is optimised there is none; a rank without rows may have none in any case. */
-    const bool has_values = placed && ikt_max_one(embedding->ctx, placed->divergence != NULL) > 0;
-    if (st == IKT_OK && has_values)
-        st = copy_rows(embedding, &blocks, placed->divergence, sizeof *embedding->divergence,
-                       &embedding->divergence);
-    if (st == IKT_OK && placed)
-        st = copy_rows(embedding, &blocks, placed->similarity, sizeof *embedding->similarity,
-                       &embedding->similarity);
-    if (st == IKT_OK && placed)
-        st = copy_rows(embedding, &blocks, placed->nearest, sizeof *embedding->nearest,
-                       &embedding->nearest);
-    ikt_row_blocks_destroy(&blocks);
-    return st;
+    embedding->first = ikt_sum_before(ctx, count);
+    IKT_TRY(ikt_row_blocks_create(ctx, run->rows.count, &blocks));
+    for (int a = 0; a < ARRAYS; a++)
+        if (has[a])
+            IKT_TRY(copy_rows(ctx, &blocks, array[a].from, array[a].bytes, embedding->first, count,
+                              array[a].to));
+    return IKT_OK;
 }
 
 ikt_status ikt_embedding_take(ikt_embedding *embedding, const void *own, size_t bytes, void *out) {
-    ikt_context *ctx = embedding->ctx;
     const ikt_rows *rows = &embedding->run.rows;
-    ikt_row_blocks blocks;
-    char *taken = NULL;
-    ikt_status st = ikt_row_blocks_create(ctx, embedding->count, &blocks);
-    if (st == IKT_OK) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &taken, rows->count, bytes, "embedding"));
-        if (st == IKT_OK)
-            st = ikt_row_blocks_read(ctx, &blocks, own, bytes, rows->first, rows->count, taken);
-    }
-    ikt_row_blocks_destroy(&blocks);
-    if (st != IKT_OK) ikt_free(&taken);
-    memcpy(out, &taken, sizeof taken);
-    return st;
+    ikt_row_blocks blocks IKT_AT_END(ikt_row_blocks_destroy) = {.n = 0};
+    IKT_TRY(ikt_row_blocks_create(embedding->ctx, embedding->count, &blocks));
+    return copy_rows(embedding->ctx, &blocks, own, bytes, rows->first, rows->count, out);
 }
 
 /* --- positions of any origin ------------------------------------------------------------------ */
@@ -119,13 +109,13 @@ static ikt_status take_positions(ikt_embedding *embedding, const ikt_data *data,
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
     const bool has_rows = data->count > 0, has_labels = data->labels != NULL;
-    int64_t most[] = {dimensions, -dimensions, -data->count, has_labels, has_rows && !has_labels};
-    ikt_max_i64(ctx, most, 5);
-    if (most[0] != -most[1] || dimensions < 1 || dimensions > 3 || most[2] > 0)
+    int64_t most[] = {-data->count, has_labels, has_rows && !has_labels};
+    ikt_max_i64(ctx, most, 3);
+    if (!ikt_is_shared(ctx, dimensions) || dimensions < 1 || dimensions > 3 || most[0] > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "positions have 1, 2 or 3 dimensions, the same on all ranks, for 0 or more "
                         "rows");
-    if (most[3] > 0 && most[4] > 0)
+    if (most[1] > 0 && most[2] > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "some ranks give labels of their rows, and some do not");
     const int64_t n = ikt_sum_one(ctx, data->count), q = dimensions;
@@ -135,7 +125,7 @@ static ikt_status take_positions(ikt_embedding *embedding, const ikt_data *data,
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     IKT_TRY(
         ikt_embedding_take(embedding, positions, (size_t)q * sizeof *positions, &run->embedding.y));
-    if (most[3] > 0)
+    if (most[1] > 0)
         IKT_TRY(ikt_embedding_take(embedding, data->labels, sizeof *data->labels, &run->labels));
     ikt_status st = IKT_OK;
     for (int64_t e = 0; e < q * run->rows.count && st == IKT_OK; e++)
@@ -155,10 +145,7 @@ ikt_status ikt_embedding_from_positions(ikt_context *ctx, const ikt_data *data,
     *out = NULL;
     ikt_clear(ctx);
     IKT_TRY(ikt_embedding_create(ctx, out));
-    const ikt_status st =
-        ikt_embedding_outcome(*out, take_positions(*out, data, positions, dimensions));
-    if (st != IKT_OK) ikt_embedding_destroy(out);
-    return st;
+    return ikt_embedding_made(out, take_positions(*out, data, positions, dimensions));
 }
 
 /* --- what an embedding tells ------------------------------------------------------------------ */
@@ -261,11 +248,9 @@ static ikt_status write_run(ikt_embedding *embedding, const char *path, bool ove
 }
 
 ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite) {
-    const ikt_h5_host host = ikt_h5_host_keep();
+    const ikt_h5_host host IKT_AT_END(ikt_h5_host_restore) = ikt_h5_host_keep();
     ikt_clear(embedding->caller);
-    const ikt_status st = ikt_embedding_outcome(embedding, write_run(embedding, path, overwrite));
-    ikt_h5_host_restore(&host);
-    return st;
+    return ikt_embedding_outcome(embedding, write_run(embedding, path, overwrite));
 }
 
 ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool overwrite,
@@ -304,42 +289,34 @@ static ikt_status take_texts(ikt_embedding *embedding, const char *const *texts,
                              taken_column *out) {
     ikt_context *ctx = embedding->ctx;
     const int64_t count = embedding->count, taken = embedding->run.rows.count;
-    ikt_row_blocks blocks = {.n = 0};
-    int64_t *length = NULL, *own = NULL, total = 0, sum = 0, missing = 0;
-    char *all = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, "texts");
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+    ikt_row_blocks blocks IKT_AT_END(ikt_row_blocks_destroy) = {.n = 0};
+    int64_t *length IKT_AT_END(ikt_free) = NULL, total = 0, sum = 0, missing = 0;
+    IKT_ARRAYS(held, ctx, "texts");
+    int64_t *own = ikt_claim(&held, count, sizeof *own);
+    for (int64_t i = 0; own && i < count; i++) {
         missing += !texts[i];
         own[i] = texts[i] ? (int64_t)strlen(texts[i]) + 1 : 1;
         total += own[i];
     }
-    if (st == IKT_OK && missing > 0)
-        st = ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows have no text: give an empty one",
-                      (long long)missing);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &all, total, 1, "texts");
-    st = ikt_agree(ctx, st);
-    for (int64_t i = 0, at = 0; st == IKT_OK && i < count; at += own[i++])
+    if (missing > 0)
+        held.status = ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows have no text: give an empty one",
+                               (long long)missing);
+    char *all = ikt_claim(&held, total, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0, at = 0; i < count; at += own[i++])
         memcpy(all + at, texts[i], (size_t)own[i]);
-    if (st == IKT_OK) st = ikt_embedding_take(embedding, own, sizeof *own, &length);
-    for (int64_t i = 0; st == IKT_OK && i < taken; i++)
+    IKT_TRY(ikt_embedding_take(embedding, own, sizeof *own, &length));
+    for (int64_t i = 0; i < taken; i++)
         sum += length[i];
-    if (st == IKT_OK) st = ikt_row_blocks_create(ctx, total, &blocks);
-    if (st == IKT_OK) {
-        st = ikt_alloc(ctx, &out->bytes, sum, 1, "texts");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &out->texts, taken, sizeof *out->texts, "texts");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) {
-        const int64_t first = ikt_sum_before(ctx, sum);
-        st = ikt_row_blocks_read(ctx, &blocks, all, 1, first, sum, out->bytes);
-    }
-    for (int64_t i = 0, at = 0; st == IKT_OK && i < taken; at += length[i++])
+    IKT_TRY(ikt_row_blocks_create(ctx, total, &blocks));
+    out->bytes = ikt_claim_kept(&held, sum, 1);
+    out->texts = ikt_claim_kept(&held, taken, sizeof *out->texts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    const int64_t first = ikt_sum_before(ctx, sum);
+    IKT_TRY(ikt_row_blocks_read(ctx, &blocks, all, 1, first, sum, out->bytes));
+    for (int64_t i = 0, at = 0; i < taken; at += length[i++])
         out->texts[i] = out->bytes + at;
-    ikt_row_blocks_destroy(&blocks);
-    ikt_free(&own);
-    ikt_free(&all);
-    ikt_free(&length);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The columns in equal blocks. */
@@ -375,12 +352,8 @@ static ikt_status take_columns(ikt_embedding *embedding, const ikt_view_column *
 }
 
 static void free_columns(taken_column *taken, int count) {
-    for (int c = 0; c < count; c++) {
-        ikt_free(&taken[c].labels);
-        ikt_free(&taken[c].values);
-        ikt_free(&taken[c].texts);
-        ikt_free(&taken[c].bytes);
-    }
+    for (int c = 0; c < count; c++)
+        ikt_free_all(&taken[c].labels, &taken[c].values, &taken[c].texts, &taken[c].bytes);
 }
 
 ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool overwrite,
@@ -392,10 +365,8 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
     const ikt_viewer_column labels = {
         .name = "labels", .labels = run->labels, .names = run->label_names};
     const bool has_labels = ikt_max_one(embedding->ctx, run->labels != NULL) > 0;
-    int64_t most[] = {columns, -columns};
     ikt_clear(embedding->caller);
-    ikt_max_i64(embedding->ctx, most, 2);
-    if (most[0] != -most[1] || columns < 0 || columns > IKT_VIEWER_COLUMNS_MOST)
+    if (!ikt_is_shared(embedding->ctx, columns) || columns < 0 || columns > IKT_VIEWER_COLUMNS_MOST)
         return ikt_fail(embedding->caller, IKT_ERR_USAGE,
                         "a page has at most %d columns, and as many on all ranks",
                         IKT_VIEWER_COLUMNS_MOST);
@@ -430,18 +401,19 @@ static void take_note(void *self, const char *name, const char *text, bool varyi
         embedding->zero_similarity = strtoll(text, NULL, 10);
 }
 
-static ikt_status read_file(ikt_embedding *embedding, ikt_result_file *file) {
+static ikt_status read_file(ikt_embedding *embedding, const char *path) {
     ikt_context *ctx = embedding->ctx;
+    ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
     ikt_run *run = &embedding->run;
     float **y = &run->embedding.y;
     bool has_labels = false;
+    IKT_TRY(ikt_result_open(ctx, path, &file));
     run->rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
     snprintf(run->input_name, sizeof run->input_name, "%s", ikt_result_path(file));
     embedding->q = ikt_result_dimensions(file);
     const int64_t first = run->rows.first, count = run->rows.count;
-    ikt_status st = ikt_alloc(ctx, y, embedding->q * count, sizeof **y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &run->labels, count, sizeof *run->labels, "embedding");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, y, embedding->q * count, sizeof **y, "embedding"));
+    IKT_TRY(ikt_alloc_all(ctx, &run->labels, count, sizeof *run->labels, "embedding"));
     IKT_TRY(ikt_result_read_embedding(file, first, count, *y));
     IKT_TRY(ikt_result_read_labels(file, "labels", first, count, run->labels, &has_labels));
     if (!has_labels) ikt_free(&run->labels);
@@ -453,15 +425,8 @@ static ikt_status read_file(ikt_embedding *embedding, ikt_result_file *file) {
 }
 
 ikt_status ikt_embedding_read(ikt_context *ctx, const char *path, ikt_embedding **out) {
-    const ikt_h5_host host = ikt_h5_host_keep();
+    const ikt_h5_host host IKT_AT_END(ikt_h5_host_restore) = ikt_h5_host_keep();
     ikt_clear(ctx);
     IKT_TRY(ikt_embedding_create(ctx, out));
-    ikt_result_file *file = NULL;
-    ikt_status st = ikt_result_open((*out)->ctx, path, &file);
-    if (st == IKT_OK) st = read_file(*out, file);
-    ikt_result_close(&file);
-    st = ikt_embedding_outcome(*out, st);
-    if (st != IKT_OK) ikt_embedding_destroy(out);
-    ikt_h5_host_restore(&host);
-    return st;
+    return ikt_embedding_made(out, read_file(*out, path));
 }

@@ -4,10 +4,9 @@
 #include <strings.h>
 
 #include "api/api.h"
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
-#include "pipeline/outcome.h"
 
 enum { NAMES_MOST = 64, NAME_SIZE = 64, FAMILIES_SIZE = 1024 };
 
@@ -102,8 +101,8 @@ static ikt_status measure(ikt_embedding *embedding, const ikt_settings *settings
     ikt_context *ctx = embedding->ctx;
     const ikt_run *run = &embedding->run;
     const int64_t n = run->rows.n;
-    ikt_dataset *data = NULL;
-    ikt_measures found = {0};
+    ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_measures found IKT_AT_END(ikt_measures_destroy) = {0};
     ikt_measure_settings used = ikt_measure_defaults();
     used.k = how->k < n - 1 ? how->k : n - 1; /* fewer neighbours for tiny sets */
     used.trust_k = how->trust_k < n / 3 ? how->trust_k : n / 3;
@@ -125,18 +124,16 @@ static ikt_status measure(ikt_embedding *embedding, const ikt_settings *settings
                                .labels = labels,
                                .has_labels = ikt_max_one(ctx, labels != NULL) > 0,
                                .data = data};
-    ikt_status st = ikt_measures_compute(ctx, &used, &what, &found);
-    ikt_dataset_destroy(&data);
     ikt_measures_destroy(&embedding->measures);
-    for (int64_t i = 0; i < found.count && st == IKT_OK; i++)
-        if (is_wanted(names, found.list[i].name))
-            st = ikt_measures_add(ctx, &embedding->measures, found.list[i].name,
-                                  found.list[i].value, found.list[i].sample, found.list[i].note);
-    ikt_measures_destroy(&found);
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_measures_compute(ctx, &used, &what, &found));
+    int64_t kept = 0;
+    for (int64_t i = 0; i < found.count; i++)
+        if (is_wanted(names, found.list[i].name)) found.list[kept++] = found.list[i];
+    found.count = kept;
+    return ikt_give(&embedding->measures, found);
 }
 
-/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+/* COLLECTIVE. */
 static ikt_status check_same(const ikt_embedding *embedding, const ikt_parameters *parameters,
                              const ikt_data *data, const ikt_measuring *how) {
     ikt_context *ctx = embedding->ctx;
@@ -148,16 +145,16 @@ static ikt_status check_same(const ikt_embedding *embedding, const ikt_parameter
     hash = (int64_t)(ikt_hash_bytes(number, sizeof number, named) >> 1);
     const int64_t kinds = data ? 1 + 2 * data->has_rows + 4 * data->has_sparse : 0;
     const bool has_labels = data && data->labels, has_rows = data && data->count > 0;
-    int64_t most[] = {hash, -hash, kinds, -kinds, has_labels, has_rows && !has_labels};
-    ikt_max_i64(ctx, most, sizeof most / sizeof *most);
-    if (most[0] != -most[1])
+    int64_t most[] = {has_labels, has_rows && !has_labels};
+    ikt_max_i64(ctx, most, 2);
+    if (!ikt_is_shared(ctx, hash))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the parameters, or what is to be measured, are not the same on all ranks");
-    if (most[2] != -most[3])
+    if (!ikt_is_shared(ctx, kinds))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the ranks do not give the same kinds of data: each describes rows, also "
                         "where it has none");
-    if (most[4] > 0 && most[5] > 0)
+    if (most[0] > 0 && most[1] > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "some ranks give labels of their rows, and some do not");
     if (!data || data->count == embedding->count) return ikt_agree(ctx, IKT_OK);
@@ -168,23 +165,24 @@ static ikt_status check_same(const ikt_embedding *embedding, const ikt_parameter
                               ikt_rank(ctx), (long long)data->count, (long long)embedding->count));
 }
 
+/* COLLECTIVE. With what the program gives. */
+static ikt_status measure_with(ikt_embedding *embedding, const ikt_parameters *parameters,
+                               const ikt_data *data, const ikt_measuring *how) {
+    ikt_data_sources given IKT_AT_END(ikt_data_close) = {.rows = NULL};
+    int64_t *labels IKT_AT_END(ikt_free) = NULL;
+    wanted names;
+    IKT_TRY(check_same(embedding, parameters, data, how));
+    IKT_TRY(parse_names(embedding->ctx, how->names, &names));
+    if (data && (data->has_rows || data->has_sparse))
+        IKT_TRY(ikt_data_open(embedding->ctx, data, &given));
+    if (data && ikt_max_one(embedding->ctx, data->labels != NULL) > 0)
+        IKT_TRY(ikt_embedding_take(embedding, data->labels, sizeof *labels, &labels));
+    return measure(embedding, &parameters->settings, how, &names, given.rows,
+                   labels ? labels : embedding->run.labels);
+}
+
 ikt_status ikt_embedding_evaluate(ikt_embedding *embedding, const ikt_parameters *parameters,
                                   const ikt_data *data, const ikt_measuring *how) {
-    ikt_context *ctx = embedding->ctx;
-    ikt_data_sources given = {.rows = NULL};
-    int64_t *labels = NULL;
-    wanted names;
     ikt_clear(embedding->caller);
-    ikt_status st = check_same(embedding, parameters, data, how);
-    if (st == IKT_OK) st = parse_names(ctx, how->names, &names);
-    const bool has_arrays = data && (data->has_rows || data->has_sparse);
-    if (st == IKT_OK && has_arrays) st = ikt_data_open(ctx, data, &given);
-    if (st == IKT_OK && data && ikt_max_one(ctx, data->labels != NULL) > 0)
-        st = ikt_embedding_take(embedding, data->labels, sizeof *labels, &labels);
-    if (st == IKT_OK)
-        st = measure(embedding, &parameters->settings, how, &names, given.rows,
-                     labels ? labels : embedding->run.labels);
-    ikt_data_close(&given);
-    ikt_free(&labels);
-    return ikt_embedding_outcome(embedding, st);
+    return ikt_embedding_outcome(embedding, measure_with(embedding, parameters, data, how));
 }

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/hdf5/columns.h"
+#include "io/sources/anndata.h"
 #include "io/sources/labels.h"
 
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
@@ -26,9 +27,7 @@ void ikt_embedding_name_split(const char *name, const char *own, char *file, con
 static ikt_status read_labels(ikt_context *ctx, const ikt_embedding_file *embedding, bool asked_for,
                               ikt_embedding_column *out) {
     bool present = false;
-    ikt_status st =
-        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels"));
     IKT_TRY(ikt_result_read_labels(embedding->file, "labels", embedding->rows.first,
                                    embedding->rows.count, out->labels, &present));
     if (present) return ikt_result_read_text(embedding->file, "label_names", &out->names);
@@ -62,8 +61,7 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char
                         name, broken);
     if (broken < INT64_MAX) return IKT_OK;
     if (as == IKT_COLOUR_AS_AUTO && -limits[1] - limits[0] >= CLASSES_GUESSED) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
     for (int64_t i = 0; i < rows->count; i++)
         out->labels[i] = (int64_t)out->values[i];
     ikt_free(&out->values);
@@ -87,21 +85,17 @@ ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file 
     snprintf(full, sizeof full, "%s:%s", file, dataset);
     if (as != IKT_COLOUR_AS_NUMBERS) IKT_TRY(ikt_label_file_has_names(ctx, full, &is_named));
     if (is_named) {
-        ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
-        IKT_TRY(ikt_agree(ctx, st));
+        IKT_TRY(ikt_alloc_all(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
         return ikt_label_file_read(ctx, full, rows->n, rows->first, rows->count, out->labels,
                                    &is_named, &out->names);
     }
-    ikt_status st = ikt_alloc(ctx, &out->values, rows->count, sizeof *out->values, "colours");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &out->values, rows->count, sizeof *out->values, "colours"));
     IKT_TRY(ikt_number_file_read(ctx, full, rows->n, rows->first, rows->count, out->values));
     return choose_kind(ctx, rows, name, as, out);
 }
 
 void ikt_embedding_column_free(ikt_embedding_column *column) {
-    ikt_free(&column->labels);
-    ikt_free(&column->names);
-    ikt_free(&column->values);
+    ikt_free_all(&column->labels, &column->names, &column->values);
 }
 
 /* "0,17" to row numbers; they replace the file's own. "none": no marks. */
@@ -147,8 +141,7 @@ ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const cha
     out->path = ikt_result_path(out->file);
     out->rows = ikt_rows_make(ikt_result_rows(out->file), ikt_size(ctx), ikt_rank(ctx));
     out->q = ikt_result_dimensions(out->file);
-    ikt_status st = ikt_alloc(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding"));
     IKT_TRY(ikt_result_read_embedding(out->file, out->rows.first, out->rows.count, out->y));
     IKT_TRY(ikt_result_read_marked(out->file, &out->marked, &out->n_marked));
     if (marks[0]) IKT_TRY(ikt_agree(ctx, parse_marks(ctx, marks, out)));
@@ -160,9 +153,7 @@ ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const cha
 
 void ikt_embedding_file_close(ikt_embedding_file *embedding) {
     ikt_result_close(&embedding->file);
-    ikt_free(&embedding->y);
-    ikt_free(&embedding->marked);
-    ikt_free(&embedding->configuration);
+    ikt_free_all(&embedding->y, &embedding->marked, &embedding->configuration);
 }
 
 const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given) {
@@ -172,4 +163,161 @@ const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const 
     while (from > 0 && embedding->path[from - 1] != '/')
         from--;
     return given[0] ? given : embedding->name + from;
+}
+
+/* --- the columns of a picture or a page ------------------------------------------------------- */
+
+/* COLLECTIVE. FILE and WHAT of "FILE" or "FILE:WHAT", as rank 0 sees it. */
+static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_MAX],
+                       char what[IKT_STRING_MAX]) {
+    struct {
+        char file[IKT_STRING_MAX], what[IKT_STRING_MAX];
+    } parts = {"", ""};
+    if (ikt_rank(ctx) == 0) {
+        const size_t length = ikt_file_name_length(name);
+        snprintf(parts.file, IKT_STRING_MAX, "%.*s", (int)length, name);
+        snprintf(parts.what, IKT_STRING_MAX, "%s", name[length] ? name + length + 1 : "");
+    }
+    ikt_broadcast(ctx, &parts, sizeof parts, 0);
+    memcpy(file, parts.file, IKT_STRING_MAX);
+    memcpy(what, parts.what, IKT_STRING_MAX);
+}
+
+/* --- a column --------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Reads "DATASET" of the file of the map, or "FILE:COLUMN". */
+static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *map,
+                                   const char *name, const ikt_page_names *names,
+                                   ikt_page_column *c) {
+    const ikt_rows *rows = &map->rows;
+    char file[IKT_STRING_MAX], what[IKT_STRING_MAX], full[2 * IKT_STRING_MAX];
+    ikt_texts_kind kind;
+    if (strchr(name, ':')) {
+        snprintf(full, sizeof full, "%s", name);
+    } else {
+        split_name(ctx, map->path, file, what);
+        snprintf(full, sizeof full, "%s:%s", file, name);
+    }
+    IKT_TRY(ikt_texts_look(ctx, full, &kind));
+    split_name(ctx, full, file, what);
+    snprintf(c->own.name, sizeof c->own.name, "%s", what);
+    if (kind != IKT_TEXTS_NONE && c->use == IKT_VIEWER_HOVER)
+        return ikt_texts_read(ctx, full, rows->n, rows->first, rows->count, &c->texts);
+    IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? full : name,
+                                      names->colour_as,
+                                      c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));
+    if (!c->own.labels || !c->own.names) return IKT_OK;
+    return ikt_anndata_colours(ctx, full, &c->n_colours, &c->colours);
+}
+
+static ikt_status too_many(ikt_context *ctx, const char *option) {
+    return ikt_fail(ctx, IKT_ERR_USAGE, "%s: a page has at most %d columns", option,
+                    IKT_VIEWER_COLUMNS_MOST);
+}
+
+/* The next name of a list with commas, or NULL at its end. Errors: IKT_ERR_USAGE: an empty name. */
+static ikt_status next_name(ikt_context *ctx, const char *option, char **rest, char **name) {
+    *name = *rest;
+    if (!*name) return IKT_OK;
+    *rest = strchr(*name, ',');
+    if (*rest) *(*rest)++ = '\0';
+    if (**name) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s: the list has an empty name; a list looks like labels,FILE.h5:DATASET",
+                    option);
+}
+
+/* LOCAL. Whether the column is there to be coloured by already; it is then shown, too. */
+static bool is_there(ikt_page_columns *columns, const char *name) {
+    for (int c = 0; c < columns->count; c++)
+        if (strcmp(columns->column[c].asked, name) == 0) {
+            columns->column[c].use = IKT_VIEWER_BOTH;
+            return true;
+        }
+    return false;
+}
+
+/* COLLECTIVE. The columns of a list. */
+static ikt_status read_list(ikt_context *ctx, const ikt_embedding_file *map,
+                            const ikt_page_names *names, const char *option, const char *text,
+                            ikt_viewer_use use, ikt_page_columns *out) {
+    char list[IKT_STRING_MAX], *rest = list, *name;
+    if (!text[0]) return IKT_OK;
+    snprintf(list, sizeof list, "%s", text);
+    for (;;) {
+        IKT_TRY(next_name(ctx, option, &rest, &name));
+        if (!name) return IKT_OK;
+        if (strcmp(name, "none") == 0 || (use == IKT_VIEWER_HOVER && is_there(out, name))) continue;
+        if (out->count == IKT_VIEWER_COLUMNS_MOST) return too_many(ctx, option);
+        ikt_page_column *c = &out->column[out->count];
+        *c = (ikt_page_column){.use = use};
+        snprintf(c->asked, sizeof c->asked, "%s", name);
+        ikt_status st = read_page_column(ctx, map, name, names, c);
+        out->count += st != IKT_OK || c->own.name[0] != '\0'; /* what failed is freed, too */
+        IKT_TRY(st);
+    }
+}
+
+/* COLLECTIVE. The genes, each a column of numbers. */
+static ikt_status read_genes(ikt_context *ctx, const ikt_embedding_file *map,
+                             const ikt_page_names *names, ikt_page_columns *out) {
+    char list[IKT_STRING_MAX], *rest = list, *name, file[IKT_STRING_MAX], matrix[IKT_STRING_MAX];
+    const char *wanted[IKT_VIEWER_COLUMNS_MOST];
+    int64_t count = 0;
+    if (!names->genes[0]) return IKT_OK;
+    snprintf(list, sizeof list, "%s", names->genes);
+    for (;;) {
+        IKT_TRY(next_name(ctx, "--genes", &rest, &name));
+        if (!name) break;
+        if (out->count + count == IKT_VIEWER_COLUMNS_MOST) return too_many(ctx, "--genes");
+        wanted[count++] = name;
+    }
+    split_name(ctx, names->genes_from[0] ? names->genes_from : map->path, file, matrix);
+    if (!names->genes_from[0] || !matrix[0]) snprintf(matrix, sizeof matrix, "X");
+    const ikt_rows *rows = &map->rows;
+    IKT_TRY(ikt_alloc_all(ctx, &out->genes, count * rows->count, sizeof *out->genes, "genes"));
+    IKT_TRY(ikt_anndata_genes(ctx, file, matrix[0] == '/' ? matrix + 1 : matrix, wanted, count,
+                              rows->n, rows->first, rows->count, out->genes));
+    for (int64_t g = 0; g < count; g++) {
+        ikt_page_column *c = &out->column[out->count++];
+        *c = (ikt_page_column){.use = IKT_VIEWER_COLOUR, .gene = out->genes + g * rows->count};
+        snprintf(c->own.name, sizeof c->own.name, "%s", wanted[g]);
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_page_columns_read(ikt_context *ctx, const ikt_embedding_file *map,
+                                 const ikt_page_names *names, ikt_page_columns *out) {
+    *out = (ikt_page_columns){.count = 0};
+    IKT_TRY(ikt_alloc_all(ctx, &out->column, IKT_VIEWER_COLUMNS_MOST, sizeof *out->column,
+                          "columns of the page"));
+    /* Where nothing is named to be shown, everything that gives colours is. */
+    const ikt_viewer_use use = names->hover[0] ? IKT_VIEWER_COLOUR : IKT_VIEWER_BOTH;
+    IKT_TRY(read_list(ctx, map, names, "--colour-by", names->colour_by, use, out));
+    IKT_TRY(read_list(ctx, map, names, "--hover", names->hover, IKT_VIEWER_HOVER, out));
+    return read_genes(ctx, map, names, out);
+}
+
+void ikt_page_columns_free(ikt_page_columns *columns) {
+    for (int c = 0; c < columns->count; c++) {
+        ikt_embedding_column_free(&columns->column[c].own);
+        ikt_texts_free(&columns->column[c].texts);
+        ikt_free(&columns->column[c].colours);
+    }
+    ikt_free_all(&columns->column, &columns->genes);
+    columns->count = 0;
+}
+
+void ikt_page_columns_list(const ikt_page_columns *columns, ikt_viewer_column *out) {
+    for (int c = 0; c < columns->count; c++) {
+        const ikt_page_column *from = &columns->column[c];
+        out[c] = (ikt_viewer_column){.name = from->own.name,
+                                     .labels = from->own.labels,
+                                     .values = from->gene ? from->gene : from->own.values,
+                                     .names = from->own.names,
+                                     .texts = from->texts.text,
+                                     .colours = from->colours,
+                                     .n_colours = from->n_colours,
+                                     .use = from->use};
+    }
 }

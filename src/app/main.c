@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 #include <zlib.h>
@@ -108,24 +107,30 @@ static void print_version(void) {
 
 /* Runs the verb, and makes rank 0 print the one message there may be. Output that did not arrive (a
  * full disk, a closed pipe) is a failure, too. */
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    ikt_status st = take_global_options(ctx, &argc, argv);
+static ikt_status run_verb(ikt_context *ctx, const char *name, int argc, char **argv) {
+    IKT_TRY(ikt_cpu_check_launch(ctx));
+    IKT_TRY(ikt_memory_check_start(ctx));
+    const ikt_verb *verb = find_verb(ctx, name);
+    return verb ? verb->run(ctx, argc, argv) : IKT_ERR_USAGE;
+}
+
+/* Output that did not arrive (a full disk, a closed pipe) is a failure, too. */
+static ikt_status run_words(ikt_context *ctx, int argc, char **argv) {
+    IKT_TRY(take_global_options(ctx, &argc, argv));
     const char *word = argc > 0 ? argv[0] : "help";
-    if (st == IKT_OK &&
-        (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)) {
-        st = ikt_document_overview(ctx, verbs, VERBS);
-    } else if (st == IKT_OK && strcmp(word, "--version") == 0) {
-        if (ikt_rank(ctx) == 0) print_version();
-    } else if (st == IKT_OK) {
-        const ikt_verb *verb = NULL;
-        st = ikt_cpu_check_launch(ctx);
-        if (st == IKT_OK) st = ikt_memory_check_start(ctx);
-        if (st == IKT_OK && !(verb = find_verb(ctx, word))) st = IKT_ERR_USAGE;
-        if (st == IKT_OK) st = verb->run(ctx, argc - 1, argv + 1);
-    }
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
-    st = ikt_agree(ctx, st);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        IKT_TRY(ikt_document_overview(ctx, verbs, VERBS));
+    else if (strcmp(word, "--version") != 0)
+        IKT_TRY(run_verb(ctx, word, argc - 1, argv + 1));
+    else if (ikt_rank(ctx) == 0)
+        print_version();
+    if (ikt_rank(ctx) != 0 || (fflush(stdout) == 0 && !ferror(stdout))) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
+}
+
+/* Does what the words ask for, and makes rank 0 print the one message there may be. */
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    const ikt_status st = ikt_agree(ctx, run_words(ctx, argc, argv));
     if (st != IKT_OK)
         ikt_log(ctx, st == IKT_STOPPED ? IKT_LOG_WARN : IKT_LOG_ERROR, "%s", ikt_message(ctx));
     return st;

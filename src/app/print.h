@@ -7,7 +7,10 @@
 #include "evaluate/measure.h"
 #include "pipeline/outcome.h"
 #include "pipeline/pipeline.h"
+#include "plan/plan.h"
 #include "plan/recommend.h"
+#include "recipe/steps.h"
+#include "transform/transform.h"
 
 /* LOCAL. A measure as a line: its name in words, its value ("none" where there is none), the name
  * that the field and JSON have, and how to read it. */
@@ -48,5 +51,30 @@ void ikt_plan_json(const ikt_plan *plan, const ikt_recommendation *recommendatio
 
 /* SAME-ARGS; rank 0 prints what a run would do (--dry-run). Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *rehearsal, bool as_json);
+
+/* --- the steps of a run ----------------------------------------------------------------------- */
+
+/* LOCAL, rank 0. Each step with the values that it takes and makes, and memory, time and the name
+ * by which a stopped run goes on from it, of the stage under which it is counted. */
+void ikt_steps_print(const ikt_steps *steps, const ikt_plan *plan);
+
+/* --- the paragraph at the end of a run (summary.c) -------------------------------------------- */
+
+/* One paragraph for a person, with the quality of the map first, then time and memory, then what
+ * was written and what may be done next. */
+
+/* LOCAL, rank 0. The paragraph of a run of `embed`.
+ *   has_others   below it, the measures that it does not tell
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_run_summary_print(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                                 const ikt_measures *measures, bool has_others);
+
+/* LOCAL, rank 0. The paragraph of `transform`.
+ *   file, picture   what was written; picture may be ""
+ *   model           the model's file
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *done,
+                                       const ikt_run_cost *cost, const char *model,
+                                       const char *file, const char *picture);
 
 #endif

@@ -5,17 +5,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "config/config.h"
-#include "settings/preset.h"
 
 enum { LINE_LENGTH = 256 };
 
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
     const char *configuration, *data, *result; /* NULL: not given */
-    char *text;
+    const char *text;
 } reading;
 
 static bool is_assignment(const char *word) {
@@ -139,7 +138,7 @@ static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const
 }
 
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
-                             ikt_settings *settings, bool *is_named) {
+                             ikt_settings *settings) {
     reading r = {NULL, NULL, NULL, NULL};
     memset(settings, 0, sizeof *settings);
     for (int w = 0; w < words->count; w++) {
@@ -156,16 +155,15 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
                             word);
         *name = word;
     }
-    ikt_status st = IKT_OK;
-    if (r.configuration) st = ikt_text_file_load(ctx, r.configuration, &r.text);
-    if (r.configuration)
+    char *text IKT_AT_END(ikt_free) = NULL;
+    if (r.configuration) {
+        IKT_TRY(ikt_text_file_load(ctx, r.configuration, &text));
         snprintf(settings->run.configuration, IKT_STRING_MAX, "%.1023s", r.configuration);
+    }
+    r.text = text;
     /* The first pass finds which preset is asked for, wherever it stands; a second begins with it.
      */
-    if (st == IKT_OK) st = apply(ctx, words, &r, IKT_RUN_PRESET_NONE, settings);
-    if (st == IKT_OK && settings->run.preset != IKT_RUN_PRESET_NONE)
-        st = apply(ctx, words, &r, settings->run.preset, settings);
-    ikt_free(&r.text);
-    *is_named = r.data != NULL;
-    return st;
+    IKT_TRY(apply(ctx, words, &r, IKT_RUN_PRESET_NONE, settings));
+    if (settings->run.preset == IKT_RUN_PRESET_NONE) return IKT_OK;
+    return apply(ctx, words, &r, settings->run.preset, settings);
 }

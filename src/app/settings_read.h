@@ -9,6 +9,7 @@
 #ifndef IKT_APP_SETTINGS_READ_H
 #define IKT_APP_SETTINGS_READ_H
 
+#include "settings/preset.h"
 #include "settings/settings.h"
 
 enum { IKT_WORDS_MOST = 256 };
@@ -38,12 +39,11 @@ ikt_status ikt_name_after(ikt_context *ctx, const char *name, const char *end,
                           char out[IKT_STRING_MAX]);
 
 /* COLLECTIVE.
- *   settings   receives the settings
- *   is_named   set where DATA was given: names of outputs that nobody gave are then made: the
- * result DATA.embedding.h5 in the current folder, and the picture after the result
- *              (ikt_name_after): DATA.png, or OUT.png beside OUT.h5
+ *   settings   receives the settings. Where DATA was given, names of outputs that nobody gave are
+ *              made: the result DATA.embedding.h5 in the current folder, and the picture after the
+ *              result (ikt_name_after): DATA.png, or OUT.png beside OUT.h5
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
-                             ikt_settings *settings, bool *is_named);
+                             ikt_settings *settings);
 
 #endif

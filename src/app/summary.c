@@ -1,5 +1,4 @@
-/* The paragraph at the end of a run. See summary.h. */
-#include "app/summary.h"
+/* The paragraph at the end of a run. See print.h. */
 
 #include <math.h>
 #include <stdio.h>

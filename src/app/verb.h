@@ -33,6 +33,12 @@ typedef struct {
     const char *help;     /* sentences, without the last full stop */
 } ikt_option;
 
+/* What lies between name and help of the usual kinds: a flag that is off, a text, a choice. */
+#define IKT_FLAG(value) IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, value
+#define IKT_TEXT(argument, fallback, value) IKT_KEY_STRING, argument, fallback, 0, 0, NULL, value
+#define IKT_CHOICE(argument, fallback, choices, value)                                             \
+    IKT_KEY_CHOICE, argument, fallback, 0, 0, choices, value
+
 /* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
  *   options        table that ends with an option without a name
  *   positional     [max_positional], receives pointers into argv

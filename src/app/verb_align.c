@@ -1,6 +1,5 @@
 /* iktsne align: an embedding turned, mirrored, scaled and shifted onto another. */
 #include <stdio.h>
-#include <string.h>
 
 #include "app/embedding_file.h"
 #include "app/print.h"
@@ -64,9 +63,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Mirror the embedding where that brings it nearer"},
         {"scale", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &w.request.scale,
          "Scale the embedding; --no-scale keeps its distances"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.overwrite,
-         "Replace OUT.h5 where it exists"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json, "Print the summary as JSON"},
+        {"overwrite", IKT_FLAG(&w.overwrite), "Replace OUT.h5 where it exists"},
+        {"json", IKT_FLAG(&w.json), "Print the summary as JSON"},
         {0}};
     IKT_TRY(
         ikt_options_parse(ctx, &ikt_verb_align, options, argc, argv, w.path, 3, 3, NULL, &help));
@@ -80,12 +78,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
-    ikt_aligned a;
-    ikt_status st = ikt_align_run(ctx, &w.request, &a);
-    if (st == IKT_OK) st = ikt_align_write(ctx, &w.request, &a, w.path[2], w.overwrite);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) (w.json ? print_json : print_text)(&w, &a);
-    ikt_aligned_destroy(&a);
-    return st;
+    ikt_aligned a IKT_AT_END(ikt_aligned_destroy) = {.file = NULL};
+    IKT_TRY(ikt_align_run(ctx, &w.request, &a));
+    IKT_TRY(ikt_align_write(ctx, &w.request, &a, w.path[2], w.overwrite));
+    if (ikt_rank(ctx) == 0) (w.json ? print_json : print_text)(&w, &a);
+    return IKT_OK;
 }
 
 const ikt_verb ikt_verb_align = {

@@ -73,57 +73,59 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
     const ikt_option options[] = {
-        {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, asked.labels,
+        {"labels", IKT_TEXT("FILE", "", asked.labels),
          "The file with the labels, one integer a row (IDX, NPY, CSV), or FILE:NAME for an array "
          "in an NPZ or MATLAB file. For an HDF5 input it is the name of a data set, or of a column "
          "of obs (AnnData)"},
-        {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, asked.label_array,
+        {"label-array", IKT_TEXT("NAME", "", asked.label_array),
          "The array of an NPZ or MATLAB input that holds the labels"},
-        {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL, asked.label_column,
+        {"label-column", IKT_TEXT("COLUMN", "", asked.label_column),
          "The column of a CSV file that holds the labels, by its name or its number from 1. Labels "
          "that are text are numbered in the order of their sorted values, which are kept in the "
          "attribute label_names"},
-        {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.skip_columns,
+        {"skip-columns", IKT_TEXT("LIST", "", asked.skip_columns),
          "The columns of a CSV file to leave out: names or numbers, separated by commas"},
-        {"text-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.text_columns,
+        {"text-columns", IKT_TEXT("LIST", "", asked.text_columns),
          "The columns of a CSV file to keep as text though they hold numbers, such as years. "
          "Columns that begin with text are kept as text in any case, in the group /columns of "
          "OUTPUT.h5: names, remarks, classes to colour by"},
-        {"missing", IKT_KEY_CHOICE, "WHAT", "refuse", 0, 0, "refuse|nan", &asked.missing,
+        {"missing", IKT_CHOICE("WHAT", "refuse", "refuse|nan", &asked.missing),
          "What becomes of values that are missing, NaN in dense rows of any format, and in a CSV "
          "file empty cells, NA, null and ? where numbers should be: refuse them, with the place of "
          "the first, or write them as NaN, which preprocess.missing can fill"},
-        {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
-         &asked.delimiter, "The sign that separates the cells of a CSV file"},
-        {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.header,
+        {"delimiter",
+         IKT_CHOICE("NAME", "auto", "auto|comma|semicolon|tab|blank", &asked.delimiter),
+         "The sign that separates the cells of a CSV file"},
+        {"header", IKT_CHOICE("WHETHER", "auto", "auto|yes|no", &asked.header),
          "Whether the first line of a CSV file names the columns; auto: it does when it holds text "
          "where a number should be"},
-        {"array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, asked.array,
+        {"array", IKT_TEXT("NAME", "", asked.array),
          "The array of an NPZ or MATLAB file to take. Without it the only array of two axes is "
          "taken, or the one called X, data, ..."},
-        {"raw", IKT_KEY_CHOICE, "TYPE", "no", 0, 0,
-         "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64", &asked.raw,
+        {"raw",
+         IKT_CHOICE("TYPE", "no",
+                    "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
+                    &asked.raw),
          "The file holds numbers of this type and nothing else, row after row; --columns is "
          "needed, too"},
         {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.columns,
          "The numbers in a row of a raw file"},
         {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL, &asked.skip,
          "The bytes before the first number of a raw file"},
-        {"byte-order", IKT_KEY_CHOICE, "ORDER", "little", 0, 0, "little|big", &asked.byte_order,
+        {"byte-order", IKT_CHOICE("ORDER", "little", "little|big", &asked.byte_order),
          "The byte of a number that comes first in a raw file"},
-        {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64", &asked.type,
+        {"type", IKT_CHOICE("TYPE", "auto", "auto|uint8|float32|float64", &asked.type),
          "The type of the numbers that are written; auto keeps that of the input (float64 for CSV, "
          "float32 for LIBSVM)"},
-        {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.sparse,
+        {"sparse", IKT_CHOICE("WHETHER", "auto", "auto|yes|no", &asked.sparse),
          "Whether sparse rows (LIBSVM, sparse matrices of HDF5, NPZ and MATLAB files) are written "
          "as a sparse matrix; auto: those of HDF5 files always are, others where that takes at "
          "most half of the bytes"},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.rows,
          "Take only the first N rows; 0 takes all"},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, asked.dataset,
+        {"dataset", IKT_TEXT("NAME", "X", asked.dataset),
          "The data set of an HDF5 input, or the group of a sparse matrix"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.overwrite,
-         "Replace the output if it exists"},
+        {"overwrite", IKT_FLAG(&asked.overwrite), "Replace the output if it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, asked.path, 2, 2, NULL,
                               &help));

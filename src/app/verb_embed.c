@@ -5,7 +5,6 @@
 #include "app/help.h"
 #include "app/print.h"
 #include "app/settings_read.h"
-#include "app/summary.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -41,13 +40,11 @@ static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
 /* Everything a run would refuse and decide, and nothing else. */
 static ikt_status rehearse(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
     ikt_machine machine;
-    ikt_rehearsal *rehearsal = NULL;
+    ikt_rehearsal *rehearsal IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_machine_load(ctx, "", &machine));
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rehearsal, 1, sizeof *rehearsal, "rehearsal"));
-    if (st == IKT_OK) st = ikt_rehearse(ctx, settings, &machine, rehearsal);
-    if (st == IKT_OK) st = ikt_rehearsal_print(ctx, rehearsal, as_json);
-    ikt_free(&rehearsal);
-    return st;
+    IKT_TRY(ikt_alloc_all(ctx, &rehearsal, 1, sizeof *rehearsal, "rehearsal"));
+    IKT_TRY(ikt_rehearse(ctx, settings, &machine, rehearsal));
+    return ikt_rehearsal_print(ctx, rehearsal, as_json);
 }
 
 /* With --verbose: the tables of measures and stages, and what else is known. */
@@ -66,8 +63,8 @@ static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_co
         printf("10-NN accuracy   %.4f among the most similar rows, before the first iteration\n",
                run->embedding.accuracy);
     if (run->embedding.recall.sample > 0)
-        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
-               "(on %lld rows)\n",
+        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them (on "
+               "%lld rows)\n",
                100 * run->embedding.recall.similarity, 100 * run->embedding.recall.found,
                (long long)run->embedding.recall.sample);
     if (run->embedding.cells.sample > 0)
@@ -131,29 +128,29 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
 }
 
 /* The run, its file, its picture, its measures: files first, so that nothing is lost after. */
-static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
-    ikt_run run;
-    ikt_run_cost cost;
-    ikt_measures measures = {0};
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, &run));
-    ikt_status st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) st = ikt_run_model_end(ctx, &run);
-    if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(ctx, &run);
+static ikt_status run_all(ikt_context *ctx, const ikt_settings *settings, ikt_run *run,
+                          ikt_measures *measures) {
+    IKT_STAGE_HERE(ctx, IKT_STAGE_TOTAL);
+    IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, run));
+    ikt_status st = ikt_run_write(ctx, run);
+    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
+    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
+    if (st == IKT_OK) ikt_run_finish(ctx, run);
     ikt_watch_signals_end(); /* measures are not worth waiting for */
-    if (st == IKT_OK) st = ikt_run_measures(ctx, &run, &measures);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st == IKT_OK) {
-        ikt_run_cost_collect(ctx, &cost);
-        ikt_cost_log(ctx, &cost, run.predicted_bytes);
-        if (ikt_rank(ctx) == 0 && as_json) print_json(ctx, &run, &cost, &measures);
-        if (ikt_rank(ctx) == 0 && !as_json) st = print_summary(ctx, &run, &cost, &measures);
-        st = ikt_agree(ctx, st);
-    }
-    ikt_measures_destroy(&measures);
-    ikt_run_destroy(&run);
-    return st;
+    return st == IKT_OK ? ikt_run_measures(ctx, run, measures) : st;
+}
+
+static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
+    ikt_run run IKT_AT_END(ikt_run_destroy) = {.d = 0};
+    ikt_measures measures IKT_AT_END(ikt_measures_destroy) = {0};
+    ikt_run_cost cost;
+    IKT_TRY(run_all(ctx, settings, &run, &measures));
+    ikt_run_cost_collect(ctx, &cost);
+    ikt_cost_log(ctx, &cost, run.predicted_bytes);
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0 && as_json) print_json(ctx, &run, &cost, &measures);
+    if (ikt_rank(ctx) == 0 && !as_json) st = print_summary(ctx, &run, &cost, &measures);
+    return ikt_agree(ctx, st);
 }
 
 /* What needs no settings, and takes none: all keys with their defaults, as YAML or Markdown. */
@@ -210,24 +207,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         bool json, print_config, print_defaults, print_reference, list_methods, dry_run;
         int64_t extend;
     } w;
-    bool help, is_named;
+    bool help;
     ikt_settings settings;
     ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
-        {"dry-run", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.dry_run,
+        {"dry-run", IKT_FLAG(&w.dry_run),
          "Compute and write nothing: refuse what the run would refuse, and print the settings it "
          "would use and the memory and time it would take; with --json as JSON"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json,
-         "Print the summary and measures as JSON on standard output"},
-        {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_config,
+        {"json", IKT_FLAG(&w.json), "Print the summary and measures as JSON on standard output"},
+        {"print-config", IKT_FLAG(&w.print_config),
          "Print the configuration with all defaults as YAML, and do nothing else"},
-        {"print-defaults", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_defaults,
+        {"print-defaults", IKT_FLAG(&w.print_defaults),
          "Print every setting with its default and its meaning, as YAML to begin a configuration "
          "from, and do nothing else"},
-        {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_reference,
+        {"print-reference", IKT_FLAG(&w.print_reference),
          "Print every setting with its default and its meaning as Markdown, and do nothing else"},
-        {"list-methods", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.list_methods,
+        {"list-methods", IKT_FLAG(&w.list_methods),
          "Print which objectives, affinities, starts and inputs go together, as Markdown, and do "
          "nothing else"},
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL, &w.extend,
@@ -239,7 +235,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return describe_keys(ctx, argc, argv);
     if (w.print_defaults || w.print_reference) return print_tables(ctx, w.print_defaults, &words);
     if (w.list_methods) return list_methods(ctx);
-    IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
+    IKT_TRY(ikt_settings_read(ctx, &words, &settings));
     if (settings.run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings.run.threads);
     if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);

@@ -6,8 +6,8 @@
 #include "app/embedding_file.h"
 #include "app/print.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/files.h"
-#include "base/memory.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "isolation/codes.h"
@@ -39,24 +39,30 @@ typedef struct {
     ikt_codes codes; /* of the own rows, with --kernel */
 } subject;
 
+static void subject_close(subject *s) {
+    ikt_result_close(&s->file);
+    ikt_pipeline_close(&s->source, &s->data);
+    ikt_free_all(&s->y, &s->labels, &s->marked);
+    ikt_codes_destroy(&s->codes);
+}
+
 /* Preprocessing and P of the run come from the configuration that it stored; for a file of another
  * program from the defaults. Assignments on the command line win over both. */
 static ikt_status read_settings(ikt_context *ctx, const command *asked, subject *s) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL;
+    char *text IKT_AT_END(ikt_free) = NULL;
     ikt_settings_parts(&s->settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    ikt_status st = ikt_result_configuration(s->file, &text);
+    IKT_TRY(ikt_result_configuration(s->file, &text));
     s->has_settings = text && text[0]; /* of a map of another program there are none */
-    if (st == IKT_OK && s->has_settings)
-        st =
-            ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
-    ikt_free(&text);
+    if (s->has_settings)
+        IKT_TRY(ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration",
+                                      text));
     s->settings.input.inherited = strcmp(s->settings.input.file, asked->input) != 0;
-    for (int a = 1; a < asked->arguments && st == IKT_OK; a++)
-        st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, asked->argument[a]);
+    for (int a = 1; a < asked->arguments; a++)
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, asked->argument[a]));
     ikt_input_rename(&s->settings.input, asked->input);
-    return st;
+    return IKT_OK;
 }
 
 /* Labels beside the embedding, or else beside the input. */
@@ -99,9 +105,8 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_result_open(ctx, asked->argument[0], &s->file));
     const int64_t q = ikt_result_dimensions(s->file);
     s->rows = ikt_rows_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, q * s->rows.count, sizeof *s->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->rows.count, sizeof *s->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &s->y, q * s->rows.count, sizeof *s->y, "embedding"));
+    IKT_TRY(ikt_alloc_all(ctx, &s->labels, s->rows.count, sizeof *s->labels, "labels"));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
     IKT_TRY(check_curve(ctx, asked, &s->settings));
@@ -146,9 +151,9 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
     }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "nothing can be measured: the file has no labels, and no --input is given to "
-                    "compare with");
+    return ikt_fail(
+        ctx, IKT_ERR_USAGE,
+        "nothing can be measured: the file has no labels, and no --input is given to compare with");
 }
 
 /* A file of the columns k, Q and R, a line for every k, in 17 digits, which give the same double.
@@ -173,30 +178,23 @@ static ikt_status write_curve(ikt_context *ctx, const command *asked, const ikt_
 }
 
 static ikt_status evaluate(ikt_context *ctx, const command *asked) {
-    subject s;
-    ikt_measures measures = {0};
-    memset(&s, 0, sizeof s);
-    ikt_status st = subject_open(ctx, asked, &s);
-    if (st == IKT_OK) st = measure(ctx, asked, &s, &measures);
-    if (st == IKT_OK && asked->curve[0]) st = write_curve(ctx, asked, &measures.curve);
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && asked->json) {
-        ikt_json json = {stdout, 0, false};
-        ikt_json_begin(&json, NULL, '{');
-        ikt_json_text(&json, "embedding", asked->argument[0]);
-        ikt_json_int(&json, "rows", s.rows.n);
-        ikt_measures_json(&json, &measures);
-        ikt_json_end(&json, '}');
-    } else if (st == IKT_OK && ikt_rank(ctx) == 0) {
+    subject s IKT_AT_END(subject_close) = {.file = NULL};
+    ikt_measures measures IKT_AT_END(ikt_measures_destroy) = {0};
+    IKT_TRY(subject_open(ctx, asked, &s));
+    IKT_TRY(measure(ctx, asked, &s, &measures));
+    if (asked->curve[0]) IKT_TRY(write_curve(ctx, asked, &measures.curve));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    if (!asked->json) {
         ikt_measures_print(&measures);
+        return IKT_OK;
     }
-    ikt_measures_destroy(&measures);
-    ikt_result_close(&s.file);
-    ikt_pipeline_close(&s.source, &s.data);
-    ikt_free(&s.y);
-    ikt_free(&s.labels);
-    ikt_free(&s.marked);
-    ikt_codes_destroy(&s.codes);
-    return st;
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "embedding", asked->argument[0]);
+    ikt_json_int(&json, "rows", s.rows.n);
+    ikt_measures_json(&json, &measures);
+    ikt_json_end(&json, '}');
+    return IKT_OK;
 }
 
 /* The help of --measures, which tells all families. */
@@ -218,23 +216,22 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     char families[2560];
     describe_families(families, sizeof families);
     const ikt_option options[] = {
-        {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL, asked.input,
+        {"input", IKT_TEXT("DATA.h5", "", asked.input),
          "The data that were embedded. They add the measures that compare with the data, after the "
          "preprocessing that the run used"},
         {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.only, families},
-        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, asked.labels,
+        {"labels", IKT_TEXT("NAME", "labels", asked.labels),
          "The labels: a data set of the file of the embedding or else of the input, or a file of "
          "their own, labels.npy, FILE.h5:DATASET or FILE.csv:COLUMN"},
-        {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.divergence,
+        {"kl", IKT_FLAG(&asked.divergence),
          "Add the KL divergence, for which P is computed again from --input with the settings of "
          "the run"},
-        {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.kernel,
+        {"kernel", IKT_FLAG(&asked.kernel),
          "Add the family kernel, for which the cell codes are computed again from --input with the "
          "settings of the run"},
-        {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL, asked.curve,
+        {"curve", IKT_TEXT("FILE.csv", "", asked.curve),
          "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.overwrite,
-         "Replace FILE.csv if it exists"},
+        {"overwrite", IKT_FLAG(&asked.overwrite), "Replace FILE.csv if it exists"},
         {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, &asked.how.k,
          "The number of neighbours for the label accuracy"},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL, &asked.how.trust_k,
@@ -257,7 +254,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL, &asked.memory,
          "The memory for the distances that a rank holds at a time; more means fewer passes over "
          "the input"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.json, "Print as JSON"},
+        {"json", IKT_FLAG(&asked.json), "Print as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
                               ARGUMENTS_MOST, &asked.arguments, &help));
@@ -269,9 +266,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return evaluate(ctx, &asked);
 }
 
-const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",
-                                    "Measure how good an embedding is",
-                                    "Without --input the measures are those of the embedding and "
-                                    "its labels. A setting that is given replaces that of the run. "
-                                    "RUN.h5 may be " IKT_MAP_HELP,
-                                    run};
+const ikt_verb ikt_verb_evaluate = {
+    "evaluate", "RUN.h5 [section.key=value ...] [options]", "Measure how good an embedding is",
+    "Without --input the measures are those of the embedding and its labels. A setting that is "
+    "given replaces that of the run. RUN.h5 may be " IKT_MAP_HELP,
+    run};

@@ -4,6 +4,7 @@
 
 #include "app/embedding_file.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "io/export/export.h"
@@ -42,18 +43,17 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
                                 bool is_key_given) {
     const bool is_anndata = format == &ikt_export_h5ad;
     if (!format->has_columns && (w->has_columns || w->how.row_numbers))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
-                        "and vtkhdf",
-                        format->name);
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "%s holds the places alone: --columns and --row-numbers are for csv, tsv and vtkhdf",
+            format->name);
     if (!format->is_text && w->how.guards_formulas)
         return ikt_fail(ctx, IKT_ERR_USAGE, "--guard-formulas is for csv and tsv, not for %s",
                         format->name);
     if (w->how.in_place && (!is_anndata || w->anndata[0]))
-        return ikt_fail(
-            ctx, IKT_ERR_USAGE,
-            "--in-place adds the embedding to OUT, which is an .h5ad file that is there; "
-            "--h5ad names one of which a copy is made");
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--in-place adds the embedding to OUT, which is an .h5ad file that is "
+                        "there; --h5ad names one of which a copy is made");
     if (is_anndata && !w->anndata[0] && !w->how.in_place)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "an AnnData file holds more than an embedding: name the one of which a "
@@ -100,7 +100,7 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
 
 static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) {
     const ikt_export_format *format;
-    ikt_export export;
+    ikt_export export IKT_AT_END(ikt_export_close) = {.file = NULL};
     IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
     IKT_TRY(check_files(ctx, w));
@@ -108,46 +108,44 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     if (w->how.in_place) snprintf(w->anndata, sizeof w->anndata, "%s", w->path[1]);
     IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], replaces)
                               : ikt_atomic_check(ctx, w->path[1], replaces));
-    ikt_status st = ikt_export_open(ctx, w->path[0], &export);
-    if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
-    if (st == IKT_OK) st = format->write(&export, &w->how, w->path[1]);
-    if (st == IKT_OK)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
-                        "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
-                        export.q, export.q == 1 ? "" : "s", format->name);
-    ikt_export_close(&export);
-    return st;
+    IKT_TRY(ikt_export_open(ctx, w->path[0], &export));
+    if (format->has_columns) IKT_TRY(add_columns(ctx, w, &export));
+    IKT_TRY(format->write(&export, &w->how, w->path[1]));
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
+                    "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
+                    export.q, export.q == 1 ? "" : "s", format->name);
+    return IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w = {.how = {.anndata = w.anndata, .key = w.key}};
     bool help;
     const ikt_option options[] = {
-        {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats, &w.format,
+        {"format", IKT_CHOICE("FORMAT", "auto", formats, &w.format),
          "The format of OUT; auto takes it from the ending of the name. npy holds n x dimensions "
          "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad is "
          "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK"},
-        {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, w.columns,
+        {"columns", IKT_TEXT("LIST", "", w.columns),
          "The data sets of n numbers, classes or texts to write beside the positions, separated by "
          "commas: DATASET of RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. "
          "Of an AnnData file columns of obs have names alone. By default labels are written where "
          "RUN.h5 has them"},
-        {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.row_numbers,
+        {"row-numbers", IKT_FLAG(&w.how.row_numbers),
          "Write the number of each row, from 0, as a column"},
-        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.guards_formulas,
+        {"guard-formulas", IKT_FLAG(&w.how.guards_formulas),
          "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
          "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "
          "are"},
-        {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL, w.anndata,
+        {"h5ad", IKT_TEXT("DATA.h5ad", "", w.anndata),
          "The AnnData file with the same rows, which is copied; the copy gets the embedding"},
-        {"in-place", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.in_place,
+        {"in-place", IKT_FLAG(&w.how.in_place),
          "Add the embedding to OUT.h5ad itself, which is there already. The file is replaced by a "
          "complete copy in the end, so that it is never half written; where the file system can "
          "(btrfs, XFS) the copy takes no time and no space"},
-        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL, w.key,
+        {"key", IKT_TEXT("NAME", IKT_EXPORT_KEY, w.key),
          "The name of the embedding in obsm of the AnnData file. Facts of the run are written to "
          "uns/iktsne, and with another name to uns/iktsne_NAME"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.overwrite,
+        {"overwrite", IKT_FLAG(&w.how.overwrite),
          "Replace OUT where it exists, and an embedding of that name in its obsm"},
         {0}};
     IKT_TRY(
@@ -157,9 +155,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return write_export(ctx, &w, ikt_option_given("key", argc, argv));
 }
 
-const ikt_verb ikt_verb_export = {"export", "RUN.h5 OUT [options]",
-                                  "Write an embedding for other programs",
-                                  "The formats are NPY (numpy), CSV and TSV, an AnnData file or a "
-                                  "copy of one (scanpy), and VTKHDF "
-                                  "(ParaView). RUN.h5 may be " IKT_MAP_HELP,
-                                  run};
+const ikt_verb ikt_verb_export = {
+    "export", "RUN.h5 OUT [options]", "Write an embedding for other programs",
+    "The formats are NPY (numpy), CSV and TSV, an AnnData file or a copy of one (scanpy), and "
+    "VTKHDF (ParaView). RUN.h5 may be " IKT_MAP_HELP,
+    run};

@@ -32,8 +32,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool overwrite, help;
     const ikt_option own[] = {{"seed", IKT_KEY_INT, "S", "1", 0, 1e15, NULL, &seed,
                                "The seed: the same seed and settings give the same data"},
-                              {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &overwrite,
-                               "Replace OUT.h5 if it exists"}};
+                              {"overwrite", IKT_FLAG(&overwrite), "Replace OUT.h5 if it exists"}};
     ikt_option options[OPTIONS_MAX + 1] = {{0}};
     const char *positional[2];
     size_t n = 0;

@@ -4,9 +4,9 @@
 
 #include "app/json.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "checkpoint/loop_parts.h"
 #include "io/hdf5/stage_file.h"
 #include "io/results/graph_file.h"
@@ -56,11 +56,10 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
     printer p = {as_json ? &json : NULL, ikt_rank(ctx) == 0, false};
     const int64_t n = ikt_result_rows(file);
     const int q = ikt_result_dimensions(file);
-    int64_t label, *marked = NULL, n_marked;
+    int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked;
     bool has_labels;
     IKT_TRY(ikt_result_read_labels(file, "labels", 0, n > 0, &label, &has_labels));
     IKT_TRY(ikt_result_read_marked(file, &marked, &n_marked));
-    ikt_free(&marked);
     if (p.is_root && as_json) {
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "embedding");
@@ -80,20 +79,19 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
 /* --- data ------------------------------------------------------------------------------------- */
 
 static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     ikt_source_content content;
-    int64_t label, *marked = NULL, n_marked = 0;
+    int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
     bool has_labels = false;
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
-    ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels);
-    if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &n_marked);
-    ikt_free(&marked);
+    IKT_TRY(ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels));
+    IKT_TRY(ikt_source_read_marked(source, &marked, &n_marked));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
     const char *type = ikt_type_name(ikt_source_type(source));
     const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
-    const bool is_sparse = ikt_source_is_sparse(source),
-               prints = st == IKT_OK && ikt_rank(ctx) == 0;
-    if (prints) ikt_source_describe(source, &content);
-    if (prints && as_json) {
+    const bool is_sparse = ikt_source_is_sparse(source);
+    ikt_source_describe(source, &content);
+    if (as_json) {
         ikt_json json = {stdout, 0, false};
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "data");
@@ -106,35 +104,34 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
         if (is_sparse) ikt_json_int(&json, "values", ikt_source_entries(source));
         put_companions(&json, has_labels, n_marked);
         ikt_json_end(&json, '}');
-    } else if (prints) {
-        printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
-               (long long)d, type);
-        if (is_sparse) printf(", sparse, %lld values", (long long)ikt_source_entries(source));
-        put_companions(NULL, has_labels, n_marked);
-        /* The first line says all of a plain file; others hold much besides. */
-        const bool is_plain = strcmp(content.format, "HDF5") == 0;
-        if (!is_plain) put_fact(NULL, "format", content.format);
-        if (!is_plain && content.tables[0]) put_fact(NULL, "data sets", content.tables);
-        if (!is_plain && content.labels[0]) put_fact(NULL, "labels may be", content.labels);
+        return IKT_OK;
     }
-    ikt_source_close(&source);
-    return st;
+    printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n, (long long)d,
+           type);
+    if (is_sparse) printf(", sparse, %lld values", (long long)ikt_source_entries(source));
+    put_companions(NULL, has_labels, n_marked);
+    /* The first line says all of a plain file; others hold much besides. */
+    if (strcmp(content.format, "HDF5") == 0) return IKT_OK;
+    put_fact(NULL, "format", content.format);
+    if (content.tables[0]) put_fact(NULL, "data sets", content.tables);
+    if (content.labels[0]) put_fact(NULL, "labels may be", content.labels);
+    return IKT_OK;
 }
 
 /* --- a checkpoint ----------------------------------------------------------------------------- */
 
 static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool configuration,
                                   bool as_json) {
-    ikt_stage_file *file = NULL;
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     int64_t number[IKT_LOOP_NUMBERS] = {-1}; /* the first: iterations done */
     const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, number);
     IKT_TRY(ikt_stage_file_open(ctx, path, &file));
     const ikt_stage_head head = ikt_stage_file_head(file);
-    ikt_status st = IKT_OK;
-    if (strcmp(head.stage, "loop") == 0) st = ikt_stage_file_read(file, &numbers, 1);
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && configuration) {
+    if (strcmp(head.stage, "loop") == 0) IKT_TRY(ikt_stage_file_read(file, &numbers, 1));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    if (configuration) {
         fputs(head.settings, stdout);
-    } else if (st == IKT_OK && ikt_rank(ctx) == 0 && as_json) {
+    } else if (as_json) {
         ikt_json json = {stdout, 0, false};
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "checkpoint");
@@ -145,14 +142,13 @@ static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool confi
         ikt_json_text(&json, "input", head.input);
         if (number[0] >= 0) ikt_json_int(&json, "iterations_done", number[0]);
         ikt_json_end(&json, '}');
-    } else if (st == IKT_OK && ikt_rank(ctx) == 0) {
+    } else {
         printf("%s: checkpoint of the stage '%s'", path, head.stage);
         if (number[0] >= 0) printf(", %lld iterations done", (long long)number[0]);
         printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head.version,
                head.build, head.isa, head.input);
     }
-    ikt_stage_file_close(&file);
-    return st;
+    return IKT_OK;
 }
 
 /* --- a saved graph (output.graph) ------------------------------------------------------------- */
@@ -212,15 +208,13 @@ static ikt_status show_graph(ikt_context *ctx, const ikt_graph_file *file, bool 
                              bool as_json) {
     int64_t label;
     bool has_labels;
-    char *names = NULL, *settings = NULL;
-    ikt_status st = ikt_graph_file_labels(file, "labels", 0, 1, &label, &has_labels, &names);
-    ikt_free(&names);
-    IKT_TRY(st);
+    char *names IKT_AT_END(ikt_free) = NULL, *settings IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_graph_file_labels(file, "labels", 0, 1, &label, &has_labels, &names));
+    ikt_status st = IKT_OK;
     if (ikt_rank(ctx) == 0) {
         st = ikt_graph_file_text(file, "settings", &settings);
         if (st == IKT_OK && !configuration) st = print_graph(file, has_labels, settings, as_json);
         if (st == IKT_OK && configuration && settings) fputs(settings, stdout);
-        ikt_free(&settings);
     }
     return ikt_agree(ctx, st);
 }
@@ -272,49 +266,46 @@ static void print_lines(const char *text) {
  * at the head name program, instruction set, folder and hash, and for a file that another verb made
  * the command that made it. Errors: IKT_ERR_DATA where the file holds no configuration. */
 static ikt_status print_repetition(ikt_context *ctx, const char *path, ikt_result_file *file) {
-    char *text = NULL;
-    head *h = NULL;
+    char *text IKT_AT_END(ikt_free) = NULL;
+    head *h IKT_AT_END(ikt_free) = NULL;
+    const char *known[FACTS];
     IKT_TRY(ikt_result_configuration(file, &text));
-    ikt_status st = IKT_OK;
-    if (!text) st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no configuration of a run", path);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &h, 1, sizeof *h, "provenance");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_result_notes(file, take_fact, h);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        const char *known[FACTS];
-        for (int f = 0; f < FACTS; f++)
-            known[f] = h->text[f][0] ? h->text[f] : "unknown";
-        printf("# embedding hash %s: iktsne %s (%s), instruction set %s\n", known[HASH],
-               known[VERSION], known[COMMIT], known[ISA]);
-        if (h->text[DIRECTORY][0])
-            printf("# made on %s, %s; names of files are relative to %s\n", known[HOST],
-                   known[START], h->text[DIRECTORY]);
-        if (h->text[COMMAND][0])
-            printf("# repeated by: %s\n"
-                   "# What follows is the configuration of the run that made the model, with the "
-                   "input of this file.\n",
-                   h->text[COMMAND]);
-        print_lines(text);
-    }
-    ikt_free(&h);
-    ikt_free(&text);
-    return st;
+    IKT_TRY(ikt_agree(
+        ctx,
+        text ? IKT_OK : ikt_fail(ctx, IKT_ERR_DATA, "%s holds no configuration of a run", path)));
+    IKT_TRY(ikt_alloc_all(ctx, &h, 1, sizeof *h, "provenance"));
+    IKT_TRY(ikt_result_notes(file, take_fact, h));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    for (int f = 0; f < FACTS; f++)
+        known[f] = h->text[f][0] ? h->text[f] : "unknown";
+    printf("# embedding hash %s: iktsne %s (%s), instruction set %s\n", known[HASH], known[VERSION],
+           known[COMMIT], known[ISA]);
+    if (h->text[DIRECTORY][0])
+        printf("# made on %s, %s; names of files are relative to %s\n", known[HOST], known[START],
+               h->text[DIRECTORY]);
+    if (h->text[COMMAND][0])
+        printf("# repeated by: %s\n"
+               "# What follows is the configuration of the run that made the model, with the "
+               "input of this file.\n",
+               h->text[COMMAND]);
+    print_lines(text);
+    return IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool configuration, as_json, help;
     char dataset[IKT_STRING_MAX];
     const ikt_option options[] = {
-        {"config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &configuration,
+        {"config", IKT_FLAG(&configuration),
          "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
          "another output.file gives the same embedding"},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, dataset, "The data set to describe"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &as_json, "Print as JSON"},
+        {"dataset", IKT_TEXT("NAME", "X", dataset), "The data set to describe"},
+        {"json", IKT_FLAG(&as_json), "Print as JSON"},
         {0}};
     const char *path;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));
     if (help) return IKT_OK;
-    ikt_result_file *file = NULL;
+    ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
     if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);
     /* Embeddings and their configurations are in HDF5 files; what is not may be data. */
     if (!configuration && ikt_max_one(ctx, ikt_rank(ctx) == 0 && !ikt_source_is_hdf5(path)) > 0)
@@ -331,11 +322,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         ikt_clear(ctx);
         return show_data(ctx, path, dataset, as_json);
     }
-    if (st == IKT_OK)
-        st = configuration ? print_repetition(ctx, path, file)
-                           : show_result(ctx, path, file, as_json);
-    ikt_result_close(&file);
-    return st;
+    IKT_TRY(st);
+    return configuration ? print_repetition(ctx, path, file)
+                         : show_result(ctx, path, file, as_json);
 }
 
 const ikt_verb ikt_verb_info = {

@@ -13,15 +13,14 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_landmark_request request;
     ikt_settings settings;
     int64_t found;
-    bool help, is_named, overwrite;
+    bool help, overwrite;
     const ikt_option options[] = {
         {"count", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL, &request.count,
          "The landmarks, as many as k-means has centres"},
         {"steps", IKT_KEY_INT, "N", IKT_LANDMARK_STEPS_TEXT, 0, 1e6, NULL, &request.steps,
          "The most iterations of k-means; it ends earlier when no row changes its cluster, and 0 "
          "takes rows that are drawn at random"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &overwrite,
-         "Replace OUT.h5 if it exists"},
+        {"overwrite", IKT_FLAG(&overwrite), "Replace OUT.h5 if it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_landmarks, options, argc, argv, words.word, 2,
                               IKT_WORDS_MOST, &words.count, &help));
@@ -31,7 +30,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                         "name the data and the file of the landmarks first, and settings after "
                         "them: iktsne landmarks DATA.h5 OUT.h5 %s",
                         words.word[1]);
-    IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
+    IKT_TRY(ikt_settings_read(ctx, &words, &settings));
     settings.output.overwrite |= overwrite;
     ikt_files files = {.ctx = ctx};
     ikt_run_files_read(&settings, &files);

@@ -7,17 +7,14 @@
 #include <strings.h>
 
 #include "app/print.h"
-#include "app/print_steps.h"
 #include "app/settings_read.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/timer.h"
+#include "base/number.h"
 #include "plan/machine.h"
 #include "plan/recommend.h"
 #include "recipe/recipe.h"
-#include "settings/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -37,9 +34,9 @@ static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
     ikt_machine_file(ctx, path, &exists);
     if (a->machine[0]) memcpy(path, a->machine, sizeof a->machine);
     if (!path[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with "
-                        "--machine FILE");
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with --machine FILE");
     snprintf(scratch, sizeof scratch, "%s.rows.h5", path);
     IKT_TRY(ikt_config_defaults(ctx, &part, 1));
     IKT_TRY(ikt_machine_check(ctx, path));
@@ -61,33 +58,28 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
     const int64_t size = (int64_t)ikt_type_size(ikt_source_type(source));
     const int64_t row = ikt_source_columns(source) * size;
     const int64_t most = shape->is_sparse ? ikt_source_block_rows(source) : TIMED_BYTES / row + 1;
-    const int64_t count = distribution.count < most ? distribution.count : most;
+    const int64_t count = ikt_smaller(distribution.count, most);
     const int64_t first = count > 0 ? distribution.first : 0;
-    ikt_sparse_rows sparse = {0};
-    void *rows = NULL;
-    double *held = NULL; /* [columns] of rank 0: the part of the rows that have a value there */
-    if (!shape->is_sparse) IKT_TRY(ikt_alloc_all(ctx, &rows, count * row, 1, "rows of X"));
+    ikt_sparse_rows sparse IKT_AT_END(ikt_sparse_rows_destroy) = {0};
+    IKT_ARRAYS(held, ctx, "rows of X");
+    void *rows = shape->is_sparse ? NULL : ikt_claim(&held, count * row, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
     const double begin = ikt_now();
-    ikt_status st = shape->is_sparse ? ikt_source_read_sparse(source, first, count, &sparse)
-                                     : ikt_source_read(source, first, count, rows);
-    if (st == IKT_OK) {
-        const double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-        const int64_t bytes = shape->is_sparse ? sparse.start[count] * (4 + size) : count * row;
-        *rate = (double)ikt_max_one(ctx, bytes > 0 ? bytes : 1) / seconds / 1e6;
-    }
-    if (st == IKT_OK && shape->is_sparse) {
-        if (ikt_rank(ctx) == 0) st = ikt_alloc(ctx, &held, shape->d, sizeof *held, "rows of X");
-        for (int64_t e = 0; held && e < sparse.start[count]; e++)
-            held[sparse.column[e]] += 1 / (double)count;
-        for (int64_t k = 0; held && k < shape->d; k++)
-            shape->overlap += held[k] * held[k];
-        st = ikt_agree(ctx, st);
-        if (st == IKT_OK) ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
-    }
-    ikt_free(&rows);
-    ikt_free(&held);
-    ikt_sparse_rows_destroy(&sparse);
-    return st;
+    IKT_TRY(shape->is_sparse ? ikt_source_read_sparse(source, first, count, &sparse)
+                             : ikt_source_read(source, first, count, rows));
+    const double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    const int64_t bytes = shape->is_sparse ? sparse.start[count] * (4 + size) : count * row;
+    *rate = (double)ikt_max_one(ctx, ikt_larger(bytes, 1)) / seconds / 1e6;
+    if (!shape->is_sparse) return IKT_OK;
+    double *part = NULL; /* [columns] of rank 0: of the rows those that have a value there */
+    if (ikt_rank(ctx) == 0) part = ikt_claim(&held, shape->d, sizeof *part);
+    for (int64_t e = 0; part && e < sparse.start[count]; e++)
+        part[sparse.column[e]] += 1 / (double)count;
+    for (int64_t k = 0; part && k < shape->d; k++)
+        shape->overlap += part[k] * part[k];
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
+    return IKT_OK;
 }
 
 /* The shape of the inputs: from the options, or from the files that the settings name, the first of
@@ -166,12 +158,11 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_shape shape;
     ikt_recipe recipe;
     ikt_plan p;
-    bool is_named;
     /* Constants: built in, then those of the machine's file, then of the command line. */
     const ikt_config_part part = ikt_machine_part(&p.machine);
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
-    IKT_TRY(ikt_settings_read(ctx, words, &settings, &is_named));
+    IKT_TRY(ikt_settings_read(ctx, words, &settings));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
@@ -213,7 +204,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL, &a.entries,
          "The values of a row of sparse data that are not zero, on average, together with --points "
          "and --columns; 0 means that the rows are dense"},
-        {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64", &a.type,
+        {"type", IKT_CHOICE("TYPE", "float32", "uint8|float32|float64", &a.type),
          "The type of the data, together with --points and --columns"},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL, &a.ranks,
          "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "
@@ -223,23 +214,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Where --ranks is not given, the plan is that of the recommendation"},
         {"cores", IKT_KEY_INT, "C", "auto", 1, 4096, NULL, &a.cores,
          "The cores of a node; auto are those that this process may use here"},
-        {"memory", IKT_KEY_STRING, "SIZE", "auto", 0, 0, NULL, a.memory,
+        {"memory", IKT_TEXT("SIZE", "auto", a.memory),
          "The memory of a node, such as 256G, of which nine tenths are planned with; auto is what "
          "is free here"},
         {"domains", IKT_KEY_INT, "M", "auto", 1, 4096, NULL, &a.domains,
          "The parts of a node that have memory of their own (NUMA domains, mostly sockets): the "
          "threads of a rank stay within one. auto are those of this machine"},
-        {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, &a.machine,
+        {"machine", IKT_TEXT("FILE", "", &a.machine),
          "The file with the constants of the machine. By default it is "
          "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where that does "
          "not exist, built-in constants are used. machine.KEY=VALUE changes one"},
-        {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.calibrate,
+        {"calibrate", IKT_FLAG(&a.calibrate),
          "Measure the constants of the machine under this launch, which takes some seconds, and "
          "write them to that file"},
-        {"steps", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.steps,
+        {"steps", IKT_FLAG(&a.steps),
          "Print the steps of the run, in order: what each takes and makes, the memory and the time "
          "of each, and from which of them a stopped run goes on"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.as_json, "Print the plan as JSON"},
+        {"json", IKT_FLAG(&a.as_json), "Print the plan as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,
                               IKT_WORDS_MOST, &words.count, &help));

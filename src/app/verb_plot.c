@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
-#include "app/page_columns.h"
 #include "app/verb.h"
 #include "base/files.h"
 #include "plot/plot.h"
@@ -25,20 +24,20 @@ typedef struct {
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
-        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL, o->colour_by,
+        {"colour-by", IKT_TEXT("NAMES", "labels", o->colour_by),
          "Colour by this data set of n entries: DATASET of RUN.h5, FILE.h5:DATASET of another file "
          "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
          "FILE.csv:COLUMN, or none; several, separated by commas, give a panel each. Labels are "
          "used by default where the file has them"},
-        {"genes", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o->genes,
+        {"genes", IKT_TEXT("NAMES", "", o->genes),
          "The genes of an AnnData file to colour by as well, separated by commas, a panel each"},
-        {"genes-from", IKT_KEY_STRING, "FILE.h5ad[:MATRIX]", "", 0, 0, NULL, o->genes_from,
+        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o->genes_from),
          "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
          "by default that of the map"},
-        {"behind", IKT_KEY_STRING, "FILE.h5", "", 0, 0, NULL, o->behind,
+        {"behind", IKT_TEXT("FILE.h5", "", o->behind),
          "Another map in the same plane to draw behind this one, smaller and lighter: of the old "
          "rows among which `transform` has placed those of RUN.h5"},
-        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o->colour_as,
+        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o->colour_as),
          "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
         {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, &o->plot.width,
@@ -54,18 +53,17 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
         {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL, &o->plot.dpi,
          "The pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six "
          "inches"},
-        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black", &o->background,
+        {"background", IKT_CHOICE("COLOUR", "white", "white|black", &o->background),
          "The colour of the background"},
-        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, o->title,
+        {"title", IKT_TEXT("TEXT", "", o->title),
          "The title above the plot; by default the name of RUN.h5"},
-        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL, o->mark,
+        {"mark", IKT_TEXT("ROWS", "", o->mark),
          "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
          "file names in /marked"},
         {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &o->plot.legend, "Draw the legend"},
-        {"names", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->plot.names,
+        {"names", IKT_FLAG(&o->plot.names),
          "Write the names of the classes on the map, each where its class is densest"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->plot.overwrite,
-         "Replace OUT where it exists"},
+        {"overwrite", IKT_FLAG(&o->plot.overwrite), "Replace OUT where it exists"},
         {0}};
     return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }

@@ -5,7 +5,6 @@
 
 #include "app/help.h"
 #include "app/verb.h"
-#include "base/log.h"
 #include "study/plan.h"
 
 typedef struct {
@@ -41,24 +40,23 @@ static ikt_status make(ikt_context *ctx, const ikt_study_plan *plan, const optio
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     options o;
     const ikt_option table[] = {
-        {"output", IKT_KEY_STRING, "FOLDER", "", 0, 0, NULL, o.output,
+        {"output", IKT_TEXT("FOLDER", "", o.output),
          "The folder of the results; without it NAME-results in the current folder, where the "
          "study is NAME.yaml"},
-        {"data", IKT_KEY_STRING, "FOLDERS", "", 0, 0, NULL, o.data,
+        {"data", IKT_TEXT("FOLDERS", "", o.data),
          "The folders in which data sets are looked for, separated by colons; the folder of "
          "STUDY.yaml comes last"},
-        {"only", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.only,
+        {"only", IKT_TEXT("NAMES", "", o.only),
          "The data sets to take, by the names that they have in the study, separated by commas"},
         {"ranks", IKT_KEY_INT, "N", "1", 1, 1e6, NULL, &o.ranks,
          "The number of ranks that make a run together; all ranks are divided into such groups"},
-        {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.retry, "Repeat the runs that failed"},
-        {"any-build", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.any_build,
+        {"retry", IKT_FLAG(&o.retry), "Repeat the runs that failed"},
+        {"any-build", IKT_FLAG(&o.any_build),
          "Take results of other builds of the program as they are, and do not make them anew; the "
          "report tells which build made how many"},
-        {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.report,
+        {"report", IKT_FLAG(&o.report),
          "Write the report on the runs that are done, and make no run"},
-        {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.list,
-         "Print the runs, and do nothing else"},
+        {"list", IKT_FLAG(&o.list), "Print the runs, and do nothing else"},
         {0}};
     const char *positional[1];
     bool help;

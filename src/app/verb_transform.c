@@ -4,11 +4,9 @@
 
 #include "app/print.h"
 #include "app/settings_read.h"
-#include "app/summary.h"
 #include "app/verb.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "plot/plot.h"
 #include "transform/transform.h"
 
 typedef struct {
@@ -46,6 +44,24 @@ static ikt_status print_text(ikt_context *ctx, const command *w, const ikt_trans
     return st;
 }
 
+static ikt_status print(ikt_context *ctx, const command *w, const ikt_transformed *done) {
+    ikt_run_cost cost;
+    ikt_status st = IKT_OK;
+    ikt_run_cost_collect(ctx, &cost);
+    ikt_cost_log(ctx, &cost, done->predicted_bytes);
+    if (ikt_rank(ctx) == 0 && w->json) print_json(ctx, done, &cost);
+    if (ikt_rank(ctx) == 0 && !w->json) st = print_text(ctx, w, done, &cost);
+    return ikt_agree(ctx, st);
+}
+
+static ikt_status transform(ikt_context *ctx, const command *w, ikt_transformed *done) {
+    IKT_STAGE_HERE(ctx, IKT_STAGE_TOTAL);
+    IKT_TRY(ikt_transform_run(ctx, &w->request, done));
+    IKT_TRY(ikt_transform_accuracy(ctx, done, &done->accuracy));
+    IKT_TRY(ikt_transform_write(ctx, &w->request, done, w->path[2], w->overwrite));
+    return w->picture[0] ? ikt_transform_picture(ctx, done, w->picture, w->overwrite) : IKT_OK;
+}
+
 /* Names that cannot be written are refused before the work. */
 static ikt_status check_files(ikt_context *ctx, command *w) {
     ikt_files files = {.ctx = ctx};
@@ -68,10 +84,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     char writes[2 * IKT_STRING_MAX];
     const ikt_option options[] = {
-        {"dataset", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, w.dataset,
+        {"dataset", IKT_TEXT("NAME", "", w.dataset),
          "The data set of the new rows; by default it has the name that input.dataset had in the "
          "run of the model"},
-        {"labels", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, w.labels,
+        {"labels", IKT_TEXT("NAME", "", w.labels),
          "The data set of their labels, which colour the picture and serve the accuracy; they are "
          "not used to place the rows. By default it has the name that input.labels had in the run "
          "of the model, if that was not a file, and it may be absent"},
@@ -80,39 +96,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "those that it makes triplets with; auto is as many as the rows of the model had"},
         {"iterations", IKT_KEY_INT, "N", IKT_TRANSFORM_TRIALS_TEXT, 2, 1e6, NULL, &w.request.trials,
          "The most positions that are tried for a row; most rows settle after some ten"},
-        {"picture", IKT_KEY_STRING, "FILE", "auto", 0, 0, NULL, w.picture,
+        {"picture", IKT_TEXT("FILE", "auto", w.picture),
          "The PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
          "ones are grey; auto is OUT.png beside OUT.h5, and none draws no picture"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.overwrite,
-         "Replace output files that exist"},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json, "Print the summary as JSON"},
+        {"overwrite", IKT_FLAG(&w.overwrite), "Replace output files that exist"},
+        {"json", IKT_FLAG(&w.json), "Print the summary as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
                               &help));
     if (help) return IKT_OK;
-    ikt_transformed done;
-    ikt_run_cost cost;
+    ikt_transformed done IKT_AT_END(ikt_transformed_destroy) = {.rows = {.n = 0}};
     IKT_TRY(check_files(ctx, &w));
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     w.request.model = w.path[0];
     w.request.input = w.path[1];
     w.request.writes = writes;
     snprintf(writes, sizeof writes, "%s%s%s", w.path[2], w.picture[0] ? " and " : "", w.picture);
-    IKT_TRY(ikt_transform_run(ctx, &w.request, &done));
-    ikt_status st = ikt_transform_accuracy(ctx, &done, &done.accuracy);
-    if (st == IKT_OK) st = ikt_transform_write(ctx, &w.request, &done, w.path[2], w.overwrite);
-    if (st == IKT_OK && w.picture[0])
-        st = ikt_transform_picture(ctx, &done, w.picture, w.overwrite);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st == IKT_OK) {
-        ikt_run_cost_collect(ctx, &cost);
-        ikt_cost_log(ctx, &cost, done.predicted_bytes);
-        if (ikt_rank(ctx) == 0 && w.json) print_json(ctx, &done, &cost);
-        if (ikt_rank(ctx) == 0 && !w.json) st = print_text(ctx, &w, &done, &cost);
-        st = ikt_agree(ctx, st);
-    }
-    ikt_transformed_destroy(&done);
-    return st;
+    IKT_TRY(transform(ctx, &w, &done));
+    return print(ctx, &w, &done);
 }
 
 const ikt_verb ikt_verb_transform = {

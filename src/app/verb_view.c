@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
-#include "app/page_columns.h"
 #include "app/verb.h"
 #include "base/files.h"
-#include "base/log.h"
 #include "viewer/viewer.h"
 
 enum { SHAPE_MOST = 65536 };
@@ -134,29 +132,29 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const char *paths[2];
     bool help;
     const ikt_option table[] = {
-        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL, o.colour_by,
+        {"colour-by", IKT_TEXT("NAMES", "labels", o.colour_by),
          "The data sets of n entries to choose the colours from, separated by commas: DATASET of "
          "RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. Labels are used by "
          "default where the file has them"},
-        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o.colour_as,
+        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o.colour_as),
          "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
-        {"hover", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.hover,
+        {"hover", IKT_TEXT("NAMES", "", o.hover),
          "The data sets to show of a point that is pointed at, named in the same way: texts of any "
          "length, classes or numbers. By default they are those that give colours"},
-        {"genes", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.genes,
+        {"genes", IKT_TEXT("NAMES", "", o.genes),
          "The genes of an AnnData file to colour by as well, separated by commas, such as "
          "CD3D,MS4A1: entries of the index of var, or of its gene_symbols or feature_name"},
-        {"genes-from", IKT_KEY_STRING, "FILE.h5ad[:MATRIX]", "", 0, 0, NULL, o.genes_from,
+        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o.genes_from),
          "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
          "by default that of the map"},
-        {"beside", IKT_KEY_STRING, "FILE.h5", "", 0, 0, NULL, o.beside,
+        {"beside", IKT_TEXT("FILE.h5", "", o.beside),
          "Another map of the same rows to show beside the first: pointing, selecting and colours "
          "are shared"},
-        {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL, o.images,
+        {"images", IKT_TEXT("FILE.h5:DATASET", "", o.images),
          "Show the picture of a row beside its point. Each row of the data set (X by default) "
          "holds one picture, as uint8 or as floating numbers, which are scaled"},
-        {"image-shape", IKT_KEY_STRING, "HxW", "", 0, 0, NULL, o.image_shape,
+        {"image-shape", IKT_TEXT("HxW", "", o.image_shape),
          "The height and width of these pictures, such as 28x28, or 32x32x3 with three colours, "
          "which are the last to vary"},
         {"images-most", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL, &o.images_most,
@@ -164,15 +162,14 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "evenly over the map"},
         {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL, &o.image_shrink,
          "Replace K x K pixels by one, their mean, for a smaller file"},
-        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black", &o.background,
+        {"background", IKT_CHOICE("COLOUR", "white", "white|black", &o.background),
          "The background that the page begins with; a button changes it"},
-        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, o.title,
+        {"title", IKT_TEXT("TEXT", "", o.title),
          "The title of the page; by default the name of RUN.h5"},
-        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL, o.mark,
+        {"mark", IKT_TEXT("ROWS", "", o.mark),
          "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
          "file names in /marked"},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.overwrite,
-         "Replace OUT.html where it exists"},
+        {"overwrite", IKT_FLAG(&o.overwrite), "Replace OUT.html where it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, &help));
     if (help) return IKT_OK;
@@ -184,9 +181,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st;
 }
 
-const ikt_verb ikt_verb_view = {
-    "view", "RUN.h5 OUT.html [options]",
-    "Make a page to pan and zoom in an embedding with a browser",
-    "The page is one HTML file, which loads nothing else. RUN.h5 is the output of `iktsne embed`, "
-    "or " IKT_MAP_HELP,
-    run};
+const ikt_verb ikt_verb_view = {"view", "RUN.h5 OUT.html [options]",
+                                "Make a page to pan and zoom in an embedding with a browser",
+                                "The page is one HTML file, which loads nothing else. RUN.h5 is "
+                                "the output of `iktsne embed`, or " IKT_MAP_HELP,
+                                run};

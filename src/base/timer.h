@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/status.h"
 #include "iktsne/context.h"
 
@@ -122,6 +123,35 @@ const char *ikt_traffic_name(ikt_traffic_kind kind);
  * other ends are details. */
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
+
+/* A stage that lasts to the end of the block in which this stands, by whichever return that is
+ * reached; it ends before what the block declared earlier is destroyed. */
+#define IKT_STAGE_HERE(ctx, stage)                                                                 \
+    const ikt_stage_lasting ikt_stage_here_ IKT_AT_END(ikt_stage_leave) =                          \
+        ikt_stage_enter((ctx), (stage))
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_stage stage;
+} ikt_stage_lasting;
+
+static inline ikt_stage_lasting ikt_stage_enter(ikt_context *ctx, ikt_stage stage) {
+    ikt_stage_begin(ctx, stage);
+    return (ikt_stage_lasting){ctx, stage};
+}
+
+static inline void ikt_stage_leave(const ikt_stage_lasting *lasting) {
+    ikt_stage_end(lasting->ctx, lasting->stage);
+}
+
+/* IKT_TRY of a call that is a stage. */
+#define IKT_TRY_STAGE(ctx, stage, call)                                                            \
+    do {                                                                                           \
+        ikt_stage_begin((ctx), (stage));                                                           \
+        const ikt_status ikt_stage_status_ = (call);                                               \
+        ikt_stage_end((ctx), (stage));                                                             \
+        IKT_TRY(ikt_stage_status_);                                                                \
+    } while (0)
 
 typedef struct {
     double least, mean, most; /* seconds over ranks */

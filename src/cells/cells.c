@@ -6,6 +6,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 
@@ -17,7 +18,7 @@ int64_t ikt_cells_choose(int64_t n, int64_t pool) {
         count *= 2;
     for (int halved = 0; pool > 0 && count > pool && count > CELLS_LEAST && halved < 2; halved++)
         count /= 2;
-    return count < n ? count : n;
+    return ikt_smaller(count, n);
 }
 
 int64_t ikt_cells_pool(int64_t n, int64_t pool) {
@@ -67,20 +68,19 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
     ikt_pyramid *pyramid IKT_AT_END(ikt_pyramid_destroy) = NULL;
-    float *x IKT_AT_END(ikt_free) = NULL;
-    ikt_status st =
-        ikt_pyramid_create(ctx, cells->metric, cells->packed, cells->count, d, &pyramid);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &x, CHUNK * d, sizeof *x, "cells");
-    st = ikt_agree(ctx, st);
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_TRY(ikt_agree(
+        ctx, ikt_pyramid_create(ctx, cells->metric, cells->packed, cells->count, d, &pyramid)));
+    IKT_ARRAYS(held, ctx, "cells");
+    float *x = ikt_claim(&held, CHUNK * d, sizeof *x);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
-        st = ikt_dataset_read(data, at.first, at.count, x);
-        if (st != IKT_OK) break;
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < at.count; i++)
             cell[at.first - own.first + i] = (uint32_t)ikt_pyramid_find(pyramid, x + i * d);
     }
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32_t *cell,
@@ -134,13 +134,13 @@ void ikt_cells_destroy(ikt_cells *cells) {
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                           const int64_t *centre_row, int64_t count, const uint16_t *cell,
                           ikt_cells *cells, ikt_order *order) {
-    uint32_t *slot = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_CELLS);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &slot, rows->count, sizeof *slot, "cells"));
-    if (st == IKT_OK) st = ikt_cells_create(ctx, data, centre_row, count, rows, cell, cells, slot);
-    if (st == IKT_OK) st = ikt_order_create(ctx, rows, slot, order);
-    if (st != IKT_OK) ikt_cells_destroy(cells);
-    ikt_free(&slot);
-    ikt_stage_end(ctx, IKT_STAGE_CELLS);
-    return st;
+    ikt_cells made IKT_AT_END(ikt_cells_destroy) = {0};
+    *cells = made;
+    IKT_STAGE_HERE(ctx, IKT_STAGE_CELLS);
+    IKT_ARRAYS(held, ctx, "cells");
+    uint32_t *slot = ikt_claim(&held, rows->count, sizeof *slot);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_cells_create(ctx, data, centre_row, count, rows, cell, &made, slot));
+    IKT_TRY(ikt_order_create(ctx, rows, slot, order));
+    return ikt_give(cells, made);
 }

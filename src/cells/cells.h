@@ -44,7 +44,7 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
  *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
- *               read, and each gets a near centre (pyramid.c)
+ *               read, and each gets a near centre (locality.c)
  *   slot        [rows->count], receives the slots
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
@@ -85,7 +85,7 @@ static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
 ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
                               int64_t count, int64_t d, uint32_t *order);
 
-/* A near centre of any row, found from the top of a pyramid of means (pyramid.c): a function of
+/* A near centre of any row, found from the top of a pyramid of means (locality.c): a function of
  * row and centres alone; ties go to the lower centre. */
 typedef struct ikt_pyramid ikt_pyramid;
 

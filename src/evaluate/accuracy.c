@@ -3,14 +3,14 @@
  *
  * Every rank holds all positions in a k-d tree and answers for its share of the rows that are
  * looked at, all of them or a sample; what is summed over the ranks are counts. */
-#include "evaluate/accuracy.h"
+#include "evaluate/measure.h"
 
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
@@ -44,16 +44,18 @@ typedef struct {
     uint32_t *nearest;
     int64_t *votes;
     int64_t count, *row; /* [count] */
+    ikt_arrays held;
 } search_space;
 
-static ikt_status search_space_create(ikt_context *ctx, const ikt_measure_view *view,
-                                      const ikt_rows *share, search_space *out) {
-    const int64_t each = view->settings->k * ikt_threads(ctx);
-    IKT_TRY(ikt_tree_create(ctx, view->y, view->n, view->q, &out->tree));
-    IKT_TRY(ikt_alloc(ctx, &out->scores, each, sizeof *out->scores, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->nearest, each, sizeof *out->nearest, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->votes, each, sizeof *out->votes, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->row, share->count, sizeof *out->row, "measures"));
+static ikt_status search_space_create(const ikt_measure_view *view, const ikt_rows *share,
+                                      search_space *out) {
+    const int64_t each = view->settings->k * ikt_threads(out->held.ctx);
+    IKT_TRY(ikt_tree_create(out->held.ctx, view->y, view->n, view->q, &out->tree));
+    out->scores = ikt_claim(&out->held, each, sizeof *out->scores);
+    out->nearest = ikt_claim(&out->held, each, sizeof *out->nearest);
+    out->votes = ikt_claim(&out->held, each, sizeof *out->votes);
+    out->row = ikt_claim(&out->held, share->count, sizeof *out->row);
+    IKT_TRY(out->held.status);
     out->count = share->count;
     ikt_queries_draw(view->settings->seed, view->n, share, out->row);
     return IKT_OK;
@@ -61,7 +63,7 @@ static ikt_status search_space_create(ikt_context *ctx, const ikt_measure_view *
 
 static void search_space_destroy(search_space *space) {
     ikt_tree_destroy(&space->tree);
-    ikt_free_all(&space->scores, &space->nearest, &space->votes, &space->row);
+    ikt_arrays_free(&space->held);
 }
 
 /* LOCAL. Classes are numbered in the order of their labels, so the smallest wins among equal votes.
@@ -96,25 +98,23 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     const ikt_rows share = ikt_rows_make(looked_at, ikt_size(ctx), ikt_rank(ctx));
     const int64_t sample = looked_at < view->n ? looked_at : 0;
     const double queries = (double)looked_at;
-    search_space space IKT_AT_END(search_space_destroy) = {.count = 0};
+    search_space space IKT_AT_END(search_space_destroy) = {.held = ikt_arrays_of(ctx, "measures")};
     char name[48];
-    IKT_TRY(ikt_agree(ctx, search_space_create(ctx, view, &share, &space)));
+    IKT_TRY(ikt_agree(ctx, search_space_create(view, &share, &space)));
     const right_rows right = count_right(ctx, view, &space);
     const double majority = (double)ikt_sum_one(ctx, right.by_majority);
     const double wrong = queries - (double)ikt_sum_one(ctx, right.by_nearest);
     const double self = (double)ikt_sum_one(ctx, right.with_self);
     snprintf(name, sizeof name, "%lld-NN accuracy", k);
-    ikt_status st = ikt_measures_add(ctx, out, name, majority / queries, sample,
-                                     "share of rows whose label the nearest rows in the map tell");
-    if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "1-NN error", wrong / queries, sample,
-                              "share of rows whose nearest row in the map has another label");
+    IKT_TRY(ikt_measures_add(ctx, out, name, majority / queries, sample,
+                             "share of rows whose label the nearest rows in the map tell"));
+    IKT_TRY(ikt_measures_add(ctx, out, "1-NN error", wrong / queries, sample,
+                             "share of rows whose nearest row in the map has another label"));
+    if (view->settings->cheap_only) return IKT_OK;
     snprintf(name, sizeof name, "%lld-NN accuracy, self included", k);
-    if (st == IKT_OK && !view->settings->cheap_only)
-        st = ikt_measures_add(ctx, out, name, self / queries, sample,
-                              "the same with the row as the first of its nearest, as where a "
-                              "classifier is tried on the rows that it was made from");
-    return ikt_agree(ctx, st);
+    return ikt_measures_add(ctx, out, name, self / queries, sample,
+                            "the same with the row as the first of its nearest, as where a "
+                            "classifier is tried on the rows that it was made from");
 }
 
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
@@ -170,13 +170,12 @@ static bool is_told(const ikt_neighbours *lists, int64_t i, int64_t k, const int
 ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy) {
-    int64_t *all = NULL, right = 0, votes = k < lists->k ? k : lists->k;
-    if (votes > VOTES_MOST) votes = VOTES_MOST;
+    const int64_t votes = ikt_smaller(ikt_smaller(k, lists->k), VOTES_MOST);
+    int64_t *all IKT_AT_END(ikt_free) = NULL, right = 0;
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
 #pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         right += is_told(lists, i, votes, all, labels[i]);
-    ikt_free(&all);
     *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
     return IKT_OK;
 }

@@ -16,9 +16,8 @@
 #include <omp.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/exact_sum.h"
-#include "evaluate/clusters.h"
+#include "evaluate/family.h"
 
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
 enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST, LANES = 8 };
@@ -39,13 +38,19 @@ typedef struct {
     cluster *cluster;   /* [count] */
 } work;
 
+/* One position, in double precision. */
+static void scale(const ikt_unit_box *box, const float *y, double *out) {
+    for (int64_t c = 0; c < box->q; c++)
+        out[c] = ((double)y[c] - box->low[c]) * box->scale[c];
+}
+
 static void find_centres(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
     const int64_t q = what->q;
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         const int64_t c = w->view->class_of[what->rows.first + i];
-        ikt_unit_box_scale(&w->box, what->y + q * i, at);
+        scale(&w->box, what->y + q * i, at);
         for (int64_t axis = 0; axis < q; axis++)
             ikt_exact_sum_add(&w->sum[SUMS * c + axis], at[axis]);
     }
@@ -70,7 +75,7 @@ static void find_spreads(ikt_context *ctx, work *w) {
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         const int64_t c = w->view->class_of[what->rows.first + i];
-        ikt_unit_box_scale(&w->box, what->y + what->q * i, at);
+        scale(&w->box, what->y + what->q * i, at);
         double away = sqrt(squared(at, w->cluster[c].centre, what->q));
         ikt_exact_sum_add(&w->sum[SUMS * c], away);
         ikt_exact_sum_add(&w->sum[SUMS * c + 1], away * away);
@@ -132,18 +137,12 @@ ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
 static ikt_status compute_clusters(ikt_context *ctx, const ikt_measure_view *view,
                                    ikt_measures *out) {
     ikt_cluster_index found;
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "Davies-Bouldin and Calinski-Harabasz",
-                                 &st))
-        return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_indices(ctx, view, &box, &found));
-    st = ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
-                          "lower is better; map scaled to [0, 1] along each axis");
-    if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "Calinski-Harabasz", found.calinski_harabasz, 0,
-                              "higher is better; map scaled to [0, 1] along each axis");
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", found.davies_bouldin, 0,
+                             "lower is better; map scaled to [0, 1] along each axis"));
+    return ikt_measures_add(ctx, out, "Calinski-Harabasz", found.calinski_harabasz, 0,
+                            "higher is better; map scaled to [0, 1] along each axis");
 }
 
 static int64_t memory_of_clusters(const ikt_measure_settings *settings,
@@ -157,6 +156,8 @@ const ikt_measure_family ikt_family_clusters = {
     .help = "Davies-Bouldin and Calinski-Harabasz of the labels",
     .needs = IKT_MEASURE_NEEDS_LABELS,
     .is_cheap = true,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "Davies-Bouldin and Calinski-Harabasz",
     .compute = compute_clusters,
     .memory = memory_of_clusters};
 
@@ -247,14 +248,11 @@ static ikt_status compute_silhouette(ikt_context *ctx, const ikt_measure_view *v
                                      ikt_measures *out) {
     double value;
     int64_t queries;
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
     const ikt_unit_box box = ikt_unit_box_of(view->y, view->n, view->q);
     IKT_TRY(ikt_cluster_silhouette(ctx, view, &box, &value, &queries));
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "silhouette", value,
-                                           queries < view->n ? queries : 0,
-                                           "of the labels, -1 to 1, higher is better; map scaled "
-                                           "to [0, 1] along each axis"));
+    return ikt_measures_add(ctx, out, "silhouette", value, queries < view->n ? queries : 0,
+                            "of the labels, -1 to 1, higher is better; map scaled to [0, 1] along "
+                            "each axis");
 }
 
 static int64_t memory_of_silhouette(const ikt_measure_settings *settings,
@@ -270,5 +268,7 @@ static int64_t memory_of_silhouette(const ikt_measure_settings *settings,
 const ikt_measure_family ikt_family_silhouette = {.name = "silhouette",
                                                   .help = "silhouette of the labels",
                                                   .needs = IKT_MEASURE_NEEDS_LABELS,
+                                                  .classes_most = CLASSES_MOST,
+                                                  .classes_for = "silhouettes",
                                                   .compute = compute_silhouette,
                                                   .memory = memory_of_silhouette};

@@ -10,7 +10,9 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
+#include "base/sort.h"
 #include "dist/shuffle.h"
+#include "evaluate/measure.h"
 
 /* COLLECTIVE. Classes of all rows, and how many rows each has. */
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
@@ -28,19 +30,21 @@ static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     return IKT_OK;
 }
 
-ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
-                                 const ikt_measured *what, ikt_measure_view *view) {
-    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
-    ikt_status st = IKT_OK;
+static ikt_status make_view(ikt_context *ctx, const ikt_measured *what, ikt_measure_view *view) {
     if (view->n > INT32_MAX)
-        st = ikt_fail(
+        return ikt_fail(
             ctx, IKT_ERR_RESOURCE,
             "measures number rows by 31 bits, which is too few for %lld rows; evaluate fewer rows",
             (long long)view->n);
-    if (st == IKT_OK)
-        st = ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
-                            "measures", &view->y);
-    if (st == IKT_OK && what->has_labels) st = find_classes(ctx, view);
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y, "measures",
+                           &view->y));
+    return what->has_labels ? find_classes(ctx, view) : IKT_OK;
+}
+
+ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
+                                 const ikt_measured *what, ikt_measure_view *view) {
+    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
+    const ikt_status st = make_view(ctx, what, view);
     if (st != IKT_OK) ikt_measure_view_free(view);
     return st;
 }
@@ -83,18 +87,6 @@ ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *sett
     if (settings->only && !settings->leaves_out) return ikt_fail(ctx, IKT_ERR_DATA, "%s", text);
     ikt_log(ctx, IKT_LOG_WARN, "%s", text);
     return IKT_OK;
-}
-
-bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
-                             const char *measures, ikt_status *status) {
-    int64_t count = view->classes.count;
-    *status = IKT_OK;
-    if (count >= 2 && count < view->n && count <= most) return true;
-    *status = ikt_measure_refuse(
-        ctx, view->settings,
-        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld", measures,
-        (long long)most, (long long)view->n, (long long)count);
-    return false;
 }
 
 /* --- the list of results ---------------------------------------------------------------------- */
@@ -170,4 +162,40 @@ double ikt_median(float *values, int64_t count) {
     double upper = (double)ikt_order_statistic(values, count, count / 2);
     if (count % 2 == 1) return upper;
     return (upper + (double)ikt_order_statistic(values, count, count / 2 - 1)) / 2;
+}
+
+/* --- classes ---------------------------------------------------------------------------------- */
+
+/* Method: each rank sorts its own labels and drops repetitions; the short lists are joined on every
+ * rank and sorted again. Labels are any 64-bit integers, also negative ones.
+ * Disadvantage: as many labels as rows put all of them on every rank. */
+
+ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
+                            ikt_classes *out) {
+    int64_t mine = 0, total = 0;
+    ikt_classes made IKT_AT_END(ikt_classes_destroy) = {0, NULL};
+    *out = (ikt_classes){0};
+    IKT_ARRAYS(held, ctx, "labels");
+    int64_t *own = ikt_claim(&held, n_local, sizeof *own);
+    int64_t *counts = ikt_claim(&held, ikt_size(ctx), sizeof *counts);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < n_local; i++)
+        own[i] = labels[i];
+    mine = ikt_sort_distinct_i64(own, n_local);
+    ikt_gather_counts(ctx, mine, counts);
+    for (int r = 0; r < ikt_size(ctx); r++)
+        total += counts[r];
+    IKT_TRY(ikt_alloc_all(ctx, &made.label, total, sizeof *made.label, "labels"));
+    ikt_allgather(ctx, own, mine, sizeof *own, made.label, counts);
+    made.count = ikt_sort_distinct_i64(made.label, total);
+    return ikt_give(out, made);
+}
+
+void ikt_classes_destroy(ikt_classes *classes) {
+    ikt_free(&classes->label);
+    classes->count = 0;
+}
+
+int64_t ikt_classes_number(const ikt_classes *classes, int64_t label) {
+    return ikt_find_i64(classes->label, classes->count, label);
 }

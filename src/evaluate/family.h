@@ -7,8 +7,11 @@
 #ifndef IKT_EVALUATE_FAMILY_H
 #define IKT_EVALUATE_FAMILY_H
 
+#include <stdint.h>
+
 #include "base/arrays.h"
-#include "evaluate/classes.h"
+#include "base/status.h"
+#include "dist/rows.h"
 #include "evaluate/measure.h"
 #include "evaluate/queries.h"
 #include "evaluate/tree.h"
@@ -38,15 +41,19 @@ typedef struct {
     const char *help; /* what it measures */
     unsigned needs;
     bool is_cheap; /* costs no more than a search for neighbours in the map */
+    /* The classes it takes at most, of which there must be 2, and fewer than rows; and what it
+     * calls its measures in the message where there are not. 0: any. */
+    int64_t classes_most;
+    const char *classes_for;
     /* SAME-ARGS. Refuses settings that the data do not allow, before anything long; or NULL. */
     ikt_status (*check)(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what);
-    /* COLLECTIVE. Appends its measures to *out. NULL: the family looks at queries. */
+    /* COLLECTIVE. Appends its measures to *out. NULL: the family looks at queries. The status of
+     * this and of `finish` need not be agreed. */
     ikt_status (*compute)(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out);
-    /* LOCAL. Makes the observer; one whose `see` is NULL has nothing to look at. What was allocated
-     * is freed by observer->end, also after a failure. */
-    ikt_status (*begin)(ikt_context *ctx, const ikt_measure_view *view,
-                        ikt_query_observer *observer);
+    /* LOCAL. Makes the observer, in arrays that observer->held has; one whose `see` stays NULL has
+     * nothing to look at. */
+    ikt_status (*begin)(const ikt_measure_view *view, ikt_query_observer *observer);
     /* COLLECTIVE. Adds up over threads and ranks, and appends to *out. */
     ikt_status (*finish)(ikt_context *ctx, const ikt_measure_view *view, void *self,
                          ikt_measures *out);
@@ -73,11 +80,6 @@ void ikt_measure_by_class(ikt_arrays *held, const ikt_measure_view *view, int64_
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* SAME-ARGS. Whether there are 2 to `most` classes, fewer than rows; *status is the answer of
- * ikt_measure_refuse where not. `measures` names them in the message. */
-bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
-                             const char *measures, ikt_status *status);
-
 /* The map scaled to [0, 1] along each axis, as the Isolation kernel paper does before it looks at
  * clusters (section 5.1). An axis without extent becomes 0. */
 typedef struct {
@@ -87,12 +89,6 @@ typedef struct {
 
 /* LOCAL. The box of y[n * q]. */
 ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q);
-
-/* LOCAL. One position, in double precision. */
-static inline void ikt_unit_box_scale(const ikt_unit_box *box, const float *y, double *out) {
-    for (int64_t c = 0; c < box->q; c++)
-        out[c] = ((double)y[c] - box->low[c]) * box->scale[c];
-}
 
 /* LOCAL. The place-th smallest, 0 <= place < count; reorders the values (quickselect: linear on
  * average). No NaN. */
@@ -134,5 +130,40 @@ extern const ikt_measure_family ikt_family_clusters, ikt_family_labels, ikt_fami
     ikt_family_kmeans, ikt_family_visible, ikt_family_global, ikt_family_ranks,
     ikt_family_retrieval, ikt_family_triplets, ikt_family_separation, ikt_family_kernel,
     ikt_family_outliers, ikt_family_data_outliers, ikt_family_input_labels;
+
+/* --- how far apart the classes of a view lie (clusters.c) ------------------------------------- */
+
+typedef struct {
+    double davies_bouldin, calinski_harabasz;
+} ikt_cluster_index;
+
+/* COLLECTIVE. Of 2 or more classes, fewer than rows.
+ *   box   that positions are looked at in: the unit box, or positions as they are
+ * Errors: IKT_ERR_RESOURCE; agreed. */
+ikt_status ikt_cluster_indices(ikt_context *ctx, const ikt_measure_view *view,
+                               const ikt_unit_box *box, ikt_cluster_index *out);
+
+/* COLLECTIVE. The mean silhouette of the queries, and how many there are. Likewise. */
+ikt_status ikt_cluster_silhouette(ikt_context *ctx, const ikt_measure_view *view,
+                                  const ikt_unit_box *box, double *value, int64_t *queries);
+
+/* --- k-means of positions (kmeans.c) ---------------------------------------------------------- */
+
+/* The same bits on any ranks and threads. */
+
+typedef struct {
+    int64_t k;        /* clusters, >= 1; fewer are made where rows are in fewer places */
+    int64_t restarts; /* >= 1 */
+    uint64_t seed;
+} ikt_kmeans_settings;
+
+/* COLLECTIVE.
+ *   y         [rows->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; lent.
+ *   cluster   [rows->count], receives numbers below k; among equally near centres the lowest.
+ *   inertia   receives the sum of squared distances to the own centre; the same on all ranks.
+ * Errors: IKT_ERR_RESOURCE. Cost: n k distances an iteration, at most 300
+ * iterations a restart. */
+ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
+                      const float *y, int64_t q, int32_t *cluster, double *inertia);
 
 #endif

@@ -11,11 +11,10 @@
  * on ranks. Disadvantage: d^2 memory, as for any principal components; where q components leave
  * less than 1e-12 of the variance the score is 1 or 0 by the same bound. */
 #include <math.h>
-#include <string.h>
 
 #include "base/arrays.h"
-#include "base/comm.h"
 #include "base/exact_sum.h"
+#include "base/number.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -160,9 +159,9 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     IKT_TRY(ikt_arrays_agree(&held));
     find_squares(&w);
     IKT_TRY(find_product(ctx, &w));
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
-                                           "how well the map tells the input linearly, compared "
-                                           "with principal components; 1 is as well"));
+    return ikt_measures_add(ctx, out, "global score", score(&w), 0,
+                            "how well the map tells the input linearly, compared with principal "
+                            "components; 1 is as well");
 }
 
 /* Components: a block of rows and statistics, or a block, its packed columns, the covariance and
@@ -176,7 +175,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
                          ikt_upper_entries(d) * real +
                          ikt_eigen_bytes(d, extent->ranks, IKT_EIGEN_ALONE_MAX);
     int64_t product = rows + entries * (2 * real + sums);
-    return components > product ? components : product;
+    return ikt_larger(components, product);
 }
 
 const ikt_measure_family ikt_family_global = {

@@ -1,12 +1,22 @@
-/* k-means of positions (see kmeans.h), and the family `kmeans`: normalised mutual information of
- * k-means clusters of the map and the labels, as LaptSNE reports it (section 4.1): k is the number
- * of classes, positions are taken as they are.
+/* k-means of positions, the same bits on any ranks and threads, and the family `kmeans`.
+ *
+ * Method: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iterations; of several restarts
+ * the one of least inertia. A first centre is drawn by exponential clocks: every row that is not
+ * at a centre draws a time of rate (squared distance to its nearest centre), and the row whose
+ * clock rings first wins, which has the probabilities of k-means++ and needs no order of the rows.
+ * Means are exact sums, which rows that change their cluster are taken out of and put into. As in
+ * scikit-learn an iteration is the last one when no row changes its cluster, or when the squared
+ * moves of all centres add up to at most 1e-4 of the mean variance of the axes.
+ * Advantage: rows stay where they are, and only those that change cost sums. Disadvantage: n k
+ * distances an iteration, for every restart; a cluster that loses all rows keeps its centre.
+ *
+ * The family: normalised mutual information of k-means clusters of the map and the labels, as
+ * LaptSNE reports it (section 4.1): k is the number of classes, positions are taken as they are.
  *
  * NMI = 2 I(U; V) / (H(U) + H(V)): the arithmetic mean of both entropies, scikit-learn's default.
  * All of it follows from one table of counts. Advantage: integers until the last formula.
  * Disadvantage: k-means wants round clusters of one size, and t-SNE's are often not: a low value
  * says that k-means does not find the classes, not that they are mixed. */
-#include "evaluate/kmeans.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,7 +29,7 @@
 #include "base/exact_sum.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "evaluate/clusters.h"
+#include "evaluate/family.h"
 
 enum { ITERATIONS = 300, LANES = 16, CLASSES_MOST = 1000 };
 
@@ -38,7 +48,8 @@ typedef struct {
     double tolerance;
 } work;
 
-int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
+/* Bytes for n_local rows, beside what is lent. */
+static int64_t kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
     return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +
            (threads + 1) * k * (q * sums + (int64_t)sizeof(int64_t)) + threads * sums;
@@ -309,6 +320,14 @@ static ikt_status compare(ikt_context *ctx, const ikt_measure_view *view, const 
     return IKT_OK;
 }
 
+/* Positions as they are. */
+static ikt_unit_box box_of_map(int64_t q) {
+    ikt_unit_box box = {.q = q};
+    for (int64_t c = 0; c < q; c++)
+        box.scale[c] = 1;
+    return box;
+}
+
 /* COLLECTIVE. How far apart the clusters lie: silhouette and Davies-Bouldin, on positions as they
  * are. NaN where there is but one. */
 static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const int32_t *cluster,
@@ -326,7 +345,7 @@ static ikt_status judge(ikt_context *ctx, const ikt_measure_view *view, const in
     found.has_labels = true;
     IKT_TRY(ikt_measure_view_make(ctx, view->settings, &found, &groups));
     if (groups.classes.count > 1 && groups.classes.count < view->n) {
-        const ikt_unit_box box = ikt_unit_box_of_map(view->q);
+        const ikt_unit_box box = box_of_map(view->q);
         IKT_TRY(ikt_cluster_indices(ctx, &groups, &box, index));
         IKT_TRY(ikt_cluster_silhouette(ctx, &groups, &box, silhouette, queries));
     }
@@ -339,45 +358,36 @@ static ikt_status add_clusters(ikt_context *ctx, const ikt_measure_view *view, i
     const ikt_measured *what = view->what;
     const ikt_kmeans_settings settings = {k, view->settings->restarts, view->settings->seed};
     const long long restarts = view->settings->restarts;
-    int32_t *cluster = NULL; /* [rows.count] */
     double inertia, nmi, silhouette;
     int64_t queries;
     ikt_cluster_index index;
-    char note[160], name[48];
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &cluster, what->rows.count, sizeof *cluster, "measures"));
-    if (st == IKT_OK)
-        st = ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, cluster, &inertia);
-    if (st == IKT_OK) st = compare(ctx, view, cluster, k, &nmi);
-    if (st == IKT_OK) st = judge(ctx, view, cluster, &silhouette, &queries, &index);
-    ikt_free(&cluster);
-    IKT_TRY(st);
-    snprintf(note, sizeof note,
-             "of %lld k-means clusters and the labels, arithmetic normalisation; best of %lld "
-             "restarts",
-             (long long)k, restarts);
-    snprintf(name, sizeof name, "NMI of k-means%s", ending);
-    IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, out, name, nmi, 0, note)));
-    snprintf(note, sizeof note,
-             "of %lld k-means clusters, -1 to 1, higher is better; map as it is, best of %lld "
-             "restarts",
-             (long long)k, restarts);
-    snprintf(name, sizeof name, "silhouette of k-means%s", ending);
-    IKT_TRY(ikt_agree(
-        ctx, ikt_measures_add(ctx, out, name, silhouette, queries < view->n ? queries : 0, note)));
-    snprintf(note, sizeof note,
-             "of %lld k-means clusters, lower is better; map as it is, best of %lld restarts",
-             (long long)k, restarts);
-    snprintf(name, sizeof name, "Davies-Bouldin of k-means%s", ending);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, name, index.davies_bouldin, 0, note));
+    IKT_ARRAYS(held, ctx, "measures");
+    int32_t *cluster = ikt_claim(&held, what->rows.count, sizeof *cluster);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, cluster, &inertia));
+    IKT_TRY(compare(ctx, view, cluster, k, &nmi));
+    IKT_TRY(judge(ctx, view, cluster, &silhouette, &queries, &index));
+    const struct {
+        const char *name, *about;
+        double value;
+        int64_t sample;
+    } found[] = {{"NMI", "and the labels, arithmetic normalisation;", nmi, 0},
+                 {"silhouette", "-1 to 1, higher is better; map as it is,", silhouette,
+                  queries < view->n ? queries : 0},
+                 {"Davies-Bouldin", "lower is better; map as it is,", index.davies_bouldin, 0}};
+    for (int f = 0; f < 3; f++) {
+        char note[160], name[48];
+        snprintf(note, sizeof note, "of %lld k-means clusters%s %s best of %lld restarts",
+                 (long long)k, f == 0 ? "" : ",", found[f].about, restarts);
+        snprintf(name, sizeof name, "%s of k-means%s", found[f].name, ending);
+        IKT_TRY(ikt_measures_add(ctx, out, name, found[f].value, found[f].sample, note));
+    }
+    return IKT_OK;
 }
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t asked = view->settings->clusters;
     char ending[16];
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
-        return st;
     IKT_TRY(add_clusters(ctx, view, view->classes.count, "", out));
     if (asked == 0) return IKT_OK;
     snprintf(ending, sizeof ending, " (k %lld)", (long long)asked);
@@ -403,7 +413,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
                             ikt_larger(ikt_family_silhouette.memory(settings, &groups),
                                        ikt_family_clusters.memory(settings, &groups));
     return own * (int64_t)sizeof(int32_t) + (extent->classes + 1) * k * (int64_t)sizeof(int64_t) +
-           ikt_larger(judging, ikt_kmeans_memory(own, k, extent->q, extent->threads));
+           ikt_larger(judging, kmeans_memory(own, k, extent->q, extent->threads));
 }
 
 const ikt_measure_family ikt_family_kmeans = {
@@ -411,6 +421,8 @@ const ikt_measure_family ikt_family_kmeans = {
     .help = "k-means clusters of the map: normalised mutual information with the labels, "
             "silhouette and Davies-Bouldin",
     .needs = IKT_MEASURE_NEEDS_LABELS,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "k-means clusters of the map",
     .check = check,
     .compute = compute,
     .memory = memory};

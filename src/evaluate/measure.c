@@ -232,6 +232,18 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
     return IKT_OK;
 }
 
+/* SAME-ARGS. Whether the labels make classes that the family takes. */
+static ikt_status check_classes(ikt_context *ctx, const ikt_measure_view *view,
+                                const ikt_measure_family *family, bool *is_good) {
+    const int64_t count = view->classes.count, most = family->classes_most;
+    *is_good = most == 0 || (count >= 2 && count < view->n && count <= most);
+    if (*is_good) return IKT_OK;
+    return ikt_measure_refuse(
+        ctx, view->settings,
+        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld",
+        family->classes_for, (long long)most, (long long)view->n, (long long)count);
+}
+
 /* COLLECTIVE. The wanted families that look at the same kind of queries, in one pass. */
 static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view, bool by_code,
                                   const bool wanted[FAMILIES], ikt_measures *out) {
@@ -241,18 +253,23 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     ikt_status st = IKT_OK;
     for (size_t f = 0; f < FAMILIES; f++)
         if (wanted[f] && families[f]->begin &&
-            by_code == ((families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0))
+            by_code == ((families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0)) {
+            observer[count].held = ikt_arrays_of(ctx, "measures");
             family[count++] = families[f];
+        }
     if (count == 0) return IKT_OK;
-    for (int f = 0; f < count && st == IKT_OK; f++)
-        st = family[f]->begin(ctx, view, &observer[f]);
+    for (int f = 0; f < count && st == IKT_OK; f++) {
+        bool is_good;
+        st = check_classes(ctx, view, family[f], &is_good);
+        if (st == IKT_OK && is_good) st = family[f]->begin(view, &observer[f]);
+    }
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_queries_run(ctx, view->settings, view->what, view->y, by_code, observer, count);
     for (int f = 0; f < count; f++) {
         if (st == IKT_OK && observer[f].see)
-            st = family[f]->finish(ctx, view, observer[f].self, out);
-        if (observer[f].end) observer[f].end(observer[f].self);
+            st = ikt_agree(ctx, family[f]->finish(ctx, view, observer[f].self, out));
+        ikt_query_observer_free(&observer[f]);
     }
     return st;
 }
@@ -269,6 +286,16 @@ static void drop_others(const selection *asked, ikt_measures *out, int64_t first
     out->count = kept;
 }
 
+static ikt_status check_finite(ikt_context *ctx, const ikt_measured *what) {
+    for (int64_t e = 0; e < what->q * what->rows.count; e++)
+        if (!isfinite(what->y[e]))
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "the position of row %lld is not finite, so the map cannot be "
+                            "measured; run it again with a smaller learning rate",
+                            (long long)(what->rows.first + e / what->q));
+    return IKT_OK;
+}
+
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
     selection asked = {.family = {false}};
@@ -276,27 +303,23 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     const int64_t before = out->count;
     bool any = false;
     ikt_measure_view view IKT_AT_END(ikt_measure_view_free) = {0};
-    ikt_status st = IKT_OK;
     if (what->q < 1 || what->q > IKT_AXES_MOST)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
             "a map of %lld columns cannot be measured: measures are defined for 1 to %d",
             (long long)what->q, IKT_AXES_MOST);
-    for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
-        if (!isfinite(what->y[e]))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "the position of row %lld is not finite, so the map cannot be measured; "
-                          "run it again with a smaller learning rate",
-                          (long long)(what->rows.first + e / what->q));
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_agree(ctx, check_finite(ctx, what)));
     IKT_TRY(find_wanted(ctx, settings, what, &asked));
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    IKT_TRY(st);
-    for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, &view, out));
+    for (size_t f = 0; f < FAMILIES; f++) {
+        bool is_good;
+        if (!wanted[f] || !families[f]->compute) continue;
+        IKT_TRY(check_classes(ctx, &view, families[f], &is_good));
+        if (is_good) IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, &view, out)));
+    }
     IKT_TRY(compute_queries(ctx, &view, false, wanted, out));
     IKT_TRY(compute_queries(ctx, &view, true, wanted, out));
     drop_others(&asked, out, before);

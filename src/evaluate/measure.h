@@ -14,6 +14,7 @@
 #include "data/dataset.h"
 #include "dist/rows.h"
 #include "isolation/codes.h"
+#include "neighbours/neighbours.h"
 
 typedef struct {
     int64_t k;            /* neighbours of the label accuracy, 1 .. n - 1 */
@@ -157,5 +158,69 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 
 /* LOCAL. Empties the list and frees its memory. */
 void ikt_measures_destroy(ikt_measures *measures);
+
+/* --- before anything is placed (accuracy.c) --------------------------------------------------- */
+
+/* COLLECTIVE. Share of rows whose label the majority of their k best neighbours has (of fewer where
+ * lists are shorter); among equal votes the smallest label counts, as in measure.h.
+ *   lists      neighbours by score, in any order
+ *   labels     [rows->count] of the own rows, in the order of the lists
+ *   accuracy   the same on every rank
+ * Errors: IKT_ERR_RESOURCE. Memory: labels of all rows, 8 n bytes. */
+ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
+                                   const ikt_neighbours *lists, const int64_t *labels, int64_t k,
+                                   double *accuracy);
+
+/* LOCAL. The most frequent of `count` >= 1 votes, the smallest of several; sorts them. */
+int64_t ikt_votes_majority(int64_t *votes, int64_t count);
+
+/* --- the structure of the data as a whole (structure.c) --------------------------------------- */
+
+/* COLLECTIVE. Appends
+ *   "arrangement error"                of the map, or of its first half where it has twice as many
+ *                                      rows as the reference,
+ *   "arrangement error, second copy"   then also of the other half, and
+ *   "copies apart"                     the share of triplets of rows, two of one half and one of
+ *                                      the other, in which the two are nearer to each other: 0.5
+ *                                      where the halves are mixed, 1 where they are apart.
+ *   map, reference   with labels and the same q; a map without labels, or with fewer than three
+ *                    classes in common, appends nothing
+ *   seed             of the triplets: five for each row, of at most 20,000 rows
+ * Errors: IKT_ERR_USAGE where q differs, IKT_ERR_RESOURCE. Cost: n q; memory: 4 (q + 1) n bytes. */
+ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
+                                   const ikt_measured *reference, uint64_t seed, ikt_measures *out);
+
+/* LOCAL, pure. The error that is left after fitting the points b onto a: 1 - (sum of the singular
+ * values of A'B)^2 / (|A|^2 |B|^2), both centred; as scipy.spatial.procrustes. NaN where one of
+ * them is a single place. a, b   [count * q], q 1 .. 3 */
+double ikt_procrustes_error(const double *a, const double *b, int64_t count, int64_t q);
+
+/* COLLECTIVE. Appends "marked rows apart", the least of the ratios of the marked rows; nothing
+ * where none is marked.
+ *   marked   [n_marked] rows, the same on every rank
+ * The median is over at most 2,000 rows. Errors: IKT_ERR_RESOURCE. Cost: n log n; every rank holds
+ * the map. */
+ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
+                             int64_t n_marked, ikt_measures *out);
+
+/* --- classes (family.c) ----------------------------------------------------------------------- */
+
+/* The classes of a labelled data set: distinct labels, numbered in ascending order. */
+
+typedef struct {
+    int64_t count;
+    int64_t *label; /* [count] ascending, the same on every rank */
+} ikt_classes;
+
+/* COLLECTIVE. The distinct labels of all rows, the same on every rank.
+ *   labels   [n_local] of the own rows, lent.
+ *   out      freed with ikt_classes_destroy; empty on failure.
+ * Errors: IKT_ERR_RESOURCE. Cost: n_local log n_local. */
+ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
+                            ikt_classes *out);
+void ikt_classes_destroy(ikt_classes *classes);
+
+/* LOCAL. Number of the class of a label: 0 .. count - 1; -1 where no row has it. */
+int64_t ikt_classes_number(const ikt_classes *classes, int64_t label);
 
 #endif

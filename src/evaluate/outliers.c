@@ -15,6 +15,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
+#include "base/number.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -41,7 +42,7 @@ static int64_t count_from(ikt_context *ctx, const double *away, int64_t own, int
  * are.
  *   away   [own] distances of the own rows from the centre */
 static double ratio_of(ikt_context *ctx, const double *away, int64_t own, int64_t n) {
-    const int64_t rounded = (n + ONE_IN / 2) / ONE_IN, far = rounded > 1 ? rounded : 1;
+    const int64_t rounded = (n + ONE_IN / 2) / ONE_IN, far = ikt_larger(rounded, 1);
     /* At least `far` rows lie as far as `low`, and fewer as far as `high`. */
     int64_t low = 0, high = bits_of(INFINITY), more = 0;
     while (high - low > 1) {
@@ -94,7 +95,7 @@ static ikt_status compute_map(ikt_context *ctx, const ikt_measure_view *view, ik
         away[i] = sqrt(square);
     }
     const double ratio = ratio_of(ctx, away, own, view->n);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio", ratio, 0, note));
+    return ikt_measures_add(ctx, out, "outlier ratio", ratio, 0, note);
 }
 
 static int64_t memory_of_map(const ikt_measure_settings *settings,
@@ -138,21 +139,20 @@ static ikt_status compute_data(ikt_context *ctx, const ikt_measure_view *view, i
     const ikt_row_reader reader = ikt_dataset_reader(view->what->data);
     const ikt_row_range mine = ikt_blocks_of_rank(view->n, ikt_size(ctx), ikt_rank(ctx));
     ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
-    double *away IKT_AT_END(ikt_free) = NULL;
     if (view->n < 2) return IKT_OK;
     if (reader.d > COLUMNS_MOST)
         return ikt_measure_refuse(ctx, view->settings,
                                   "the outlier ratio of the data is for rows of up to %d columns; "
                                   "there are %lld: reduce them (preprocess.pca)",
                                   (int)COLUMNS_MOST, (long long)reader.d);
-    ikt_status st = ikt_column_stats_compute(ctx, &reader, &stats);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &away, mine.count, sizeof *away, "measures"));
+    IKT_TRY(ikt_column_stats_compute(ctx, &reader, &stats));
+    IKT_ARRAYS(held, ctx, "measures");
+    double *away = ikt_claim(&held, mine.count, sizeof *away);
+    IKT_TRY(ikt_arrays_agree(&held));
     distances to = {stats.mean, reader.d, mine.first, away};
-    IKT_TRY(st);
     IKT_TRY(ikt_blocks_read(ctx, &reader, &to, take_rows));
     const double ratio = ratio_of(ctx, away, mine.count, view->n);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note));
+    return ikt_measures_add(ctx, out, "outlier ratio of the data", ratio, 0, note);
 }
 
 /* A block of rows beside statistics of the columns, or beside the distances. */
@@ -162,10 +162,10 @@ static int64_t memory_of_data(const ikt_measure_settings *settings,
     if (d > COLUMNS_MOST) return 0;
     const int64_t blocks = (extent->n + IKT_BLOCK_ROWS - 1) / IKT_BLOCK_ROWS;
     const int64_t rows = (blocks / extent->ranks + 1) * IKT_BLOCK_ROWS;
-    const int64_t distances_of = (rows < extent->n ? rows : extent->n) * real + 4 * d * real;
+    const int64_t distances_of = ikt_smaller(rows, extent->n) * real + 4 * d * real;
     const int64_t sums = 2 * d * (int64_t)sizeof(ikt_exact_sum) + 8 * d * real;
     (void)settings;
-    return ikt_stream_rows(d, real) * d * real + (distances_of > sums ? distances_of : sums);
+    return ikt_stream_rows(d, real) * d * real + ikt_larger(distances_of, sums);
 }
 
 const ikt_measure_family ikt_family_data_outliers = {

@@ -36,33 +36,31 @@ static void see(void *self, const ikt_query *query) {
     }
 }
 
-static void end(void *self) {
-    counter *c = self;
-    for (int t = 0; c->parts && t < c->threads; t++)
-        ikt_free(&c->parts[t].together);
-    ikt_free_all(&c->parts, &c);
-}
-
-static ikt_status begin_counting(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
+static ikt_status begin_counting(const ikt_measure_settings *settings, int64_t n,
                                  ikt_query_observer *observer) {
-    counter *c;
-    IKT_TRY(ikt_alloc(ctx, &c, 1, sizeof *c, "measures"));
+    ikt_arrays *held = &observer->held;
+    const int threads = ikt_threads(held->ctx);
+    counter *c = ikt_claim(held, 1, sizeof *c);
+    part *parts = ikt_claim(held, threads, sizeof *parts);
+    IKT_TRY(held->status);
+    for (int t = 0; t < threads; t++)
+        parts[t].together = ikt_claim(held, n, sizeof(uint32_t));
     *c = (counter){.n = n,
                    .trust_k = settings->trust_k,
                    .queries = ikt_queries_count(settings, n),
-                   .threads = ikt_threads(ctx)};
-    *observer = (ikt_query_observer){c, true, see, end};
-    IKT_TRY(ikt_alloc(ctx, &c->parts, c->threads, sizeof *c->parts, "measures"));
-    for (int t = 0; t < c->threads; t++)
-        IKT_TRY(ikt_alloc(ctx, &c->parts[t].together, n, sizeof(uint32_t), "measures"));
-    return IKT_OK;
+                   .threads = threads,
+                   .parts = parts};
+    observer->self = c;
+    observer->wants_ranks = true;
+    observer->see = see;
+    return held->status;
 }
 
 /* COLLECTIVE. The counts of all threads and ranks; the same on every rank. */
 static ikt_status collect(ikt_context *ctx, const counter *c, ikt_rank_counts *out) {
     int64_t excess[2] = {0, 0};
     *out = (ikt_rank_counts){.n = c->n, .queries = c->queries};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->together, c->n, sizeof(int64_t), "measures")));
+    IKT_TRY(ikt_alloc_all(ctx, &out->together, c->n, sizeof *out->together, "measures"));
     for (int t = 0; t < c->threads; t++) {
         for (int64_t k = 0; k < c->n; k++)
             out->together[k] += c->parts[t].together[k];
@@ -78,16 +76,14 @@ static ikt_status collect(ikt_context *ctx, const counter *c, ikt_rank_counts *o
 
 ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                    const ikt_measured *what, ikt_rank_counts *out) {
-    ikt_query_observer observer = {0};
+    ikt_query_observer observer IKT_AT_END(ikt_query_observer_free) = {
+        .held = ikt_arrays_of(ctx, "measures")};
     float *y IKT_AT_END(ikt_free) = NULL;
     *out = (ikt_rank_counts){0};
-    ikt_status st = ikt_agree(ctx, begin_counting(ctx, settings, what->rows.n, &observer));
-    if (st == IKT_OK)
-        st = ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, "measures", &y);
-    if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
-    if (st == IKT_OK) st = collect(ctx, observer.self, out);
-    if (observer.end) observer.end(observer.self);
-    return st;
+    IKT_TRY(ikt_agree(ctx, begin_counting(settings, what->rows.n, &observer)));
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, "measures", &y));
+    IKT_TRY(ikt_queries_run(ctx, settings, what, y, false, &observer, 1));
+    return collect(ctx, observer.self, out);
 }
 
 void ikt_rank_counts_destroy(ikt_rank_counts *counts) {
@@ -149,14 +145,13 @@ static ikt_status make_curve(ikt_context *ctx, const ikt_rank_counts *counts, ik
 
 ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *settings,
                                   const ikt_measured *what, ikt_rank_curve *out) {
-    ikt_rank_counts counts;
+    ikt_rank_counts counts IKT_AT_END(ikt_rank_counts_destroy) = {0};
     *out = (ikt_rank_curve){0};
     if (what->rows.n < 3 || !what->data)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the curve R(k) needs a map of at least 3 rows, and the input data");
     IKT_TRY(ikt_rank_counts_compute(ctx, settings, what, &counts));
-    ikt_status st = ikt_agree(ctx, make_curve(ctx, &counts, out));
-    ikt_rank_counts_destroy(&counts);
+    const ikt_status st = ikt_agree(ctx, make_curve(ctx, &counts, out));
     if (st != IKT_OK) ikt_rank_curve_destroy(out);
     return st;
 }
@@ -174,36 +169,36 @@ static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
     return IKT_OK;
 }
 
-static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
-                        ikt_query_observer *observer) {
-    return begin_counting(ctx, view->settings, view->n, observer);
+static ikt_status begin(const ikt_measure_view *view, ikt_query_observer *observer) {
+    return begin_counting(view->settings, view->n, observer);
 }
 
 /* COLLECTIVE. Appends the measures, whose names end in `suffix`. */
 static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const counter *counted,
                          const char *suffix, const char *note, bool keep_curve, ikt_measures *out) {
-    const int64_t k = view->settings->trust_k;
     const int64_t sample = counted->queries < counted->n ? counted->queries : 0;
     ikt_rank_counts counts IKT_AT_END(ikt_rank_counts_destroy) = {0};
     double all, paper;
-    char name[48];
+    char of_k[24], name[48];
     IKT_TRY(collect(ctx, counted, &counts));
     areas(&counts, &all, &paper);
-    snprintf(name, sizeof name, "AUC_RNX%s", suffix);
-    ikt_status st = ikt_measures_add(ctx, out, name, all, sample, note);
-    snprintf(name, sizeof name, "AUC_RNX (paper's k)%s", suffix);
-    if (st == IKT_OK && !isnan(paper)) st = ikt_measures_add(ctx, out, name, paper, sample, note);
-    snprintf(name, sizeof name, "trustworthiness (k %lld)%s", (long long)k, suffix);
-    const double trustworthiness = faithful(&counts, k, counts.intruders);
-    if (st == IKT_OK) st = ikt_measures_add(ctx, out, name, trustworthiness, sample, note);
-    snprintf(name, sizeof name, "continuity (k %lld)%s", (long long)k, suffix);
-    const double continuity = faithful(&counts, k, counts.missing);
-    if (st == IKT_OK) st = ikt_measures_add(ctx, out, name, continuity, sample, note);
-    if (st == IKT_OK && keep_curve) {
-        ikt_rank_curve_destroy(&out->curve);
-        st = make_curve(ctx, &counts, &out->curve);
+    const int64_t k = view->settings->trust_k;
+    snprintf(of_k, sizeof of_k, " (k %lld)", (long long)k);
+    const struct {
+        const char *name, *ending;
+        double value;
+    } found[] = {{"AUC_RNX", "", all},
+                 {"AUC_RNX (paper's k)", "", paper},
+                 {"trustworthiness", of_k, faithful(&counts, k, counts.intruders)},
+                 {"continuity", of_k, faithful(&counts, k, counts.missing)}};
+    for (size_t f = 0; f < sizeof found / sizeof *found; f++) {
+        if (f == 1 && isnan(paper)) continue;
+        snprintf(name, sizeof name, "%s%s%s", found[f].name, found[f].ending, suffix);
+        IKT_TRY(ikt_measures_add(ctx, out, name, found[f].value, sample, note));
     }
-    return ikt_agree(ctx, st);
+    if (!keep_curve) return IKT_OK;
+    ikt_rank_curve_destroy(&out->curve);
+    return make_curve(ctx, &counts, &out->curve);
 }
 
 static ikt_status finish_ranks(ikt_context *ctx, const ikt_measure_view *view, void *self,

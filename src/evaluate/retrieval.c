@@ -12,16 +12,20 @@
  * TriMap). For each query i and each of its triplets, j and l are drawn uniformly among the other
  * rows, all distinct, by the query's row alone. A triplet counts 1 where d(i, j) - d(i, l) has the
  * same sign in both spaces, 1/2 where exactly one of the two signs is zero: a map in one place has
- * 1/2, like a random one, and the input itself 1. Counted in halves, in integers. */
+ * 1/2, like a random one, and the input itself 1. Counted in halves, in integers.
+ *
+ * `input-labels`: how well the nearest row of the input tells a row's label, before anything is
+ * placed: what the same error of the map is to be compared with. Distances are those of the input,
+ * also where these come from similarities; ties go to the lower row. */
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
 
 enum { RELEVANT = 20, RETRIEVED = 100 };
 
-/* Counts of a thread: relevant rows by their rank in the map, or halves of triplets, in the first.
- */
+/* Counts of a thread: relevant rows by their rank in the map; halves of triplets or wrong labels in
+ * the first. */
 enum { COUNTS = RETRIEVED + 1 };
 
 typedef struct {
@@ -31,23 +35,22 @@ typedef struct {
     int64_t *count; /* [threads * COUNTS] */
 } counter;
 
-static void end(void *self) {
-    counter *c = self;
-    ikt_free_all(&c->count, &c);
-}
-
-static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
+static ikt_status begin(const ikt_measure_view *view,
                         void (*see)(void *self, const ikt_query *query), bool wants_ranks,
                         ikt_query_observer *observer) {
-    const int64_t others = view->n - 1;
-    counter *c;
-    IKT_TRY(ikt_alloc(ctx, &c, 1, sizeof *c, "measures"));
+    const int threads = ikt_threads(observer->held.ctx);
+    counter *c = ikt_claim(&observer->held, 1, sizeof *c);
+    int64_t *count = ikt_claim(&observer->held, threads * COUNTS, sizeof *count);
+    IKT_TRY(observer->held.status);
     *c = (counter){.view = view,
-                   .relevant = others < RELEVANT ? others : RELEVANT,
-                   .retrieved = others < RETRIEVED ? others : RETRIEVED,
-                   .threads = ikt_threads(ctx)};
-    *observer = (ikt_query_observer){c, wants_ranks, see, end};
-    return ikt_alloc(ctx, &c->count, c->threads * COUNTS, sizeof *c->count, "measures");
+                   .relevant = ikt_smaller(RELEVANT, view->n - 1),
+                   .retrieved = ikt_smaller(RETRIEVED, view->n - 1),
+                   .threads = threads,
+                   .count = count};
+    observer->self = c;
+    observer->wants_ranks = wants_ranks;
+    observer->see = see;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The counts of all threads and ranks. Returns the number of queries. */
@@ -72,9 +75,8 @@ static void see_ranks(void *self, const ikt_query *query) {
         if (query->low[j] <= c->retrieved && query->high[j] <= c->relevant) hits[query->low[j]]++;
 }
 
-static ikt_status begin_retrieval(ikt_context *ctx, const ikt_measure_view *view,
-                                  ikt_query_observer *observer) {
-    return view->n < 2 ? IKT_OK : begin(ctx, view, see_ranks, true, observer);
+static ikt_status begin_retrieval(const ikt_measure_view *view, ikt_query_observer *observer) {
+    return view->n < 2 ? IKT_OK : begin(view, see_ranks, true, observer);
 }
 
 static ikt_status finish_retrieval(ikt_context *ctx, const ikt_measure_view *view, void *self,
@@ -92,10 +94,9 @@ static ikt_status finish_retrieval(ikt_context *ctx, const ikt_measure_view *vie
         before_recall = recall;
         before_precision = precision;
     }
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "precision-recall area", sum,
-                                           queries < view->n ? queries : 0,
-                                           "mean curve; the 20 nearest in the input are relevant, "
-                                           "1 to 100 are retrieved in the map"));
+    return ikt_measures_add(ctx, out, "precision-recall area", sum, queries < view->n ? queries : 0,
+                            "mean curve; the 20 nearest in the input are relevant, 1 to 100 are "
+                            "retrieved in the map");
 }
 
 const ikt_measure_family ikt_family_retrieval = {.name = "retrieval",
@@ -133,9 +134,8 @@ static void see_triplets(void *self, const ikt_query *query) {
     }
 }
 
-static ikt_status begin_triplets(ikt_context *ctx, const ikt_measure_view *view,
-                                 ikt_query_observer *observer) {
-    return view->n < 3 ? IKT_OK : begin(ctx, view, see_triplets, false, observer);
+static ikt_status begin_triplets(const ikt_measure_view *view, ikt_query_observer *observer) {
+    return view->n < 3 ? IKT_OK : begin(view, see_triplets, false, observer);
 }
 
 static ikt_status finish_triplets(ikt_context *ctx, const ikt_measure_view *view, void *self,
@@ -143,10 +143,10 @@ static ikt_status finish_triplets(ikt_context *ctx, const ikt_measure_view *view
     const counter *c = self;
     const int64_t queries = collect(ctx, c);
     const double all = 2 * (double)queries * (double)view->settings->triplets;
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "triplet accuracy", (double)c->count[0] / all,
-                                           queries < view->n ? queries : 0,
-                                           "share of random triplets whose distances have the same "
-                                           "order in input and map; 0.5 is a random map"));
+    return ikt_measures_add(ctx, out, "triplet accuracy", (double)c->count[0] / all,
+                            queries < view->n ? queries : 0,
+                            "share of random triplets whose distances have the same order in input "
+                            "and map; 0.5 is a random map");
 }
 
 const ikt_measure_family ikt_family_triplets = {
@@ -155,4 +155,36 @@ const ikt_measure_family ikt_family_triplets = {
     .needs = IKT_MEASURE_NEEDS_INPUT,
     .begin = begin_triplets,
     .finish = finish_triplets,
+    .memory = memory};
+
+/* --- labels of the input ---------------------------------------------------------------------- */
+
+static void see_nearest(void *self, const ikt_query *query) {
+    const counter *c = self;
+    const ikt_measure_view *view = c->view;
+    int64_t nearest = query->row > 0 ? 0 : 1;
+    for (int64_t j = nearest + 1; j < view->n; j++)
+        if (j != query->row && query->distance[j] < query->distance[nearest]) nearest = j;
+    c->count[query->thread * COUNTS] += view->class_of[nearest] != view->class_of[query->row];
+}
+
+static ikt_status begin_nearest(const ikt_measure_view *view, ikt_query_observer *observer) {
+    return view->n < 2 ? IKT_OK : begin(view, see_nearest, false, observer);
+}
+
+static ikt_status finish_nearest(ikt_context *ctx, const ikt_measure_view *view, void *self,
+                                 ikt_measures *out) {
+    const counter *c = self;
+    const int64_t queries = collect(ctx, c);
+    return ikt_measures_add(ctx, out, "1-NN error, input", (double)c->count[0] / (double)queries,
+                            queries < view->n ? queries : 0,
+                            "share of rows whose nearest row in the input has another label");
+}
+
+const ikt_measure_family ikt_family_input_labels = {
+    .name = "input-labels",
+    .help = "1-nearest-neighbour error of the labels in the input",
+    .needs = IKT_MEASURE_NEEDS_LABELS | IKT_MEASURE_NEEDS_INPUT,
+    .begin = begin_nearest,
+    .finish = finish_nearest,
     .memory = memory};

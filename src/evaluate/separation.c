@@ -14,10 +14,9 @@
  * Disadvantage: one pair of near duplicates in a class settles "gamma spherical". */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "evaluate/family.h"
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
@@ -25,7 +24,7 @@ enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
 /* Squared distances that one thread has seen; in the end the first part holds those of all. The
  * arrays are one, of minima, so that half is kept with the opposite sign until then. */
 typedef struct {
-    double *least;  /* [classes] between two rows of a class; owned */
+    double *least;  /* [classes] between two rows of a class */
     double *half;   /* [classes] the most that a row needs to reach .51 of its class */
     double *across; /* [classes * classes] the least from a row of class l to one of class m */
     float *own;     /* [rows of the largest class] scratch */
@@ -60,36 +59,29 @@ static void see(void *self, const ikt_query *query) {
     p->half[own] = fmin(p->half[own], -half);
 }
 
-static void end(void *self) {
-    work *k = self;
-    for (int t = 0; k->parts && t < k->threads; t++) {
-        ikt_free_all(&k->parts[t].least, &k->parts[t].own);
-    }
-    ikt_free_all(&k->parts, &k);
-}
-
-static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
-                        ikt_query_observer *observer) {
-    work *k;
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "well-separated data", &st)) return st;
-    IKT_TRY(ikt_alloc(ctx, &k, 1, sizeof *k, "measures"));
-    *k = (work){.view = view, .count = view->classes.count, .threads = ikt_threads(ctx)};
-    *observer = (ikt_query_observer){k, false, see, end};
-    IKT_TRY(ikt_alloc(ctx, &k->parts, k->threads, sizeof *k->parts, "measures"));
-    const int64_t count = k->count, entries = (2 + count) * count;
+static ikt_status begin(const ikt_measure_view *view, ikt_query_observer *observer) {
+    ikt_arrays *held = &observer->held;
+    const int threads = ikt_threads(held->ctx);
+    const int64_t count = view->classes.count, entries = (2 + count) * count;
     int64_t largest = 0;
     for (int64_t c = 0; c < count; c++)
-        largest = view->size[c] > largest ? view->size[c] : largest;
-    for (int t = 0; t < k->threads; t++) {
-        part *p = &k->parts[t];
-        IKT_TRY(ikt_alloc(ctx, &p->least, entries, sizeof *p->least, "measures"));
-        IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
+        largest = ikt_larger(largest, view->size[c]);
+    work *k = ikt_claim(held, 1, sizeof *k);
+    part *parts = ikt_claim(held, threads, sizeof *parts);
+    IKT_TRY(held->status);
+    for (int t = 0; t < threads; t++) {
+        part *p = &parts[t];
+        p->least = ikt_claim(held, entries, sizeof *p->least);
+        p->own = ikt_claim(held, largest, sizeof *p->own);
+        IKT_TRY(held->status);
         p->half = p->least + count;
         p->across = p->half + count;
         for (int64_t e = 0; e < entries; e++)
             p->least[e] = e >= count && e < 2 * count ? 0 : INFINITY;
     }
+    *k = (work){.view = view, .count = count, .threads = threads, .parts = parts};
+    observer->self = k;
+    observer->see = see;
     return IKT_OK;
 }
 
@@ -165,7 +157,7 @@ static ikt_status finish(ikt_context *ctx, const ikt_measure_view *view, void *s
     ikt_min_f64(ctx, all->least, entries);
     for (int64_t c = 0; c < count; c++)
         all->half[c] = 0 - all->half[c];
-    return ikt_agree(ctx, report(ctx, k, all, queries < view->n ? queries : 0, out));
+    return report(ctx, k, all, queries < view->n ? queries : 0, out);
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
@@ -180,6 +172,8 @@ const ikt_measure_family ikt_family_separation = {
     .name = "separation",
     .help = "the largest gamma for which the data are gamma-spherical and gamma-well-separated",
     .needs = IKT_MEASURE_NEEDS_LABELS | IKT_MEASURE_NEEDS_INPUT,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "well-separated data",
     .begin = begin,
     .finish = finish,
     .memory = memory};

@@ -1,10 +1,25 @@
-/* How much a map keeps of the structure of the data as a whole. See structure.h. */
-#include "evaluate/structure.h"
+/* Measures of the structure that a map keeps of the data as a whole, after the tests of Amid and
+ * Warmuth 2019 (TriMap), section 2, which look at pictures: whether it keeps the arrangement of
+ * another map, and whether marked rows stand apart from the others.
+ *
+ * Arrangement: the classes of a part of the data, or of shifted copies of it, against the map of
+ * the whole. The centres of the classes that both maps have are brought onto each other by the
+ * translation, rotation, reflection and scaling that fit best (Procrustes); what is left is the
+ * error: 0 the same arrangement, 1 none at all. Centres count alike, however large their classes.
+ * Advantage: maps of different rows can be compared. Disadvantage: says nothing of what is within
+ * a class; with three classes or fewer hardly anything is left to differ.
+ *
+ * Marked rows: the mean distance of a row from its ten nearest in the map, divided by the median of
+ * that over all rows. 1 is a row like any other; an outlier that the map shows has much more.
+ * Disadvantage: a small group of outliers hides each of its members.
+ */
+#include "evaluate/measure.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
@@ -103,34 +118,40 @@ static double halves_apart(const ikt_measure_view *w, uint64_t seed) {
     return (double)twice / (2 * (double)count);
 }
 
+/* LOCAL. From the views of both maps. */
+static ikt_status compare_views(ikt_context *ctx, const ikt_measure_view *map,
+                                const ikt_measure_view *reference, uint64_t seed,
+                                ikt_measures *out) {
+    const bool is_copies = map->n == 2 * reference->n && reference->n > 1;
+    const int64_t part = is_copies ? map->n / 2 : map->n;
+    for (int copy = 0; copy <= is_copies; copy++) {
+        double error;
+        IKT_TRY(error_of(ctx, map, copy * part, (copy + 1) * part, reference, &error));
+        if (isnan(error)) continue;
+        IKT_TRY(ikt_measures_add(
+            ctx, out, copy ? "arrangement error, second copy" : "arrangement error", error, 0,
+            "what is left after fitting the classes' centres onto those of the reference; 0 is "
+            "the same arrangement"));
+    }
+    if (!is_copies) return IKT_OK;
+    return ikt_measures_add(ctx, out, "copies apart", halves_apart(map, seed),
+                            map->n > QUERIES_MOST ? QUERIES_MOST : 0,
+                            "share of triplets that keep the copies apart; 0.5 mixed, 1 apart");
+}
+
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed,
                                    ikt_measures *out) {
     const ikt_measure_settings settings = ikt_measure_defaults();
-    ikt_measure_view a IKT_AT_END(ikt_measure_view_free) = {0},
-                       b IKT_AT_END(ikt_measure_view_free) = {.n = 0};
+    ikt_measure_view a IKT_AT_END(ikt_measure_view_free) = {.n = 0};
+    ikt_measure_view b IKT_AT_END(ikt_measure_view_free) = {.n = 0};
     if (map->q != reference->q)
         return ikt_fail(ctx, IKT_ERR_USAGE, "maps of %lld and %lld dimensions cannot be compared",
                         (long long)map->q, (long long)reference->q);
     if (!map->has_labels || !reference->has_labels) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, &settings, map, &a));
-    ikt_status st = ikt_measure_view_make(ctx, &settings, reference, &b);
-    const bool is_copies = a.n == 2 * b.n && b.n > 1;
-    for (int copy = 0; copy < (is_copies ? 2 : 1) && st == IKT_OK; copy++) {
-        const int64_t half = is_copies ? a.n / 2 : a.n;
-        double error;
-        st = error_of(ctx, &a, copy * half, (copy + 1) * half, &b, &error);
-        if (st == IKT_OK && !isnan(error))
-            st = ikt_measures_add(
-                ctx, out, copy ? "arrangement error, second copy" : "arrangement error", error, 0,
-                "what is left after fitting the classes' centres onto those of the reference; 0 is "
-                "the same arrangement");
-    }
-    if (st == IKT_OK && is_copies)
-        st = ikt_measures_add(ctx, out, "copies apart", halves_apart(&a, seed),
-                              a.n > QUERIES_MOST ? QUERIES_MOST : 0,
-                              "share of triplets that keep the copies apart; 0.5 mixed, 1 apart");
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_measure_view_make(ctx, &settings, reference, &b));
+    return ikt_agree(ctx, compare_views(ctx, &a, &b, seed, out));
 }
 
 /* --- marked rows ------------------------------------------------------------------------------ */
@@ -148,28 +169,33 @@ static double spacing(const ikt_tree *tree, const float *y, int64_t q, int64_t r
     return sum / (double)k;
 }
 
+/* LOCAL. With all positions y [n * q]. */
+static ikt_status find_apart(ikt_context *ctx, const float *y, int64_t n, int64_t q,
+                             const int64_t *marked, int64_t n_marked, ikt_measures *out) {
+    const int64_t k = ikt_smaller(n - 1, NEAREST_MOST), step = (n + APART_MOST - 1) / APART_MOST;
+    const int64_t queries = (n + step - 1) / step;
+    double least = INFINITY;
+    ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {0};
+    IKT_TRY(ikt_tree_create(ctx, y, n, q, &tree));
+    IKT_ARRAYS(held, ctx, "measures");
+    float *usual = ikt_claim(&held, queries, sizeof *usual);
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < queries; i++)
+        usual[i] = (float)spacing(&tree, y, q, i * step, k);
+    const double median = ikt_median(usual, queries);
+    for (int64_t m = 0; m < n_marked; m++)
+        least = fmin(least, spacing(&tree, y, q, marked[m], k) / median);
+    return ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
+                            step > 1 ? queries : 0,
+                            "distance from the ten nearest in the map, in medians of all rows; 1 "
+                            "like any other, outliers more");
+}
+
 ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                              int64_t n_marked, ikt_measures *out) {
-    const int64_t n = what->rows.n, q = what->q, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
-    const int64_t step = (n + APART_MOST - 1) / APART_MOST;
+    const int64_t n = what->rows.n, q = what->q;
+    float *y IKT_AT_END(ikt_free) = NULL;
     if (n_marked == 0 || n < 2) return IKT_OK;
-    const int64_t queries = (n + step - 1) / step;
-    float *y IKT_AT_END(ikt_free) = NULL, *usual IKT_AT_END(ikt_free) = NULL;
-    ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {0};
-    double least = INFINITY, median = 0;
     IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *y, "measures", &y));
-    ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures");
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < queries; i++)
-            usual[i] = (float)spacing(&tree, y, q, i * step, k);
-        median = ikt_median(usual, queries);
-        for (int64_t m = 0; m < n_marked; m++)
-            least = fmin(least, spacing(&tree, y, q, marked[m], k) / median);
-        st = ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
-                              step > 1 ? queries : 0,
-                              "distance from the ten nearest in the map, in medians of all rows; 1 "
-                              "like any other, outliers more");
-    }
-    return ikt_agree(ctx, st);
+    return ikt_agree(ctx, find_apart(ctx, y, n, q, marked, n_marked, out));
 }

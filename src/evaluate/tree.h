@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "base/status.h"
 
 enum { IKT_AXES_MOST = 3 }; /* of a map */
@@ -73,15 +74,10 @@ void ikt_embedding_distances(const float *y, int64_t n, int64_t q, const float *
 
 /* --- ranks of many floats at once, by radix sort ---------------------------------------------- */
 
-/* Method: three stable passes over 11 bits of an integer key in the order of the floats.
- * Advantage: linear, and equal values keep their order without comparing anything. Disadvantage:
- * 24 bytes of work space a value, and a pass costs the same for few values as for 2,048. */
-
-/* Work space for n values, and room for two arrays of ranks. */
+/* Work space for n values, and room for two arrays of ranks: 24 bytes a value. */
 typedef struct {
     int64_t n;
-    uint32_t *key[2]; /* [n] */
-    int32_t *item[2]; /* [n] */
+    ikt_pair *pair;   /* [2 * n] */
     int32_t *rank[2]; /* [n], for the caller */
 } ikt_radix;
 

@@ -181,8 +181,6 @@ static ikt_status report(ikt_context *ctx, const work *w, double all, ikt_measur
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t n = view->n, count = view->classes.count;
     work w = {.view = view, .count = count};
-    ikt_status st;
-    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "visible clusters", &st)) return st;
     IKT_ARRAYS(held, ctx, "measures");
     ikt_measure_by_class(&held, view, &w.begin, &w.order);
     w.centre = ikt_claim(&held, count * view->q, sizeof *w.centre);
@@ -193,7 +191,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     IKT_TRY(ikt_arrays_agree(&held));
     prepare(ctx, &w);
     const double all = visualisation_epsilon(ctx, &w);
-    return ikt_agree(ctx, report(ctx, &w, all, out));
+    return report(ctx, &w, all, out);
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
@@ -207,5 +205,7 @@ const ikt_measure_family ikt_family_visible = {
     .name = "visible",
     .help = "how far the map is from a visualisation of the classes, and each class from visible",
     .needs = IKT_MEASURE_NEEDS_LABELS,
+    .classes_most = CLASSES_MOST,
+    .classes_for = "visible clusters",
     .compute = compute,
     .memory = memory};

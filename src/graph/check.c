@@ -54,17 +54,19 @@ static ikt_status check_part(ikt_context *ctx, const ikt_graph *graph, const ikt
     return IKT_OK;
 }
 
-ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
+static ikt_status check_row(ikt_context *ctx, const ikt_graph *graph, int64_t i) {
     const ikt_csr *forward = &graph->forward, *reverse = &graph->reverse;
+    if (forward->start[i] == forward->start[i + 1] && reverse->start[i] == reverse->start[i + 1])
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
+                        (long long)(graph->rows.first + i));
+    IKT_TRY(check_part(ctx, graph, forward, i));
+    return check_part(ctx, graph, reverse, i);
+}
+
+ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
     ikt_status st = IKT_OK;
-    for (int64_t i = 0; i < graph->rows.count && st == IKT_OK; i++) {
-        if (forward->start[i] == forward->start[i + 1] &&
-            reverse->start[i] == reverse->start[i + 1])
-            st = ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
-                          (long long)(graph->rows.first + i));
-        if (st == IKT_OK) st = check_part(ctx, graph, forward, i);
-        if (st == IKT_OK) st = check_part(ctx, graph, reverse, i);
-    }
+    for (int64_t i = 0; i < graph->rows.count && st == IKT_OK; i++)
+        st = check_row(ctx, graph, i);
     IKT_TRY(ikt_agree(ctx, st));
     return ikt_graph_check_sums(ctx, graph);
 }
@@ -144,18 +146,18 @@ ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distri
     s.wrong = ikt_claim(&held, count, sizeof *s.wrong);
     s.other = ikt_claim(&held, count, sizeof *s.other);
     if (held.status == IKT_OK) held.status = ikt_transpose_begin(ctx, distribution, rows, &t);
-    ikt_status st = ikt_arrays_agree(&held);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < count; i++)
         s.wrong[i] = UINT32_MAX;
-    if (st == IKT_OK) st = ikt_transpose_run(&t, false, compare, &s);
-    if (st == IKT_OK) { /* pairs of own rows do not travel */
+    IKT_TRY(ikt_transpose_run(&t, false, compare, &s));
+    /* Pairs of own rows do not travel. */
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++)
-                if (ikt_is_own(distribution, rows->column[e]))
-                    compare(&s, &(ikt_transposed_entry){(uint32_t)(rows->column[e] - first),
-                                                        (uint32_t)(first + i), rows->value[e]});
-    }
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++)
+            if (ikt_is_own(distribution, rows->column[e]))
+                compare(&s, &(ikt_transposed_entry){(uint32_t)(rows->column[e] - first),
+                                                    (uint32_t)(first + i), rows->value[e]});
+    ikt_status st = IKT_OK;
     for (int64_t i = 0; st == IKT_OK && i < count; i++) {
         if (s.wrong[i] == UINT32_MAX) continue;
         const double here = scale * (double)weight_of(rows, i, s.wrong[i]);

@@ -1,5 +1,5 @@
 /* Directed weights by rows. See graph.h. */
-#include "graph/graph.h"
+#include "graph/transpose.h"
 
 #include <string.h>
 
@@ -143,7 +143,7 @@ static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_direc
                        const int64_t *to, void *array_address) {
     void *moved IKT_AT_END(ikt_free) = NULL, *array;
     memcpy(&array, array_address, sizeof array);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph")));
+    IKT_TRY(ikt_alloc_all(ctx, &moved, to[order->rows.count], 4, "graph"));
     IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved));
     ikt_free(&array);
     memcpy(array_address, &moved, sizeof moved);
@@ -157,7 +157,7 @@ ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const
     ikt_directed made IKT_AT_END(ikt_directed_destroy) = *rows; /* which is taken */
     int64_t *to IKT_AT_END(ikt_free) = NULL;
     *rows = (ikt_directed){.start = NULL};
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph")));
+    IKT_TRY(ikt_alloc_all(ctx, &to, count + 1, sizeof *to, "graph"));
     IKT_TRY(ikt_translate_indices(ctx, &order->rows, slot, made.column, made.start[count]));
     IKT_TRY(ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, made.start, to));
     IKT_TRY(move(ctx, order, &made, to, &made.column));
@@ -171,4 +171,43 @@ ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const
 void ikt_directed_destroy(ikt_directed *rows) {
     ikt_free_all(&rows->start, &rows->column, &rows->value);
     rows->n_local = 0;
+}
+
+/* --- both directions of every pair as one number ------------------------------------------------
+ *
+ * Method: an entry that has a mirror image takes the smaller or larger of both numbers, whichever
+ * came first; those without one make rows of their own, which are merged into the others from the
+ * last row on. Advantage: the smaller or larger of numbers does not depend on an order, so that
+ * batches, ranks and threads change nothing. */
+
+static float better(const void *takes_larger, float a, float b) {
+    return (a > b) == *(const bool *)takes_larger ? a : b;
+}
+
+/* LOCAL. From the last row on, as rows only move towards the end. */
+static ikt_status merge(ikt_context *ctx, ikt_directed *rows, const ikt_directed *added) {
+    const int64_t count = rows->n_local, entries = rows->start[count] + added->start[count];
+    IKT_TRY(ikt_resize(ctx, &rows->column, entries, sizeof *rows->column, "graph"));
+    IKT_TRY(ikt_resize(ctx, &rows->value, entries, sizeof *rows->value, "graph"));
+    for (int64_t i = count - 1, to = entries - 1; i >= 0; i--) {
+        int64_t own = rows->start[i + 1] - 1, other = added->start[i + 1] - 1;
+        rows->start[i + 1] = to + 1;
+        while (own >= rows->start[i] || other >= added->start[i]) {
+            const bool is_own = other < added->start[i] ||
+                                (own >= rows->start[i] && rows->column[own] > added->column[other]);
+            rows->column[to] = is_own ? rows->column[own] : added->column[other];
+            rows->value[to--] = is_own ? rows->value[own--] : added->value[other--];
+        }
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_directed_unite(ikt_context *ctx, const ikt_rows *distribution, bool takes_larger,
+                              ikt_directed *rows) {
+    ikt_directed added IKT_AT_END(ikt_directed_destroy) = {.start = NULL};
+    ikt_status st =
+        ikt_directed_join(ctx, distribution, rows, better, &takes_larger, false, &added);
+    if (st == IKT_OK) st = ikt_agree(ctx, merge(ctx, rows, &added));
+    if (st != IKT_OK) ikt_directed_destroy(rows);
+    return st;
 }

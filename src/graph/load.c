@@ -1,10 +1,10 @@
-/* From a graph in a file to directed weights. See load.h.
+/* From a graph in a file to directed weights. See graph.h.
  *
  * Method: blocks of whole rows are read as double numbers, sorted and checked, weighed row by row
  * and kept as floats. Advantage: numbers of any scale become weights without loss, and beside the
  * weights a block is all that is held. Disadvantage: probabilities are read twice, first for their
  * sum. */
-#include "graph/load.h"
+#include "graph/graph.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,8 +44,7 @@ typedef struct {
 
 static ikt_status find_starts(loading *l) {
     const int64_t count = l->distribution->count;
-    ikt_status st = ikt_alloc(l->ctx, &l->start, count + 1, sizeof *l->start, "graph");
-    IKT_TRY(ikt_agree(l->ctx, st));
+    IKT_TRY(ikt_alloc_all(l->ctx, &l->start, count + 1, sizeof *l->start, "graph"));
     IKT_TRY(ikt_graph_file_starts(l->file, l->distribution->first, count, l->start));
     for (int64_t i = 0; i < count; i++)
         if (l->start[i + 1] - l->start[i] > l->longest) l->longest = l->start[i + 1] - l->start[i];
@@ -302,55 +301,66 @@ static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* COLLECTIVE. The factor that makes probabilities sum to the number of rows that have any: then
+ * they are as p_j|i, whose half sums with the transposed ones are P. */
+static ikt_status find_scale(loading *l) {
+    IKT_TRY(read_blocks(l, add_probabilities));
+    ikt_exact_sum_reduce(l->ctx, &l->total, 1);
+    const double total = ikt_exact_sum_value(&l->total);
+    const int64_t zero_similarity = ikt_sum_one(l->ctx, l->facts.zero_similarity);
+    l->facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
+    if (total > 0) l->rule.scale = (double)(l->distribution->n - zero_similarity) / total;
+    return IKT_OK;
+}
+
+static bool has_none(const loading *l, int64_t i) {
+    return l->rows.start[i] == l->rows.start[i + 1];
+}
+
+/* COLLECTIVE. Ties rows without an edge to their k nearest rows of the data. */
+static ikt_status tie(loading *l, ikt_dataset *data, int64_t k) {
+    ikt_context *ctx = l->ctx;
+    ikt_zero_similarity all IKT_AT_END(ikt_zero_similarity_destroy) = {0, k, NULL, NULL};
+    IKT_ARRAYS(held, ctx, "zero similarity");
+    uint8_t *marked = ikt_claim(&held, l->distribution->count, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < l->distribution->count; i++)
+        marked[i] = has_none(l, i);
+    IKT_TRY(ikt_zero_similarity_find(ctx, data, l->distribution, marked, k, &all));
+    IKT_TRY(ikt_agree(ctx, insert(l, &all)));
+    ikt_zero_similarity_destroy(&all);
+    ikt_arrays_free(&held);
+    return ikt_agree(ctx, ikt_directed_sort(ctx, &l->rows));
+}
+
+/* COLLECTIVE. */
+static ikt_status refuse_zeros(const loading *l) {
+    int64_t first = INT64_MAX;
+    for (int64_t i = 0; i < l->distribution->count && first == INT64_MAX; i++)
+        if (has_none(l, i)) first = l->distribution->first + i;
+    ikt_min_i64(l->ctx, &first, 1);
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
+                    "input.file they are tied to their nearest rows there, otherwise leave them "
+                    "out of the graph",
+                    ikt_graph_file_name(l->file), (long long)l->facts.zero_similarity,
+                    (long long)l->distribution->n, (long long)first);
+}
+
 ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              const ikt_rows *distribution, const ikt_edge_rule *rule,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
                              ikt_graph_facts *facts) {
     loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
-    const bool is_p = rule->values == IKT_EDGES_PROBABILITIES;
     *out = (ikt_directed){.start = NULL};
-    ikt_status st = find_starts(&l);
+    IKT_TRY(find_starts(&l));
     l.rule.scale = 1;
-    if (st == IKT_OK && is_p) st = read_blocks(&l, add_probabilities);
-    if (st == IKT_OK && is_p) {
-        /* The factor that makes probabilities sum to the number of rows that have any: then they
-         * are as p_j|i, whose half sums with the transposed ones are P. */
-        ikt_exact_sum_reduce(ctx, &l.total, 1);
-        const double total = ikt_exact_sum_value(&l.total);
-        const int64_t zero_similarity = ikt_sum_one(ctx, l.facts.zero_similarity);
-        l.facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
-        if (total > 0) l.rule.scale = (double)(distribution->n - zero_similarity) / total;
-    }
-    if (st == IKT_OK) st = weigh_all(&l);
+    if (rule->values == IKT_EDGES_PROBABILITIES) IKT_TRY(find_scale(&l));
+    IKT_TRY(weigh_all(&l));
     *facts = l.facts;
-    if (st == IKT_OK && facts->zero_similarity > 0 && data) {
-        ikt_zero_similarity all = {0, k, NULL, NULL};
-        uint8_t *marked = NULL;
-        st = ikt_agree(ctx, ikt_alloc(ctx, &marked, distribution->count, 1, "zero similarity"));
-        for (int64_t i = 0; st == IKT_OK && i < distribution->count; i++)
-            marked[i] = l.rows.start[i] == l.rows.start[i + 1];
-        if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, distribution, marked, k, &all);
-        if (st == IKT_OK) st = ikt_agree(ctx, insert(&l, &all));
-        ikt_zero_similarity_destroy(&all);
-        ikt_free(&marked);
-        if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, &l.rows));
-    } else if (st == IKT_OK && facts->zero_similarity > 0) {
-        int64_t first = INT64_MAX;
-        for (int64_t i = 0; i < distribution->count && first == INT64_MAX; i++)
-            if (l.rows.start[i] == l.rows.start[i + 1]) first = distribution->first + i;
-        ikt_min_i64(ctx, &first, 1);
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
-                      "input.file they are tied to their nearest rows there, otherwise leave them "
-                      "out of the graph",
-                      ikt_graph_file_name(file), (long long)facts->zero_similarity,
-                      (long long)distribution->n, (long long)first);
-    }
-    IKT_TRY(st);
-    *out = l.rows;
-    l.rows = (ikt_directed){.start = NULL};
-    return IKT_OK;
+    if (facts->zero_similarity > 0) IKT_TRY(data ? tie(&l, data, k) : refuse_zeros(&l));
+    return ikt_give(out, l.rows);
 }
 
 /* --- the numbers of pairs --------------------------------------------------------------------- */
@@ -393,23 +403,18 @@ ikt_status ikt_pairs_load(ikt_context *ctx, const ikt_graph_file *file,
     loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
     *out = (ikt_directed){.start = NULL};
-    ikt_status st = find_starts(&l);
-    if (st == IKT_OK) st = read_blocks(&l, find_most);
-    if (st == IKT_OK) {
-        ikt_max_f64(ctx, &l.most, 1);
-        frexp(l.most, &exponent);
-        l.rule.scale = l.most > 0 ? ldexp(1, exponent - 1) : 1;
-        l.facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
-        st = read_rows(&l, keep_block);
-    }
-    if (st == IKT_OK && values == IKT_EDGES_PROBABILITIES)
-        st = ikt_directed_check_symmetric(ctx, distribution, &l.rows, symmetry_tolerance, l.most,
-                                          ikt_graph_file_name(file));
+    IKT_TRY(find_starts(&l));
+    IKT_TRY(read_blocks(&l, find_most));
+    ikt_max_f64(ctx, &l.most, 1);
+    frexp(l.most, &exponent);
+    l.rule.scale = l.most > 0 ? ldexp(1, exponent - 1) : 1;
+    l.facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
+    IKT_TRY(read_rows(&l, keep_block));
+    if (values == IKT_EDGES_PROBABILITIES)
+        IKT_TRY(ikt_directed_check_symmetric(ctx, distribution, &l.rows, symmetry_tolerance, l.most,
+                                             ikt_graph_file_name(file)));
     *facts = l.facts;
-    IKT_TRY(st);
-    *out = l.rows;
-    l.rows = (ikt_directed){.start = NULL};
-    return IKT_OK;
+    return ikt_give(out, l.rows);
 }
 
 /* --- the checksum ----------------------------------------------------------------------------- */
@@ -434,8 +439,8 @@ ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_rows *distribution, ikt_edges values, uint64_t *hash) {
     loading l IKT_AT_END(loading_free) = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
-    ikt_status st = find_starts(&l);
-    if (st == IKT_OK) st = read_blocks(&l, hash_block);
+    IKT_TRY(find_starts(&l));
+    IKT_TRY(read_blocks(&l, hash_block));
     *hash = ikt_hash_total(ctx, l.hash);
-    return st;
+    return IKT_OK;
 }

@@ -8,7 +8,7 @@
  * no partner is counted. Second round: what is still positive has no partner, and travels again
  * into the reverse part, which now has exactly its size.
  * Pairs of two own rows need no message: the same is done for a piece of rows after another
- * (mirror.h).
+ * (transpose.h).
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
  * Disadvantage: entries to rows of other ranks without a partner travel twice.
@@ -16,22 +16,17 @@
  * number is its place there. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/sort.h"
 #include "dist/rows.h"
-#include "graph/mirror.h"
 #include "graph/transpose.h"
 
 typedef struct {
     ikt_context *ctx;
     ikt_rows distribution;
-    ikt_directed rows; /* the forward part, global numbers */
-    ikt_transpose transpose;
+    ikt_directed rows;    /* the forward part, global numbers */
     ikt_directed reverse; /* the reverse part, global numbers */
-    int64_t *cursor;      /* [n_local] where the next entry of each row of it belongs */
 } work;
 
 /* Both directions of a pair as one number; the same whichever comes first. */
@@ -44,27 +39,6 @@ static float both(const work *w, float a, float b) {
  * has become already. */
 static float meet(const void *self, float own, float from) {
     return from < 0 ? from : -both(self, own, from);
-}
-
-/* --- pairs of rows of two ranks --------------------------------------------------------------- */
-
-/* Adds the weight of a pair, or counts an entry without a partner. */
-static void join(void *self, const ikt_transposed_entry *from) {
-    work *w = self;
-    int64_t begin = w->rows.start[from->row];
-    int64_t found =
-        ikt_find_u32(w->rows.column + begin, w->rows.start[from->row + 1] - begin, from->column);
-    if (found < 0)
-        w->reverse.start[from->row + 1]++;
-    else
-        w->rows.value[begin + found] = meet(w, w->rows.value[begin + found], from->value);
-}
-
-static void place_single(void *self, const ikt_transposed_entry *from) {
-    work *w = self;
-    int64_t at = w->cursor[from->row]++;
-    w->reverse.column[at] = from->column;
-    w->reverse.value[at] = from->value;
 }
 
 /* --- local numbers for the columns ------------------------------------------------------------ */
@@ -115,23 +89,6 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
 
 /* COLLECTIVE. Adds the weights of every pair that is in two lists, and puts the others into the
  * reverse part as well: first those of own rows, behind them those that come from other ranks. */
-static ikt_status join_all(work *w) {
-    ikt_context *ctx = w->ctx;
-    ikt_directed *reverse = &w->reverse;
-    const int64_t count = w->distribution.count;
-    ikt_status st = ikt_alloc(ctx, &reverse->start, count + 1, sizeof *reverse->start, "graph");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->cursor, count, sizeof *w->cursor, "symmetrise");
-    if (st == IKT_OK) st = ikt_transpose_begin(ctx, &w->distribution, &w->rows, &w->transpose);
-    if (st == IKT_OK) st = ikt_directed_sort(ctx, &w->rows);
-    IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_transpose_run(&w->transpose, false, join, w));
-    st = ikt_mirror_join(ctx, &w->distribution, &w->rows, meet, w, reverse, w->cursor);
-    IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_transpose_run(&w->transpose, true, place_single, w));
-    ikt_transpose_end(&w->transpose);
-    ikt_free(&w->cursor);
-    return ikt_agree(ctx, ikt_size(ctx) > 1 ? ikt_directed_sort(ctx, reverse) : IKT_OK);
-}
 
 /* COLLECTIVE. The total of both directions over all pairs, whose values are of either sign: 2 n by
  * construction where the rows sum to 1, or an exact sum. */
@@ -164,26 +121,27 @@ static void scale_values(ikt_context *ctx, double scale, float *value, int64_t c
         value[e] = (float)fmax(scale * fabs((double)value[e]), FLT_MIN);
 }
 
+/* COLLECTIVE. The weights of every pair that is in two lists are added, and the others are in the
+ * reverse part as well; then all are scaled. */
+static ikt_status join_all(work *w) {
+    const int64_t count = w->distribution.count;
+    IKT_TRY(ikt_directed_join(w->ctx, &w->distribution, &w->rows, meet, w, true, &w->reverse));
+    const double scale = 1.0 / total_of(w);
+    scale_values(w->ctx, scale, w->rows.value, w->rows.start[count]);
+    scale_values(w->ctx, scale, w->reverse.value, w->reverse.start[count]);
+    return IKT_OK;
+}
+
 ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
                                    ikt_directed *rows, ikt_graph *out) {
-    const int64_t count = distribution->count;
-    memset(out, 0, sizeof *out);
-    out->rows = *distribution;
-    work w = {
-        .ctx = ctx, .distribution = *distribution, .rows = *rows, .reverse = {.n_local = count}};
+    work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
     *rows = (ikt_directed){.start = NULL};
     ikt_status st = join_all(&w);
-    if (st == IKT_OK) {
-        const double scale = 1.0 / total_of(&w);
-        scale_values(ctx, scale, w.rows.value, w.rows.start[count]);
-        scale_values(ctx, scale, w.reverse.value, w.reverse.start[count]);
-    }
     /* From here on the graph owns the arrays; columns are still global numbers. */
-    out->forward = (ikt_csr){w.rows.start, (int32_t *)w.rows.column, w.rows.value};
-    out->reverse = (ikt_csr){w.reverse.start, (int32_t *)w.reverse.column, w.reverse.value};
+    *out = (ikt_graph){.rows = *distribution,
+                       .forward = {w.rows.start, (int32_t *)w.rows.column, w.rows.value},
+                       .reverse = {w.reverse.start, (int32_t *)w.reverse.column, w.reverse.value}};
     if (st == IKT_OK) st = ikt_agree(ctx, number_ghosts(ctx, out));
-    ikt_transpose_end(&w.transpose);
-    ikt_free(&w.cursor);
     if (st != IKT_OK) ikt_graph_destroy(out);
     return st;
 }

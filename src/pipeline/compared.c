@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "graph/load.h"
+#include "graph/graph.h"
 #include "neighbours/scorer.h"
 #include "pipeline/graph_input.h"
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "graph/load.h"
+#include "graph/graph.h"
 #include "io/sources/labels.h"
 
 /* --- P ---------------------------------------------------------------------------------------- */

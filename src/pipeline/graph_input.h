@@ -3,7 +3,7 @@
 #define IKT_PIPELINE_GRAPH_INPUT_H
 
 #include "checkpoint/fingerprint.h"
-#include "graph/load.h"
+#include "graph/graph.h"
 #include "io/results/graph_file.h"
 #include "io/sources/pairwise.h"
 #include "pipeline/probabilities.h"

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
-#include "evaluate/accuracy.h"
+#include "evaluate/measure.h"
 #include "evaluate/tree.h"
 
 static const char purpose[] = "label figures";

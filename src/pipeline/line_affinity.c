@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "cells/cells.h"
-#include "evaluate/accuracy.h"
+#include "evaluate/measure.h"
 #include "neighbours/fine.h"
 #include "neighbours/scorer.h"
 #include "pipeline/compared.h"

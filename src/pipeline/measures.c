@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
-#include "evaluate/classes.h"
+#include "evaluate/measure.h"
 #include "evaluate/tree.h"
 #include "objective/objective.h"
 #include "pipeline/kernel_scores.h"

@@ -15,8 +15,9 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/sort.h"
-#include "evaluate/classes.h"
+#include "evaluate/measure.h"
 
 enum { LEVELS = 1024 }; /* colours of numbers; one more is for missing ones */
 
@@ -97,12 +98,14 @@ ikt_linear ikt_linear_of(ikt_rgb colour) {
 
 static ikt_status allocate(ikt_context *ctx, ikt_colouring *out, int64_t n, int64_t colours,
                            int64_t classes) {
+    IKT_ARRAYS(held, ctx, "picture");
     out->n_colours = colours;
     out->n_classes = classes;
-    IKT_TRY(ikt_alloc(ctx, &out->colour, colours, sizeof *out->colour, "picture"));
-    IKT_TRY(ikt_alloc(ctx, &out->linear, colours, sizeof *out->linear, "picture"));
-    IKT_TRY(ikt_alloc(ctx, &out->classes, classes, sizeof *out->classes, "picture"));
-    return n < 0 ? IKT_OK : ikt_alloc(ctx, &out->index, n, sizeof *out->index, "picture");
+    out->colour = ikt_claim_kept(&held, colours, sizeof *out->colour);
+    out->linear = ikt_claim_kept(&held, colours, sizeof *out->linear);
+    out->classes = ikt_claim_kept(&held, classes, sizeof *out->classes);
+    if (n >= 0) out->index = ikt_claim_kept(&held, n, sizeof *out->index);
+    return ikt_arrays_agree(&held);
 }
 
 static ikt_status too_many(ikt_context *ctx, const ikt_plot_points *points) {
@@ -130,10 +133,8 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
     }
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_classes_find(ctx, label, own, &all));
-    st = all.count > IKT_CLASSES_MAX
-             ? too_many(ctx, points)
-             : allocate(ctx, out, n_local, all.count > 0 ? all.count : 1, all.count);
-    IKT_TRY(ikt_agree(ctx, st));
+    if (all.count > IKT_CLASSES_MAX) return too_many(ctx, points);
+    IKT_TRY(allocate(ctx, out, n_local, ikt_larger(all.count, 1), all.count));
     for (int64_t i = 0; i < n_local; i++) {
         at = ikt_classes_number(&all, points->labels[i]);
         out->index[i] = (uint16_t)at;
@@ -150,24 +151,32 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
     return IKT_OK;
 }
 
-static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, ikt_rgb missing,
-                           bool black, ikt_colouring *out) {
-    IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->rows->count, LEVELS + 1, 0)));
-    double limits[2] = {INFINITY, INFINITY}; /* least of the values, and of them negated */
-    int64_t n_missing = 0;
-    for (int64_t i = 0; i < points->rows->count; i++) {
-        const double value = points->values[i];
-        n_missing += !isfinite(value);
-        if (!isfinite(value)) continue;
-        limits[0] = fmin(limits[0], value);
-        limits[1] = fmin(limits[1], -value);
+ikt_number_range ikt_number_range_of(ikt_context *ctx, const double *value, int64_t count) {
+    double limits[3] = {INFINITY, INFINITY, INFINITY}; /* the second of the numbers negated */
+    int64_t missing = 0;
+    for (int64_t i = 0; i < count; i++) {
+        missing += !isfinite(value[i]);
+        if (!isfinite(value[i])) continue;
+        limits[0] = fmin(limits[0], value[i]);
+        limits[1] = fmin(limits[1], -value[i]);
+        if (value[i] > 0) limits[2] = fmin(limits[2], value[i]);
     }
-    ikt_min_f64(ctx, limits, 2);
-    out->missing = ikt_sum_one(ctx, n_missing);
+    ikt_min_f64(ctx, limits, 3);
     const bool any = isfinite(limits[0]);
     /* Adding zero makes -0 a plain 0, whichever rank it came from. */
-    out->least = any ? limits[0] + 0.0 : NAN;
-    out->largest = any ? 0.0 - limits[1] : NAN;
+    return (ikt_number_range){.least = any ? limits[0] + 0.0 : NAN,
+                              .largest = any ? 0.0 - limits[1] : NAN,
+                              .least_above_zero = isfinite(limits[2]) ? limits[2] : NAN,
+                              .missing = ikt_sum_one(ctx, missing)};
+}
+
+static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, ikt_rgb missing,
+                           bool black, ikt_colouring *out) {
+    IKT_TRY(allocate(ctx, out, points->rows->count, LEVELS + 1, 0));
+    const ikt_number_range range = ikt_number_range_of(ctx, points->values, points->rows->count);
+    out->missing = range.missing;
+    out->least = range.least;
+    out->largest = range.largest;
     for (int level = 0; level < LEVELS; level++)
         out->colour[level] = ikt_palette_value((double)level / (LEVELS - 1), black);
     out->colour[LEVELS] = missing;
@@ -192,7 +201,7 @@ ikt_status ikt_colouring_create(ikt_context *ctx, const ikt_plot_points *points,
     ikt_status st = out->kind == IKT_COLOUR_CLASSES ? by_class(ctx, points, black, out)
                     : out->kind == IKT_COLOUR_VALUES
                         ? by_value(ctx, points, theme->missing, black, out)
-                        : ikt_agree(ctx, allocate(ctx, out, -1, 1, 0));
+                        : allocate(ctx, out, -1, 1, 0);
     if (st != IKT_OK) {
         ikt_colouring_destroy(out);
         return st;

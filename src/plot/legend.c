@@ -2,12 +2,13 @@
  *
  * All lines have one height. The table of classes has as many columns as its largest width allows;
  * the classes for which there is no room share one line that says how many they are. */
-#include "plot/legend.h"
+#include "plot/figure.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "io/formats/class_labels.h"
 
 /* In thousandths of the picture's smaller side. */
@@ -92,12 +93,10 @@ static void plan_table(ikt_legend *l, double height, double width_max) {
     snprintf(name, sizeof name, MORE, n);
     if (n > fit) l->column_width = fmax(l->column_width, text_width(l, name));
     const int64_t most = (int64_t)((width_max + gap) / (l->column_width + gap));
-    const int64_t rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
-    l->columns = columns < most ? columns : most;
-    if (l->columns < 1) l->columns = 1; /* without classes, or room */
+    const int64_t rows = ikt_larger(fit, 1), columns = (n + rows - 1) / rows;
+    l->columns = ikt_larger(ikt_smaller(columns, most), 1); /* 1: without classes, or room */
     l->shown = n <= l->columns * rows ? n : l->columns * rows - 1;
-    l->rows = (n + l->columns - 1) / l->columns;
-    if (l->rows > rows) l->rows = rows;
+    l->rows = ikt_smaller((n + l->columns - 1) / l->columns, rows);
     l->width = fmax(l->width, (double)l->columns * (l->column_width + gap) - gap);
 }
 

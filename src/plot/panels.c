@@ -5,12 +5,12 @@
  * points along the line, stacked by colour, which shows how many there are, and of what, where dots
  * would overlap. Squares are summed in bands of rows, so that ranks other than 0 never hold a whole
  * picture and any size works within the same memory. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "io/formats/class_labels.h"
 #include "plot/figure.h"
@@ -66,9 +66,8 @@ static ikt_status allocate(ikt_context *ctx, ikt_figure *f) {
     IKT_TRY(ikt_alloc(ctx, &f->marks, 2 * f->points->n_marked, sizeof *f->marks, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->places, 2 * f->colouring.n_classes, sizeof *f->places, "picture"));
     if (f->q == 1) return IKT_OK;
-    f->band_rows = BAND_BYTES / (int64_t)sizeof *f->sums / side;
-    if (f->band_rows < 1) f->band_rows = 1;
-    if (f->band_rows > side) f->band_rows = side;
+    const int64_t band_rows = BAND_BYTES / (int64_t)sizeof *f->sums / side;
+    f->band_rows = ikt_smaller(ikt_larger(band_rows, 1), side);
     IKT_TRY(ikt_stamp_create(ctx, f->settings.point_radius, &f->stamp));
     IKT_TRY(ikt_alloc(ctx, &f->sums, f->band_rows * side, sizeof *f->sums, "picture"));
     if (f->is_backed) IKT_TRY(allocate_behind(ctx, f, behind));
@@ -113,7 +112,7 @@ static void sum_band(ikt_context *ctx, const ikt_figure *f, const ikt_stamp *sta
  * colour stays the same, or becomes darker by rounding: it never exceeds the range of colours. */
 static void show_behind(ikt_pixel_sum *front, const ikt_pixel_sum *back) {
     const int64_t left = IKT_COVER_FULL - front->cover;
-    const int64_t most = back->cover > IKT_COVER_FULL ? back->cover : IKT_COVER_FULL;
+    const int64_t most = ikt_larger(back->cover, IKT_COVER_FULL);
     if (left <= 0 || back->cover == 0) return;
     const int64_t part = back->cover * left / most;
     front->cover += part;
@@ -130,7 +129,7 @@ static void draw_square(ikt_context *ctx, ikt_figure *f, int64_t left) {
     const ikt_raster_points behind = {f->points->n_behind, f->behind, f->back_index,
                                       f->back_linear};
     for (int64_t row = 0; row < f->side; row += f->band_rows) {
-        const int64_t rows = f->side - row < f->band_rows ? f->side - row : f->band_rows;
+        const int64_t rows = ikt_smaller(f->side - row, f->band_rows);
         sum_band(ctx, f, &f->stamp, &own, row, rows, f->sums);
         if (f->is_backed) {
             sum_band(ctx, f, &f->small, &behind, row, rows, f->back);
@@ -152,8 +151,8 @@ static void draw_square(ikt_context *ctx, ikt_figure *f, int64_t left) {
 static ikt_status draw_bars(ikt_context *ctx, ikt_figure *f) {
     const int64_t most = f->side / BAR_PIXELS, colours = f->colouring.n_colours;
     const int64_t wanted = (int64_t)(4 * sqrt((double)f->points->rows->n));
-    int64_t bars = wanted < most ? wanted : most, *count IKT_AT_END(ikt_free) = NULL;
-    if (bars < BARS_LEAST) bars = BARS_LEAST;
+    const int64_t bars = ikt_larger(ikt_smaller(wanted, most), BARS_LEAST);
+    int64_t *count IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &count, bars * colours, sizeof *count, "picture"));
     for (int64_t i = 0; i < f->points->rows->count; i++) {
         const int64_t steps = f->side * IKT_VIEW_PHASES, at = ikt_view_x(&f->view, f->y[2 * i]);
@@ -166,7 +165,7 @@ static ikt_status draw_bars(ikt_context *ctx, ikt_figure *f) {
         int64_t sum = 0;
         for (int64_t c = 0; c < colours; c++)
             sum += count[b * colours + c];
-        f->most = sum > f->most ? sum : f->most;
+        f->most = ikt_larger(f->most, sum);
     }
     const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->unit),
                   height = f->panel_height - head;

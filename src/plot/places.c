@@ -1,5 +1,4 @@
-/* Where classes stand on a map. See places.h. */
-#include "plot/places.h"
+/* Where classes stand on a map. See colouring.h. */
 
 #include <math.h>
 
@@ -25,7 +24,7 @@ typedef struct {
     int64_t (*sum)[3]; /* [n_classes] points round it, their steps along x and y */
 } grid;
 
-static ikt_status measure(ikt_context *ctx, const ikt_rows_points *points, grid *g) {
+static void measure(ikt_context *ctx, const ikt_rows_points *points, grid *g) {
     double limits[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
     for (int64_t i = 0; i < points->rows->count; i++)
         for (int a = 0; a < 2 && a < points->q; a++) {
@@ -40,7 +39,6 @@ static ikt_status measure(ikt_context *ctx, const ikt_rows_points *points, grid 
         g->corner[a] = limits[a];
     }
     if (g->side <= 0) g->side = 1;
-    return IKT_OK;
 }
 
 /* Step 0 .. 2^24 - 1 of a point along an axis. */
@@ -101,7 +99,7 @@ ikt_status ikt_class_places(ikt_context *ctx, const ikt_rows_points *points, con
     g.best = ikt_claim(&held, n_classes, sizeof *g.best);
     g.sum = ikt_claim(&held, n_classes, sizeof *g.sum);
     IKT_TRY(ikt_arrays_agree(&held));
-    IKT_TRY(measure(ctx, points, &g));
+    measure(ctx, points, &g);
     for (int64_t i = 0; i < count; i++) {
         const int64_t x = step_of(&g, points, i, 0), y = step_of(&g, points, i, 1);
         g.count[index[i] * g.cells * g.cells + cell_of(&g, x, y)]++;
@@ -188,9 +186,9 @@ ikt_status ikt_palette_spread(ikt_context *ctx, const double *place, int64_t n_c
     IKT_ARRAYS(held, ctx, purpose);
     double *likeness = ikt_claim(&held, n * n, sizeof *likeness);
     double *near = ikt_claim(&held, n * n, sizeof *near);
-    ikt_status st = held.status;
-    if (st == IKT_OK) fill_tables(place, n, likeness, near);
-    bool changed = st == IKT_OK;
+    IKT_TRY(held.status);
+    fill_tables(place, n, likeness, near);
+    bool changed = true;
     for (int round = 0; round < ROUNDS_MOST && changed; round++) {
         changed = false;
         for (int64_t a = 0; a < n; a++)
@@ -202,5 +200,5 @@ ikt_status ikt_palette_spread(ikt_context *ctx, const double *place, int64_t n_c
                 changed = true;
             }
     }
-    return st;
+    return IKT_OK;
 }

@@ -10,7 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
-#include "base/comm.h"
+#include "base/number.h"
 #include "config/key.h"
 #include "plot/figure.h"
 
@@ -37,7 +37,7 @@ ikt_plot_settings ikt_plot_defaults(void) {
 }
 
 double ikt_plot_radius(int64_t n, int64_t side) {
-    double radius = 3.5 * sqrt(sqrt(1000.0 / (double)(n > 1 ? n : 1)));
+    double radius = 3.5 * sqrt(sqrt(1000.0 / (double)ikt_larger(n, 1)));
     return fmin(fmax(radius, 0.65), 6) * (double)side / 1000;
 }
 
@@ -65,8 +65,7 @@ static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, int64
         const int64_t columns = columns_for(panels), rows = (panels + columns - 1) / columns;
         const int64_t width = s->width / columns;
         s->height = rows * (points->q == 2 ? width * 5 / 6 : width * 2 / 5);
-        if (s->height < SIDE_MIN) s->height = SIDE_MIN;
-        if (s->height > SIDE_MAX) s->height = SIDE_MAX;
+        s->height = ikt_smaller(ikt_larger(s->height, SIDE_MIN), SIDE_MAX);
     }
     if (!s->footer) s->footer = "";
     if (!s->description) s->description = "";
@@ -237,12 +236,13 @@ static ikt_status draw_file(ikt_context *ctx, page *p, const char *path, const c
                                    .title = p->title,
                                    .footer = s->footer,
                                    .description = s->description};
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) st = ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &sheet, &p->canvas);
-    st = ikt_agree(ctx, st);
-    for (int64_t k = 0; k < p->count && st == IKT_OK; k++)
-        st = draw_figure(ctx, p, k);
-    return st == IKT_OK && ikt_rank(ctx) == 0 ? ikt_canvas_finish(&p->canvas) : st;
+    const bool is_root = ikt_rank(ctx) == 0;
+    IKT_TRY(ikt_agree(ctx, is_root
+                               ? ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &sheet, &p->canvas)
+                               : IKT_OK));
+    for (int64_t k = 0; k < p->count; k++)
+        IKT_TRY(draw_figure(ctx, p, k));
+    return is_root ? ikt_canvas_finish(&p->canvas) : IKT_OK;
 }
 
 ikt_status ikt_plot_panels(ikt_context *ctx, const ikt_plot_settings *settings,

@@ -12,7 +12,6 @@
 #include "base/timer.h"
 #include "config/config.h"
 #include "evaluate/measure.h"
-#include "evaluate/structure.h"
 #include "io/results/result.h"
 #include "pipeline/landmark_file.h"
 #include "pipeline/outcome.h"

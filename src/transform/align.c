@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "base/row_hash.h"
-#include "evaluate/classes.h"
+#include "evaluate/measure.h"
 #include "pipeline/notes.h"
 
 /* The reference, as far as it is needed here. */
@@ -18,6 +19,11 @@ typedef struct {
     float *y;      /* [count * q] of the reference */
     int64_t count; /* rows of this rank that are matched */
 } matched;
+
+static void matched_free(matched *m) {
+    ikt_free(&m->y);
+    ikt_result_close(&m->reference);
+}
 
 static ikt_status check_files(ikt_context *ctx, const ikt_align_request *request,
                               const ikt_aligned *a, const ikt_result_file *reference) {
@@ -50,17 +56,14 @@ static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request
                               matched *m) {
     const int q = ikt_result_dimensions(a->file);
     const int64_t first = a->distribution.first, count = a->distribution.count;
-    const int64_t left = a->rows > first ? a->rows - first : 0;
-    m->count = left < count ? left : count;
+    m->count = ikt_smaller(ikt_larger(a->rows - first, 0), count);
     const int64_t from = m->count > 0 ? first : 0;
-    ikt_status st = ikt_alloc(ctx, &a->y, q * count, sizeof *a->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->y, q * m->count, sizeof *m->y, "reference");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &a->displacement, count, sizeof *a->displacement, "displacement");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &a->y, q * count, sizeof *a->y, "embedding"));
+    IKT_TRY(ikt_alloc_all(ctx, &m->y, q * m->count, sizeof *m->y, "reference"));
+    IKT_TRY(ikt_alloc_all(ctx, &a->displacement, count, sizeof *a->displacement, "displacement"));
     IKT_TRY(ikt_result_read_embedding(a->file, first, count, a->y));
     IKT_TRY(ikt_result_read_embedding(m->reference, from, m->count, m->y));
-    st = check_finite(ctx, request->run, first, count, q, a->y);
+    ikt_status st = check_finite(ctx, request->run, first, count, q, a->y);
     if (st == IKT_OK) st = check_finite(ctx, request->reference, first, m->count, q, m->y);
     return ikt_agree(ctx, st);
 }
@@ -72,15 +75,14 @@ enum { SUMS = IKT_PROCRUSTES_MOST + 1 }; /* of a class: its shift, the squares *
 /* COLLECTIVE. Sums over the rows of each class, and what they say. */
 static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_classes *classes,
                               ikt_aligned *a) {
-    ikt_exact_sum *sum = NULL;
-    int64_t *rows = NULL;
     const int64_t count = classes->count;
     const int q = a->motion.q;
-    ikt_status st = ikt_alloc(ctx, &sum, count * SUMS, sizeof *sum, "classes");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, count, sizeof *rows, "classes");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &a->class, count, sizeof *a->class, "classes");
-    st = ikt_agree(ctx, st);
-    for (int64_t i = 0; i < m->count && st == IKT_OK; i++) {
+    IKT_ARRAYS(held, ctx, "classes");
+    ikt_exact_sum *sum = ikt_claim(&held, count * SUMS, sizeof *sum);
+    int64_t *rows = ikt_claim(&held, count, sizeof *rows);
+    a->class = ikt_claim_kept(&held, count, sizeof *a->class);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < m->count; i++) {
         const int64_t k = ikt_classes_number(classes, a->labels[i]);
         for (int c = 0; c < q; c++)
             ikt_exact_sum_add(&sum[k * SUMS + c],
@@ -88,27 +90,23 @@ static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_clas
         ikt_exact_sum_add(&sum[k * SUMS + SUMS - 1], a->displacement[i] * a->displacement[i]);
         rows[k]++;
     }
-    if (st == IKT_OK) {
-        ikt_exact_sum_reduce(ctx, sum, count * SUMS);
-        ikt_sum_i64(ctx, rows, count);
-        for (int64_t k = 0; k < count; k++) {
-            const ikt_exact_sum *of = sum + k * SUMS;
-            double square = 0;
-            for (int c = 0; c < q; c++) {
-                const double mean = ikt_exact_sum_value(&of[c]) / (double)rows[k];
-                square += mean * mean;
-            }
-            const double spread = ikt_exact_sum_value(&of[SUMS - 1]) / (double)rows[k];
-            a->class[k] = (ikt_align_class){.label = classes->label[k],
-                                            .rows = rows[k],
-                                            .shift = sqrt(square) / a->motion.size,
-                                            .rms = sqrt(spread) / a->motion.size};
+    ikt_exact_sum_reduce(ctx, sum, count * SUMS);
+    ikt_sum_i64(ctx, rows, count);
+    for (int64_t k = 0; k < count; k++) {
+        const ikt_exact_sum *of = sum + k * SUMS;
+        double square = 0;
+        for (int c = 0; c < q; c++) {
+            const double mean = ikt_exact_sum_value(&of[c]) / (double)rows[k];
+            square += mean * mean;
         }
-        a->classes = count;
+        const double spread = ikt_exact_sum_value(&of[SUMS - 1]) / (double)rows[k];
+        a->class[k] = (ikt_align_class){.label = classes->label[k],
+                                        .rows = rows[k],
+                                        .shift = sqrt(square) / a->motion.size,
+                                        .rms = sqrt(spread) / a->motion.size};
     }
-    ikt_free(&sum);
-    ikt_free(&rows);
-    return st;
+    a->classes = count;
+    return IKT_OK;
 }
 
 static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
@@ -116,7 +114,7 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
     const int q = ikt_result_dimensions(a->file);
     const size_t row_bytes = (size_t)q * sizeof *a->y;
     ikt_exact_sum squares = {{0}, 0, 0};
-    ikt_classes classes;
+    ikt_classes classes IKT_AT_END(ikt_classes_destroy) = {0};
     bool has_labels = false;
     IKT_TRY(read_places(ctx, request, a, m));
     a->run_hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
@@ -137,42 +135,30 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
     }
     ikt_exact_sum_reduce(ctx, &squares, 1);
     a->residual = sqrt(ikt_exact_sum_value(&squares) / (double)a->rows) / a->motion.size;
-    ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels"));
     IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,
                                    a->labels, &has_labels));
     if (!has_labels) ikt_free(&a->labels);
     if (ikt_max_one(ctx, a->labels != NULL) == 0) return IKT_OK;
     IKT_TRY(ikt_classes_find(ctx, a->labels, m->count, &classes));
-    if (classes.count <= IKT_ALIGN_CLASSES) st = sum_classes(ctx, m, &classes, a);
-    ikt_classes_destroy(&classes);
-    return st;
+    return classes.count <= IKT_ALIGN_CLASSES ? sum_classes(ctx, m, &classes, a) : IKT_OK;
 }
 
 ikt_status ikt_align_run(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *out) {
-    matched m = {.reference = NULL};
+    matched m IKT_AT_END(matched_free) = {.reference = NULL};
     *out = (ikt_aligned){.file = NULL};
     IKT_TRY(ikt_result_open(ctx, request->run, &out->file));
     IKT_TRY(ikt_result_open(ctx, request->reference, &m.reference));
-    ikt_status st = check_files(ctx, request, out, m.reference);
-    if (st == IKT_OK) {
-        const int64_t n = ikt_result_rows(out->file);
-        out->distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
-        out->rows = request->rows > 0 ? request->rows : n;
-        st = align(ctx, request, out, &m);
-    }
-    ikt_free(&m.y);
-    ikt_result_close(&m.reference);
-    return st;
+    IKT_TRY(check_files(ctx, request, out, m.reference));
+    const int64_t n = ikt_result_rows(out->file);
+    out->distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    out->rows = request->rows > 0 ? request->rows : n;
+    return align(ctx, request, out, &m);
 }
 
 void ikt_aligned_destroy(ikt_aligned *a) {
     ikt_result_close(&a->file);
-    ikt_free(&a->y);
-    ikt_free(&a->displacement);
-    ikt_free(&a->labels);
-    ikt_free(&a->class);
-    ikt_free(&a->facts);
+    ikt_free_all(&a->y, &a->displacement, &a->labels, &a->class, &a->facts);
 }
 
 /* --- the file of an aligned embedding --------------------------------------------------------- */
@@ -209,36 +195,30 @@ static void describe(const ikt_align_request *request, const ikt_aligned *a, ikt
 ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
                            const char *path, bool overwrite) {
     const ikt_result_column column = {"displacement", IKT_COLUMN_DOUBLE, a->displacement};
-    char *configuration = NULL, *names = NULL;
-    int64_t *marked = NULL, n_marked = 0;
-    ikt_status st = ikt_alloc_all(ctx, &a->facts, 1, sizeof *a->facts, "provenance");
+    char *configuration IKT_AT_END(ikt_free) = NULL, *names IKT_AT_END(ikt_free) = NULL;
+    int64_t *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
+    IKT_TRY(ikt_alloc_all(ctx, &a->facts, 1, sizeof *a->facts, "provenance"));
     ikt_notes *n = a->facts;
-    if (st == IKT_OK) st = ikt_result_configuration(a->file, &configuration);
-    if (st == IKT_OK) st = ikt_result_read_text(a->file, "label_names", &names);
-    if (st == IKT_OK) st = ikt_result_read_marked(a->file, &marked, &n_marked);
-    if (st == IKT_OK) st = ikt_result_notes(a->file, repeat_note, n);
-    if (st == IKT_OK) {
-        describe(request, a, n);
-        ikt_notes_share(ctx, n);
-        const ikt_result result = {.rows = a->distribution,
-                                   .q = a->motion.q,
-                                   .embedding = a->y,
-                                   .labels = a->labels,
-                                   .label_names = names,
-                                   .marked = marked,
-                                   .n_marked = n_marked,
-                                   .value_name = "kl",
-                                   .configuration = configuration ? configuration : "",
-                                   .facts = n->fact,
-                                   .n_facts = n->n_facts,
-                                   .circumstances = n->circumstance,
-                                   .n_circumstances = n->n_circumstances,
-                                   .columns = &column,
-                                   .n_columns = 1};
-        st = ikt_result_write(ctx, path, overwrite, &result);
-    }
-    ikt_free(&configuration);
-    ikt_free(&names);
-    ikt_free(&marked);
-    return st;
+    IKT_TRY(ikt_result_configuration(a->file, &configuration));
+    IKT_TRY(ikt_result_read_text(a->file, "label_names", &names));
+    IKT_TRY(ikt_result_read_marked(a->file, &marked, &n_marked));
+    IKT_TRY(ikt_result_notes(a->file, repeat_note, n));
+    describe(request, a, n);
+    ikt_notes_share(ctx, n);
+    const ikt_result result = {.rows = a->distribution,
+                               .q = a->motion.q,
+                               .embedding = a->y,
+                               .labels = a->labels,
+                               .label_names = names,
+                               .marked = marked,
+                               .n_marked = n_marked,
+                               .value_name = "kl",
+                               .configuration = configuration ? configuration : "",
+                               .facts = n->fact,
+                               .n_facts = n->n_facts,
+                               .circumstances = n->circumstance,
+                               .n_circumstances = n->n_circumstances,
+                               .columns = &column,
+                               .n_columns = 1};
+    return ikt_result_write(ctx, path, overwrite, &result);
 }

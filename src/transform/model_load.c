@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "dist/shuffle.h"
 
 static const char purpose[] = "model";
@@ -14,18 +14,16 @@ static const char purpose[] = "model";
 
 static ikt_status read_settings(ikt_context *ctx, ikt_loaded_model *m) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL, *hash = NULL;
+    char *text IKT_AT_END(ikt_free) = NULL, *hash IKT_AT_END(ikt_free) = NULL;
     ikt_settings_parts(&m->settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     IKT_TRY(ikt_model_file_note(m->file, "configuration", &text));
-    ikt_status st = ikt_model_file_note(m->file, "model_hash", &hash);
-    if (st == IKT_OK && text)
-        st = ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS,
-                                   "the configuration stored in the model", text);
-    if (st == IKT_OK && hash) snprintf(m->hash, sizeof m->hash, "%s", hash);
-    ikt_free(&text);
-    ikt_free(&hash);
-    return st;
+    IKT_TRY(ikt_model_file_note(m->file, "model_hash", &hash));
+    if (text)
+        IKT_TRY(ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS,
+                                      "the configuration stored in the model", text));
+    if (hash) snprintf(m->hash, sizeof m->hash, "%s", hash);
+    return IKT_OK;
 }
 
 static ikt_status read_doubles(const ikt_loaded_model *m, ikt_model_part part, int64_t rows,
@@ -40,7 +38,6 @@ static ikt_status read_doubles(const ikt_loaded_model *m, ikt_model_part part, i
 
 static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t d = m->shape.d, k = m->shape.columns;
-    double *mean = NULL;
     m->normaliser =
         (ikt_normaliser){.mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE,
                          .metric = (ikt_metric_kind)m->shape.metric,
@@ -53,68 +50,62 @@ static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
         IKT_TRY(read_doubles(m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));
     }
     if (m->shape.has_fill) {
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->fill, d, sizeof *m->fill, purpose)));
+        IKT_TRY(ikt_alloc_all(ctx, &m->fill, d, sizeof *m->fill, purpose));
         IKT_TRY(read_doubles(m, IKT_MODEL_FILL, d, 1, m->fill));
     }
     if (!m->shape.is_reduced) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mean, (1 + k) * d, sizeof *mean, purpose));
-    if (st == IKT_OK) st = read_doubles(m, IKT_MODEL_MEAN, d, 1, mean);
-    if (st == IKT_OK) st = read_doubles(m, IKT_MODEL_COMPONENTS, k, d, mean + d);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_pca_restore(ctx, d, k, mean, mean + d, &m->pca));
-    ikt_free(&mean);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    double *mean = ikt_claim(&held, (1 + k) * d, sizeof *mean);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(read_doubles(m, IKT_MODEL_MEAN, d, 1, mean));
+    IKT_TRY(read_doubles(m, IKT_MODEL_COMPONENTS, k, d, mean + d));
+    return ikt_agree(ctx, ikt_pca_restore(ctx, d, k, mean, mean + d, &m->pca));
 }
 
 /* A model whose rows are the numbers of centres; they must be such and ascend. */
 static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     const ikt_model_shape *s = &m->shape;
-    ikt_status st = ikt_alloc(ctx, &m->model, 1, sizeof *m->model, purpose);
-    if (st == IKT_OK) {
-        *m->model = (ikt_model){.spec = {.seed = (uint64_t)m->settings.run.seed,
-                                         .n = s->centres,
-                                         .psi = s->psi,
-                                         .t = s->t},
-                                .psi = s->psi,
-                                .t = s->t};
-        st = ikt_alloc(ctx, &m->model->given, s->t * s->psi, sizeof *m->model->given, purpose);
+    IKT_TRY(ikt_alloc_all(ctx, &m->model, 1, sizeof *m->model, purpose));
+    *m->model = (ikt_model){
+        .spec = {.seed = (uint64_t)m->settings.run.seed, .n = s->centres, .psi = s->psi, .t = s->t},
+        .psi = s->psi,
+        .t = s->t};
+    int32_t **given = &m->model->given;
+    IKT_TRY(ikt_alloc_all(ctx, given, s->t * s->psi, sizeof **given, purpose));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, *given, 0));
+    for (int64_t e = 0; e < s->t * s->psi; e++) {
+        const int32_t number = (*given)[e];
+        const bool ascends = e % s->psi == 0 || number > (*given)[e - 1];
+        if (number < 0 || number >= s->centres || !ascends)
+            return ikt_model_file_damaged(m->file,
+                                          "/partitionings holds numbers that are no centres");
     }
-    st = ikt_agree(ctx, st);
-    const int32_t *number = st == IKT_OK ? m->model->given : NULL;
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, m->model->given, 0);
-    for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++) {
-        const bool ascends = e % s->psi == 0 || number[e] > number[e - 1];
-        if (number[e] < 0 || number[e] >= s->centres || !ascends)
-            st =
-                ikt_model_file_damaged(m->file, "/partitionings holds numbers that are no centres");
-    }
-    return st;
+    return IKT_OK;
 }
 
 /* Numbers of the old rows, q each: each rank reads its share, and all get all. */
 static ikt_status share_part(ikt_context *ctx, const ikt_loaded_model *m, ikt_model_part part,
                              int64_t q, float **out) {
     const ikt_rows rows = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
-    float *own = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding"));
-    if (st == IKT_OK) st = ikt_model_file_read(m->file, part, rows.first, rows.count, own, 0);
-    if (st == IKT_OK)
-        st = ikt_share_rows(ctx, &rows, own, (size_t)q * sizeof *own, "embedding", out);
-    ikt_free(&own);
-    return st;
+    IKT_ARRAYS(held, ctx, "embedding");
+    float *own = ikt_claim(&held, rows.count * q, sizeof *own);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_model_file_read(m->file, part, rows.first, rows.count, own, 0));
+    return ikt_share_rows(ctx, &rows, own, (size_t)q * sizeof *own, "embedding", out);
 }
 
 static ikt_status read_old(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t n = m->shape.n, q = m->shape.q;
-    ikt_status st = share_part(ctx, m, IKT_MODEL_EMBEDDING, q, &m->y);
-    for (int64_t e = 0; st == IKT_OK && e < n * q; e++)
-        if (!isfinite(m->y[e])) st = ikt_model_file_damaged(m->file, "its embedding is not finite");
-    if (st != IKT_OK || !m->shape.has_rows || m->shape.placing != IKT_PLACING_TRIPLETS) return st;
-    st = share_part(ctx, m, IKT_MODEL_SCALES, 1, &m->scale);
-    for (int64_t e = 0; st == IKT_OK && e < n; e++)
+    IKT_TRY(share_part(ctx, m, IKT_MODEL_EMBEDDING, q, &m->y));
+    for (int64_t e = 0; e < n * q; e++)
+        if (!isfinite(m->y[e]))
+            return ikt_model_file_damaged(m->file, "its embedding is not finite");
+    if (!m->shape.has_rows || m->shape.placing != IKT_PLACING_TRIPLETS) return IKT_OK;
+    IKT_TRY(share_part(ctx, m, IKT_MODEL_SCALES, 1, &m->scale));
+    for (int64_t e = 0; e < n; e++)
         if (!isfinite(m->scale[e]) || !(m->scale[e] > 0))
-            st = ikt_model_file_damaged(m->file, "/scales holds a number that is no distance");
-    return st;
+            return ikt_model_file_damaged(m->file, "/scales holds a number that is no distance");
+    return IKT_OK;
 }
 
 /* What the settings of the run say must be what the shape says: places follow from both. */
@@ -141,15 +132,19 @@ static ikt_status check_placing(const ikt_loaded_model *m) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+static ikt_status load_parts(ikt_context *ctx, ikt_loaded_model *m) {
+    IKT_TRY(read_settings(ctx, m));
+    IKT_TRY(read_preprocessing(ctx, m));
+    IKT_TRY(check_placing(m));
+    if (ikt_model_has_cells(&m->shape)) IKT_TRY(read_model(ctx, m));
+    return read_old(ctx, m);
+}
+
 ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *out) {
     memset(out, 0, sizeof *out);
     IKT_TRY(ikt_model_file_open(ctx, path, &out->file));
     out->shape = *ikt_model_file_shape(out->file);
-    ikt_status st = read_settings(ctx, out);
-    if (st == IKT_OK) st = read_preprocessing(ctx, out);
-    if (st == IKT_OK) st = check_placing(out);
-    if (st == IKT_OK && ikt_model_has_cells(&out->shape)) st = read_model(ctx, out);
-    if (st == IKT_OK) st = read_old(ctx, out);
+    const ikt_status st = load_parts(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
     return st;
 }
@@ -157,11 +152,9 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
 void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_model_file_close(&loaded->file);
     ikt_normaliser_free(&loaded->normaliser);
-    ikt_free(&loaded->fill);
     ikt_pca_destroy(&loaded->pca);
     ikt_model_destroy(&loaded->model);
-    ikt_free(&loaded->scale);
-    ikt_free(&loaded->y);
+    ikt_free_all(&loaded->fill, &loaded->scale, &loaded->y);
 }
 
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_source *source,
@@ -174,8 +167,8 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
          .metric = is_manhattan ? IKT_METRIC_MANHATTAN : IKT_METRIC_EUCLIDEAN,
          .d = m->shape.columns},
         NULL};
-    ikt_source *centre_rows = NULL;
-    ikt_dataset *centres = NULL;
+    ikt_source *centre_rows IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *centres IKT_AT_END(ikt_dataset_destroy) = NULL;
     *out = NULL;
     if (m->shape.is_of_similarities && ikt_source_columns(source) != m->shape.d)
         return ikt_fail(ctx, IKT_ERR_DATA,
@@ -193,17 +186,12 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
             ikt_source_name(source), (long long)ikt_source_columns(source),
             ikt_model_file_path(m->file), (long long)m->shape.d);
     if (!ikt_model_has_cells(&m->shape)) return ikt_dataset_create_mapped(ctx, source, &map, out);
-    ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
-    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
-    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);
-    if (st == IKT_OK) {
-        ikt_dataset_take_model(*out, &centre_rows, &centres);
-        if (!ikt_dataset_is_sparse(*out))
-            m->model->spec.candidates = ikt_isolation_candidates(
-                &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
-    } else {
-        ikt_dataset_destroy(&centres);
-    }
-    ikt_source_close(&centre_rows);
-    return st;
+    IKT_TRY(ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows));
+    IKT_TRY(ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres));
+    IKT_TRY(ikt_dataset_create_mapped(ctx, source, &map, out));
+    ikt_dataset_take_model(*out, &centre_rows, &centres);
+    if (!ikt_dataset_is_sparse(*out))
+        m->model->spec.candidates = ikt_isolation_candidates(
+            &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
+    return IKT_OK;
 }

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "affinity/affinity.h"
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/value.h"
 #include "data/missing.h"
 #include "dist/shuffle.h"
-#include "evaluate/accuracy.h"
+#include "evaluate/measure.h"
 #include "evaluate/tree.h"
 #include "objective/out_of_sample.h"
 #include "pipeline/notes.h"
@@ -30,8 +31,7 @@ enum { AUTO_NEIGHBOURS = 30, LABEL_NEIGHBOURS = 10 };
 static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *request,
                               ikt_source *source, ikt_transformed *done) {
     bool present = false;
-    ikt_status st = ikt_alloc(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels"));
     IKT_TRY(ikt_source_read_labels(source, done->labels_name, done->rows.first, done->rows.count,
                                    done->labels, &present));
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
@@ -42,32 +42,26 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
 
 /* --- the arrows ------------------------------------------------------------------------------- */
 
-/* LOCAL, but for the sums. Lists to places. */
+/* LOCAL. Lists to places. */
 static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t trials,
                         ikt_transformed *done) {
     const ikt_loaded_model *m = &done->loaded;
     const int64_t count = done->rows.count;
     const ikt_kernel kernel = ikt_kernel_of_degrees(m->settings.layout.degrees_of_freedom);
-    ikt_field *field = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field);
-    ikt_stage_end(ctx, IKT_STAGE_FFT);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &done->y, count * m->shape.q, sizeof *done->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &done->nearest, count, sizeof(int64_t), "embedding");
-    if (st == IKT_OK) {
-        const ikt_placed old = {field, m->y, (int)m->shape.q, kernel};
-        st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
-                                     &done->unsettled);
-    }
-    ikt_field_destroy(&field);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+    ikt_field *field IKT_AT_END(ikt_field_destroy) = NULL;
+    IKT_TRY_STAGE(ctx, IKT_STAGE_FFT,
+                  ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, kernel, false, &field));
+    IKT_ARRAYS(held, ctx, "embedding");
+    done->y = ikt_claim_kept(&held, count * m->shape.q, sizeof *done->y);
+    done->divergence = ikt_claim_kept(&held, count, sizeof *done->divergence);
+    done->nearest = ikt_claim_kept(&held, count, sizeof *done->nearest);
+    IKT_TRY(held.status);
+    const ikt_placed old = {field, m->y, (int)m->shape.q, kernel};
+    IKT_TRY(ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
+                                    &done->unsettled));
+    for (int64_t i = 0; i < count; i++)
         done->nearest[i] = new->lists.row[i * done->k];
-    st = ikt_agree(ctx, st);
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st;
+    return IKT_OK;
 }
 
 /* Neighbours of a row as the request says, or as the rows of the model had them. */
@@ -88,7 +82,7 @@ static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_reques
                         request->model, ikt_layout_objective(&settings->layout)->name);
     }
     done->k = request->neighbours;
-    if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
+    if (done->k == IKT_AUTO_INT) done->k = ikt_smaller(usual, s->n);
     if (done->k <= s->n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
                     (long long)done->k, request->model, (long long)s->n);
@@ -127,18 +121,17 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
 /* COLLECTIVE. Lists to places by the rows' own divergences. */
 static ikt_status place_by_divergence(ikt_context *ctx, ikt_dataset *data, int64_t trials,
                                       ikt_transformed *done) {
-    ikt_new_lists new = {0};
+    ikt_new_lists new IKT_AT_END(ikt_new_lists_destroy) = {.similarity = NULL};
     const ikt_loaded_model *m = &done->loaded;
     IKT_TRY(m->shape.placing == IKT_PLACING_CLASSES
                 ? ikt_new_class_lists_find(ctx, m, data, &done->rows, done->k, &new)
                 : ikt_new_lists_find(ctx, m, data, &done->rows, done->k, NULL, &new));
     done->zero_similarity = new.zero_similarity;
     done->cells = new.cells;
-    ikt_status st = place(ctx, &new, trials, done);
     done->similarity = new.similarity;
     new.similarity = NULL;
-    ikt_new_lists_destroy(&new);
-    return st;
+    IKT_STAGE_HERE(ctx, IKT_STAGE_LAYOUT);
+    return ikt_agree(ctx, place(ctx, &new, trials, done));
 }
 
 static ikt_status transform(ikt_context *ctx, const ikt_transform_request *request,
@@ -194,62 +187,54 @@ static void choose_names(const ikt_transform_request *request, ikt_transformed *
              request->labels[0] ? request->labels : labels);
 }
 
+/* COLLECTIVE. From the model that was loaded and the files of the request. */
+static ikt_status open_and_transform(ikt_context *ctx, const ikt_transform_request *request,
+                                     ikt_transformed *done) {
+    ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
+    choose_names(request, done);
+    if (!request->given)
+        IKT_TRY(ikt_input_open_like(ctx, &done->loaded.settings.input, request->input,
+                                    done->dataset, &opened));
+    IKT_TRY(look_past_missing(ctx, &done->loaded, request->given, &opened));
+    ikt_source *source = opened ? opened : request->given;
+    IKT_TRY(ikt_loaded_model_dataset(ctx, &done->loaded, source, &data));
+    strncat(done->input_name, ikt_source_name(source), sizeof done->input_name - 1);
+    done->d = ikt_source_columns(source);
+    done->type = ikt_type_name(ikt_source_type(source));
+    done->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", done->rows.n),
+                                       IKT_LOG_INT("columns", done->d),
+                                       IKT_LOG_INT("model_rows", done->loaded.shape.n),
+                                       {0}},
+                    "reading %s (%lld rows x %lld columns, %s) and %s (%lld rows)%s%s",
+                    done->input_name, (long long)done->rows.n, (long long)done->d, done->type,
+                    request->model, (long long)done->loaded.shape.n,
+                    request->writes ? ", will write " : "", request->writes ? request->writes : "");
+    return transform(ctx, request, source, data, done);
+}
+
 ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *request,
                              ikt_transformed *out) {
-    ikt_source *opened = NULL;
-    ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
     out->accuracy = -1;
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     ikt_status st = ikt_model_load(ctx, request->model, &out->loaded);
     ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK) choose_names(request, out);
-    if (st == IKT_OK && !request->given)
-        st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, out->dataset,
-                                 &opened);
-    if (st == IKT_OK) st = look_past_missing(ctx, &out->loaded, request->given, &opened);
-    ikt_source *source = opened ? opened : request->given;
-    if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
-    if (st == IKT_OK) {
-        strncat(out->input_name, ikt_source_name(source), sizeof out->input_name - 1);
-        out->d = ikt_source_columns(source);
-        out->type = ikt_type_name(ikt_source_type(source));
-        out->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("rows", out->rows.n),
-                                           IKT_LOG_INT("columns", out->d),
-                                           IKT_LOG_INT("model_rows", out->loaded.shape.n),
-                                           {0}},
-                        "reading %s (%lld rows x %lld columns, %s) and %s (%lld rows)%s%s",
-                        out->input_name, (long long)out->rows.n, (long long)out->d, out->type,
-                        request->model, (long long)out->loaded.shape.n,
-                        request->writes ? ", will write " : "",
-                        request->writes ? request->writes : "");
-        st = transform(ctx, request, source, data, out);
-    }
-    ikt_dataset_destroy(&data);
-    ikt_source_close(&opened);
+    if (st == IKT_OK) st = open_and_transform(ctx, request, out);
     if (st != IKT_OK) ikt_transformed_destroy(out);
     return st;
 }
 
 void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_loaded_model_destroy(&done->loaded);
-    ikt_free(&done->y);
-    ikt_free(&done->divergence);
-    ikt_free(&done->similarity);
-    ikt_free(&done->nearest);
-    ikt_free(&done->labels);
-    ikt_free(&done->label_names);
-    ikt_free(&done->facts);
+    ikt_free_all(&done->y, &done->divergence, &done->similarity, &done->nearest, &done->labels,
+                 &done->label_names, &done->facts);
 }
 
 bool ikt_transform_projects(const ikt_loaded_model *loaded) {
     return loaded->shape.placing == IKT_PLACING_PROJECTION;
-}
-
-const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
-    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
@@ -257,23 +242,21 @@ const char *ikt_transform_value_name(const ikt_loaded_model *loaded) {
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
     const ikt_loaded_model *m = &done->loaded;
     const ikt_rows old = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
-    int64_t *own = NULL, *labels = NULL;
-    ikt_tree tree = {0};
+    int64_t *labels IKT_AT_END(ikt_free) = NULL, right = 0;
+    ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {0};
     *accuracy = -1;
     bool has_labels = m->shape.has_labels && ikt_max_one(ctx, done->labels != NULL) > 0;
     if (!has_labels || m->shape.n < 2) return IKT_OK;
-    ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, old.count, sizeof *own, "measures"));
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_LABELS, old.first, old.count, own, 0);
-    if (st == IKT_OK) st = ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &labels);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree));
-    const int64_t count = st == IKT_OK ? done->rows.count : 0;
-    const int64_t k = LABEL_NEIGHBOURS < tree.n - 1 ? LABEL_NEIGHBOURS : tree.n - 1;
-    int64_t right = 0;
+    IKT_STAGE_HERE(ctx, IKT_STAGE_MEASURES);
+    IKT_ARRAYS(held, ctx, "measures");
+    int64_t *own = ikt_claim(&held, old.count, sizeof *own);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LABELS, old.first, old.count, own, 0));
+    IKT_TRY(ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &labels));
+    IKT_TRY(ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree)));
+    const int64_t k = ikt_smaller(LABEL_NEIGHBOURS, tree.n - 1);
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < done->rows.count; i++) {
         float score[LABEL_NEIGHBOURS];
         uint32_t nearest[LABEL_NEIGHBOURS];
         int64_t votes[LABEL_NEIGHBOURS];
@@ -282,15 +265,16 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
             votes[e] = labels[nearest[e]];
         right += ikt_votes_majority(votes, k) == done->labels[i];
     }
-    if (st == IKT_OK) *accuracy = (double)ikt_sum_one(ctx, right) / (double)done->rows.n;
-    ikt_tree_destroy(&tree);
-    ikt_free(&own);
-    ikt_free(&labels);
-    ikt_stage_end(ctx, IKT_STAGE_MEASURES);
-    return st;
+    *accuracy = (double)ikt_sum_one(ctx, right) / (double)done->rows.n;
+    return IKT_OK;
 }
 
 /* --- file and picture ------------------------------------------------------------------------- */
+
+/* What `divergence` is of the rows of that model. */
+static const char *value_name(const ikt_loaded_model *loaded) {
+    return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
+}
 
 /* Words of a command as a shell takes them. */
 static void add_word(ikt_text *text, const char *word) {
@@ -338,25 +322,19 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
         ikt_note_int(n, "neighbours", done->k);
         ikt_note_int(n, "iterations", request->trials);
         ikt_note_int(n, "rows_without_similarity", done->zero_similarity);
-        snprintf(mean, sizeof mean, "mean_%s", ikt_transform_value_name(&done->loaded));
+        snprintf(mean, sizeof mean, "mean_%s", value_name(&done->loaded));
         ikt_note_reals(n, mean, &done->mean_divergence, 1);
     }
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
 
-ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
-                               ikt_transformed *done, const char *path, bool overwrite) {
-    const char *value = ikt_transform_value_name(&done->loaded);
-    const ikt_result_column columns[] = {{"similarity", IKT_COLUMN_FLOAT, done->similarity},
-                                         {"nearest", IKT_COLUMN_INT64, done->nearest},
-                                         {value, IKT_COLUMN_DOUBLE, done->divergence}};
-    const bool projects = ikt_transform_projects(&done->loaded);
-    const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
-    ikt_settings settings = done->loaded.settings; /* of the run that made the model */
-    ikt_input_settings *input = &settings.input;   /* the new one */
+/* LOCAL. The settings of the run that made the model, with the new input. */
+static ikt_status print_configuration(ikt_context *ctx, const ikt_transform_request *request,
+                                      const ikt_transformed *done, char **text) {
+    ikt_settings settings = done->loaded.settings;
+    ikt_input_settings *input = &settings.input;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *configuration = NULL;
     snprintf(input->file, sizeof input->file, "%s", request->input);
     snprintf(input->dataset, sizeof input->dataset, "%s", done->dataset);
     snprintf(input->labels, sizeof input->labels, "%s", done->labels_name);
@@ -364,35 +342,40 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     input->similarities[0] = '\0'; /* which the new rows have with the support alone */
     settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
     ikt_settings_parts(&settings, parts);
-    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
-    ikt_status st = ikt_alloc(ctx, &done->facts, 1, sizeof *done->facts, "provenance");
+    return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
+}
+
+ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
+                               ikt_transformed *done, const char *path, bool overwrite) {
+    const ikt_result_column columns[] = {
+        {"similarity", IKT_COLUMN_FLOAT, done->similarity},
+        {"nearest", IKT_COLUMN_INT64, done->nearest},
+        {value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence}};
+    const int64_t placing = done->loaded.shape.placing;
+    char *configuration IKT_AT_END(ikt_free) = NULL;
+    IKT_STAGE_HERE(ctx, IKT_STAGE_WRITE);
+    IKT_TRY(ikt_alloc_all(ctx, &done->facts, 1, sizeof *done->facts, "provenance"));
     ikt_notes *n = done->facts;
-    if (st == IKT_OK) st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &configuration);
-    if (st == IKT_OK) {
-        describe(request, done, n);
-        st = add_command(ctx, request, done, n);
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_notes_share(ctx, n);
-        const ikt_result result = {.rows = done->rows,
-                                   .q = (int)done->loaded.shape.q,
-                                   .embedding = done->y,
-                                   .labels = done->labels,
-                                   .label_names = done->label_names,
-                                   .value_name = by_triplets || projects ? "cost" : "kl",
-                                   .configuration = configuration,
-                                   .facts = n->fact,
-                                   .n_facts = n->n_facts,
-                                   .circumstances = n->circumstance,
-                                   .n_circumstances = n->n_circumstances,
-                                   .columns = columns,
-                                   .n_columns = projects ? 2 : 3};
-        st = ikt_result_write(ctx, path, overwrite, &result);
-    }
-    ikt_free(&configuration);
-    ikt_stage_end(ctx, IKT_STAGE_WRITE);
-    return st;
+    describe(request, done, n);
+    IKT_TRY(ikt_agree(ctx, add_command(ctx, request, done, n)));
+    IKT_TRY(ikt_agree(ctx, print_configuration(ctx, request, done, &configuration)));
+    ikt_notes_share(ctx, n);
+    const ikt_result result = {
+        .rows = done->rows,
+        .q = (int)done->loaded.shape.q,
+        .embedding = done->y,
+        .labels = done->labels,
+        .label_names = done->label_names,
+        .value_name =
+            placing == IKT_PLACING_TRIPLETS || placing == IKT_PLACING_PROJECTION ? "cost" : "kl",
+        .configuration = configuration,
+        .facts = n->fact,
+        .n_facts = n->n_facts,
+        .circumstances = n->circumstance,
+        .n_circumstances = n->n_circumstances,
+        .columns = columns,
+        .n_columns = placing == IKT_PLACING_PROJECTION ? 2 : 3};
+    return ikt_result_write(ctx, path, overwrite, &result);
 }
 
 ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, const char *path,
@@ -401,7 +384,7 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, 
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
-    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
+    IKT_STAGE_HERE(ctx, IKT_STAGE_PICTURE);
     if (ikt_transform_projects(&done->loaded))
         snprintf(footer, sizeof footer, "new rows among the %lld of the model in grey",
                  (long long)old.n);
@@ -420,7 +403,5 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, 
                                     .class_names = done->label_names,
                                     .behind = done->loaded.y + done->loaded.shape.q * old.first,
                                     .n_behind = old.count};
-    ikt_status st = ikt_plot_embedding(ctx, &settings, &points, path);
-    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
-    return st;
+    return ikt_plot_embedding(ctx, &settings, &points, path);
 }

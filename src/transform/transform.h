@@ -91,9 +91,6 @@ void ikt_transformed_destroy(ikt_transformed *done);
 /* LOCAL, pure. Whether new rows are projected by their similarities, and not moved. */
 bool ikt_transform_projects(const ikt_loaded_model *loaded);
 
-/* LOCAL, pure. What `divergence` is of the rows of that model: "divergence", or "cost". */
-const char *ikt_transform_value_name(const ikt_loaded_model *loaded);
-
 /* COLLECTIVE. Share of new rows whose label is that of most of the 10 nearest old rows in the map
  * (ties to the smallest label); negative where old or new rows have none. Memory: 30 bytes an old
  * row. Errors: IKT_ERR_RESOURCE, those of reading. */

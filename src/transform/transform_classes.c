@@ -6,9 +6,10 @@
 #include "transform/transform.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "affinity/affinity.h"
-#include "base/comm.h"
+#include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -32,65 +33,52 @@ typedef struct {
     float *x;           /* [old.count * d], where plain distances count */
     ikt_fisher_own own; /* the new rows */
     const ikt_metric *metric;
+    ikt_arrays held; /* all arrays above */
 } class_rows;
 
 static void destroy(class_rows *c) {
     ikt_class_support_destroy(&c->support);
-    ikt_fisher_own_destroy(&c->own);
-    ikt_free(&c->self);
-    ikt_free(&c->packed);
-    ikt_free(&c->weight);
-    ikt_free(&c->root);
-    ikt_free(&c->x);
+    ikt_arrays_free(&c->held);
 }
 
 /* COLLECTIVE. The support, which every rank reads. */
 static ikt_status read_support(ikt_context *ctx, class_rows *c) {
     const ikt_loaded_model *m = c->loaded;
     const ikt_model_shape *s = &m->shape;
-    int64_t *row = NULL;
-    int32_t *of = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, s->support, sizeof *row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &of, s->support, sizeof *of, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c->self, s->support, sizeof *c->self, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT, 0, s->support, row, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_CLASS, 0, s->support, of, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_SELF, 0, s->support, c->self, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_CLASS_NUMBERS, 0, 2, c->numbers, 0);
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *row = ikt_claim(&held, s->support, sizeof *row);
+    int32_t *of = ikt_claim(&held, s->support, sizeof *of);
+    IKT_TRY(ikt_arrays_agree(&held));
+    c->self = ikt_claim(&c->held, s->support, sizeof *c->self);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_SUPPORT, 0, s->support, row, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_CLASS, 0, s->support, of, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_SUPPORT_SELF, 0, s->support, c->self, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_CLASS_NUMBERS, 0, 2, c->numbers, 0));
     bool is_good = isfinite(c->numbers[0]) && c->numbers[0] > 0 && isfinite(c->numbers[1]) &&
                    c->numbers[1] >= 0;
-    for (int64_t l = 0; st == IKT_OK && l < s->support; l++)
+    for (int64_t l = 0; l < s->support; l++)
         is_good = is_good && isfinite(c->self[l]) && of[l] >= 0 && of[l] < s->classes &&
                   row[l] >= 0 && row[l] < s->n && (l == 0 || row[l] > row[l - 1]);
-    if (st == IKT_OK && is_good)
-        st = ikt_agree(
-            ctx, ikt_class_support_make(ctx, row, of, s->support, (int)s->classes, &c->support));
-    if (st == IKT_OK && (!is_good || c->support.shape.lanes != s->lanes))
-        st = ikt_model_file_damaged(m->file, "/fisher holds what is no support of classes");
-    ikt_free(&row);
-    ikt_free(&of);
-    return st;
+    if (is_good)
+        IKT_TRY(ikt_agree(
+            ctx, ikt_class_support_make(ctx, row, of, s->support, (int)s->classes, &c->support)));
+    if (is_good && c->support.shape.lanes == s->lanes) return IKT_OK;
+    return ikt_model_file_damaged(m->file, "/fisher holds what is no support of classes");
 }
 
 /* COLLECTIVE. Rows of the support, where rows are compared themselves. */
 static ikt_status read_support_rows(ikt_context *ctx, class_rows *c) {
     const ikt_model_shape *s = &c->loaded->shape;
-    float *x = NULL;
     if (s->is_of_similarities) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &x, s->support * s->columns, sizeof *x, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &c->packed, ikt_packed_floats(s->support, s->columns),
-                       sizeof *c->packed, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(c->loaded->file, IKT_MODEL_SUPPORT_ROWS, 0, s->support, x, 0);
-    if (st == IKT_OK) ikt_pack_rows(x, s->support, s->columns, c->packed);
-    ikt_free(&x);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    float *x = ikt_claim(&held, s->support * s->columns, sizeof *x);
+    IKT_TRY(ikt_arrays_agree(&held));
+    c->packed = ikt_claim(&c->held, ikt_packed_floats(s->support, s->columns), sizeof *c->packed);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_TRY(ikt_model_file_read(c->loaded->file, IKT_MODEL_SUPPORT_ROWS, 0, s->support, x, 0));
+    ikt_pack_rows(x, s->support, s->columns, c->packed);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Log-weights of this rank's share of the old rows, and their roots. */
@@ -99,27 +87,25 @@ static ikt_status read_old(ikt_context *ctx, class_rows *c) {
     const ikt_class_lanes *shape = &c->support.shape;
     const ikt_segment_kernel *kernel = ikt_segment_kernel_for(ikt_cpu_isa());
     const int64_t count = c->old.count, d = m->shape.columns;
-    const bool has_x = m->shape.has_rows;
     bool is_good = true;
-    ikt_status st = ikt_alloc(ctx, &c->weight, count * shape->lanes, sizeof *c->weight, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c->root, count * shape->wide, sizeof *c->root, purpose);
-    if (st == IKT_OK && has_x) st = ikt_alloc(ctx, &c->x, count * d, sizeof *c->x, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_WEIGHTS, c->old.first, count, c->weight, 0);
-    if (st == IKT_OK && has_x)
-        st = ikt_model_file_read(m->file, IKT_MODEL_ROWS, c->old.first, count, c->x, 0);
-    for (int64_t e = 0; st == IKT_OK && e < count * shape->lanes; e++)
+    c->weight = ikt_claim(&c->held, count * shape->lanes, sizeof *c->weight);
+    c->root = ikt_claim(&c->held, count * shape->wide, sizeof *c->root);
+    if (m->shape.has_rows) c->x = ikt_claim(&c->held, count * d, sizeof *c->x);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_WEIGHTS, c->old.first, count, c->weight, 0));
+    if (c->x) IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_ROWS, c->old.first, count, c->x, 0));
+    for (int64_t e = 0; e < count * shape->lanes; e++)
         is_good = is_good && c->weight[e] <= 1;
-    if (st == IKT_OK && !is_good)
-        st = ikt_model_file_damaged(
-            m->file, "/fisher/weights holds numbers that are no logarithms of shares");
-    st = ikt_agree(ctx, st);
+    IKT_TRY(ikt_agree(
+        ctx, is_good
+                 ? IKT_OK
+                 : ikt_model_file_damaged(
+                       m->file, "/fisher/weights holds numbers that are no logarithms of shares")));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < (st == IKT_OK ? count : 0); i++)
+    for (int64_t i = 0; i < count; i++)
         kernel->roots(shape, c->weight + i * shape->lanes, c->weight + i * shape->lanes, 0,
                       c->root + i * shape->wide);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Log-weights of the new rows, some at a time. They have numbers behind those of the
@@ -130,44 +116,36 @@ static ikt_status weigh_new(ikt_context *ctx, ikt_dataset *data, const ikt_rows 
     const ikt_class_lanes *shape = &c->support.shape;
     const int64_t m = c->support.m, d = c->loaded->shape.columns, count = rows->count;
     const int64_t stride = ikt_packed_rows(m);
-    const bool has_x = c->x != NULL;
-    float *x = NULL, *squared = NULL, *k = NULL;
+    const int64_t compared = c->packed ? ROWS : 0; /* else similarities are given */
     c->own.count = count;
-    ikt_status st = ikt_alloc(ctx, &c->own.row, count, sizeof *c->own.row, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &c->own.weight, count * shape->lanes, sizeof(float), purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &c->own.root, count * shape->wide, sizeof(float), purpose);
-    if (st == IKT_OK && has_x) st = ikt_alloc(ctx, &c->own.x, count * d, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &x, ROWS * d, sizeof *x, purpose);
-    if (st == IKT_OK && c->packed) {
-        st = ikt_alloc(ctx, &squared, ROWS * stride, sizeof *squared, purpose);
-        if (st == IKT_OK) st = ikt_alloc(ctx, &k, ROWS * m, sizeof *k, purpose);
-    }
-    st = ikt_agree(ctx, st);
+    c->own.row = ikt_claim(&c->held, count, sizeof *c->own.row);
+    c->own.weight = ikt_claim(&c->held, count * shape->lanes, sizeof *c->own.weight);
+    c->own.root = ikt_claim(&c->held, count * shape->wide, sizeof *c->own.root);
+    if (c->x) c->own.x = ikt_claim(&c->held, count * d, sizeof *c->own.x);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_ARRAYS(held, ctx, purpose);
+    float *x = ikt_claim(&held, ROWS * d, sizeof *x);
+    float *squared = ikt_claim(&held, compared * stride, sizeof *squared);
+    float *k = ikt_claim(&held, compared * m, sizeof *k);
+    IKT_TRY(ikt_arrays_agree(&held));
     const ikt_row_range own = {rows->first, count};
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, count, ROWS) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    const int64_t steps = ikt_stream_steps(ctx, count, ROWS);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, ROWS, step);
         const int64_t from = at.first - own.first;
-        st = ikt_dataset_read(data, at.first, at.count, x);
-        if (st != IKT_OK) break;
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < (c->packed ? at.count : 0); i += TOGETHER)
+        for (int64_t i = 0; i < ikt_smaller(compared, at.count); i += TOGETHER)
             ikt_class_compare(c->metric, x + i * d, ikt_smaller(TOGETHER, at.count - i), c->packed,
                               m, d, squared + i * stride, k + i * m);
         for (int64_t i = 0; i < at.count; i++)
             c->own.row[from + i] = c->old.n + at.first + i;
-        for (int64_t e = 0; has_x && e < at.count * d; e++)
-            c->own.x[from * d + e] = x[e];
+        if (c->x) memcpy(c->own.x + from * d, x, (size_t)(at.count * d) * sizeof *x);
         ikt_class_weights(ctx, &c->support, c->numbers[0], c->packed ? k : x, c->self, NULL,
                           at.count, c->own.weight + from * shape->lanes,
                           c->own.root + from * shape->wide);
     }
-    ikt_free(&x);
-    ikt_free(&squared);
-    ikt_free(&k);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The nearest old rows of the new ones. */
@@ -193,28 +171,31 @@ static ikt_status search(ikt_context *ctx, const class_rows *c, ikt_neighbours *
     return IKT_OK;
 }
 
+/* COLLECTIVE. The lists, with distances for scores, and room for similarities. */
+static ikt_status find_lists(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
+                             const ikt_rows *rows, int64_t k, ikt_new_lists *out) {
+    class_rows c IKT_AT_END(destroy) = {
+        .loaded = loaded,
+        .old = ikt_rows_make(loaded->shape.n, ikt_size(ctx), ikt_rank(ctx)),
+        .metric = ikt_metric_of(data),
+        .held = ikt_arrays_of(ctx, purpose)};
+    IKT_STAGE_HERE(ctx, IKT_STAGE_NEIGHBOURS);
+    IKT_TRY(read_support(ctx, &c));
+    IKT_TRY(read_support_rows(ctx, &c));
+    IKT_TRY(read_old(ctx, &c));
+    IKT_TRY(weigh_new(ctx, data, rows, &c));
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists)));
+    IKT_TRY(ikt_alloc_all(ctx, &out->similarity, rows->count, sizeof(float), purpose));
+    return search(ctx, &c, &out->lists);
+}
+
 ikt_status ikt_new_class_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded,
                                     ikt_dataset *data, const ikt_rows *rows, int64_t k,
                                     ikt_new_lists *out) {
-    class_rows c = {.loaded = loaded,
-                    .old = ikt_rows_make(loaded->shape.n, ikt_size(ctx), ikt_rank(ctx)),
-                    .metric = ikt_metric_of(data)};
     *out = (ikt_new_lists){.similarity = NULL};
-    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = read_support(ctx, &c);
-    if (st == IKT_OK) st = read_support_rows(ctx, &c);
-    if (st == IKT_OK) st = read_old(ctx, &c);
-    if (st == IKT_OK) st = weigh_new(ctx, data, rows, &c);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &out->similarity, rows->count, sizeof(float), purpose));
-    if (st == IKT_OK) st = search(ctx, &c, &out->lists);
-    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
-    destroy(&c);
-    if (st != IKT_OK) {
-        ikt_new_lists_destroy(out);
-        return st;
-    }
+    const ikt_status st = find_lists(ctx, loaded, data, rows, k, out);
+    if (st != IKT_OK) ikt_new_lists_destroy(out);
+    IKT_TRY(st);
     for (int64_t i = 0; i < rows->count; i++)
         out->similarity[i] = expf(-out->lists.score[i * k]);
     ikt_gaussian_weights(ctx, &out->lists, loaded->settings.affinity.gaussian.perplexity,

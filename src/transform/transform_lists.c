@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "affinity/affinity.h"
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "isolation/codes.h"
@@ -24,18 +25,18 @@ typedef struct {
     ikt_context *ctx;
     const ikt_loaded_model *loaded;
     ikt_dataset *data;
-    ikt_draws draws;     /* for one thread */
-    uint64_t *occupied;  /* [t * psi bits] whether an old row falls into the cell */
-    int64_t *centre;     /* [centres] those with an occupied cell, ascending */
-    int64_t n_centres;   /* of them */
-    int64_t d;           /* columns of rows and centres */
-    int64_t block;       /* new rows read at a time */
-    int64_t centre_step; /* centres compared at a time */
-    float *rows;         /* [block * d] */
-    float *centres;      /* [centre_step * d] */
-    int32_t *which;      /* [block] the zero-similarity ones of the block */
-    double *least;       /* [block] least squared distance of each so far */
-    int64_t *nearest;    /* [block] and the centre */
+    const ikt_draws *draws; /* for one thread */
+    uint64_t *occupied;     /* [t * psi bits] whether an old row falls into the cell */
+    int64_t *centre;        /* [centres] those with an occupied cell, ascending */
+    int64_t n_centres;      /* of them */
+    int64_t d;              /* columns of rows and centres */
+    int64_t block;          /* new rows read at a time */
+    int64_t centre_step;    /* centres compared at a time */
+    float *rows;            /* [block * d] */
+    float *centres;         /* [centre_step * d] */
+    int32_t *which;         /* [block] the zero-similarity ones of the block */
+    double *least;          /* [block] least squared distance of each so far */
+    int64_t *nearest;       /* [block] and the centre */
 } job;
 
 /* Whether cell number `cell`, counted over all partitionings, is marked. */
@@ -43,37 +44,41 @@ static bool is_occupied(const job *j, int64_t cell) {
     return j->occupied[cell / 64] >> cell % 64 & 1;
 }
 
-/* COLLECTIVE. Each rank marks the cells of its share of the old rows; their codes are dense. */
+/* LOCAL. Marks the cells of some old rows, whose codes are dense. */
+static ikt_status mark_cells(const job *j, int64_t count, void *code) {
+    const ikt_model_shape *s = &j->loaded->shape;
+    const int width = ikt_model_code_bytes(s);
+    const ikt_codes read = {
+        .n_local = count, .t = s->t, .stride = s->t * width, .width = width, .code = code};
+    for (int64_t e = 0; e < count * s->t; e++) {
+        const int64_t cell = ikt_code_entry(&read, e / s->t, e % s->t);
+        const int64_t bit = e % s->t * s->psi + cell;
+        if (cell >= s->psi)
+            return ikt_fail(j->ctx, IKT_ERR_DATA, "%s is damaged: /codes holds a cell beyond psi",
+                            ikt_model_file_path(j->loaded->file));
+        j->occupied[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Each rank marks the cells of its share of the old rows. */
 static ikt_status find_occupied(const job *j) {
     const ikt_model_shape *s = &j->loaded->shape;
     const int width = ikt_model_code_bytes(s);
     const ikt_rows rows = ikt_rows_make(s->n, ikt_size(j->ctx), ikt_rank(j->ctx));
     const ikt_row_range own = {rows.first, rows.count};
     const int64_t block = BLOCK_BYTES / (s->t * width) + 1;
-    void *code = NULL;
-    ikt_status st =
-        ikt_agree(j->ctx, ikt_alloc(j->ctx, &code, block * s->t, (size_t)width, purpose));
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(j->ctx, own.count, block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    IKT_ARRAYS(held, j->ctx, purpose);
+    void *code = ikt_claim(&held, block * s->t, (size_t)width);
+    IKT_TRY(ikt_arrays_agree(&held));
+    const int64_t steps = ikt_stream_steps(j->ctx, own.count, block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_model_file_read(j->loaded->file, IKT_MODEL_CODES, at.first, at.count, code, 0);
-        if (st != IKT_OK) break;
-        const ikt_codes read = {
-            .n_local = at.count, .t = s->t, .stride = s->t * width, .width = width, .code = code};
-        for (int64_t e = 0; e < at.count * s->t && st == IKT_OK; e++) {
-            const int64_t cell = ikt_code_entry(&read, e / s->t, e % s->t);
-            const int64_t bit = e % s->t * s->psi + cell;
-            if (cell < s->psi)
-                j->occupied[bit / 64] |= UINT64_C(1) << bit % 64;
-            else
-                st = ikt_fail(j->ctx, IKT_ERR_DATA, "%s is damaged: /codes holds a cell beyond psi",
-                              ikt_model_file_path(j->loaded->file));
-        }
-        st = ikt_agree(j->ctx, st);
+        IKT_TRY(ikt_model_file_read(j->loaded->file, IKT_MODEL_CODES, at.first, at.count, code, 0));
+        IKT_TRY(ikt_agree(j->ctx, mark_cells(j, at.count, code)));
     }
-    ikt_free(&code);
-    if (st == IKT_OK) ikt_or_u64(j->ctx, j->occupied, s->t * s->psi / 64 + 1);
-    return st;
+    ikt_or_u64(j->ctx, j->occupied, s->t * s->psi / 64 + 1);
+    return IKT_OK;
 }
 
 /* Compares the zero-similarity rows of the block with a few centres. */
@@ -96,7 +101,7 @@ static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
 static void set_cells(const job *j, int64_t count, int64_t from, ikt_codes *codes) {
     const int64_t psi = j->loaded->shape.psi;
     for (int64_t p = 0; p < codes->t; p++) {
-        const int64_t *part = ikt_model_draw(j->loaded->model, &j->draws, 0, p);
+        const int64_t *part = ikt_model_draw(j->loaded->model, j->draws, 0, p);
         for (int64_t l = 0; l < count; l++) {
             const int64_t at = ikt_find_i64(part, psi, j->nearest[l]);
             if (at >= 0 && is_occupied(j, p * psi + at))
@@ -109,7 +114,7 @@ static void set_cells(const job *j, int64_t count, int64_t from, ikt_codes *code
 static void list_centres(job *j) {
     const ikt_model_shape *s = &j->loaded->shape;
     for (int64_t p = 0; p < s->t; p++) {
-        const int64_t *part = ikt_model_draw(j->loaded->model, &j->draws, 0, p);
+        const int64_t *part = ikt_model_draw(j->loaded->model, j->draws, 0, p);
         for (int64_t e = 0; e < s->psi; e++)
             if (is_occupied(j, p * s->psi + e)) j->centre[part[e]] = 1;
     }
@@ -130,7 +135,7 @@ static ikt_status adopt_block(const job *j, ikt_row_range at, int64_t from,
         j->nearest[l] = NONE;
     }
     for (int64_t c = 0; c < j->n_centres; c += j->centre_step) {
-        int64_t few = j->n_centres - c < j->centre_step ? j->n_centres - c : j->centre_step;
+        int64_t few = ikt_smaller(j->n_centres - c, j->centre_step);
         IKT_TRY(
             ikt_dataset_gather_floats(ikt_dataset_model(j->data), j->centre + c, few, j->centres));
         compare(j, count, c, few);
@@ -152,39 +157,33 @@ static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, 
     const ikt_row_range own = {rows->first, rows->count};
     const ikt_model_shape *s = &loaded->shape;
     const int64_t d = ikt_dataset_columns(data);
-    const int64_t few = BLOCK_BYTES / (d * (int64_t)sizeof(float)) + 1;
     job j = {.ctx = ctx,
              .loaded = loaded,
              .data = data,
              .d = d,
              .block = ikt_stream_rows(d, (int64_t)sizeof(float)),
-             .centre_step = few < s->centres ? few : s->centres};
-    ikt_status st = ikt_draws_create(ctx, loaded->model, 1, &j.draws);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &j.occupied, s->t * s->psi / 64 + 1, sizeof *j.occupied, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.centre, s->centres, sizeof *j.centre, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.rows, j.block * d, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.centres, j.centre_step * d, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.which, j.block, sizeof *j.which, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.least, j.block, sizeof *j.least, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &j.nearest, j.block, sizeof *j.nearest, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_occupied(&j);
-    if (st == IKT_OK) list_centres(&j);
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, j.block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+             .centre_step =
+                 ikt_smaller(BLOCK_BYTES / (d * (int64_t)sizeof(float)) + 1, s->centres)};
+    IKT_ARRAYS(held, ctx, purpose);
+    j.occupied = ikt_claim(&held, s->t * s->psi / 64 + 1, sizeof *j.occupied);
+    j.centre = ikt_claim(&held, s->centres, sizeof *j.centre);
+    j.rows = ikt_claim(&held, j.block * d, sizeof *j.rows);
+    j.centres = ikt_claim(&held, j.centre_step * d, sizeof *j.centres);
+    j.which = ikt_claim(&held, j.block, sizeof *j.which);
+    j.least = ikt_claim(&held, j.block, sizeof *j.least);
+    j.nearest = ikt_claim(&held, j.block, sizeof *j.nearest);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_draws draws IKT_AT_END(ikt_draws_destroy) = {.slot = NULL};
+    IKT_TRY(ikt_agree(ctx, ikt_draws_create(ctx, loaded->model, 1, &draws)));
+    j.draws = &draws;
+    IKT_TRY(find_occupied(&j));
+    list_centres(&j);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, j.block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, j.block, step);
-        st = adopt_block(&j, at, at.first - own.first, zero_similarity, codes);
+        IKT_TRY(adopt_block(&j, at, at.first - own.first, zero_similarity, codes));
     }
-    ikt_draws_destroy(&j.draws);
-    ikt_free(&j.occupied);
-    ikt_free(&j.centre);
-    ikt_free(&j.rows);
-    ikt_free(&j.centres);
-    ikt_free(&j.which);
-    ikt_free(&j.least);
-    ikt_free(&j.nearest);
-    return st;
+    return IKT_OK;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -206,10 +205,8 @@ ikt_status ikt_old_rows_search(ikt_context *ctx, const ikt_loaded_model *loaded,
     old_reader reader = {loaded->file, has_rows ? IKT_MODEL_ROWS : IKT_MODEL_CODES,
                          has_rows ? 0 : scorer->row_bytes};
     const ikt_row_stream old = {&reader, loaded->shape.n, (size_t)scorer->row_bytes, read_old};
-    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = ikt_neighbours_stream(ctx, scorer, &old, lists);
-    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
-    return st;
+    IKT_TRY_STAGE(ctx, IKT_STAGE_NEIGHBOURS, ikt_neighbours_stream(ctx, scorer, &old, lists));
+    return IKT_OK;
 }
 
 /* COLLECTIVE. The k most similar old rows of rows with these codes. */
@@ -219,75 +216,81 @@ static ikt_status search(ikt_context *ctx, const ikt_loaded_model *loaded, const
     return ikt_old_rows_search(ctx, loaded, &scorer, lists);
 }
 
-/* COLLECTIVE. Notes how similar the most similar old rows are. New cells for the rows that have
- * none, and lists by those: their codes are searched alone. */
+/* COLLECTIVE. New cells for the flagged rows, and lists by those: their codes are searched alone.
+ *   count   of them on this rank */
+static ikt_status search_by_centres(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                    ikt_dataset *data, const ikt_rows *rows, const bool *flag,
+                                    int64_t count, ikt_codes *codes, ikt_neighbours *all) {
+    const int64_t k = all->k, stride = codes->stride;
+    const ikt_rows part = {.ranks = 1, .n = count, .count = count};
+    ikt_neighbours lists IKT_AT_END(ikt_neighbours_destroy) = {.row = NULL};
+    ikt_codes some = *codes;
+    IKT_TRY(adopt_cells(ctx, loaded, data, rows, flag, codes));
+    IKT_ARRAYS(held, ctx, "codes");
+    some.n_local = count;
+    some.code = ikt_claim(&held, count, (size_t)stride);
+    if (held.status == IKT_OK) held.status = ikt_neighbours_create(ctx, &part, k, &lists);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0, at = 0; i < rows->count; i++)
+        if (flag[i])
+            memcpy((char *)some.code + at++ * stride, (const char *)codes->code + i * stride,
+                   (size_t)stride);
+    IKT_TRY(search(ctx, loaded, &some, &part, &lists));
+    for (int64_t i = 0, at = 0; i < rows->count; i++) {
+        if (!flag[i]) continue;
+        memcpy(all->row + i * k, lists.row + at * k, (size_t)k * sizeof *lists.row);
+        memcpy(all->score + i * k, lists.score + at * k, (size_t)k * sizeof *lists.score);
+        at++;
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Notes how similar the most similar old rows are; rows that are to none get cells of
+ * their nearest centres, and lists by those. */
 static ikt_status find_similarities(ikt_context *ctx, const ikt_loaded_model *loaded,
                                     ikt_dataset *data, const ikt_rows *rows, ikt_codes *codes,
                                     ikt_new_lists *out) {
-    const int64_t k = out->lists.k, t = codes->t, stride = codes->stride;
-    bool *flag = NULL; /* [rows->count] of the zero-similarity rows */
-    ikt_rows part = {.ranks = 1};
-    ikt_codes some = *codes;
-    ikt_neighbours lists = {0};
-    ikt_status st = ikt_alloc(ctx, &flag, rows->count, sizeof *flag, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->similarity, rows->count, sizeof *out->similarity, "neighbours");
-    st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++) {
+    const int64_t k = out->lists.k, t = codes->t;
+    int64_t count = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    bool *flag = ikt_claim(&held, rows->count, sizeof *flag); /* of the zero-similarity rows */
+    held.purpose = "neighbours";
+    out->similarity = ikt_claim_kept(&held, rows->count, sizeof *out->similarity);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < rows->count; i++) {
         out->similarity[i] = ((float)t - out->lists.score[i * k]) / (float)t;
         flag[i] = !(out->similarity[i] > 0);
-        part.count += flag[i];
+        count += flag[i];
     }
-    if (st == IKT_OK) out->zero_similarity = ikt_sum_one(ctx, part.count);
-    some.code = NULL;
-    some.n_local = part.n = part.count;
-    if (st == IKT_OK && out->zero_similarity > 0) {
-        st = adopt_cells(ctx, loaded, data, rows, flag, codes);
-        if (st == IKT_OK) {
-            st = ikt_alloc(ctx, &some.code, part.count, (size_t)stride, "codes");
-            if (st == IKT_OK) st = ikt_neighbours_create(ctx, &part, k, &lists);
-            st = ikt_agree(ctx, st);
-        }
-        for (int64_t i = 0, at = 0; st == IKT_OK && i < rows->count; i++)
-            if (flag[i])
-                memcpy((char *)some.code + at++ * stride, (const char *)codes->code + i * stride,
-                       (size_t)stride);
-        if (st == IKT_OK) st = search(ctx, loaded, &some, &part, &lists);
-        for (int64_t i = 0, at = 0; st == IKT_OK && i < rows->count; i++) {
-            if (!flag[i]) continue;
-            memcpy(out->lists.row + i * k, lists.row + at * k, (size_t)k * sizeof *lists.row);
-            memcpy(out->lists.score + i * k, lists.score + at * k, (size_t)k * sizeof *lists.score);
-            at++;
-        }
-    }
-    ikt_free(&flag);
-    ikt_codes_destroy(&some);
-    ikt_neighbours_destroy(&lists);
-    return st;
+    out->zero_similarity = ikt_sum_one(ctx, count);
+    if (out->zero_similarity == 0) return IKT_OK;
+    return search_by_centres(ctx, loaded, data, rows, flag, count, codes, &out->lists);
+}
+
+/* COLLECTIVE. Codes of the new rows and their lists, with scores. */
+static ikt_status find_lists(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
+                             const ikt_rows *rows, int64_t k, ikt_codes *codes,
+                             ikt_new_lists *out) {
+    IKT_TRY_STAGE(ctx, IKT_STAGE_CODES,
+                  ikt_codes_compute(ctx, data, rows, loaded->model, codes, NULL));
+    out->cells = codes->check;
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists)));
+    IKT_TRY(search(ctx, loaded, codes, rows, &out->lists));
+    return find_similarities(ctx, loaded, data, rows, codes, out);
 }
 
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
                               const ikt_rows *rows, int64_t k, ikt_codes *kept,
                               ikt_new_lists *out) {
-    ikt_codes codes = {0};
+    ikt_codes codes IKT_AT_END(ikt_codes_destroy) = {.code = NULL};
     *out = (ikt_new_lists){.similarity = NULL};
-    ikt_stage_begin(ctx, IKT_STAGE_CODES);
-    ikt_status st = ikt_codes_compute(ctx, data, rows, loaded->model, &codes, NULL);
-    ikt_stage_end(ctx, IKT_STAGE_CODES);
-    out->cells = codes.check;
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
-    if (st == IKT_OK) st = search(ctx, loaded, &codes, rows, &out->lists);
-    if (st == IKT_OK) st = find_similarities(ctx, loaded, data, rows, &codes, out);
-    if (st == IKT_OK && kept) {
-        *kept = codes;
-        return IKT_OK;
-    }
+    const ikt_status st = find_lists(ctx, loaded, data, rows, k, &codes, out);
+    if (st != IKT_OK) ikt_new_lists_destroy(out);
+    IKT_TRY(st);
+    if (kept) return ikt_give(kept, codes);
     ikt_codes_destroy(&codes);
-    if (st == IKT_OK)
-        ikt_isolation_weights(ctx, &out->lists, loaded->shape.t, out->lists.score);
-    else
-        ikt_new_lists_destroy(out);
-    return st;
+    ikt_isolation_weights(ctx, &out->lists, loaded->shape.t, out->lists.score);
+    return IKT_OK;
 }
 
 void ikt_new_lists_destroy(ikt_new_lists *lists) {

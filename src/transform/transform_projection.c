@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-#include "base/comm.h"
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
 #include "similarity/kernel_map.h"
@@ -22,57 +21,46 @@ typedef struct {
     ikt_kernel_map map;
     double bandwidth;
     double origin[IKT_DIMENSIONS_MOST]; /* what was taken off all places */
-    float *x;    /* [m * columns] landmarks of a linear or Gaussian kernel; else NULL */
-    char *codes; /* [m * stride] of the Isolation kernel; else NULL */
+    float *x;         /* [m * columns] landmarks of a linear or Gaussian kernel; else NULL */
+    char *codes;      /* [m * stride] of the Isolation kernel; else NULL */
+    ikt_arrays *held; /* all arrays above */
 } projection;
 
-static void destroy(projection *p) {
-    ikt_free(&p->landmark);
-    ikt_kernel_map_destroy(&p->map);
-    ikt_free(&p->x);
-    ikt_free(&p->codes);
-}
-
 /* COLLECTIVE. The map itself, which every rank reads. */
-static ikt_status read_map(ikt_context *ctx, const ikt_loaded_model *m, projection *p) {
+static ikt_status read_map(const ikt_loaded_model *m, projection *p) {
     const int64_t rows = m->shape.support, q = m->shape.q;
     double numbers[2] = {0, 0};
-    p->map = (ikt_kernel_map){.m = rows, .q = q};
-    ikt_status st = ikt_alloc(ctx, &p->landmark, rows, sizeof *p->landmark, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p->map.weight, q * rows, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p->map.mean, rows, sizeof(double), purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_LANDMARKS, 0, rows, p->landmark, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_WEIGHTS, 0, q, p->map.weight, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_MEANS, 0, rows, p->map.mean, 0);
-    if (st == IKT_OK) st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_NUMBERS, 0, 2, numbers, 0);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_KERNEL_ORIGIN, 0, q, p->origin, 0);
+    p->landmark = ikt_claim(p->held, rows, sizeof *p->landmark);
+    p->map = (ikt_kernel_map){.m = rows,
+                              .q = q,
+                              .weight = ikt_claim(p->held, q * rows, sizeof(double)),
+                              .mean = ikt_claim(p->held, rows, sizeof(double))};
+    IKT_TRY(ikt_arrays_agree(p->held));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LANDMARKS, 0, rows, p->landmark, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_KERNEL_WEIGHTS, 0, q, p->map.weight, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_KERNEL_MEANS, 0, rows, p->map.mean, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_KERNEL_NUMBERS, 0, 2, numbers, 0));
+    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_KERNEL_ORIGIN, 0, q, p->origin, 0));
+    p->map.total = numbers[0];
+    p->bandwidth = numbers[1];
     const bool has_bandwidth = m->shape.kernel == IKT_MODEL_OF_GAUSSIAN;
     bool is_good = isfinite(numbers[0]) && isfinite(numbers[1]) &&
                    has_bandwidth == (numbers[1] > 0) && numbers[1] >= 0;
-    for (int64_t l = 0; st == IKT_OK && l < rows; l++)
+    for (int64_t l = 0; l < rows; l++)
         is_good = is_good && isfinite(p->map.mean[l]) && p->landmark[l] >= 0 &&
                   p->landmark[l] < m->shape.n && (l == 0 || p->landmark[l] > p->landmark[l - 1]);
-    for (int64_t e = 0; st == IKT_OK && e < q * rows; e++)
+    for (int64_t e = 0; e < q * rows; e++)
         is_good = is_good && isfinite(p->map.weight[e]);
-    for (int64_t c = 0; st == IKT_OK && c < q; c++)
+    for (int64_t c = 0; c < q; c++)
         is_good = is_good && isfinite(p->origin[c]);
-    if (st == IKT_OK && !is_good)
-        st = ikt_model_file_damaged(m->file, "/kernel holds what is no map");
-    p->map.total = numbers[0];
-    p->bandwidth = numbers[1];
-    return st;
+    return is_good ? IKT_OK : ikt_model_file_damaged(m->file, "/kernel holds what is no map");
 }
 
 /* COLLECTIVE. Codes of the landmarks, which must be cells. */
-static ikt_status read_codes(ikt_context *ctx, const ikt_loaded_model *m, int64_t stride,
-                             projection *p) {
+static ikt_status read_codes(const ikt_loaded_model *m, int64_t stride, projection *p) {
     const ikt_model_shape *s = &m->shape;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &p->codes, s->support, (size_t)stride, purpose)));
+    p->codes = ikt_claim(p->held, s->support, (size_t)stride);
+    IKT_TRY(ikt_arrays_agree(p->held));
     IKT_TRY(
         ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_CODES, 0, s->support, p->codes, stride));
     const ikt_codes read = {.n_local = s->support,
@@ -93,14 +81,12 @@ static ikt_status compare(ikt_context *ctx, const ikt_loaded_model *m, ikt_datas
                           ikt_similarities **out) {
     const ikt_model_shape *s = &m->shape;
     if (s->kernel == IKT_MODEL_OF_ISOLATION) {
-        ikt_stage_begin(ctx, IKT_STAGE_CODES);
-        const ikt_status st = ikt_codes_compute(ctx, data, rows, m->model, codes, NULL);
-        ikt_stage_end(ctx, IKT_STAGE_CODES);
-        IKT_TRY(st);
-        IKT_TRY(read_codes(ctx, m, codes->stride, p));
+        IKT_TRY_STAGE(ctx, IKT_STAGE_CODES,
+                      ikt_codes_compute(ctx, data, rows, m->model, codes, NULL));
+        IKT_TRY(read_codes(m, codes->stride, p));
     } else if (!s->is_of_similarities) {
-        const int64_t size = s->support * s->columns;
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &p->x, size, sizeof *p->x, purpose)));
+        p->x = ikt_claim(p->held, s->support * s->columns, sizeof *p->x);
+        IKT_TRY(ikt_arrays_agree(p->held));
         IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_ROWS, 0, s->support, p->x, 0));
     }
     const ikt_similarity_of of = {.kind = (ikt_similarity_kind)s->kernel,
@@ -116,33 +102,27 @@ static ikt_status compare(ikt_context *ctx, const ikt_loaded_model *m, ikt_datas
 ikt_status ikt_new_rows_project(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done) {
     const ikt_loaded_model *m = &done->loaded;
     const int64_t count = done->rows.count, q = m->shape.q;
-    projection p = {.landmark = NULL};
-    ikt_codes codes = {0};
-    ikt_similarities *similar = NULL;
-    double *y = NULL;
-    ikt_status st = ikt_alloc(ctx, &done->y, count * q, sizeof *done->y, "embedding");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &done->similarity, count, sizeof *done->similarity, "embedding");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &done->nearest, count, sizeof *done->nearest, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &y, count * q, sizeof *y, "embedding");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = read_map(ctx, m, &p);
-    if (st == IKT_OK) st = compare(ctx, m, data, &done->rows, &p, &codes, &similar);
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    const ikt_most_similar most = {done->nearest, done->similarity};
-    if (st == IKT_OK) st = ikt_kernel_map_place(ctx, &p.map, similar, &done->rows, y, &most);
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    for (int64_t e = 0; st == IKT_OK && e < count * q; e++)
-        done->y[e] = (float)((double)(float)y[e] - p.origin[e % q]); /* as the old ones */
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        done->nearest[i] = p.landmark[done->nearest[i]];
+    ikt_codes codes IKT_AT_END(ikt_codes_destroy) = {.code = NULL};
+    ikt_similarities *similar IKT_AT_END(ikt_similarities_destroy) = NULL;
+    IKT_ARRAYS(held, ctx, "embedding");
+    IKT_ARRAYS(of_map, ctx, purpose);
+    projection p = {.held = &of_map};
+    done->y = ikt_claim_kept(&held, count * q, sizeof *done->y);
+    done->similarity = ikt_claim_kept(&held, count, sizeof *done->similarity);
+    done->nearest = ikt_claim_kept(&held, count, sizeof *done->nearest);
+    double *y = ikt_claim(&held, count * q, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(read_map(m, &p));
+    IKT_TRY(compare(ctx, m, data, &done->rows, &p, &codes, &similar));
     done->cells = codes.check;
-    ikt_similarities_destroy(&similar);
-    ikt_codes_destroy(&codes);
-    ikt_free(&y);
-    destroy(&p);
-    return st;
+    const ikt_most_similar most = {done->nearest, done->similarity};
+    IKT_TRY_STAGE(ctx, IKT_STAGE_LAYOUT,
+                  ikt_kernel_map_place(ctx, &p.map, similar, &done->rows, y, &most));
+    for (int64_t e = 0; e < count * q; e++)
+        done->y[e] = (float)((double)(float)y[e] - p.origin[e % q]); /* as the old ones */
+    for (int64_t i = 0; i < count; i++)
+        done->nearest[i] = p.landmark[done->nearest[i]];
+    return IKT_OK;
 }
 
 int64_t ikt_new_rows_project_memory(const ikt_model_shape *shape) {

@@ -2,11 +2,10 @@
  * to places. See transform.h, and objective/triplet_placing.h for what is minimised. */
 #include <math.h>
 #include <omp.h>
-#include <string.h>
 
-#include "base/comm.h"
+#include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "objective/triplet_placing.h"
@@ -34,17 +33,26 @@ typedef struct {
     int64_t n_far;
     char *plain_far;  /* [n_far] their codes or numbers, */
     void *packed_far; /* and packed, where that is another form */
+    ikt_codes codes;  /* which the scorer lends, */
+    ikt_arrays held;  /* and the other arrays */
 } comparison;
 
+static void destroy(comparison *c) {
+    ikt_scorer_destroy(&c->scorer);
+    ikt_codes_destroy(&c->codes);
+    ikt_free(&c->plain_far);
+    ikt_arrays_free(&c->held);
+}
+
 int64_t ikt_new_triplets_far(int64_t n) {
-    return n < FAR ? n : FAR;
+    return ikt_smaller(n, FAR);
 }
 
 int64_t ikt_new_triplets_lists(const ikt_loaded_model *loaded, int64_t k) {
     ikt_triplet_settings settings = loaded->settings.layout.own.triplet;
     settings.neighbours = k;
     const int64_t length = loaded->shape.has_rows ? ikt_triplet_lists(&settings, true) : k;
-    return length < loaded->shape.n ? length : loaded->shape.n;
+    return ikt_smaller(length, loaded->shape.n);
 }
 
 static float d_of(const comparison *c, float score, float scale, int64_t old) {
@@ -77,40 +85,37 @@ static float least_scale(const ikt_loaded_model *m) {
     return (float)(IKT_SCALE_LEAST * ikt_exact_sum_value(&sum) / (double)m->shape.n);
 }
 
-/* COLLECTIVE. The new rows, and lists of near old rows with D in place of scores.
- *   codes   receives them where rows are compared by codes; the scorer lends them */
-static ikt_status find_near(comparison *c, ikt_dataset *data, ikt_transformed *done,
-                            ikt_codes *codes, ikt_neighbours *lists) {
+/* COLLECTIVE. Lists of near old rows with D in place of scores, of rows compared by codes. */
+static ikt_status find_near_codes(comparison *c, ikt_dataset *data, ikt_transformed *done,
+                                  ikt_neighbours *lists) {
+    const int64_t t = c->loaded->shape.t;
+    ikt_new_lists new = {.similarity = NULL};
+    IKT_TRY(ikt_new_lists_find(c->ctx, c->loaded, data, &done->rows, done->k, &c->codes, &new));
+    *lists = new.lists;
+    done->similarity = new.similarity;
+    done->zero_similarity = new.zero_similarity;
+    done->cells = new.cells;
+    c->scorer = ikt_scorer_codes(&c->codes, &done->rows);
+    c->of_score = ikt_claim(&c->held, t + 1, sizeof *c->of_score);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    for (int64_t differing = 0; differing <= t; differing++)
+        c->of_score[differing] = (float)log((double)(1 + t) / (double)(1 + t - differing));
+    find_near_d(c, lists, NULL);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The same of rows compared by distances. */
+static ikt_status find_near_rows(comparison *c, ikt_dataset *data, ikt_transformed *done,
+                                 ikt_neighbours *lists) {
     ikt_context *ctx = c->ctx;
-    const ikt_loaded_model *m = c->loaded;
-    const int64_t t = m->shape.t, count = done->rows.count;
-    if (!m->shape.has_rows) {
-        ikt_new_lists new = {0};
-        IKT_TRY(ikt_new_lists_find(ctx, m, data, &done->rows, done->k, codes, &new));
-        *lists = new.lists;
-        done->similarity = new.similarity;
-        done->zero_similarity = new.zero_similarity;
-        done->cells = new.cells;
-        c->scorer = ikt_scorer_codes(codes, &done->rows);
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &c->of_score, t + 1, sizeof(float), purpose)));
-        for (int64_t differing = 0; differing <= t; differing++)
-            c->of_score[differing] = (float)log((double)(1 + t) / (double)(1 + t - differing));
-        find_near_d(c, lists, NULL);
-        return IKT_OK;
-    }
-    c->least = least_scale(m);
-    ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_scorer_data(ctx, data, &done->rows, &c->scorer);
-    ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK) {
-        st = ikt_neighbours_create(ctx, &done->rows, ikt_new_triplets_lists(m, done->k), lists);
-        if (st == IKT_OK) st = ikt_alloc(ctx, &c->scale, count, sizeof *c->scale, purpose);
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &done->similarity, count, sizeof *done->similarity, "neighbours");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) st = ikt_old_rows_search(ctx, m, &c->scorer, lists);
-    IKT_TRY(st);
+    const int64_t count = done->rows.count, length = ikt_new_triplets_lists(c->loaded, done->k);
+    c->least = least_scale(c->loaded);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_READ, ikt_scorer_data(ctx, data, &done->rows, &c->scorer));
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &done->rows, length, lists)));
+    c->scale = ikt_claim(&c->held, count, sizeof *c->scale);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_TRY(ikt_alloc_all(ctx, &done->similarity, count, sizeof *done->similarity, "neighbours"));
+    IKT_TRY(ikt_old_rows_search(ctx, c->loaded, &c->scorer, lists));
     find_near_d(c, lists, c->scale);
     for (int64_t i = 0; i < count; i++)
         done->similarity[i] = expf(-lists->score[i * lists->k]);
@@ -128,37 +133,37 @@ static ikt_status read_far(comparison *c) {
     const int64_t bytes = scorer->row_bytes; /* codes with zeros behind them */
     const ikt_rows share = ikt_rows_make(c->n_far, ikt_size(ctx), ikt_rank(ctx));
     const int64_t steps = ikt_rows_count(&share, 0);
-    char *own = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, share.count, (size_t)bytes, purpose));
-    for (int64_t e = 0; st == IKT_OK && e < steps; e++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    char *own = ikt_claim(&held, share.count, (size_t)bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t e = 0; e < steps; e++) {
         const bool is_one = e < share.count;
-        st = ikt_model_file_read(c->loaded->file, part, is_one ? c->far[share.first + e] : 0,
-                                 is_one, is_one ? own + e * bytes : own, 0);
+        IKT_TRY(ikt_model_file_read(c->loaded->file, part, is_one ? c->far[share.first + e] : 0,
+                                    is_one, is_one ? own + e * bytes : own, 0));
     }
-    if (st == IKT_OK) st = ikt_share_rows(ctx, &share, own, (size_t)bytes, purpose, &c->plain_far);
-    ikt_free(&own);
-    if (st != IKT_OK || !scorer->pack) return st;
-    st = ikt_agree(
-        ctx, ikt_alloc(ctx, &c->packed_far, scorer->packed_bytes(scorer, c->n_far), 1, purpose));
-    if (st == IKT_OK) scorer->pack(scorer, c->plain_far, c->n_far, c->packed_far);
-    return st;
+    IKT_TRY(ikt_share_rows(ctx, &share, own, (size_t)bytes, purpose, &c->plain_far));
+    ikt_arrays_free(&held);
+    if (!scorer->pack) return IKT_OK;
+    c->packed_far = ikt_claim(&c->held, scorer->packed_bytes(scorer, c->n_far), 1);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    scorer->pack(scorer, c->plain_far, c->n_far, c->packed_far);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Draws the far rows, a function of the seed alone, so that no new row's place depends
  * on the others or on their order. */
 static ikt_status draw_far(comparison *c) {
-    ikt_context *ctx = c->ctx;
     const int64_t n = c->loaded->shape.n;
     const uint64_t seed = (uint64_t)c->loaded->settings.run.seed;
-    int64_t *slot = NULL;
     c->n_far = ikt_new_triplets_far(n);
     const int64_t slots = ikt_draw_slots(c->n_far);
-    ikt_status st = ikt_alloc(ctx, &c->far, c->n_far, sizeof *c->far, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_draw_subset(seed, IKT_RNG_PLACING, 0, n, c->n_far, slot, slots, c->far);
-    ikt_free(&slot);
-    return st == IKT_OK ? read_far(c) : st;
+    IKT_ARRAYS(held, c->ctx, purpose);
+    c->far = ikt_claim(&c->held, c->n_far, sizeof *c->far);
+    int64_t *slot = ikt_claim(&held, slots, sizeof *slot);
+    IKT_TRY(ikt_arrays_agree(&c->held));
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_draw_subset(seed, IKT_RNG_PLACING, 0, n, c->n_far, slot, slots, c->far);
+    return IKT_OK;
 }
 
 /* LOCAL. D of some rows and the far rows.
@@ -173,7 +178,7 @@ static void find_far_d(const comparison *c, const char *plain, const float *scal
     const void *far = c->packed_far ? c->packed_far : c->plain_far;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t first = 0; first < count; first += SCORED) {
-        const int64_t some = count - first < SCORED ? count - first : SCORED;
+        const int64_t some = ikt_smaller(count - first, SCORED);
         float *score = tile + omp_get_thread_num() * SCORED * stride;
         scorer->score(scorer, plain + first * scorer->row_bytes, some, far, c->n_far, score);
         for (int64_t i = 0; i < some; i++)
@@ -190,21 +195,21 @@ static ikt_status find_most(const comparison *c, int64_t k, float *tile, float *
     const ikt_rows rows = {.n = c->n_far, .ranks = 1, .first = 0, .count = c->n_far};
     const int64_t length = ikt_new_triplets_lists(c->loaded, k + 1);
     ikt_scorer scorer = c->scorer;
-    ikt_neighbours lists = {0};
+    ikt_neighbours lists IKT_AT_END(ikt_neighbours_destroy) = {.row = NULL};
     float *scale = NULL;
     scorer.rows = rows;
     scorer.plain = c->plain_far;
     scorer.owned = NULL;
-    ikt_status st = ikt_neighbours_create(ctx, &rows, length < 2 ? 2 : length, &lists);
-    if (st == IKT_OK && c->loaded->scale)
-        st = ikt_alloc(ctx, &scale, c->n_far, sizeof *scale, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_old_rows_search(ctx, c->loaded, &scorer, &lists);
-    if (st == IKT_OK) find_near_d(c, &lists, scale);
-    for (int64_t i = 0; scale && st == IKT_OK && i < c->n_far; i++)
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &rows, ikt_larger(length, 2), &lists)));
+    IKT_ARRAYS(held, ctx, purpose);
+    if (c->loaded->scale) scale = ikt_claim(&held, c->n_far, sizeof *scale);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_old_rows_search(ctx, c->loaded, &scorer, &lists));
+    find_near_d(c, &lists, scale);
+    for (int64_t i = 0; scale && i < c->n_far; i++)
         scale[i] = c->loaded->scale[c->far[i]]; /* that of the run, whose lists were without i */
-    for (int64_t first = 0; st == IKT_OK && first < c->n_far; first += CHUNK_ROWS) {
-        const int64_t left = c->n_far - first, count = left < CHUNK_ROWS ? left : CHUNK_ROWS;
+    for (int64_t first = 0; first < c->n_far; first += CHUNK_ROWS) {
+        const int64_t count = ikt_smaller(CHUNK_ROWS, c->n_far - first);
         find_far_d(c, c->plain_far + first * scorer.row_bytes, scale ? scale + first : NULL, count,
                    tile, d);
         for (int64_t i = 0; i < count; i++) {
@@ -214,9 +219,7 @@ static ikt_status find_most(const comparison *c, int64_t k, float *tile, float *
                 *most = fmax(*most, (double)d[i * c->n_far + e] - (double)lists.score[at + is_own]);
         }
     }
-    ikt_neighbours_destroy(&lists);
-    ikt_free(&scale);
-    return st;
+    return IKT_OK;
 }
 
 /* --- places ----------------------------------------------------------------------------------- */
@@ -226,28 +229,28 @@ static ikt_status place_all(const comparison *c, const ikt_neighbours *near, int
                             ikt_transformed *done) {
     ikt_context *ctx = c->ctx;
     const ikt_loaded_model *m = c->loaded;
-    const int64_t count = done->rows.count, q = m->shape.q, threads = ikt_threads(ctx);
-    const int64_t chunk = CHUNK_ROWS > c->n_far ? CHUNK_ROWS : c->n_far;
+    const int64_t count = done->rows.count, q = m->shape.q;
     ikt_placed_triplets old = {.y = m->y,
                                .q = (int)q,
                                .settings = m->settings.layout.own.triplet,
                                .seed = (uint64_t)m->settings.run.seed,
                                .n_far = c->n_far,
                                .far = c->far};
-    float *d = NULL, *tile = NULL;
     old.settings.neighbours = done->k;
-    ikt_status st = ikt_alloc(ctx, &done->y, count * q, sizeof *done->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &done->nearest, count, sizeof(int64_t), "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &d, chunk * c->n_far, sizeof *d, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &tile, threads * SCORED * ikt_score_stride(c->n_far), sizeof *tile,
-                       purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && old.settings.weights == IKT_TRIPLET_RATIO)
-        st = find_most(c, done->k, tile, d, &old.most);
+    IKT_ARRAYS(held, ctx, "embedding");
+    done->y = ikt_claim_kept(&held, count * q, sizeof *done->y);
+    done->divergence = ikt_claim_kept(&held, count, sizeof *done->divergence);
+    done->nearest = ikt_claim_kept(&held, count, sizeof *done->nearest);
+    held.purpose = purpose;
+    float *d = ikt_claim(&held, ikt_larger(CHUNK_ROWS, c->n_far) * c->n_far, sizeof *d);
+    float *tile =
+        ikt_claim(&held, ikt_threads(ctx) * SCORED * ikt_score_stride(c->n_far), sizeof *tile);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (old.settings.weights == IKT_TRIPLET_RATIO)
+        IKT_TRY(find_most(c, done->k, tile, d, &old.most));
+    ikt_status st = IKT_OK;
     for (int64_t first = 0; st == IKT_OK && first < count; first += CHUNK_ROWS) {
-        const int64_t some = count - first < CHUNK_ROWS ? count - first : CHUNK_ROWS;
+        const int64_t some = ikt_smaller(CHUNK_ROWS, count - first);
         const ikt_neighbours part = {some, near->k, near->row + first * near->k,
                                      near->score + first * near->k};
         find_far_d(c, (const char *)c->scorer.plain + first * c->scorer.row_bytes,
@@ -257,28 +260,18 @@ static ikt_status place_all(const comparison *c, const ikt_neighbours *near, int
         for (int64_t i = 0; i < some; i++)
             done->nearest[first + i] = part.row[i * near->k];
     }
-    ikt_free(&d);
-    ikt_free(&tile);
     return ikt_agree(ctx, st);
 }
 
 ikt_status ikt_new_triplets_place(ikt_context *ctx, ikt_dataset *data, int64_t trials,
                                   ikt_transformed *done) {
-    comparison c = {.ctx = ctx, .loaded = &done->loaded};
-    ikt_codes codes = {0};
-    ikt_neighbours near = {0};
-    ikt_status st = find_near(&c, data, done, &codes, &near);
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    if (st == IKT_OK) st = draw_far(&c);
-    if (st == IKT_OK) st = place_all(&c, &near, trials, done);
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    ikt_scorer_destroy(&c.scorer);
-    ikt_codes_destroy(&codes);
-    ikt_neighbours_destroy(&near);
-    ikt_free(&c.scale);
-    ikt_free(&c.of_score);
-    ikt_free(&c.far);
-    ikt_free(&c.plain_far);
-    ikt_free(&c.packed_far);
-    return st;
+    comparison c IKT_AT_END(destroy) = {
+        .ctx = ctx, .loaded = &done->loaded, .held = ikt_arrays_of(ctx, purpose)};
+    ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {.row = NULL};
+    IKT_TRY(done->loaded.shape.has_rows ? find_near_rows(&c, data, done, &near)
+                                        : find_near_codes(&c, data, done, &near));
+    IKT_STAGE_HERE(ctx, IKT_STAGE_LAYOUT);
+    IKT_TRY(draw_far(&c));
+    IKT_TRY(read_far(&c));
+    return place_all(&c, &near, trials, done);
 }

@@ -89,15 +89,15 @@ static void add_column(ikt_text *out, const ikt_viewer_column *column,
     ikt_text_add(out, "\"use\":\"%s\",\"block\":%" PRId64 ",\"bytes\":%d,", uses[column->use],
                  legend->per_block, legend->bytes);
     if (column->texts) {
-        ikt_text_add(out, "\"kind\":\"texts\",\"missing\":%" PRId64 "},", legend->missing);
+        ikt_text_add(out, "\"kind\":\"texts\",\"missing\":%" PRId64 "},", legend->range.missing);
         return;
     }
     if (column->values) {
         ikt_text_add(out, "\"kind\":\"numbers\",");
-        add_number(out, "least", legend->least);
-        add_number(out, "largest", legend->largest);
-        add_number(out, "leastAboveZero", legend->least_above_zero);
-        ikt_text_add(out, "\"missing\":%" PRId64 "},", legend->missing);
+        add_number(out, "least", legend->range.least);
+        add_number(out, "largest", legend->range.largest);
+        add_number(out, "leastAboveZero", legend->range.least_above_zero);
+        ikt_text_add(out, "\"missing\":%" PRId64 "},", legend->range.missing);
         return;
     }
     ikt_text_add(out, "\"kind\":\"classes\",\"classes\":[");

@@ -13,6 +13,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
+#include "base/number.h"
 #include "viewer/parts.h"
 
 enum { AT_ONCE = 16 };
@@ -132,21 +133,18 @@ static ikt_status exchange_items(ikt_context *ctx, work *w) {
     const ikt_block_items *items = w->items;
     const int64_t first = (w->first + ikt_rank(ctx)) * items->per_block;
     int64_t count = 0, bytes = 0; /* of this rank's block */
-    if (ikt_rank(ctx) < w->ranks && first < items->n) {
-        const int64_t left = items->n - first;
-        count = left < items->per_block ? left : items->per_block;
-    }
+    if (ikt_rank(ctx) < w->ranks && first < items->n)
+        count = ikt_smaller(items->n - first, items->per_block);
     IKT_TRY(ikt_agree(ctx, fill(ctx, w, ikt_size(ctx))));
     ikt_exchange_counts(ctx, w->send, w->receive);
     ikt_exchange_counts(ctx, w->give, w->take);
     for (int r = 0; r < ikt_size(ctx); r++)
         bytes += w->take[r];
-    ikt_status st = ikt_alloc(ctx, &w->heads, 2 * count, sizeof *w->heads, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->incoming, bytes, 1, purpose);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_alloc_all(ctx, &w->heads, 2 * count, sizeof *w->heads, purpose));
+    IKT_TRY(ikt_alloc_all(ctx, &w->incoming, bytes, 1, purpose));
     ikt_exchange(ctx, w->head, w->send, w->heads, w->receive, 2 * sizeof *w->head);
     ikt_exchange(ctx, w->outgoing, w->give, w->incoming, w->take, 1);
-    st = put_in_order(ctx, w, first, count, bytes);
+    const ikt_status st = put_in_order(ctx, w, first, count, bytes);
     return ikt_agree(ctx, st == IKT_OK ? pack(ctx, w, count, bytes) : st);
 }
 
@@ -176,22 +174,24 @@ static ikt_status write_round(ikt_context *ctx, work *w, FILE *file, const char 
     return ikt_agree(ctx, st);
 }
 
+static void round_free(work *w) {
+    ikt_free_all(&w->head, &w->heads, &w->outgoing, &w->incoming, &w->block, &w->start, &w->text,
+                 &w->texts);
+    w->length = 0;
+}
+
 ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE *file,
                             const char *path) {
-    work w = {.items = items, .ranks = ikt_size(ctx) < AT_ONCE ? ikt_size(ctx) : AT_ONCE};
+    work w IKT_AT_END(round_free) = {.items = items, .ranks = ikt_smaller(ikt_size(ctx), AT_ONCE)};
     int64_t **const counts[] = {&w.send, &w.receive, &w.give, &w.take};
-    ikt_status st = IKT_OK;
-    for (int c = 0; c < 4 && st == IKT_OK; c++)
-        st = ikt_alloc(ctx, counts[c], ikt_size(ctx), sizeof **counts[c], purpose);
-    st = ikt_agree(ctx, st);
-    for (; w.first * items->per_block < items->n && st == IKT_OK; w.first += w.ranks) {
-        st = exchange_items(ctx, &w);
-        if (st == IKT_OK) st = write_round(ctx, &w, file, path);
-        ikt_free_all(&w.head, &w.heads, &w.outgoing, &w.incoming, &w.block, &w.start, &w.text,
-                     &w.texts);
-        w.length = 0;
-    }
+    IKT_ARRAYS(held, ctx, purpose);
     for (int c = 0; c < 4; c++)
-        ikt_free(counts[c]);
-    return st;
+        *counts[c] = ikt_claim(&held, ikt_size(ctx), sizeof **counts[c]);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (; w.first * items->per_block < items->n; w.first += w.ranks) {
+        IKT_TRY(exchange_items(ctx, &w));
+        IKT_TRY(write_round(ctx, &w, file, path));
+        round_free(&w);
+    }
+    return IKT_OK;
 }

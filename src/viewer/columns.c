@@ -18,21 +18,7 @@ enum { TEXT_BYTES = 1 << 18, TEXTS_LEAST = 16, TEXTS_MOST = 1 << 16 };
 /* COLLECTIVE. Range of the numbers. */
 static void learn_values(ikt_context *ctx, const ikt_rows *rows, const double *value,
                          ikt_viewer_legend *out) {
-    double limits[3] = {INFINITY, INFINITY, INFINITY};
-    int64_t missing = 0;
-    for (int64_t i = 0; i < rows->count; i++) {
-        missing += !isfinite(value[i]);
-        if (!isfinite(value[i])) continue;
-        limits[0] = fmin(limits[0], value[i]);
-        limits[1] = fmin(limits[1], -value[i]);
-        if (value[i] > 0) limits[2] = fmin(limits[2], value[i]);
-    }
-    ikt_min_f64(ctx, limits, 3);
-    out->missing = ikt_sum_one(ctx, missing);
-    /* Adding zero makes -0 a plain 0, whichever rank it came from. */
-    out->least = isfinite(limits[0]) ? limits[0] + 0.0 : NAN;
-    out->largest = isfinite(limits[1]) ? 0.0 - limits[1] : NAN;
-    out->least_above_zero = isfinite(limits[2]) ? limits[2] : NAN;
+    out->range = ikt_number_range_of(ctx, value, rows->count);
     out->bytes = (int)sizeof(float);
     out->per_block = IKT_POINTS_PER_BLOCK;
 }
@@ -46,7 +32,7 @@ static void learn_texts(ikt_context *ctx, const ikt_rows *rows, const char *cons
         sums[1] += text[i][0] == '\0';
     }
     ikt_sum_i64(ctx, sums, 2);
-    out->missing = sums[1];
+    out->range.missing = sums[1];
     out->per_block = TEXTS_MOST;
     while (out->per_block > TEXTS_LEAST && sums[0] / TEXT_BYTES * out->per_block > rows->n)
         out->per_block /= 2;
@@ -73,7 +59,7 @@ static ikt_status learn_classes(ikt_context *ctx, const ikt_rows *rows, const ik
 ikt_status ikt_viewer_legend_learn(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_viewer_map *map, const ikt_viewer_column *column,
                                    ikt_viewer_legend *out) {
-    *out = (ikt_viewer_legend){.least = NAN, .largest = NAN, .least_above_zero = NAN};
+    *out = (ikt_viewer_legend){.range = {NAN, NAN, NAN, 0}};
     if (column->values)
         learn_values(ctx, rows, column->values, out);
     else if (column->texts)

@@ -8,7 +8,6 @@
 
 #include "config/value.h"
 #include "plot/colouring.h"
-#include "plot/places.h"
 #include "viewer/viewer.h"
 
 /* --- curve.c: the order of the points --------------------------------------------------------- */
@@ -48,13 +47,6 @@ uint64_t ikt_curve_code(uint32_t x, uint32_t y);
  * single one far away leaves the others in one 65,536th of it. */
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place);
-
-/* COLLECTIVE. The rows of this rank in the order of their places.
- *   own       [rows->count], receives the rows, from 0
- *   ordered   [rows->count], receives their places, ascending
- * Errors and memory: as above, and 12 bytes a row. */
-ikt_status ikt_curve_order(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                           uint32_t *own, uint32_t *ordered);
 
 /* --- blocks.c: items as blocks of text -------------------------------------------------------- */
 
@@ -96,7 +88,7 @@ uint8_t *ikt_put_number(uint8_t *out, uint64_t number, int bytes);
 void ikt_arrange_planes(const uint8_t *items, int64_t count, int64_t stride, int64_t bytes,
                         uint8_t *block);
 
-/* --- points.c: the points of a map as bytes --------------------------------------------------- */
+/* --- curve.c: the points of a map as bytes ---------------------------------------------------- */
 
 enum { IKT_POINTS_PER_BLOCK = 1 << 18 };
 
@@ -127,9 +119,7 @@ typedef struct {
     ikt_colouring colouring; /* classes, and those of the points; empty for numbers and texts */
     int64_t *colour;         /* [n_classes] which colour of the palette each class has */
     double *place;           /* [n_classes * 2] where on the map it is densest */
-    double least, largest;   /* of the finite numbers; NaN where there are none */
-    double least_above_zero; /* of the numbers above 0; NaN where there are none */
-    int64_t missing;         /* numbers that are not finite; texts that are empty */
+    ikt_number_range range;  /* of numbers; `missing` also of texts: those that are empty */
     int64_t per_block;       /* items in a block */
     int bytes;               /* of an item; 0: texts */
 } ikt_viewer_legend;

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
+#include "base/number.h"
 #include "io/sources/source.h"
 
 enum { READ_BYTES = 16 << 20, BLOCK_BYTES = 1 << 20 };
@@ -27,6 +28,11 @@ typedef struct {
     void *rows;    /* a block of rows as they are in the file */
 } reading;
 
+static void reading_end(reading *r) {
+    ikt_source_close(&r->source);
+    ikt_free_all(&r->slot, &r->real, &r->rows);
+}
+
 /* Checks the shape and gives the chosen rows slots in the order of their places. */
 static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const uint32_t *place,
                         ikt_pictures *out) {
@@ -42,13 +48,13 @@ static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const
                         " numbers, but rows of %s have %" PRId64,
                         s->height, s->width, s->channels, s->height * s->width * s->channels,
                         ikt_source_name(r->source), ikt_source_columns(r->source));
-    *out = (ikt_pictures){.n = s->most < n ? s->most : n,
+    *out = (ikt_pictures){.n = ikt_smaller(s->most, n),
                           .height = (s->height + s->shrink - 1) / s->shrink,
                           .width = (s->width + s->shrink - 1) / s->shrink,
                           .channels = s->channels,
                           .is_scaled = ikt_source_type(r->source) != IKT_TYPE_U8};
     out->size = out->height * out->width * out->channels;
-    out->per_block = out->size < BLOCK_BYTES ? BLOCK_BYTES / out->size : 1;
+    out->per_block = ikt_larger(BLOCK_BYTES / out->size, 1);
     IKT_TRY(ikt_alloc(ctx, &r->slot, count, sizeof *r->slot, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose));
     for (int64_t i = 0; i < count; i++) {
@@ -104,12 +110,11 @@ static void take(const reading *r, int64_t row, int64_t slot, ikt_pictures *out)
 static ikt_status read_all(ikt_context *ctx, reading *r, ikt_pictures *out) {
     const int64_t bytes =
         ikt_source_columns(r->source) * (int64_t)ikt_type_size(ikt_source_type(r->source));
-    const int64_t step = bytes < READ_BYTES ? READ_BYTES / bytes : 1;
+    const int64_t step = ikt_larger(READ_BYTES / bytes, 1);
     const int64_t most = ikt_rows_count(r->distribution, 0);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &r->rows, step, (size_t)bytes, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &r->rows, step, (size_t)bytes, purpose));
     for (int64_t at = 0; at < most; at += step) {
-        int64_t count = r->distribution->count - at < step ? r->distribution->count - at : step;
-        if (count < 0) count = 0;
+        const int64_t count = ikt_larger(ikt_smaller(r->distribution->count - at, step), 0);
         IKT_TRY(ikt_source_read(r->source, r->distribution->first + (count > 0 ? at : 0), count,
                                 r->rows));
         for (int64_t i = 0; i < count; i++)
@@ -140,16 +145,14 @@ static void scale(ikt_context *ctx, const reading *r, ikt_pictures *out) {
 ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *settings,
                              const ikt_rows *distribution, const uint32_t *row,
                              const uint32_t *place, ikt_pictures *out) {
-    reading r = {.settings = settings, .distribution = distribution};
-    *out = (ikt_pictures){0};
-    ikt_status st = ikt_source_open(ctx, settings->path, settings->dataset, 0, &r.source);
-    if (st == IKT_OK) st = ikt_agree(ctx, begin(ctx, &r, row, place, out));
-    if (st == IKT_OK) st = read_all(ctx, &r, out);
-    if (st == IKT_OK && out->is_scaled) scale(ctx, &r, out);
-    ikt_source_close(&r.source);
-    ikt_free_all(&r.slot, &r.real, &r.rows);
-    if (st != IKT_OK) ikt_pictures_destroy(out);
-    return st;
+    reading r IKT_AT_END(reading_end) = {.settings = settings, .distribution = distribution};
+    ikt_pictures made IKT_AT_END(ikt_pictures_destroy) = {.n = 0};
+    *out = made;
+    IKT_TRY(ikt_source_open(ctx, settings->path, settings->dataset, 0, &r.source));
+    IKT_TRY(ikt_agree(ctx, begin(ctx, &r, row, place, &made)));
+    IKT_TRY(read_all(ctx, &r, &made));
+    if (made.is_scaled) scale(ctx, &r, &made);
+    return ikt_give(out, made);
 }
 
 void ikt_pictures_destroy(ikt_pictures *pictures) {

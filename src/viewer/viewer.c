@@ -94,8 +94,7 @@ static ikt_status make_parts(ikt_context *ctx, const ikt_viewer_content *content
     for (int m = 0; m < parts->n_maps; m++)
         IKT_TRY(ikt_viewer_points_create(ctx, content->rows, m == 0 ? &own : content->beside,
                                          &parts->points[m]));
-    IKT_TRY(ikt_agree(
-        ctx, ikt_alloc(ctx, &parts->legend, content->n_columns, sizeof *parts->legend, "page")));
+    IKT_TRY(ikt_alloc_all(ctx, &parts->legend, content->n_columns, sizeof *parts->legend, "page"));
     for (int c = 0; c < content->n_columns; c++)
         IKT_TRY(ikt_viewer_legend_learn(ctx, content->rows, &own, &content->column[c],
                                         &parts->legend[c]));

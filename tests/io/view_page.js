@@ -30,7 +30,7 @@ function newBrowser() {
     world.DecompressionStream = function () { return Duplex.toWeb(zlib.createInflateRaw()); };
 }
 newBrowser();
-const scripts = ["data.js", "columns.js", "quadtree.js", "cloud.js", "selection.js",
+const scripts = ["data.js", "columns.js", "cloud.js", "selection.js",
     "state.js", "names.js", "screen.js"];
 vm.runInContext(scripts.map((name) => fs.readFileSync(`${folder}/${name}`, "utf8")).join("") +
     ";globalThis.own = { unpack, readData, rangesOfRectangle, rangeOfSquare, nearestPoint, turnAbout," +

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
-#include "evaluate/distances.h"
+#include "evaluate/queries.h"
 #include "isolation/codes.h"
 #include "support/neighbour_lists.h"
 
@@ -411,14 +411,15 @@ static void a_matrix_gives_what_its_rows_give(void **state) {
         const ikt_measured measured = {.rows = s.distribution, .data = s.data};
         const int64_t row[] = {3, 4, 5, 77, N - 1};
         ikt_distances work;
-        assert_int_equal(ikt_distances_create(ctx, &measured, false, 5, &work), IKT_OK);
+        IKT_ARRAYS(held, ctx, "measures");
+        assert_int_equal(ikt_distances_create(&held, &measured, false, 5, &work), IKT_OK);
         assert_int_equal(ikt_distances_fill(ctx, &work, row, 5), IKT_OK);
         for (int q = 0; q < 5; q++)
             for (int64_t j = 0; j < N; j++)
                 assert_true((double)work.distance[q * work.stride + j] ==
                             (double)(float)pow((double)distance(row[q], j),
                                                what == OF_GAPS || what == OF_TIES ? 2 : 1));
-        ikt_distances_destroy(&work);
+        ikt_arrays_free(&held);
         close_rows(&s);
         ikt_free(&matrix);
     }

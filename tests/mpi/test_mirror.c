@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "graph/mirror.h"
+#include "graph/transpose.h"
 
 /* At one rank more entries than there are in one piece. */
 enum { N = 61000, K = 40 };

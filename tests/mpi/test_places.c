@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "plot/colouring.h"
-#include "plot/places.h"
 
 enum { N = 4000, CLASSES = 14, MANY = 300 };
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/generate.h"
-#include "evaluate/structure.h"
+#include "evaluate/measure.h"
 #include "io/sources/source.h"
 
 enum { ROWS = 200, COLUMNS = 5 };

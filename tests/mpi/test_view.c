@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "plot/view.h"
+#include "plot/density.h"
 
 enum { N = 200000, SIDE = 1000 };
 

@@ -8,7 +8,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/shuffle.h"
-#include "evaluate/kmeans.h"
+#include "evaluate/family.h"
 #include "evaluate/queries.h"
 
 /* --- silhouette ------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/formats/class_labels.h"
-#include "plot/legend.h"
+#include "plot/figure.h"
 
 enum { WIDTH = 300, HEIGHT = 200, SAID = 4096 };
 

@@ -11,7 +11,7 @@
 #include "config/key.h"
 #include "plot/canvas.h"
 #include "plot/density.h"
-#include "plot/legend.h"
+#include "plot/figure.h"
 
 static const ikt_rgb white = {255, 255, 255}, black = {0, 0, 0};
 

@@ -11,7 +11,7 @@
  *
  * Files are not believed: ranges, columns and values are checked as they are read, and messages
  * name row and column. Order and repetition within a row are the reader's matter: data add up what
- * comes twice (source_hdf5.c), a graph refuses it (graph/load.h).
+ * comes twice (source_hdf5.c), a graph refuses it (graph/load.c).
  *
  * By columns:
  *   MATLAB    data, ir, jc; attribute MATLAB_sparse: the number of rows

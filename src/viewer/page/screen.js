@@ -1,6 +1,6 @@
 /* What is on the screen: the view, and frames when something has changed.
  *
- * Method: few points in view are drawn as discs (webgl.js, or discs.js without it), many as tiles
+ * Method: few points in view are drawn as discs (discs.js), many as tiles
  * of sums (tiles.js). Frames are asked for, never drawn by themselves, so a page at rest takes no
  * time.
  * Advantage: either way a frame takes a few milliseconds. Disadvantage: where one way gives way to
