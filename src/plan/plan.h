@@ -36,6 +36,9 @@ double ikt_symmetric_share(int64_t n);
 
 /* LOCAL, pure, all of the following. */
 
+/* Whether the objective takes anything that relates rows: P, lists, codes or features. */
+bool ikt_workload_relates(const ikt_workload *w);
+
 /* Columns that two rows share: all, or of sparse ones those that both have. */
 double ikt_workload_overlap(const ikt_workload *w);
 
