@@ -199,6 +199,10 @@ int ikt_name_distance(const char *a, const char *b) {
     return table[la][lb];
 }
 
+void ikt_text_free(ikt_text *text) {
+    ikt_free(&text->data);
+}
+
 void ikt_text_add(ikt_text *text, const char *format, ...) {
     if (text->status != IKT_OK) return;
     va_list arguments, again;

@@ -34,6 +34,9 @@ typedef struct {
     ikt_status status; /* of the first failure */
 } ikt_text;
 
+/* LOCAL. Frees what the text holds; accepts an empty struct. */
+void ikt_text_free(ikt_text *text);
+
 void ikt_text_add(ikt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* LOCAL. Adds any bytes as text of an XML or HTML document, or of a quoted attribute in one: what

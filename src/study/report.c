@@ -463,7 +463,7 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
              " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
              " from %s.",
              plan->n_runs, good, failed, plan->n_runs - good - failed, seconds,
-             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
+             ikt_study_base(study->path));
     ikt_page_paragraph(&page, text);
     show_builds(&r);
     ikt_page_heading(&page, 2, "Results");

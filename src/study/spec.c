@@ -498,7 +498,7 @@ ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
     reader r = {ctx, yaml, out};
     snprintf(out->path, sizeof out->path, "%s", path);
     /* "table5" of "config/studies/table5.yaml" */
-    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
+    const char *begin = ikt_study_base(path);
     snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(begin, "."), begin);
     if (!out->name[0]) snprintf(out->name, sizeof out->name, "study");
     ikt_status st = ikt_agree(ctx, read_all(&r));
@@ -506,6 +506,11 @@ ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
     ikt_yaml_destroy(&yaml);
     if (st != IKT_OK) ikt_study_destroy(out);
     return st;
+}
+
+const char *ikt_study_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 const char *ikt_study_given_map(const ikt_study_data *data, const char *given) {
