@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
-#include "config/hints.h"
+#include "config/config.h"
 #include "config/value.h"
 #include "iktsne/build.h"
 #include "io/hdf5/h5.h"
@@ -139,9 +139,10 @@ static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &i
 /* Whether the words `argv`, up to a `--`, ask for nothing that needs MPI: help, the version, tables
  * of settings, a verb of the list above, or one that there is none of. */
 static bool is_without_mpi(int argc, char **argv) {
-    static const char *const words[] = {
-        "--help",           "-h",               "--version",       "--print-config",
-        "--print-defaults", "--print-reference", "--list-methods"};
+    static const char *const words[] = {"--help",           "-h",
+                                        "--version",        "--print-config",
+                                        "--print-defaults", "--print-reference",
+                                        "--list-methods"};
     const char *name = NULL;
     for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)

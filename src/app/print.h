@@ -7,7 +7,7 @@
 #include "evaluate/measure.h"
 #include "pipeline/outcome.h"
 #include "pipeline/pipeline.h"
-#include "plan/recommend.h"
+#include "plan/plan.h"
 
 /* LOCAL. A measure as a line: its name in words, its value ("none" where there is none), the name
  * that the field and JSON have, and how to read it. */

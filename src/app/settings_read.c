@@ -8,7 +8,6 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "settings/preset.h"
 
 enum { LINE_LENGTH = 256 };
 

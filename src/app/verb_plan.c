@@ -15,9 +15,8 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "plan/machine.h"
-#include "plan/recommend.h"
+#include "plan/plan.h"
 #include "recipe/recipe.h"
-#include "settings/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 

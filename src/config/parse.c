@@ -1,7 +1,7 @@
 /* Settings by their names: defaults, single assignments, and YAML of two levels.
  *
  * A wrong name is answered with the nearest right one over all sections, where one is near, or with
- * what another program's name is called here (hints.h).
+ * what another program's name is called here (hints.c).
  * YAML is read by libyaml's events rather than a document tree: every one carries its line, nothing
  * but scalars and two levels of mappings is accepted, and a hostile file can make nothing large. */
 #include "config/config.h"
@@ -12,7 +12,6 @@
 #include <yaml.h>
 
 #include "base/memory.h"
-#include "config/hints.h"
 #include "config/value.h"
 
 enum { NAME_SIZE = 128, SEEN_MAX = 512 };

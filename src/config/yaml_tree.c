@@ -9,7 +9,6 @@
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "config/hints.h"
 #include "config/key.h"
 
 struct ikt_yaml {

@@ -1,6 +1,6 @@
-/* Nodes, ranks and threads. See recommend.h. */
+/* Nodes, ranks and threads. See plan.h. */
 #define _GNU_SOURCE
-#include "plan/recommend.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,10 @@
-/* What goes together, by asking. See explain.h. */
-#include "recipe/explain.h"
+/* What goes together, by asking. See recipe.h. */
+#include "recipe/recipe.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "recipe/recipe.h"
 
 enum { ROWS = 1000, COLUMNS = 10, ASSIGNMENT = 64 };
 

@@ -88,12 +88,9 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
  * what a run would write into its provenance. */
 void ikt_workload_settings(const ikt_workload *work, ikt_settings *out);
 
-/* SAME-ARGS. Puts what input.graph decides into the settings: affinity.kind = graph and what the
- * numbers are; of a matrix of all pairs that holds distances, affinity.kind = gaussian unless
- * another kind that weighs distances is given; of a kept graph the settings that made it. Nothing
- * without a graph.
- *   about   receives how many entries of a matrix are used
- * Errors: IKT_ERR_USAGE for settings that contradict the graph. */
-ikt_status ikt_graph_adopt(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about);
+/* LOCAL. What goes together in a run, asked of ikt_recipe_make, as Markdown: for every objective
+ * what it takes, the affinities with the forms of P that it goes with, its starts and its inputs
+ * (docs/combinations.md, embed --list-methods). */
+void ikt_methods_describe(ikt_text *text);
 
 #endif

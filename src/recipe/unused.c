@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "recipe/facts.h"
-#include "settings/preset.h"
 
 static const char comparing[] = "layout.objective or layout.init = {any:kernel}";
 static const char moving[] = "an objective other than {all:stands}";

@@ -1,5 +1,5 @@
 /* Presets of a run. The values are measured: docs/guide.md has what each costs and gives. */
-#include "settings/preset.h"
+#include "settings/settings.h"
 
 const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
     {"none", "The defaults", {NULL}},

@@ -10,7 +10,6 @@
 #include "config/value.h"
 #include "isolation/centre_lists.h"
 #include "isolation/small_neighbourhoods.h"
-#include "settings/preset.h"
 
 /* A key has the name of its member. */
 #define ROW(section, name, type, usual, low, high, is_auto, choices, unit, help)                   \

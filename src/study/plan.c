@@ -13,8 +13,7 @@
 #include "config/config.h"
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
-#include "settings/preset.h"
-#include "settings/run_files.h"
+#include "settings/checks.h"
 #include "study/inputs.h"
 
 /* --- the settings of a run -------------------------------------------------------------------- */

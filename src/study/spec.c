@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "config/config.h"
-#include "config/hints.h"
 #include "config/value.h"
 #include "data/generate.h"
 #include "evaluate/measure.h"
