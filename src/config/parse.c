@@ -256,9 +256,8 @@ static ikt_status take_event(reader *r, const yaml_event_t *event) {
         return refuse(r, "anchors and aliases (&name, *name) are not used in this file; write the "
                          "value out, in quotes if it begins with & or *");
     if (tag)
-        return refuse(r,
-                      "tags (!name) are not used in this file; leave it out, or put the value in "
-                      "quotes if it begins with !");
+        return refuse(r, "tags (!name) are not used in this file; leave it out, or put the value "
+                         "in quotes if it begins with !");
     if (r->key) {
         const ikt_status st = set(r, event);
         r->key = NULL;

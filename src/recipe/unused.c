@@ -99,13 +99,8 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
         const ikt_affinity *kind = ikt_affinity_kind_of((ikt_affinity_name)k);
         if (kind->section == section || kind->also == section) name[count++] = kind->name;
     }
-    size_t used = (size_t)snprintf(text, size, "affinity.kind=");
-    for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 i == 0           ? ""
-                                 : i == count - 1 ? " or "
-                                                  : ", ",
-                                 name[i]);
+    const int used = snprintf(text, size, "affinity.kind=");
+    ikt_names_join(name, count, " or ", text + used, size - (size_t)used);
     return count > 0;
 }
 
@@ -181,11 +176,10 @@ static ikt_status refuse(ikt_context *ctx, const ikt_settings *settings, const i
                          const char *with) {
     char *text = NULL;
     IKT_TRY(ikt_sentence_make(ctx, settings, shape, with, &text));
-    const ikt_status st =
-        ikt_fail(ctx, IKT_ERR_USAGE,
-                 "%s.%s = %.80s would have no effect in this run, as it goes with %s: leave it "
-                 "out, or set that",
-                 section, key, value, text);
+    const ikt_status st = ikt_fail(ctx, IKT_ERR_USAGE,
+                                   "%s.%s = %.80s would have no effect in this run, as it goes "
+                                   "with %s: leave it out, or set that",
+                                   section, key, value, text);
     ikt_free(&text);
     return st;
 }

@@ -4,30 +4,29 @@
 const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
     {"none", "The defaults", {NULL}},
     {"quick",
-     "A first look. The kernel is coarser and there are fewer iterations, which is two to "
-     "three times as fast; clusters are where they will be, but their insides are less settled",
+     "A first look. The kernel is coarser and there are fewer iterations, which is two to three "
+     "times as fast; clusters are where they will be, but their insides are less settled",
      {"isolation.psi_most=1024", "isolation.partitionings=100", "layout.iterations=300",
       "layout.exaggeration_iterations=150", NULL}},
     {"paper",
-     "What the Isolation kernel paper does: every pair of rows counts, nothing is approximate, "
-     "and the schedule is that of the paper. It takes 4 n^2 bytes over all ranks and n^2 "
-     "operations in each iteration, which allows some 10,000 rows on a laptop",
+     "What the Isolation kernel paper does: every pair of rows counts, nothing is approximate, and "
+     "the schedule is that of the paper. It takes 4 n^2 bytes over all ranks and n^2 operations in "
+     "each iteration, which allows some 10,000 rows on a laptop",
      {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
       "isolation.pool=0", "affinity.support=dense", "affinity.search=exact", "layout.preset=matlab",
       "layout.repulsion=exact", NULL}},
     {"large",
-     "Millions of rows. The neighbours are better and there are the "
-     "iterations that large maps need to settle, at about twice the time",
+     "Millions of rows. The neighbours are better and there are the iterations that large maps "
+     "need to settle, at about twice the time",
      {"affinity.refinements=1", "layout.iterations=1500", NULL}},
     {"umap",
-     "UMAP as its users know it: its weights of 15 neighbours, found "
-     "nearly all, its start from eigenvectors, and its objective "
-     "(docs/umap.md)",
+     "UMAP as its users know it: its weights of 15 neighbours, found nearly all, its start from "
+     "eigenvectors, and its objective (docs/umap.md)",
      {"affinity.kind=fuzzy", "affinity.refinements=2", "layout.objective=umap",
       "layout.init=spectral", NULL}},
     {"largevis",
-     "LargeVis as its paper has it: Gaussian weights of perplexity 50 "
-     "over 150 neighbours, and its objective (docs/umap.md)",
+     "LargeVis as its paper has it: Gaussian weights of perplexity 50 over 150 neighbours, and its "
+     "objective (docs/umap.md)",
      {"affinity.kind=gaussian", "gaussian.perplexity=50", "affinity.neighbours=150",
       "layout.objective=largevis", NULL}},
     {"laptsne",
@@ -36,10 +35,9 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
      {"layout.regulariser=laplacian", NULL}},
     {"laptsne-paper",
      "LaptSNE as its paper has it: dense Gaussian weights of perplexity 25, a start from "
-     "eigenvectors of P as they are, no exaggeration, 100 iterations with a learning rate of "
-     "100 on the full gradient and a momentum of 0.5, and the regulariser from the first one "
-     "on. It takes 4 n^2 "
-     "bytes over all ranks and n^2 operations in each iteration",
+     "eigenvectors of P as they are, no exaggeration, 100 iterations with a learning rate of 100 "
+     "on the full gradient and a momentum of 0.5, and the regulariser from the first one on. It "
+     "takes 4 n^2 bytes over all ranks and n^2 operations in each iteration",
      {"affinity.kind=gaussian", "gaussian.perplexity=25", "affinity.support=dense",
       "layout.init=spectral", "layout.init_scale=0", "layout.iterations=100",
       "layout.exaggeration=1", "layout.exaggeration_iterations=0", "layout.learning_rate=400",

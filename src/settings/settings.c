@@ -27,26 +27,22 @@
     ROW(section, name, IKT_KEY_##type, usual, low, high, is_auto, NULL, unit, help)
 
 static const ikt_key input_keys[] = {
-    TEXT(
-        input, file, "",
-        "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
-        "7.3, "
-        "NPY, IDX, CSV or raw numbers. `iktsne convert` makes HDF5 from other files. CSV is parsed "
-        "by all ranks, which then hold its numbers in memory; columns of text are left aside"),
+    TEXT(input, file, "",
+         "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
+         "7.3, NPY, IDX, CSV or raw numbers. `iktsne convert` makes HDF5 from other files. CSV is "
+         "parsed by all ranks, which then hold its numbers in memory; columns of text are left "
+         "aside"),
     TEXT(input, dataset, IKT_DATASET_AUTO,
          "The name of the data set, which holds n x d numbers, or of the group of a sparse matrix "
          "(CSR; / if its parts lie at the root). auto is X, but obsm/X_pca of an AnnData file that "
          "has it, which may also hold layers/NAME and raw/X; in a MATLAB file it is the variable. "
          "Of a CSV file it names the columns to embed, by names or numbers from 1 with commas "
          "between; auto is all columns of numbers. NPY, IDX and raw files hold one array only"),
-    TEXT(
-        input, graph, "",
-        "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
-        "matrix "
-        "by rows in an HDF5 file, as AnnData has in obsp, or the output.graph of another run; or a "
-        "matrix of all pairs, distances or similarities: a square data set of an HDF5 file, or an "
-        "NPY "
-        "file. input.file may then be left out"),
+    TEXT(input, graph, "",
+         "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
+         "matrix by rows in an HDF5 file, as AnnData has in obsp, or the output.graph of another "
+         "run; or a matrix of all pairs, distances or similarities: a square data set of an HDF5 "
+         "file, or an NPY file. input.file may then be left out"),
     TEXT(input, similarities, "",
          "A dense matrix of the similarities of all rows in place of the rows: FILE or "
          "FILE:DATASET of an HDF5 or NPY file, or the name of a data set of input.file. It may be "
@@ -63,23 +59,21 @@ static const ikt_key input_keys[] = {
          "The classes of the rows. They colour the picture and serve the measures, and may be "
          "absent; the embedding does not depend on them unless affinity.kind is fisher or "
          "layout.objective is kda. A label below 0, or an empty name, stands for none. The name is "
-         "that of a data set of n integers, of a "
-         "column "
-         "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
+         "that of a data set of n integers, of a column of obs (AnnData), of a column of CSV, of a "
+         "file (labels.npy, IDX), or FILE.h5:DATASET"),
     TEXT(input, skip_columns, "",
          "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
          "between. Columns that begin with text, the names of the rows, and the labels are left "
          "aside in any case"),
     NUMBER(input, rows, INT, "auto", 2, 1e15, 1, "rows",
            "Use only this many rows, the first of the file; auto uses all"),
-    CHOICE(input, transposed, "auto", "auto|yes|no",
-           "Whether the points are the columns of the array in the file instead of its rows. auto "
-           "means "
-           "no; but a matrix of MATLAB, which is stored by columns, is read as MATLAB shows it"),
-    NUMBER(
-        input, columns, INT, "auto", 1, 1e9, 1, "numbers",
-        "The numbers in a row of a raw file, which holds nothing but numbers; the size of the file "
-        "then gives the number of rows. auto: the file is not raw"),
+    CHOICE(
+        input, transposed, "auto", "auto|yes|no",
+        "Whether the points are the columns of the array in the file instead of its rows. auto "
+        "means no; but a matrix of MATLAB, which is stored by columns, is read as MATLAB shows it"),
+    NUMBER(input, columns, INT, "auto", 1, 1e9, 1, "numbers",
+           "The numbers in a row of a raw file, which holds nothing but numbers; the size of the "
+           "file then gives the number of rows. auto: the file is not raw"),
     CHOICE(input, type, "auto",
            "auto|uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64",
            "The type of the numbers in a raw file"),
@@ -94,26 +88,22 @@ static const ikt_section input_section = {"input", "The data", input_keys,
 static const ikt_key output_keys[] = {
     TEXT(output, file, "",
          "The HDF5 file for the embedding, the trace and the provenance of the run"),
-    TEXT(
-        output, picture, "",
-        "The file for a picture of the embedding: PNG, or SVG or PDF where the name ends so; empty "
-        "or none for no picture"),
-    TEXT(
-        output, model, "",
-        "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, the "
-        "codes of all rows and the embedding (affinity.kind: isolation), or the rows themselves "
-        "(other kernels with layout.objective: trimap); empty for none"),
+    TEXT(output, picture, "",
+         "The file for a picture of the embedding: PNG, or SVG or PDF where the name ends so; "
+         "empty or none for no picture"),
+    TEXT(output, model, "",
+         "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, "
+         "the codes of all rows and the embedding (affinity.kind: isolation), or the rows "
+         "themselves (other kernels with layout.objective: trimap); empty for none"),
     TEXT(output, graph, "",
          "The HDF5 file for the neighbour graph of the run, which further runs read by input.graph "
-         "and "
-         "scipy reads as a sparse matrix; empty for none"),
+         "and scipy reads as a sparse matrix; empty for none"),
     SWITCH(output, overwrite, "no", "Replace output files that exist"),
     SWITCH(output, state, "yes",
            "Also write the state that --extend goes on from: 12 bytes a row and dimension"),
     CHOICE(output, measures, "map", "none|map|all",
            "The measures that are printed at the end: none; map, those of the embedding and its "
-           "labels; "
-           "or all, which adds those that compare it with the input")};
+           "labels; or all, which adds those that compare it with the input")};
 
 static const ikt_section output_section = {"output", "What is written", output_keys,
                                            sizeof output_keys / sizeof *output_keys};
@@ -123,33 +113,25 @@ static const ikt_key run_keys[] = {
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
         "paper does, large for millions of rows, umap, largevis and laptsne for the methods of "
-        "these "
-        "names, and laptsne-paper for what the paper of the last does. "
-        "Every setting that is given wins over the preset. "
-        "(layout.preset is the schedule of the iterations alone)"),
+        "these names, and laptsne-paper for what the paper of the last does. Every setting that is "
+        "given wins over the preset. (layout.preset is the schedule of the iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
-           "number "
-           "of ranks and threads"),
-    NUMBER(
-        run, threads, INT, "auto", 1, 4096, 1, "threads",
-        "The OpenMP threads of each rank; auto is one for each processor that the launcher gave to "
-        "the rank"),
+           "number of ranks and threads"),
+    NUMBER(run, threads, INT, "auto", 1, 4096, 1, "threads",
+           "The OpenMP threads of each rank; auto is one for each processor that the launcher gave "
+           "to the rank"),
     TEXT(run, checkpoint, "auto",
          "The folder for checkpoints, which are removed at the end of the run. The same command "
-         "goes "
-         "on from a checkpoint that is there. auto is output.file with .checkpoint behind it, and "
-         "none "
-         "means no checkpoints"),
-    NUMBER(
-        run, checkpoint_every, REAL, "15", 0, 1e6, 0, "minutes",
-        "The time between two checkpoints; 0 writes one only where a signal or the end of the time "
-        "asks for it"),
-    TEXT(
-        run, max_time, "auto",
-        "The time after which the run stops with a checkpoint and exit code 75, as minutes, "
-        "hours:minutes:seconds or another form that Slurm knows. auto is the end of the Slurm job, "
-        "and none means no limit"),
+         "goes on from a checkpoint that is there. auto is output.file with .checkpoint behind it, "
+         "and none means no checkpoints"),
+    NUMBER(run, checkpoint_every, REAL, "15", 0, 1e6, 0, "minutes",
+           "The time between two checkpoints; 0 writes one only where a signal or the end of the "
+           "time asks for it"),
+    TEXT(run, max_time, "auto",
+         "The time after which the run stops with a checkpoint and exit code 75, as minutes, "
+         "hours:minutes:seconds or another form that Slurm knows. auto is the end of the Slurm "
+         "job, and none means no limit"),
     SWITCH(
         run, resume, "yes",
         "Go on from the checkpoint of this run where there is one; no removes it and begins anew"),

@@ -167,10 +167,9 @@ static ikt_status read_given(reader *r, int node, int vary, ikt_study_method *me
         return ikt_yaml_fail(r->ctx, r->yaml, node,
                              "a method has either `given` maps, which are as they are, or `vary`");
     if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_MAPPING || ikt_yaml_count(r->yaml, node) == 0)
-        return ikt_yaml_fail(
-            r->ctx, r->yaml, node,
-            "`given` names a map for each data set, e.g. {digits: umap.npy, cells: "
-            "'cells.h5ad:obsm/X_umap'}");
+        return ikt_yaml_fail(r->ctx, r->yaml, node,
+                             "`given` names a map for each data set, e.g. {digits: umap.npy, "
+                             "cells: 'cells.h5ad:obsm/X_umap'}");
     for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
         const int value = ikt_yaml_value(r->yaml, node, i);
         char map[IKT_STRING_MAX];
@@ -193,13 +192,13 @@ static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
     IKT_TRY(read_given(r, ikt_yaml_find(r->yaml, node, "given"), vary, method));
     IKT_TRY(read_value(r, landmarks, &count, "landmarks", NULL, &method->landmarks));
     if (landmarks && method->given.count > 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, landmarks,
-                             "a method has either `given` maps, which are as they are, or "
-                             "`landmarks`");
+        return ikt_yaml_fail(
+            r->ctx, r->yaml, landmarks,
+            "a method has either `given` maps, which are as they are, or `landmarks`");
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
-        return ikt_yaml_fail(r->ctx, r->yaml, vary,
-                             "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, "
-                             "64]}");
+        return ikt_yaml_fail(
+            r->ctx, r->yaml, vary,
+            "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, 64]}");
     for (int i = 0; i < ikt_yaml_count(r->yaml, vary); i++)
         IKT_TRY(
             read_axis(r, ikt_yaml_key(r->yaml, vary, i), ikt_yaml_value(r->yaml, vary, i), method));
@@ -406,10 +405,10 @@ static ikt_status read_all_data(reader *r, int node) {
                 i++;
             snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
             if (i == study->n_data)
-                return ikt_yaml_fail(r->ctx, r->yaml, node,
-                                     "there is no data set '%s', of which the method '%s' has a "
-                                     "given map",
-                                     name, study->method[m].name);
+                return ikt_yaml_fail(
+                    r->ctx, r->yaml, node,
+                    "there is no data set '%s', of which the method '%s' has a given map", name,
+                    study->method[m].name);
         }
     return IKT_OK;
 }

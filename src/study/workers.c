@@ -214,10 +214,10 @@ static ikt_status work(worker *w, ikt_context *group) {
         claim_of_run claim = {-1, 0};
         ikt_status st = IKT_OK;
         if (ikt_watch_poll(group) == IKT_REQUEST_STOP)
-            return ikt_fail(group, IKT_STOPPED,
-                            "stopped by %s between two runs; the same command goes on with those "
-                            "that are left",
-                            ikt_watch_reason(group));
+            return ikt_fail(
+                group, IKT_STOPPED,
+                "stopped by %s between two runs; the same command goes on with those that are left",
+                ikt_watch_reason(group));
         if (ikt_rank(group) == 0) st = use_queue(group, w, -1, &claim);
         IKT_TRY(ikt_agree(group, st));
         ikt_broadcast(group, &claim, sizeof claim, 0);
@@ -252,13 +252,12 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, i
                 w.order[w.count++] = &plan->run[r];
         }
         if (others > 0)
-            ikt_log(
-                ctx, IKT_LOG_STAGE,
-                "%s: %lld results in results.csv were made by other builds of the program, whose "
-                "numbers may differ from those of this one (%s): %s",
-                plan->study->name, (long long)others, ikt_build_name(),
-                plan->any_build ? "they are taken as they are, and the report tells which"
-                                : "they are made anew; --any-build takes them as they are");
+            ikt_log(ctx, IKT_LOG_STAGE,
+                    "%s: %lld results in results.csv were made by other builds of the program, "
+                    "whose numbers may differ from those of this one (%s): %s",
+                    plan->study->name, (long long)others, ikt_build_name(),
+                    plan->any_build ? "they are taken as they are, and the report tells which"
+                                    : "they are made anew; --any-build takes them as they are");
         qsort(w.order, (size_t)w.count, sizeof *w.order, longest_first);
         name_session(ctx, &w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
