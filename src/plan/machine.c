@@ -46,15 +46,17 @@ ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads) {
 }
 
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int length = 0;
+    static const struct {
+        const char *variable, *below;
+    } places[] = {{"XDG_CONFIG_HOME", ""}, {"HOME", "/.config"}};
     memset(path, 0, IKT_STRING_MAX);
-    if (ikt_rank(ctx) == 0) {
-        if (config && config[0])
-            length = snprintf(path, IKT_STRING_MAX, "%s/iktsne/machine.yaml", config);
-        else if (home && home[0])
-            length = snprintf(path, IKT_STRING_MAX, "%s/.config/iktsne/machine.yaml", home);
+    for (int p = 0; p < 2 && ikt_rank(ctx) == 0 && !path[0]; p++) {
+        const char *folder = getenv(places[p].variable);
+        if (!folder || !folder[0]) continue;
+        const int length =
+            snprintf(path, IKT_STRING_MAX, "%s%s/iktsne/machine.yaml", folder, places[p].below);
         if (length >= IKT_STRING_MAX) path[0] = '\0';
+        break;
     }
     *exists = ikt_max_one(ctx, path[0] && access(path, F_OK) == 0) > 0;
     ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);

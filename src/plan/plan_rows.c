@@ -83,25 +83,24 @@ static void plan_landmarks(const ikt_task *t) {
 static void plan_codes(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage codes = IKT_STAGE_CODES;
-    const bool is_forest = w->is_forest, is_sparse = !is_forest && w->rows.is_sparse;
-    const bool is_bytes = !is_forest && !is_sparse && w->is_u8;
-    const bool is_real = !is_forest && !is_sparse && !w->is_u8;
-    const bool has_lists = w->has_lists && !is_forest, is_manhattan = w->rows.is_manhattan;
-    const bool is_looked_through = w->rows.is_sparse && !has_lists;
+    const bool is_sparse = w->rows.is_sparse, is_manhattan = w->rows.is_manhattan;
+    enum { TREES, SHARED, BYTES, REALS } by = w->is_u8 ? BYTES : REALS;
+    if (is_sparse) by = SHARED;
+    if (w->is_forest) by = TREES;
     const double psi = (double)w->psi, partitionings = (double)w->t;
-    const double centres =
-        is_sparse ? fmin((double)w->compared, (double)w->model.n) : (double)w->compared;
-    const double depth = ikt_tree_depth(w->psi), compared = t->rows * centres;
+    const double most = is_sparse ? (double)w->model.n : INFINITY;
+    const double compared = t->rows * fmin((double)w->compared, most);
+    const double passed = (t->rows + psi) * partitionings * ikt_tree_depth(w->psi);
     const double listed = 0.777; /* a distance offered to a list of the nearest */
     const ikt_piece pieces[] = {
-        {is_forest, codes, GATHERS, (t->rows + psi) * partitionings * depth, 3.75, 0}, /* a node */
-        {is_sparse, codes, GATHERS, compared * ikt_workload_overlap(w), shared_column, 0},
+        {by == TREES, codes, GATHERS, passed, 3.75, 0},
+        {by == SHARED, codes, GATHERS, compared * ikt_workload_overlap(w), shared_column, 0},
         /* A coordinate of a row against that of a centre. */
-        {is_bytes, codes, COORDINATES, compared * t->columns, is_manhattan ? 4.5 : 1.5, 0},
-        {is_real, codes, MULTIPLY_ADDS, compared * t->columns, is_manhattan ? 1.5 : 1.14, 0},
-        {has_lists, codes, GATHERS, compared, listed, 0},
-        {has_lists, codes, GATHERS, t->rows * partitionings, 35, 0}, /* a cell found in the list */
-        {is_looked_through, codes, GATHERS, t->rows * psi * partitionings, listed, 0},
+        {by == BYTES, codes, COORDINATES, compared * t->columns, is_manhattan ? 4.5 : 1.5, 0},
+        {by == REALS, codes, MULTIPLY_ADDS, compared * t->columns, is_manhattan ? 1.5 : 1.14, 0},
+        {w->has_lists, codes, GATHERS, compared, listed, 0},
+        {w->has_lists, codes, GATHERS, t->rows * partitionings, 35, 0}, /* a cell of the list */
+        {is_sparse && !w->has_lists, codes, GATHERS, t->rows * psi * partitionings, listed, 0},
         {true, codes, CONCATENATION, 1, (double)(w->centres * ikt_workload_row_bytes(w)), 0}};
     if (!w->is_isolation) return;
     ikt_plan_pass(t, codes, 1, true);
@@ -198,32 +197,36 @@ static void plan_fisher(const ikt_task *t) {
     ADD(t, pieces);
 }
 
-/* m k weights, or of all pairs; those of the Gaussian kernel are searched for. Then m k entries
- * sent to the owner of their column, and those without a partner once more, in batches. Or both
- * directions of the pairs of a graph: all entries travel twice. */
-static void plan_p(const ikt_task *t, bool needs_p) {
+/* Entries sent to the owner of their column, in batches. */
+static void plan_symmetrising(const ikt_task *t, double entries, double sent) {
+    const ikt_stage graph = IKT_STAGE_GRAPH;
+    const double listed = t->rows * (double)t->w->k;
+    const double bytes = SENT_ENTRY_BYTES * sent * ikt_workload_cut(t->w);
+    const double messages = 2 * ceil(listed / BATCH_ENTRIES) * t->others;
+    const ikt_piece pieces[] = {{true, graph, GATHERS, entries, 56, 0}, /* a neighbour into P */
+                                {true, graph, MESSAGES, 1, bytes, messages}};
+    ADD(t, pieces);
+}
+
+/* m k weights, or of all pairs; those of the Gaussian kernel are searched for. Then m k entries are
+ * sent, and those without a partner once more. */
+static void plan_p(const ikt_task *t) {
     const ikt_workload *w = t->w;
-    const ikt_stage affinity = IKT_STAGE_AFFINITY, graph = IKT_STAGE_GRAPH;
+    const ikt_stage affinity = IKT_STAGE_AFFINITY;
     const ikt_affinity_settings *settings = &w->settings.affinity;
     const bool is_sought = w->is_given ? settings->graph.values == IKT_EDGES_DISTANCES
                                        : ikt_affinity_of(settings)->has_bandwidth_search;
-    const bool is_whole = needs_p && w->is_whole, is_joined = w->is_joined;
-    const bool is_sparse = needs_p && !w->is_whole && !w->is_dense;
     const double listed = t->rows * (double)w->k, cells = 8 * (double)w->t;
-    const double sent = SENT_ENTRY_BYTES * listed * ikt_workload_cut(w);
-    const double messages = 2 * ceil(listed / BATCH_ENTRIES) * t->others;
-    const double brought = 56; /* a neighbour into P */
     const ikt_piece pieces[] = {
-        {needs_p && is_sought, affinity, GATHERS, w->is_dense ? t->entries : listed, 34, 0},
-        {is_whole, affinity, GATHERS, t->rows * (double)w->t, 20, 0},
-        {is_whole, affinity, SUM, 2, cells * (double)w->psi, 0},
-        {is_whole, affinity, SUM, 3, cells * IKT_WHOLE_PAIRS, 0},
-        {is_sparse, graph, GATHERS, listed, brought, 0},
-        {is_sparse, graph, MESSAGES, 1, sent * ikt_symmetric_share(w->distribution.n), messages},
-        {is_joined, graph, GATHERS, 2 * listed, brought, 0},
-        {is_joined, graph, MESSAGES, 1, 2 * sent, messages}};
-    if (needs_p && w->is_dense) ikt_plan_all_pairs(t, affinity);
+        {is_sought, affinity, GATHERS, w->is_dense ? t->entries : listed, 34, 0},
+        {w->is_whole, affinity, GATHERS, t->rows * (double)w->t, 20, 0},
+        {w->is_whole, affinity, SUM, 2, cells * (double)w->psi, 0},
+        {w->is_whole, affinity, SUM, 3, cells * IKT_WHOLE_PAIRS, 0}};
     ADD(t, pieces);
+    if (w->is_dense)
+        ikt_plan_all_pairs(t, affinity);
+    else if (!w->is_whole)
+        plan_symmetrising(t, listed, t->entries);
 }
 
 /* Eigenvectors of P: products, as many as were counted on MNIST, each a pass over its entries with
@@ -264,7 +267,9 @@ void ikt_plan_before_loop(const ikt_task *t) {
             ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);
         }
     }
-    plan_p(t, needs_p);
+    if (needs_p) plan_p(t);
+    /* Both directions of the pairs of a graph: all entries travel twice. */
+    if (w->is_joined) plan_symmetrising(t, 2 * t->rows * (double)w->k, 2 * t->rows * (double)w->k);
     if (!needs_p) return;
     plan_eigenvectors(t, layout->init == IKT_INIT_SPECTRAL ? t->axes : 0, 61);
     plan_eigenvectors(t, layout->eigengap != IKT_EIGENGAP_OFF ? IKT_EIGENGAP_VALUES - 1 : 0, 121);

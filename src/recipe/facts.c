@@ -232,9 +232,8 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
 void ikt_names_join(const char *const *name, int count, const char *last, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
-        const size_t used = strlen(text);
         const char *between = i == count - 1 ? last : ", ";
-        snprintf(text + used, size - used, "%s%s", i == 0 ? "" : between, name[i]);
+        ikt_append(text, size, "%s%s", i == 0 ? "" : between, name[i]);
     }
 }
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
+#include "base/number.h"
 #include "cells/cells.h"
 #include "config/value.h"
 #include "isolation/centre_lists.h"
@@ -145,6 +146,81 @@ static const ikt_key run_keys[] = {
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
 
+/* --- presets: their values are measured, docs/guide.md has what each costs and gives -----------
+ */
+
+const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
+    {"none", "The defaults", {NULL}},
+    {"quick",
+     "A first look. The kernel is coarser and there are fewer iterations, which is two to three "
+     "times as fast; clusters are where they will be, but their insides are less settled",
+     {"isolation.psi_most=1024", "isolation.partitionings=100", "layout.iterations=300",
+      "layout.exaggeration_iterations=150", NULL}},
+    {"paper",
+     "What the Isolation kernel paper does: every pair of rows counts, nothing is approximate, and "
+     "the schedule is that of the paper. It takes 4 n^2 bytes over all ranks and n^2 operations in "
+     "each iteration, which allows some 10,000 rows on a laptop",
+     {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
+      "isolation.pool=0", "affinity.support=dense", "affinity.search=exact", "layout.preset=matlab",
+      "layout.repulsion=exact", NULL}},
+    {"large",
+     "Millions of rows. The neighbours are better and there are the iterations that large maps "
+     "need to settle, at about twice the time",
+     {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+    {"umap",
+     "UMAP as its users know it: its weights of 15 neighbours, found nearly all, its start from "
+     "eigenvectors, and its objective (docs/umap.md)",
+     {"affinity.kind=fuzzy", "affinity.refinements=2", "layout.objective=umap",
+      "layout.init=spectral", NULL}},
+    {"largevis",
+     "LargeVis as its paper has it: Gaussian weights of perplexity 50 over 150 neighbours, and its "
+     "objective (docs/umap.md)",
+     {"affinity.kind=gaussian", "gaussian.perplexity=50", "affinity.neighbours=150",
+      "layout.objective=largevis", NULL}},
+    {"laptsne",
+     "LaptSNE on the usual schedule: once clusters have formed, the map is drawn into as many "
+     "compact groups as the eigengap of P finds (docs/laptsne.md)",
+     {"layout.regulariser=laplacian", NULL}},
+    {"laptsne-paper",
+     "LaptSNE as its paper has it: dense Gaussian weights of perplexity 25, a start from "
+     "eigenvectors of P as they are, no exaggeration, 100 iterations with a learning rate of 100 "
+     "on the full gradient and a momentum of 0.5, and the regulariser from the first one on. It "
+     "takes 4 n^2 bytes over all ranks and n^2 operations in each iteration",
+     {"affinity.kind=gaussian", "gaussian.perplexity=25", "affinity.support=dense",
+      "layout.init=spectral", "layout.init_scale=0", "layout.iterations=100",
+      "layout.exaggeration=1", "layout.exaggeration_iterations=0", "layout.learning_rate=400",
+      "layout.momentum=0.5", "layout.final_momentum=0.5", "layout.regulariser=laplacian", NULL}},
+};
+
+ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size_t n, int preset) {
+    const char *const *setting = ikt_presets[preset].setting;
+    for (; *setting; setting++)
+        if (ikt_config_override(ctx, parts, n, *setting) != IKT_OK) return IKT_ERR_INTERNAL;
+    return IKT_OK;
+}
+
+void ikt_presets_describe(ikt_text *text) {
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "  %s\n", ikt_presets[p].name);
+        ikt_text_wrap(text, 6, ikt_presets[p].help);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "      %s\n", *setting);
+    }
+}
+
+void ikt_presets_describe_markdown(ikt_text *text) {
+    ikt_text_add(text, "## Presets: what run.preset, or --preset, sets\n\n"
+                       "| preset | sets | meaning |\n|---|---|---|\n");
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "| `%s` | ", ikt_presets[p].name);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "%s`%s`", setting == ikt_presets[p].setting ? "" : ", ", *setting);
+        ikt_text_add(text, " | %s |\n", ikt_presets[p].help);
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]) {
     int p = 0;
     parts[p++] = (ikt_config_part){&input_section, &settings->input};
@@ -237,8 +313,8 @@ static int64_t fine_cells_of_a_row(const ikt_settings *settings, const ikt_model
     const int64_t candidates = ikt_affinity_fine_candidates(&settings->affinity, n, centres, k);
     const int64_t wanted = FINE_LEAST + candidates * centres / n;
     const int64_t listed = ikt_list_length(centres, spec);
-    const int64_t most = settings->affinity.candidates == IKT_AUTO_INT ? listed : centres;
-    return wanted < most ? wanted : most;
+    const bool is_usual = settings->affinity.candidates == IKT_AUTO_INT;
+    return ikt_smaller(wanted, is_usual ? listed : centres);
 }
 
 /* SAME-ARGS. psi and pool by a rule, where they are "auto"; `centres` receives how many distinct
@@ -255,54 +331,65 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
     return IKT_OK;
 }
 
+/* Whether cells are of the nearest centres, of which sparse P knows more than of others. */
+static bool has_fine_cells(const ikt_settings *settings) {
+    return settings->affinity.support == IKT_SUPPORT_SPARSE &&
+           settings->isolation.form == IKT_FORM_VORONOI;
+}
+
 bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     const bool is_of_kernel = ikt_settings_has_kernel_map(settings) &&
                               ikt_settings_similarity(settings) == IKT_SIMILARITY_ISOLATION;
+    const bool is_free = isolation->psi == IKT_AUTO_INT && isolation->psi_most == IKT_AUTO_INT;
     /* Maps without neighbours and codes have no use for psi. */
     if (objective->is_start && !(objective->needs & IKT_NEEDS_P) && !is_of_kernel) return false;
-    return settings->affinity.kind == IKT_AFFINITY_ISOLATION &&
-           settings->affinity.support == IKT_SUPPORT_SPARSE && !settings->input.graph[0] &&
-           isolation->form == IKT_FORM_VORONOI && isolation->psi == IKT_AUTO_INT &&
-           isolation->psi_most == IKT_AUTO_INT && !isolation->model_from[0] && !is_sparse &&
-           n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+    if (isolation->model_from[0] || settings->input.graph[0] || is_sparse) return false;
+    return settings->affinity.kind == IKT_AFFINITY_ISOLATION && has_fine_cells(settings) &&
+           is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+}
+
+/* Sparse rows are compared with all centres, which costs the columns that they share. Where all
+ * rows are compared with all, that is nothing more. */
+static ikt_psi_rule rule_of(const ikt_settings *settings, const ikt_codes_rows *rows,
+                            bool is_near) {
+    if (!has_fine_cells(settings)) return IKT_PSI_COARSE;
+    if (!rows->is_sparse || !is_near) return IKT_PSI_FINE;
+    const bool share_few = rows->entries * rows->entries <= SHARED_COLUMNS * (double)rows->d;
+    return share_few ? IKT_PSI_INDEXED : IKT_PSI_COARSE;
 }
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
-    const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE && !rows->is_pairs &&
-                         ikt_affinity_is_approximate(&settings->affinity, n);
+    const bool is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
+    const bool is_near =
+        !is_dense && !rows->is_pairs && ikt_affinity_is_approximate(&settings->affinity, n);
+    const ikt_psi_rule rule = rule_of(settings, rows, is_near);
+    int64_t centres;
     *out = (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
                             .n = drawn,
                             .t = isolation->partitionings,
                             .form = isolation->form};
-    const bool is_fine =
-        settings->affinity.support == IKT_SUPPORT_SPARSE && isolation->form == IKT_FORM_VORONOI;
-    ikt_psi_rule rule = is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE;
-    /* Sparse rows are compared with all centres, which costs the columns that they share. Where all
-     * rows are compared with all, that is nothing more. */
-    if (is_fine && rows->is_sparse && is_near)
-        rule = rows->entries * rows->entries <= SHARED_COLUMNS * (double)rows->d ? IKT_PSI_INDEXED
-                                                                                 : IKT_PSI_COARSE;
-    int64_t centres;
     IKT_TRY(size_model(ctx, settings, n, rule, rows, out, &centres));
     if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
         IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
-    if (centres > 0 && !rows->is_sparse && !rows->is_pairs &&
-        settings->affinity.support != IKT_SUPPORT_DENSE)
+    if (centres > 0 && !rows->is_sparse && !rows->is_pairs && !is_dense)
         out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
-    if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
+    if (!is_near) {
+        if (out->pool >= drawn) out->pool = 0;
+        return IKT_OK;
+    }
+    if (centres > 0 && n <= FINE_ROWS * centres) {
         int64_t k;
         IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, n, &k));
         out->near = fine_cells_of_a_row(settings, out, n, k, centres);
         return IKT_OK;
     }
-    if (is_near) out->pool = ikt_cells_pool(n, out->pool);
+    out->pool = ikt_cells_pool(n, out->pool);
     if (out->pool >= drawn) out->pool = 0;
-    if (is_near) out->coarse = ikt_cells_choose(n, out->pool);
-    if (out->coarse > drawn) out->coarse = drawn;
+    out->coarse = ikt_smaller(ikt_cells_choose(n, out->pool), drawn);
     return IKT_OK;
 }
 
@@ -362,8 +449,7 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
-    *k = usual < n - 1 ? usual : n - 1;
-    if (affinity->neighbours != IKT_AUTO_INT) *k = affinity->neighbours;
+    *k = affinity->neighbours != IKT_AUTO_INT ? affinity->neighbours : ikt_smaller(usual, n - 1);
     if (*k >= least && *k < n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "affinity.neighbours = %lld, but layout.objective=%s chooses among them: it "
@@ -375,23 +461,21 @@ ikt_status ikt_graph_settings_adopt(ikt_context *ctx, ikt_settings *settings, co
                                     const char *name) {
     ikt_config_part own[IKT_SETTINGS_PARTS], usual[IKT_SETTINGS_PARTS], made[IKT_SETTINGS_PARTS];
     ikt_config_part all[IKT_SETTINGS_PARTS]; /* which a text may have, though they do not count */
-    ikt_settings *both = NULL;               /* the usual ones, and those of the graph */
-    IKT_TRY(ikt_alloc(ctx, &both, 2, sizeof *both, "settings"));
+    IKT_ARRAYS(held, ctx, "settings");
+    ikt_settings *both = ikt_claim(&held, 2, sizeof *both); /* usual ones, and those of the graph */
+    IKT_TRY(held.status);
     const size_t parts = choose_parts(settings, own);
     choose_parts(&both[0], usual);
     choose_parts(&both[1], made);
     ikt_settings_parts(&both[1], all);
-    ikt_status st = ikt_config_defaults(ctx, usual, parts);
-    if (st == IKT_OK) st = ikt_config_defaults(ctx, all, IKT_SETTINGS_PARTS);
-    if (st == IKT_OK) st = ikt_config_parse_text(ctx, all, IKT_SETTINGS_PARTS, name, text);
+    IKT_TRY(ikt_config_defaults(ctx, usual, parts));
+    IKT_TRY(ikt_config_defaults(ctx, all, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_config_parse_text(ctx, all, IKT_SETTINGS_PARTS, name, text));
     for (size_t p = 0; p < parts; p++)
-        for (size_t k = 0; k < own[p].section->n_keys && st == IKT_OK; k++)
-            st = check_key(ctx, &own[p].section->keys[k], &own[p], &usual[p], &made[p], name);
-    if (st == IKT_OK) {
-        settings->preprocess = both[1].preprocess;
-        settings->affinity = both[1].affinity;
-        settings->isolation = both[1].isolation;
-    }
-    ikt_free(&both);
-    return st;
+        for (size_t k = 0; k < own[p].section->n_keys; k++)
+            IKT_TRY(check_key(ctx, &own[p].section->keys[k], &own[p], &usual[p], &made[p], name));
+    settings->preprocess = both[1].preprocess;
+    settings->affinity = both[1].affinity;
+    settings->isolation = both[1].isolation;
+    return IKT_OK;
 }

@@ -165,7 +165,7 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
 /* COLLECTIVE. Tells in the log's details what else the file holds. */
 void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
-/* --- presets (preset.c) -----------------------------------------------------------------------
+/* --- presets ----------------------------------------------------------------------------------
  *
  * What a first look, the paper or millions of rows ask for, as tables of settings. run.preset sets
  * the keys that its table names, before any setting of the user, so that every one of those wins

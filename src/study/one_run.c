@@ -11,6 +11,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/config.h"
+#include "config/value.h"
 #include "evaluate/measure.h"
 #include "evaluate/structure.h"
 #include "io/results/result.h"
@@ -64,7 +65,6 @@ static needs find_needs(const ikt_study *study, const ikt_run *run) {
         {"marked", &n.marked}, {"apart", &n.apart}, {"reference", &n.reference}, {"run", &known}};
     for (int64_t m = 0; m < study->n_measures; m++) {
         const char *family = ikt_measure_find(study->measure[m])->family;
-        const size_t used = strlen(n.families);
         size_t o = 0;
         while (o < 4 && strcmp(family, others[o].family) != 0)
             o++;
@@ -73,7 +73,7 @@ static needs find_needs(const ikt_study *study, const ikt_run *run) {
             continue;
         }
         if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
-        snprintf(n.families + used, sizeof n.families - used, "%s%s", used ? "," : "", family);
+        ikt_append(n.families, sizeof n.families, "%s%s", n.families[0] ? "," : "", family);
     }
     return n;
 }

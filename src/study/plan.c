@@ -77,9 +77,8 @@ void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, ch
     const ikt_study_method *method = &plan->study->method[run->method];
     snprintf(text, size, "%s, %s", plan->study->data[run->data].name, method->name);
     for (int a = 0; a < method->axes; a++)
-        snprintf(text + strlen(text), size - strlen(text), ", %s %s", method->axis[a].name,
-                 run->value[a]);
-    snprintf(text + strlen(text), size - strlen(text), ", seed %" PRId64, run->seed);
+        ikt_append(text, size, ", %s %s", method->axis[a].name, run->value[a]);
+    ikt_append(text, size, ", seed %" PRId64, run->seed);
 }
 
 /* --- the runs --------------------------------------------------------------------------------- */
@@ -225,9 +224,10 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
     if (colon) {
         snprintf(file, sizeof file, "%.*s", (int)(colon - given), given);
         ikt_study_find_file(ctx, study, places, file, run->map);
-        const size_t used = strlen(run->map);
-        if (used > 0) snprintf(run->map + used, sizeof run->map - used, "%s", colon);
-        if (used > 0) return IKT_OK;
+        if (run->map[0]) {
+            ikt_append(run->map, sizeof run->map, "%s", colon);
+            return IKT_OK;
+        }
     }
     return ikt_study_lack(ctx, study, data, "the map of '%s' by the method '%s' (%s)", data->name,
                           method->name, given);
@@ -259,7 +259,6 @@ static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const 
                             looked *last) {
     const int64_t landmarks = plan->study->method[run->method].landmarks;
     ikt_settings settings;
-    ikt_recipe *recipe = NULL;
     ikt_source *source = NULL;
     if (run->map[0]) return IKT_OK;
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
@@ -272,11 +271,10 @@ static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const 
     }
     ikt_shape shape = last->shape;
     if (landmarks > 0) shape.data.n = landmarks;
-    IKT_TRY(ikt_alloc_all(ctx, &recipe, 1, sizeof *recipe, "recipe"));
-    const ikt_status st =
-        ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
-    ikt_free(&recipe);
-    return st;
+    IKT_ARRAYS(held, ctx, "recipe");
+    ikt_recipe *recipe = ikt_claim(&held, 1, sizeof *recipe);
+    IKT_TRY(ikt_arrays_agree(&held));
+    return ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
 }
 
 /* COLLECTIVE. Refuses a method of which no run can be made. Single values that do not suit a data
