@@ -84,23 +84,24 @@ static bool is_machine_file(const char *path) {
     return is;
 }
 
-ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
+/* LOCAL, rank 0. Makes the folders above a file, and looks at what there is in its place. */
+static ikt_status prepare(ikt_context *ctx, const char *path) {
     char folder[IKT_STRING_MAX];
-    ikt_status st = IKT_OK;
     snprintf(folder, sizeof folder, "%s", path);
-    char *slash = ikt_rank(ctx) == 0 ? strchr(folder + 1, '/') : NULL;
-    for (; slash && st == IKT_OK; slash = strchr(slash + 1, '/')) {
+    for (char *slash = folder; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
-        *slash = '/';
+            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
     }
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && !is_machine_file(path))
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "%s holds no constants of a machine, and --calibrate would replace it: name "
-                      "another file with --machine",
-                      path);
-    IKT_TRY(ikt_agree(ctx, st));
+    if (is_machine_file(path)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s holds no constants of a machine, and --calibrate would replace it: name "
+                    "another file with --machine",
+                    path);
+}
+
+ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? prepare(ctx, path) : IKT_OK));
     return ikt_atomic_check(ctx, path, true);
 }
 

@@ -2,6 +2,7 @@
 #include "recipe/facts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -55,10 +56,11 @@ static void find_preparation(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CORRELATION] = rows->metric == IKT_METRIC_CORRELATION;
 }
 
+enum { NO_KERNEL = -1 }; /* in place of a kind of similarity */
+
 static void find_affinity(const ikt_settings *s, bool *has) {
     const ikt_affinity_settings *a = &s->affinity;
     const ikt_affinity *kind = ikt_affinity_of(a);
-    const ikt_similarity_kind classes = ikt_settings_class_similarity(s);
     has[IKT_FACT_SPARSE] = a->support == IKT_SUPPORT_SPARSE;
     has[IKT_FACT_DENSE] = a->support == IKT_SUPPORT_DENSE;
     has[IKT_FACT_WHOLE] = a->support == IKT_SUPPORT_WHOLE;
@@ -78,9 +80,11 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_PSI_AUTO] = s->isolation.psi == IKT_AUTO_INT;
     has[IKT_FACT_CLASS_CANDIDATES] = a->fisher.candidates == IKT_CANDIDATES_EUCLIDEAN;
     has[IKT_FACT_CLASS_DISTANCES] = a->fisher.euclidean > 0;
-    has[IKT_FACT_CLASS_LINEAR] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_LINEAR;
-    has[IKT_FACT_CLASS_GAUSSIAN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GAUSSIAN;
-    has[IKT_FACT_CLASS_CODES] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_ISOLATION;
+    const int classes =
+        has[IKT_FACT_BY_CLASSES] ? (int)ikt_settings_class_similarity(s) : NO_KERNEL;
+    has[IKT_FACT_CLASS_LINEAR] = classes == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_CLASS_GAUSSIAN] = classes == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_CLASS_CODES] = classes == IKT_SIMILARITY_ISOLATION;
 }
 
 static void find_objective(const ikt_layout_settings *l, bool *has) {
@@ -112,7 +116,6 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
 
 static void find_start(const ikt_settings *s, bool *has) {
     const ikt_layout_settings *l = &s->layout;
-    const ikt_similarity_kind kernel = ikt_settings_similarity(s);
     has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
     has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
     has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels ||
@@ -122,9 +125,10 @@ static void find_start(const ikt_settings *s, bool *has) {
     has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);
     has[IKT_FACT_KERNEL_MAP] = ikt_settings_has_kernel_map(s);
     has[IKT_FACT_KERNEL_STANDS] = ikt_settings_is_kernel_map(s);
-    has[IKT_FACT_KERNEL_LINEAR] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_LINEAR;
-    has[IKT_FACT_KERNEL_GAUSSIAN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GAUSSIAN;
-    has[IKT_FACT_KERNEL_CODES] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_ISOLATION;
+    const int kernel = has[IKT_FACT_KERNEL_MAP] ? (int)ikt_settings_similarity(s) : NO_KERNEL;
+    has[IKT_FACT_KERNEL_LINEAR] = kernel == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_KERNEL_GAUSSIAN] = kernel == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_KERNEL_CODES] = kernel == IKT_SIMILARITY_ISOLATION;
     has[IKT_FACT_KERNEL_SOME] =
         has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
 }
@@ -197,12 +201,12 @@ ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
 
 bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when) {
     for (; *when != 0; when++)
-        if (facts->has[*when < 0 ? -*when : *when] != (*when > 0)) return false;
+        if (facts->has[abs(*when)] != (*when > 0)) return false;
     return true;
 }
 
 bool ikt_facts_are_settings(const int16_t *when) {
-    while (*when != 0 && *when<IKT_FACT_OF_INPUTS && * when> - (int)IKT_FACT_OF_INPUTS)
+    while (*when != 0 && abs(*when) < (int)IKT_FACT_OF_INPUTS)
         when++;
     return *when == 0;
 }

@@ -7,6 +7,12 @@
 #include "settings/checks.h"
 #include "similarity/kernel_map.h"
 
+/* Whether the start is not said, and may follow from the input. */
+static bool has_free_start(const ikt_layout_settings *layout) {
+    return layout->init == IKT_INIT_AUTO && !layout->init_file[0] &&
+           !ikt_layout_objective(layout)->is_start;
+}
+
 /* What follows from input.similarities: the metric is `precomputed`, of similarities, and rows
  * start at a map of them unless something is said of that. */
 static void adopt_similarities(ikt_settings *settings) {
@@ -18,8 +24,7 @@ static void adopt_similarities(ikt_settings *settings) {
         rows->metric = IKT_METRIC_PRECOMPUTED;
         rows->matrix = IKT_MATRIX_SIMILARITIES;
     }
-    if (layout->init == IKT_INIT_AUTO && !layout->init_file[0] &&
-        !ikt_layout_objective(layout)->is_start && layout->preset == IKT_PRESET_DEFAULT)
+    if (has_free_start(layout) && layout->preset == IKT_PRESET_DEFAULT)
         layout->init = IKT_INIT_KPCA;
 }
 
@@ -119,10 +124,8 @@ static ikt_status adopt_graph(ikt_context *ctx, ikt_settings *settings, ikt_grap
         IKT_TRY(ikt_graph_settings_adopt(ctx, settings, about->settings, about->name));
     else
         IKT_TRY(adopt_foreign(ctx, settings, about));
-    if (layout->init != IKT_INIT_AUTO || layout->init_file[0] || settings->input.file[0] ||
-        has_components || ikt_layout_objective(layout)->is_start)
-        return IKT_OK;
-    layout->init = IKT_INIT_RANDOM;
+    if (has_free_start(layout) && !settings->input.file[0] && !has_components)
+        layout->init = IKT_INIT_RANDOM;
     return IKT_OK;
 }
 

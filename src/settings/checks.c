@@ -160,11 +160,8 @@ static bool ask_slurm(const char *job, double *seconds) {
     const bool is_told = fgets(answer, sizeof answer, pipe) != NULL;
     pclose(pipe);
     answer[strcspn(answer, "\n")] = '\0';
-    if (is_told && strcmp(answer, "UNLIMITED") == 0) {
-        *seconds = INFINITY;
-        return true;
-    }
-    return is_told && ikt_time_parse(answer, seconds);
+    *seconds = INFINITY;
+    return is_told && (strcmp(answer, "UNLIMITED") == 0 || ikt_time_parse(answer, seconds));
 }
 
 /* LOCAL, rank 0. What Slurm has said is put where newer ones say it themselves: it is asked once,
@@ -179,44 +176,45 @@ static double slurm_limit(ikt_context *ctx, bool is_guest) {
     if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
     /* The number of one task of an array is also that of the whole array, for which Slurm would
      * list all tasks. */
-    if (array && index)
-        snprintf(job, sizeof job, "%s_%s", array, index);
-    else
-        snprintf(job, sizeof job, "%s", id);
-    if (!is_guest && ikt_cpu_may_fork() && ask_slurm(job, &seconds)) {
-        snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
-        setenv("SLURM_JOB_END_TIME", text, 1);
-    } else {
+    const bool is_task = array && index;
+    snprintf(job, sizeof job, "%s%s%s", is_task ? array : id, is_task ? "_" : "",
+             is_task ? index : "");
+    if (is_guest || !ikt_cpu_may_fork() || !ask_slurm(job, &seconds)) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "Slurm does not say when the job ends: set run.max_time for the run to stop in "
                 "time with a checkpoint");
+        return INFINITY;
     }
+    snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
+    setenv("SLURM_JOB_END_TIME", text, 1);
     return seconds;
 }
 
+/* What run.max_time says beside times. */
+static bool is_word(const ikt_run_settings *run, const char *word) {
+    return strcmp(run->max_time, word) == 0;
+}
+
 ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run) {
-    const char *limit = run->max_time;
     double seconds;
-    if (strcmp(limit, "auto") == 0 || strcmp(limit, "none") == 0 || ikt_time_parse(limit, &seconds))
+    if (is_word(run, "auto") || is_word(run, "none") || ikt_time_parse(run->max_time, &seconds))
         return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "run.max_time: '%.80s' is no time: write minutes, hours:minutes:seconds, "
                     "days-hours, auto or none",
-                    limit);
+                    run->max_time);
 }
 
 ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
                             bool *is_watched, double *seconds) {
-    const char *limit = run->max_time;
-    const bool is_auto = strcmp(limit, "auto") == 0, is_none = strcmp(limit, "none") == 0;
     *is_watched = strcmp(run->checkpoint, "none") != 0;
     *seconds = INFINITY;
-    if (!*is_watched || is_none) return IKT_OK;
-    if (is_auto) {
+    if (!*is_watched || is_word(run, "none")) return IKT_OK;
+    if (is_word(run, "auto")) {
         if (ikt_rank(ctx) == 0) *seconds = slurm_limit(ctx, is_guest);
         ikt_broadcast(ctx, seconds, (int64_t)sizeof *seconds, 0);
     } else {
-        ikt_time_parse(limit, seconds); /* which ikt_check_time has allowed */
+        ikt_time_parse(run->max_time, seconds); /* which ikt_check_time has allowed */
     }
     if (isfinite(*seconds))
         ikt_log(ctx, IKT_LOG_DETAIL, "%.0f seconds are left for the run", *seconds);
