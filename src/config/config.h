@@ -54,18 +54,13 @@ ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, s
 ikt_status ikt_config_describe_markdown(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                         char **text);
 
-/* LOCAL. The part of that section, or NULL with a message that `where` (e.g. "run.yaml, line 3: ")
- * begins and the nearest section, or key without its section, ends. n is at least 1. */
-const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
-                                               size_t n, const char *where, const char *section);
-
 /* LOCAL. The key of a section, or NULL with a message that names the nearest key of any section. */
 const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                    const ikt_config_part *part, const char *where,
                                    const char *name);
 
-/* LOCAL. The key of "section.key" and the part that it is in; NULL with the message of one of the
- * two above. *part is NULL where there is no such section. */
+/* LOCAL. The key of "section.key" and the part that it is in; NULL with a message that names the
+ * nearest section or key. *part is NULL where there is no such section. */
 const ikt_key *ikt_config_find(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                const char *where, const char *name, const ikt_config_part **part);
 

@@ -78,7 +78,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     const int64_t q = layout->dimensions, n_local = w->distribution.count;
-    const bool is_listed = w->is_joined || w->has_matrix; /* other rows by one number */
+    const bool is_joined = w->is_joined || w->has_matrix; /* other rows by one number */
     const ikt_objective_shape shape = {.rows = w->distribution,
                                        .q = (int)q,
                                        .options = ikt_layout_options(layout, 0),
@@ -92,7 +92,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads,
                                        .columns =
-                                           when(!w->is_isolation, is_listed ? 1 : w->columns)};
+                                           when(!w->is_isolation, is_joined ? 1 : w->columns)};
     const ikt_batch_settings moved = {.count = layout->batch_rows,
                                       .neighbours = layout->batch_neighbours};
     const int64_t batch =
@@ -142,7 +142,7 @@ static int64_t near_search_bytes(const ikt_workload *w) {
  * of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
     const int64_t n_local = w->distribution.count;
-    const bool has_other = w->is_dense || w->is_whole || w->is_fisher || w->has_matrix;
+    const bool has_other = !w->is_listed || w->is_fisher || w->has_matrix;
     if (w->is_given) return 0;
     if (!w->is_near) return has_other ? 0 : ikt_exact_memory(&w->distribution, w->k);
     const int64_t order = centres_bytes(w) + ikt_order_memory(n_local);
@@ -320,15 +320,15 @@ static int64_t searched_bytes(const ikt_workload *w) {
 static parts parts_of(const ikt_workload *w, unsigned needs) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n;
-    const bool needs_p = needs & IKT_NEEDS_P, is_sparse = !w->is_dense && !w->is_whole;
+    const bool needs_p = needs & IKT_NEEDS_P;
     const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
     const int64_t united = (int64_t)(ikt_symmetric_share(n) * (double)(rows * w->k));
     parts of = {.searched = searched_bytes(w)};
     /* The whole kernel holds codes, and little beside them. */
-    of.p = when(is_sparse, ENTRY_BYTES * united) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
+    of.p = when(w->is_listed, ENTRY_BYTES * united) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
     if (w->is_whole) of.p = of.searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks);
     /* Neighbour lists; where P is dense, that takes their place. */
-    of.lists = when(is_sparse && !w->is_joined, ikt_neighbours_memory(rows, w->k)) +
+    of.lists = when(w->is_listed && !w->is_joined, ikt_neighbours_memory(rows, w->k)) +
                when(w->is_dense && needs_p, of.p);
     /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
      * pairs, both directions. */

@@ -187,12 +187,12 @@ static void plan_attraction(const ikt_task *t, bool has_curve) {
 static void plan_steps(const ikt_task *t, bool has_p) {
     const ikt_workload *w = t->w;
     const ikt_stage vectors = IKT_STAGE_EIGENVECTORS, layout = IKT_STAGE_LAYOUT;
-    const bool is_regularised = t->regularised != 0, is_sparse = !w->is_dense && !w->is_whole;
+    const bool is_regularised = t->regularised != 0;
     const double iterations = t->gradients, rows = iterations * t->rows, bytes = 4 * t->axes;
     const double square = (t->charges - 1) * (t->charges - 1), products = 6 * t->rows * square;
     const ikt_piece pieces[] = {
         {has_p && w->is_dense, IKT_STAGE_HALO, CONCATENATION, iterations, bytes * t->n, 0},
-        boundary_sent(t, has_p && is_sparse, iterations, bytes * ikt_workload_boundary(w)),
+        boundary_sent(t, has_p && w->is_listed, iterations, bytes * ikt_workload_boundary(w)),
         {true, IKT_STAGE_STEP, MULTIPLY_ADDS, rows * t->axes, 53, 0},
         {true, layout, MULTIPLY_ADDS, rows, 297, 0},
         {true, layout, SUM, iterations, 24, 0},

@@ -223,10 +223,8 @@ static void plan_p(const ikt_task *t) {
         {w->is_whole, affinity, SUM, 2, cells * (double)w->psi, 0},
         {w->is_whole, affinity, SUM, 3, cells * IKT_WHOLE_PAIRS, 0}};
     ADD(t, pieces);
-    if (w->is_dense)
-        ikt_plan_all_pairs(t, affinity);
-    else if (!w->is_whole)
-        plan_symmetrising(t, listed, t->entries);
+    if (w->is_dense) ikt_plan_all_pairs(t, affinity);
+    if (w->is_listed) plan_symmetrising(t, listed, t->entries);
 }
 
 /* Eigenvectors of P: products, as many as were counted on MNIST, each a pass over its entries with
@@ -263,7 +261,7 @@ void ikt_plan_before_loop(const ikt_task *t) {
         } else if (w->is_near && !w->is_given) {
             plan_cells(t);
             plan_near_search(t);
-        } else if (!w->is_dense && !w->is_whole && !w->is_given) {
+        } else if (w->is_listed && !w->is_given) {
             ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);
         }
     }

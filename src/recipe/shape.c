@@ -11,7 +11,8 @@
 #include "io/sources/pairwise.h"
 #include "recipe/facts.h"
 
-ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
+/* The shape of an opened source, whose rows the kernels will read sparse or not. */
+static ikt_data_shape shape_of(const ikt_source *source, bool is_sparse) {
     ikt_data_shape shape = {.n = ikt_source_rows(source),
                             .d = ikt_source_columns(source),
                             .type = ikt_source_type(source),
@@ -114,7 +115,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
     shape.has_rows = rows != NULL;
     if (rows) {
         shape.is_stored_sparse = ikt_source_is_sparse(rows);
-        shape.data = ikt_data_shape_of(rows, shape.is_stored_sparse);
+        shape.data = shape_of(rows, shape.is_stored_sparse);
         snprintf(shape.name, sizeof shape.name, "%s", ikt_source_name(rows));
     }
     IKT_TRY(look_beside(ctx, settings, &shape));

@@ -51,6 +51,7 @@ static void find_kinds(ikt_workload *w) {
     w->has_matrix = has_features && (has_pairs || (w->is_pairs && !w->is_isolation));
     w->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     w->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
+    w->is_listed = s->affinity.support == IKT_SUPPORT_SPARSE;
     w->rows = coded_rows(w);
 }
 
@@ -146,7 +147,7 @@ void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     out->input.rows = w->data.n;
     out->run.threads = w->threads;
     out->affinity.neighbours = w->k;
-    if (!w->is_dense && !w->is_whole) {
+    if (w->is_listed) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
     }

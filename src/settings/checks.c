@@ -51,7 +51,9 @@ void ikt_checkpoint_file_name(const char *folder, ikt_stage stage, bool is_previ
              is_previous ? ".previous" : "");
 }
 
-void ikt_run_files_written(const ikt_settings *settings, ikt_files *files) {
+/* Adds what a run writes: result, picture, model, graph, and the files of its checkpoint. The
+ * result of a run that is extended (run.extend) is changed. */
+static void add_written(const ikt_settings *settings, ikt_files *files) {
     const ikt_output_settings *output = &settings->output;
     char folder[IKT_PATH_MAX], path[IKT_PATH_MAX];
     ikt_files_add(files, settings->run.extend > 0 ? IKT_FILE_CHANGED : IKT_FILE_WRITTEN,
@@ -83,7 +85,7 @@ static ikt_status check_picture_name(ikt_context *ctx, const char *picture) {
 ikt_status ikt_check_apart(ikt_context *ctx, const ikt_settings *settings) {
     ikt_files files = {.ctx = ctx};
     ikt_run_files_read(settings, &files);
-    ikt_run_files_written(settings, &files);
+    add_written(settings, &files);
     return ikt_files_check(&files);
 }
 

@@ -16,10 +16,6 @@
  * of a model, positions to start from. Arrays that a host program lends are no files. */
 void ikt_run_files_read(const ikt_settings *settings, ikt_files *files);
 
-/* LOCAL. Adds what it writes: result, picture, model, graph, and the files of its checkpoint. The
- * result of a run that is extended (run.extend) is changed. */
-void ikt_run_files_written(const ikt_settings *settings, ikt_files *files);
-
 /* LOCAL. The folder of checkpoints: OUT.h5.checkpoint, or as run.checkpoint names it; "" where
  * there are none. */
 void ikt_checkpoint_folder_name(const ikt_settings *settings, char folder[IKT_PATH_MAX]);
