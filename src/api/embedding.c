@@ -13,7 +13,7 @@
 #include "io/results/result.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
-#include "settings/run_files.h"
+#include "settings/checks.h"
 #include "viewer/viewer.h"
 
 const char *ikt_version(void) {

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
-#include "config/hints.h"
+#include "config/config.h"
 #include "config/value.h"
 #include "iktsne/build.h"
 #include "io/hdf5/h5.h"

@@ -8,8 +8,7 @@
 #include "pipeline/outcome.h"
 #include "pipeline/pipeline.h"
 #include "plan/plan.h"
-#include "plan/recommend.h"
-#include "recipe/steps.h"
+#include "recipe/recipe.h"
 #include "transform/transform.h"
 
 /* LOCAL. A measure as a line: its name in words, its value ("none" where there is none), the name

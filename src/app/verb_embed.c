@@ -10,9 +10,8 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "pipeline/outcome.h"
-#include "recipe/explain.h"
 #include "recipe/facts.h"
-#include "settings/preset.h"
+#include "recipe/recipe.h"
 
 static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;

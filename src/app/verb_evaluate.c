@@ -12,7 +12,7 @@
 #include "io/sources/labels.h"
 #include "isolation/codes.h"
 #include "pipeline/outcome.h"
-#include "settings/run_files.h"
+#include "settings/checks.h"
 
 enum { ARGUMENTS_MOST = 256 };
 

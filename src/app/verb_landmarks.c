@@ -6,7 +6,7 @@
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "pipeline/landmark_file.h"
-#include "settings/run_files.h"
+#include "settings/checks.h"
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_settings_words words = {.more = NULL};

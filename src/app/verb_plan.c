@@ -13,7 +13,7 @@
 #include "base/comm.h"
 #include "base/number.h"
 #include "plan/machine.h"
-#include "plan/recommend.h"
+#include "plan/plan.h"
 #include "recipe/recipe.h"
 
 enum { TIMED_BYTES = 8 << 20 };

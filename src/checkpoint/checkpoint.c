@@ -20,7 +20,7 @@
 #include "base/watch.h"
 #include "checkpoint/fingerprint.h"
 #include "iktsne/version.h"
-#include "settings/run_files.h"
+#include "settings/checks.h"
 
 struct ikt_checkpoint {
     ikt_context *ctx;

@@ -6,8 +6,9 @@
 #ifndef IKT_CONFIG_CONFIG_H
 #define IKT_CONFIG_CONFIG_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
-#include "config/hints.h"
 #include "config/key.h"
 
 /* A section and the settings struct its keys are members of. */
@@ -53,18 +54,13 @@ ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, s
 ikt_status ikt_config_describe_markdown(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                         char **text);
 
-/* LOCAL. The part of that section, or NULL with a message that `where` (e.g. "run.yaml, line 3: ")
- * begins and the nearest section, or key without its section, ends. n is at least 1. */
-const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
-                                               size_t n, const char *where, const char *section);
-
 /* LOCAL. The key of a section, or NULL with a message that names the nearest key of any section. */
 const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                    const ikt_config_part *part, const char *where,
                                    const char *name);
 
-/* LOCAL. The key of "section.key" and the part that it is in; NULL with the message of one of the
- * two above. *part is NULL where there is no such section. */
+/* LOCAL. The key of "section.key" and the part that it is in; NULL with a message that names the
+ * nearest section or key. *part is NULL where there is no such section. */
 const ikt_key *ikt_config_find(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                const char *where, const char *name, const ikt_config_part **part);
 
@@ -75,6 +71,46 @@ void *ikt_config_member(const ikt_config_part *part, const ikt_key *key);
  *   text   receives it; freed with ikt_free; NULL on failure.
  * Errors: IKT_ERR_FILE (unreadable, too large), IKT_ERR_USAGE (a zero byte), IKT_ERR_RESOURCE. */
 ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text);
+
+/* --- what is said to someone who writes a name that there is none of (hints.c) -----------------
+ *
+ * Two kinds of help: the nearest right name, where one is near enough to be what was meant; and,
+ * for names that other programs give to what this one calls otherwise (openTSNE, scikit-learn,
+ * FIt-SNE, Rtsne, umap-learn, scanpy), one sentence with the name here, or why there is none. */
+
+/* LOCAL, pure. Whether a wrong name may stand for `name`: it differs by one letter, or by a third
+ * of the letters of the longer one at most (insertions, deletions, changes, swaps of neighbours);
+ * or its three or more letters are those that `name` begins with. */
+bool ikt_name_is_near(const char *wanted, const char *name);
+
+/* The nearest of the names that were offered so far. */
+typedef struct {
+    const char *wanted;
+    char name[160]; /* "" while none is near */
+    int distance;   /* of that name */
+    char text[360];
+} ikt_nearest;
+
+/* LOCAL. Begins with the wrong name, which is lent. */
+ikt_nearest ikt_nearest_begin(const char *wanted);
+
+/* LOCAL. Offers a right name. Where several are equally near the first one stays. */
+void ikt_nearest_offer(ikt_nearest *nearest, const char *name);
+
+/* LOCAL. Offers a right name that is called `full` ("layout.init") and lies `apart` farther away
+ * than its letters say, such as in another section. */
+void ikt_nearest_offer_as(ikt_nearest *nearest, const char *name, const char *full, int apart);
+
+/* LOCAL. The end of a message: "; did you mean 'NAME'?", or "" where none was near. Held by
+ * `nearest`. */
+const char *ikt_nearest_say(ikt_nearest *nearest);
+
+/* LOCAL, pure. The sentence on a name that other programs use, without its full stop; NULL for any
+ * other name. Large letters and - in place of _ do not matter. */
+const char *ikt_peer_hint(const char *name);
+
+/* LOCAL, pure. i-th sentence of the table, NULL beyond the last: for tests. */
+const char *ikt_peer_hint_at(int i);
 
 /* LOCAL. Offers all settings, "section.key", as what a wrong name may have meant. */
 void ikt_config_offer(ikt_nearest *nearest, const ikt_config_part *parts, size_t n);

@@ -1,5 +1,5 @@
-/* Hints to wrong names. See hints.h. */
-#include "config/hints.h"
+/* Hints to wrong names. See config.h. */
+#include "config/config.h"
 
 #include <ctype.h>
 #include <limits.h>

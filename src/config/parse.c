@@ -1,7 +1,7 @@
 /* Settings by their names: defaults, single assignments, and YAML of two levels.
  *
  * A wrong name is answered with the nearest right one over all sections, where one is near, or with
- * what another program's name is called here (hints.h).
+ * what another program's name is called here (hints.c).
  * YAML is read by libyaml's events rather than a document tree: every one carries its line, nothing
  * but scalars and two levels of mappings is accepted, and a hostile file can make nothing large. */
 #include "config/config.h"
@@ -12,7 +12,6 @@
 #include <yaml.h>
 
 #include "base/memory.h"
-#include "config/hints.h"
 #include "config/value.h"
 
 enum { NAME_SIZE = 128, SEEN_MAX = 512 };
@@ -53,8 +52,10 @@ static const char *hint_to_key(ikt_nearest *nearest, const ikt_config_part *part
     return ikt_nearest_say(nearest);
 }
 
-const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
-                                               size_t n, const char *where, const char *section) {
+/* The part of that section, or NULL with a message that `where` begins and that names the nearest
+ * section or key. */
+static const ikt_config_part *find_section(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                           const char *where, const char *section) {
     ikt_nearest key, own = ikt_nearest_begin(section);
     for (size_t p = 0; p < n; p++) {
         const char *name = parts[p].section->name;
@@ -84,7 +85,7 @@ const ikt_key *ikt_config_find(ikt_context *ctx, const ikt_config_part *parts, s
     char section[NAME_SIZE];
     const size_t length = strcspn(name, ".");
     snprintf(section, sizeof section, "%.*s", (int)(length < NAME_SIZE ? length : NAME_SIZE), name);
-    *part = ikt_config_find_section(ctx, parts, n, where, section);
+    *part = find_section(ctx, parts, n, where, section);
     if (!*part) return NULL;
     return ikt_config_find_key(ctx, parts, n, *part, where, name + length + (name[length] == '.'));
 }
@@ -121,7 +122,7 @@ ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, s
     /* A right key in a section that there is none of tells more than the name of the section. */
     const char *hint = part ? "" : hint_to_key(&nearest, parts, n, name, dot + 1);
     if (hint[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "unknown section '%.60s'%s", name, hint);
-    if (!part) part = ikt_config_find_section(ctx, parts, n, "", name);
+    if (!part) part = find_section(ctx, parts, n, "", name);
     if (!part) return IKT_ERR_USAGE;
     const ikt_key *key = ikt_config_find_key(ctx, parts, n, part, "", dot + 1);
     if (!key) return IKT_ERR_USAGE;
@@ -220,7 +221,7 @@ static ikt_status take_name(reader *r, const yaml_event_t *event) {
         r->key = ikt_config_find_key(r->ctx, r->parts, r->n, r->part, r->place, name);
         return r->key ? IKT_OK : IKT_ERR_USAGE;
     }
-    r->part = ikt_config_find_section(r->ctx, r->parts, r->n, r->place, name);
+    r->part = find_section(r->ctx, r->parts, r->n, r->place, name);
     if (!r->part) return IKT_ERR_USAGE;
     if (is_new(r, r->part)) return IKT_OK;
     return ikt_fail(r->ctx, IKT_ERR_USAGE, "%ssection %s begins a second time; join the two",
@@ -257,9 +258,8 @@ static ikt_status take_event(reader *r, const yaml_event_t *event) {
         return refuse(r, "anchors and aliases (&name, *name) are not used in this file; write the "
                          "value out, in quotes if it begins with & or *");
     if (tag)
-        return refuse(r,
-                      "tags (!name) are not used in this file; leave it out, or put the value in "
-                      "quotes if it begins with !");
+        return refuse(r, "tags (!name) are not used in this file; leave it out, or put the value "
+                         "in quotes if it begins with !");
     if (r->key) {
         const ikt_status st = set(r, event);
         r->key = NULL;

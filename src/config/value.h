@@ -26,6 +26,10 @@ void ikt_value_expected(const ikt_key *key, char *text, size_t size);
  * hints; names longer than 63 characters count as far apart. */
 int ikt_name_distance(const char *a, const char *b);
 
+/* LOCAL. Adds to the text that stands in `text`, of `size` bytes with the zero, as much as fits. */
+void ikt_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* LOCAL. Text that grows; `data` is NULL until something is added. Freed with ikt_free(&t.data). */
 typedef struct {
     ikt_context *ctx;
@@ -33,6 +37,9 @@ typedef struct {
     int64_t length, capacity;
     ikt_status status; /* of the first failure */
 } ikt_text;
+
+/* LOCAL. Frees what the text holds; accepts an empty struct. */
+void ikt_text_free(ikt_text *text);
 
 void ikt_text_add(ikt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/arrays.h"
 #include "base/encoding.h"
-#include "base/memory.h"
 #include "config/config.h"
-#include "config/hints.h"
 #include "config/key.h"
 
 struct ikt_yaml {
@@ -20,68 +19,93 @@ struct ikt_yaml {
 /* libyaml's time grows with the square of the depth, and of the number of anchors. */
 enum { DEPTH_MAX = 64, ANCHORS_MAX = 1000 };
 
+/* Whether an event of a node has a name of its own (&name). */
+static bool has_anchor(const yaml_event_t *event) {
+    switch (event->type) {
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.anchor;
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.anchor;
+    case YAML_SCALAR_EVENT:
+        return event->data.scalar.anchor;
+    default:
+        return false;
+    }
+}
+
+/* How much deeper the nodes behind an event lie than those before it. */
+static int deeper(const yaml_event_t *event) {
+    switch (event->type) {
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return 1;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
 /* Reads the text event by event, which is linear, before it becomes a tree. What is not valid is
  * left to the parser of the tree. */
 static ikt_status check_depth(ikt_context *ctx, const ikt_yaml *yaml, const char *text) {
-    yaml_parser_t parser;
+    yaml_parser_t parser IKT_AT_END(yaml_parser_delete);
     yaml_event_t event;
-    ikt_status st = IKT_OK;
+    int depth = 0, anchors = 0;
     if (!yaml_parser_initialize(&parser))
         return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %s", yaml->name);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    int depth = 0, anchors = 0;
-    bool is_over = false;
-    while (!is_over && st == IKT_OK && yaml_parser_parse(&parser, &event)) {
-        const bool begins =
-            event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
-        depth += begins;
-        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
-        anchors += (event.type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor) ||
-                   (event.type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor) ||
-                   (event.type == YAML_SCALAR_EVENT && event.data.scalar.anchor);
-        is_over = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
-        if (depth > DEPTH_MAX || anchors > ANCHORS_MAX)
-            st = ikt_fail(
-                ctx, IKT_ERR_USAGE, "%s, line %zu: %s", yaml->name, event.start_mark.line + 1,
-                depth > DEPTH_MAX ? "lists and mappings are nested more than 64 deep"
-                                  : "there are more than 1000 anchors (&name) in this file");
+    while (yaml_parser_parse(&parser, &event)) {
+        const yaml_event_type_t type = event.type;
+        const size_t line = event.start_mark.line + 1;
+        depth += deeper(&event);
+        anchors += has_anchor(&event);
         yaml_event_delete(&event);
+        if (depth > DEPTH_MAX)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "%s, line %zu: lists and mappings are nested more than 64 deep",
+                            yaml->name, line);
+        if (anchors > ANCHORS_MAX)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "%s, line %zu: there are more than 1000 anchors (&name) in this file",
+                            yaml->name, line);
+        if (type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT) break;
     }
-    yaml_parser_delete(&parser);
-    return st;
+    return IKT_OK;
+}
+
+static ikt_status load(ikt_context *ctx, const char *text, ikt_yaml *yaml) {
+    yaml_parser_t parser IKT_AT_END(yaml_parser_delete);
+    if (!yaml_parser_initialize(&parser))
+        return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", yaml->name);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    if (yaml_parser_load(&parser, &yaml->document)) return IKT_OK;
+    if (parser.error == YAML_MEMORY_ERROR)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", yaml->name);
+    return ikt_fail(ctx, IKT_ERR_USAGE, "%.800s, line %zu: not valid YAML: %s", yaml->name,
+                    parser.problem_mark.line + 1, parser.problem ? parser.problem : "unreadable");
 }
 
 ikt_status ikt_yaml_parse(ikt_context *ctx, const char *name, const char *text, ikt_yaml **out) {
-    yaml_parser_t parser;
-    *out = NULL;
-    if (!yaml_parser_initialize(&parser))
-        return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", name);
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "text file");
-    if (st == IKT_OK) snprintf((*out)->name, sizeof(*out)->name, "%s", name);
-    if (st == IKT_OK && !ikt_utf8_valid(text))
-        st = ikt_fail(ctx, IKT_ERR_USAGE, "%.800s is not UTF-8 text", name);
+    if (st != IKT_OK) return st;
+    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
+    if (!ikt_utf8_valid(text)) st = ikt_fail(ctx, IKT_ERR_USAGE, "%.800s is not UTF-8 text", name);
     if (st == IKT_OK) st = check_depth(ctx, *out, text);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    if (st == IKT_OK && !yaml_parser_load(&parser, &(*out)->document)) {
-        if (parser.error == YAML_MEMORY_ERROR)
-            st = ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", name);
-        else
-            st = ikt_fail(ctx, IKT_ERR_USAGE, "%.800s, line %zu: not valid YAML: %s", name,
-                          parser.problem_mark.line + 1,
-                          parser.problem ? parser.problem : "unreadable");
-    }
+    if (st == IKT_OK) st = load(ctx, text, *out);
     if (st != IKT_OK) ikt_free(out);
-    yaml_parser_delete(&parser);
     return st;
 }
 
 ikt_status ikt_yaml_load(ikt_context *ctx, const char *path, ikt_yaml **out) {
+    IKT_ARRAYS(held, ctx, "text file");
     char *text = NULL;
     *out = NULL;
-    ikt_status st = ikt_text_file_load(ctx, path, &text);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_yaml_parse(ctx, path, text, out));
+    IKT_TRY(ikt_text_file_load(ctx, path, &text));
+    ikt_arrays_take(&held, text);
+    const ikt_status st = ikt_agree(ctx, ikt_yaml_parse(ctx, path, text, out));
     if (st != IKT_OK) ikt_yaml_destroy(out);
-    ikt_free(&text);
     return st;
 }
 

@@ -9,7 +9,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "config/hints.h"
+#include "config/config.h"
 #include "config/value.h"
 #include "dist/rows.h"
 #include "iktsne/version.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "config/hints.h"
+#include "config/config.h"
 #include "evaluate/family.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */

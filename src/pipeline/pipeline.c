@@ -20,7 +20,6 @@
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
 #include "settings/checks.h"
-#include "settings/run_files.h"
 
 /* --- before the first long stage -------------------------------------------------------------- */
 

@@ -108,6 +108,7 @@ static double rate_of(ikt_context *ctx, bench_thread *thread, double (*work)(ben
     return best;
 }
 
+/* The arrays of all threads, held with the others. */
 static ikt_status make_thread(ikt_arrays *held, const ikt_codes_kernel *kernel,
                               const uint8_t *bytes, int number, bench_thread *t) {
     t->number = ikt_claim(held, NUMBERS, sizeof *t->number);
@@ -124,10 +125,31 @@ static ikt_status make_thread(ikt_arrays *held, const ikt_codes_kernel *kernel,
     return IKT_OK;
 }
 
+/* Bytes as coordinates, and centres that are rows of them. */
+static void fill_centres(const ikt_codes_kernel *kernel, uint8_t *bytes, char *memory,
+                         ikt_centres *centres) {
+    int64_t index[CENTRES];
+    for (int64_t i = 0; i < CENTRES * WIDE_COLUMNS; i++)
+        bytes[i] = (uint8_t)(31 * i + i / 251);
+    for (int64_t c = 0; c < CENTRES; c++)
+        index[c] = c;
+    ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, centres);
+    ikt_centres_fill(kernel, centres, bytes, index, NULL);
+}
+
+static void measure_rates(ikt_context *ctx, bench_thread *thread, ikt_machine *out) {
+    out->compares = rate_of(ctx, thread, compares) / 1e9;
+    out->bytes = rate_of(ctx, thread, byte_coordinates) / 1e9;
+    out->gathers = rate_of(ctx, thread, gathers) / 1e6;
+    for (int i = 0; i < ikt_threads(ctx); i++) /* the other numbers are denormal as floats */
+        for (int64_t e = 0; e < SIDE * COLUMNS; e++)
+            ((float *)thread[i].number)[e] = (float)(e % 7);
+    out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
+}
+
 static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, false, ikt_cpu_isa());
     const int threads = ikt_threads(ctx);
-    int64_t index[CENTRES];
     ikt_centres centres;
     IKT_ARRAYS(held, ctx, purpose);
     bench_thread *thread = ikt_claim(&held, threads, sizeof *thread);
@@ -135,24 +157,13 @@ static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
     uint8_t *bytes = ikt_claim(&held, CENTRES * WIDE_COLUMNS, 1);
     char *memory = ikt_claim(&held, ikt_centres_bytes(kernel, CENTRES, WIDE_COLUMNS), 1);
     IKT_TRY(ikt_arrays_agree(&held));
-    for (int64_t i = 0; i < CENTRES * WIDE_COLUMNS; i++)
-        bytes[i] = (uint8_t)(31 * i + i / 251);
-    for (int64_t c = 0; c < CENTRES; c++)
-        index[c] = c;
-    ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
-    ikt_centres_fill(kernel, &centres, bytes, index, NULL);
+    fill_centres(kernel, bytes, memory, &centres);
     for (int i = 0; i < threads && held.status == IKT_OK; i++) {
         thread[i] = (bench_thread){.packed = packed, .centres = &centres};
         held.status = make_thread(&held, kernel, bytes, i, &thread[i]);
     }
     IKT_TRY(ikt_arrays_agree(&held));
-    out->compares = rate_of(ctx, thread, compares) / 1e9;
-    out->bytes = rate_of(ctx, thread, byte_coordinates) / 1e9;
-    out->gathers = rate_of(ctx, thread, gathers) / 1e6;
-    for (int i = 0; i < threads; i++) /* the other numbers are denormal as floats */
-        for (int64_t e = 0; e < SIDE * COLUMNS; e++)
-            ((float *)thread[i].number)[e] = (float)(e % 7);
-    out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
+    measure_rates(ctx, thread, out);
     return IKT_OK;
 }
 
@@ -161,18 +172,18 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
     ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     const ikt_rows rows =
         ikt_rows_make((int64_t)POINTS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx));
-    ikt_kernelsum *sums = NULL;
-    float *y = NULL, *gradient = NULL;
-    double *phi = NULL, best = 1e30;
+    ikt_kernelsum *sums IKT_AT_END(ikt_kernelsum_destroy) = NULL;
+    double best = 1e30;
     fft.sharing = IKT_SHARING_REPLICATED;
-    ikt_status st = ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &gradient, 2 * rows.count, sizeof *gradient, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &phi, rows.count, sizeof *phi, purpose);
-    for (int64_t e = 0; st == IKT_OK && e < 2 * rows.count; e++)
+    IKT_ARRAYS(held, ctx, purpose);
+    float *y = ikt_claim(&held, 2 * rows.count, sizeof *y);
+    float *gradient = ikt_claim(&held, 2 * rows.count, sizeof *gradient);
+    double *phi = ikt_claim(&held, rows.count, sizeof *phi);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t e = 0; e < 2 * rows.count; e++)
         y[e] = (float)(SPAN * ikt_rng_uniform(1, IKT_RNG_SAMPLE, 2 * rows.first + e, 0));
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &rows, ikt_student, &fft, &sums);
-    for (int t = 0; t < TRIES && st == IKT_OK; t++) {
+    IKT_TRY(ikt_kernelsum_create_fft(ctx, &rows, ikt_student, &fft, &sums));
+    for (int t = 0; t < TRIES; t++) {
         const double before = ikt_stage_seconds(ctx, IKT_STAGE_FFT);
         ikt_kernelsum_evaluate(
             sums, &(ikt_kernelsum_request){.y = y, .value = phi, .gradient = gradient});
@@ -181,11 +192,7 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
     }
     const ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {SPAN, SPAN}});
     out->fft = (double)(grid.padded[0] * grid.padded[1]) / best / ikt_threads(ctx) / 1e6;
-    ikt_kernelsum_destroy(&sums);
-    ikt_free(&y);
-    ikt_free(&gradient);
-    ikt_free(&phi);
-    return st;
+    return IKT_OK;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -238,21 +245,16 @@ static double exchange(ikt_context *ctx, char *out, char *in, int64_t bytes, int
 }
 
 static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
-    char *sent = NULL, *received = NULL;
-    int size = ikt_size(ctx);
+    const int size = ikt_size(ctx);
     if (size == 1) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &sent, LONG_BYTES, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &received, LONG_BYTES, 1, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        out->latency = 1e6 * exchange(ctx, sent, received, 8, SHORT_MESSAGES);
-        out->bandwidth = LONG_BYTES / exchange(ctx, sent, received, LONG_BYTES, 4) / 1e9;
-        const double seconds = exchange(ctx, received, NULL, LONG_BYTES, 1);
-        out->reduction = 2.0 * LONG_BYTES * (size - 1) / size / seconds / 1e9;
-    }
-    ikt_free(&sent);
-    ikt_free(&received);
-    return st;
+    IKT_ARRAYS(held, ctx, purpose);
+    char *sent = ikt_claim(&held, LONG_BYTES, 1), *received = ikt_claim(&held, LONG_BYTES, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
+    out->latency = 1e6 * exchange(ctx, sent, received, 8, SHORT_MESSAGES);
+    out->bandwidth = LONG_BYTES / exchange(ctx, sent, received, LONG_BYTES, 4) / 1e9;
+    const double seconds = exchange(ctx, received, NULL, LONG_BYTES, 1);
+    out->reduction = 2.0 * LONG_BYTES * (size - 1) / size / seconds / 1e9;
+    return IKT_OK;
 }
 
 ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out) {

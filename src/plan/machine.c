@@ -46,15 +46,17 @@ ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads) {
 }
 
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int length = 0;
+    static const struct {
+        const char *variable, *below;
+    } places[] = {{"XDG_CONFIG_HOME", ""}, {"HOME", "/.config"}};
     memset(path, 0, IKT_STRING_MAX);
-    if (ikt_rank(ctx) == 0) {
-        if (config && config[0])
-            length = snprintf(path, IKT_STRING_MAX, "%s/iktsne/machine.yaml", config);
-        else if (home && home[0])
-            length = snprintf(path, IKT_STRING_MAX, "%s/.config/iktsne/machine.yaml", home);
+    for (int p = 0; p < 2 && ikt_rank(ctx) == 0 && !path[0]; p++) {
+        const char *folder = getenv(places[p].variable);
+        if (!folder || !folder[0]) continue;
+        const int length =
+            snprintf(path, IKT_STRING_MAX, "%s%s/iktsne/machine.yaml", folder, places[p].below);
         if (length >= IKT_STRING_MAX) path[0] = '\0';
+        break;
     }
     *exists = ikt_max_one(ctx, path[0] && access(path, F_OK) == 0) > 0;
     ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
@@ -82,23 +84,24 @@ static bool is_machine_file(const char *path) {
     return is;
 }
 
-ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
+/* LOCAL, rank 0. Makes the folders above a file, and looks at what there is in its place. */
+static ikt_status prepare(ikt_context *ctx, const char *path) {
     char folder[IKT_STRING_MAX];
-    ikt_status st = IKT_OK;
     snprintf(folder, sizeof folder, "%s", path);
-    char *slash = ikt_rank(ctx) == 0 ? strchr(folder + 1, '/') : NULL;
-    for (; slash && st == IKT_OK; slash = strchr(slash + 1, '/')) {
+    for (char *slash = folder; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
-        *slash = '/';
+            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
     }
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && !is_machine_file(path))
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "%s holds no constants of a machine, and --calibrate would replace it: name "
-                      "another file with --machine",
-                      path);
-    IKT_TRY(ikt_agree(ctx, st));
+    if (is_machine_file(path)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s holds no constants of a machine, and --calibrate would replace it: name "
+                    "another file with --machine",
+                    path);
+}
+
+ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? prepare(ctx, path) : IKT_OK));
     return ikt_atomic_check(ctx, path, true);
 }
 

@@ -53,6 +53,11 @@ enum { LIBRARY_BYTES = 12 << 20, LIBRARY_MORE_BYTES = 30 << 20, LIBRARY_SHARE = 
  * where it is ordered, its columns or weights twice while they move. */
 enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
 
+/* What is held where something holds. */
+static int64_t when(bool holds, int64_t bytes) {
+    return holds ? bytes : 0;
+}
+
 /* A block of rows as they are in the file, and as the kernels read them (data/dataset.c). */
 static int64_t reading_bytes(int64_t d, int64_t type_bytes, int64_t columns) {
     return ikt_stream_rows(d, (int64_t)sizeof(double)) *
@@ -73,6 +78,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     const int64_t q = layout->dimensions, n_local = w->distribution.count;
+    const bool is_joined = w->is_joined || w->has_matrix; /* other rows by one number */
     const ikt_objective_shape shape = {.rows = w->distribution,
                                        .q = (int)q,
                                        .options = ikt_layout_options(layout, 0),
@@ -81,68 +87,69 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .sampling = w->settings.affinity.whole,
                                        .psi = w->psi,
                                        .t = w->t,
-                                       .cut = w->ranks > 1 ? ikt_workload_cut(w) : 0,
+                                       .cut = ikt_workload_cut(w),
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads,
-                                       .columns = w->is_isolation                 ? 0
-                                                  : w->is_joined || w->has_matrix ? 1
-                                                                                  : w->columns};
+                                       .columns =
+                                           when(!w->is_isolation, is_joined ? 1 : w->columns)};
     const ikt_batch_settings moved = {.count = layout->batch_rows,
                                       .neighbours = layout->batch_neighbours};
     const int64_t batch =
         layout->batch_rows == IKT_AUTO_INT ? 0 : ikt_batch_memory(&moved, n_local);
-    const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
-    const int64_t arrays = 1 + copied + kind->optimiser->arrays;
+    /* Positions, once more where the state is written, and what the optimiser remembers. */
+    const int64_t arrays = 1 + w->settings.output.state + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
            kind->memory(kind, &shape) + batch;
 }
 
 /* A row as 16-bit integers, which a search by Euclidean distances has beside it. */
 static int64_t quantised_bytes(const ikt_workload *w) {
-    if (w->is_isolation || w->rows.is_manhattan) return 0;
-    return ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 16;
+    const bool is_euclidean = !w->is_isolation && !w->rows.is_manhattan;
+    return when(is_euclidean, ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 16);
+}
+
+/* Centres of the cells that are looked into: as they are and packed, and their order. */
+static int64_t centres_bytes(const ikt_workload *w) {
+    const int64_t near = w->model.near, n_local = w->distribution.count;
+    if (near > 0)
+        return ikt_fine_cells_memory(w->centres) + n_local * near * (int64_t)sizeof(uint32_t);
+    if (w->rows.is_sparse)
+        return ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
+               2 * w->cells * ikt_workload_row_bytes(w);
+    return 3 * w->cells * w->columns * (int64_t)sizeof(float);
+}
+
+/* The search among near cells and its refinement, without the most that a batch may fetch, but with
+ * what it usually does, here and there. */
+static int64_t near_search_bytes(const ikt_workload *w) {
+    const int64_t n_local = w->distribution.count, bytes = ikt_workload_searched_bytes(w);
+    const int64_t quantised = quantised_bytes(w), fetched = bytes + quantised;
+    const ikt_fetching fetching = ikt_workload_fetching(w);
+    const double most = fetching.blocks * (double)(w->candidates * fetched);
+    const double usual = 3 * fetching.rows / fetching.batches * (double)fetched;
+    const ikt_search_shape shape = {w->cells, w->candidates, w->k, bytes, quantised, w->threads};
+    const int64_t searched =
+        w->model.near > 0
+            ? ikt_fine_search_memory(n_local, w->candidates, bytes, w->ranks, w->threads)
+            : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
+    const int64_t refined = ikt_refine_memory(n_local, w->k, bytes, w->ranks, w->threads);
+    return ikt_larger(searched, when(w->rounds > 0, refined));
 }
 
 /* What a search needs beside rows and lists: what rows keep that are compared with all; or centres
- * as they are and packed, their order; while rows are moved, and before lists are made, a copy of
- * coordinates, or slices of codes. */
+ * and an order; while rows are moved, and before lists are made, a copy of coordinates, or slices
+ * of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
+    const int64_t n_local = w->distribution.count;
+    const bool has_other = !w->is_listed || w->is_fisher || w->has_matrix;
     if (w->is_given) return 0;
-    if (!w->is_near)
-        return w->is_dense || w->is_whole || w->is_fisher || w->has_matrix
-                   ? 0
-                   : ikt_exact_memory(&w->distribution, w->k);
-    const int64_t n_local = w->distribution.count, near = w->model.near;
-    int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
-    if (near > 0)
-        centres = ikt_fine_cells_memory(w->centres) + n_local * near * (int64_t)sizeof(uint32_t);
-    else if (w->rows.is_sparse)
-        centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
-                  2 * w->cells * ikt_workload_row_bytes(w);
-    if (w->is_whole)
-        return centres + ikt_order_memory(w->distribution.count) +
-               ikt_order_memory_transfer(w->distribution.count);
-    int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
-    const int64_t bytes = ikt_workload_searched_bytes(w);
-    /* Without the most that a batch may fetch, but with what it usually does, here and there. */
-    const ikt_fetching fetching = ikt_workload_fetching(w);
-    const int64_t quantised = quantised_bytes(w), fetched = bytes + quantised;
-    double most = fetching.blocks * (double)(w->candidates * fetched);
-    double usual = 3 * fetching.rows / fetching.batches * (double)fetched;
-    const ikt_search_shape shape = {w->cells, w->candidates, w->k, bytes, quantised, w->threads};
-    int64_t searched =
-        near > 0 ? ikt_fine_search_memory(n_local, w->candidates, bytes, w->ranks, w->threads)
-                 : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
-    if (w->rounds > 0) {
-        int64_t refined =
-            ikt_refine_memory(w->distribution.count, w->k, bytes, w->ranks, w->threads);
-        if (refined > searched) searched = refined;
-    }
-    int64_t moving = ikt_order_memory_transfer(w->distribution.count) - lists;
-    if (!w->is_isolation) moving = w->distribution.count * ikt_workload_row_bytes(w) - lists;
-    return centres + ikt_order_memory(w->distribution.count) +
-           (moving > searched ? moving : searched);
+    if (!w->is_near) return has_other ? 0 : ikt_exact_memory(&w->distribution, w->k);
+    const int64_t order = centres_bytes(w) + ikt_order_memory(n_local);
+    const int64_t slices = ikt_order_memory_transfer(n_local);
+    if (w->is_whole) return order + slices;
+    const int64_t moved = w->is_isolation ? slices : n_local * ikt_workload_row_bytes(w);
+    return order + ikt_larger(moved - ikt_neighbours_memory(n_local, w->k), near_search_bytes(w));
 }
 
 /* Writing a model: codes, distinct centres, and what finding these takes. */
@@ -156,13 +163,12 @@ static int64_t model_bytes(const ikt_workload *w, int64_t codes) {
 static int64_t model_rows_bytes(const ikt_workload *w) {
     const int64_t rows = w->distribution.count;
     const int64_t moving = ikt_order_memory(rows) + ikt_order_memory_transfer(rows);
-    return 2 * (int64_t)sizeof(float) * rows + (w->is_near ? moving : 0) + MODEL_ROWS_BYTES;
+    return 2 * (int64_t)sizeof(float) * rows + when(w->is_near, moving) + MODEL_ROWS_BYTES;
 }
 
 static int64_t measures_bytes(const ikt_workload *w) {
     ikt_measure_settings settings = ikt_measure_defaults();
-    int wanted = w->settings.output.measures;
-    if (wanted == IKT_MEASURES_NONE) return 0;
+    const int wanted = w->settings.output.measures;
     settings.cheap_only = wanted == IKT_MEASURES_MAP;
     const ikt_measure_extent extent = {.n = w->distribution.n,
                                        .d = w->columns,
@@ -171,7 +177,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
                                        .ranks = w->ranks,
                                        .threads = w->threads,
                                        .input = wanted == IKT_MEASURES_ALL};
-    return ikt_measures_memory(&settings, &extent);
+    return wanted == IKT_MEASURES_NONE ? 0 : ikt_measures_memory(&settings, &extent);
 }
 
 static const ikt_stage planned[] = {IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
@@ -184,73 +190,86 @@ bool ikt_memory_plan_has(int stage) {
     return false;
 }
 
+/* Entries of P that are sent at a time, and as many that come. */
+static int64_t batch_bytes(const ikt_workload *w) {
+    return BATCH_BYTES * ikt_smaller(BATCH_ENTRIES, w->distribution.count * w->k);
+}
+
 /* Making P of lists, codes or all pairs: lists and symmetrisation, or the dense matrix; weights on
  * their way to a file.
  *   searched       bytes of codes or rows
  *   of_objective   bytes of what the objective holds in the end */
 static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_objective) {
-    const int64_t rows = w->distribution.count, entries = rows * w->k;
-    const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
-    const int64_t joining =
-        BATCH_BYTES * batch + SYMMETRISE_ROW_BYTES * rows + w->distribution.n / 5;
+    const int64_t rows = w->distribution.count, n = w->distribution.n;
+    const int64_t joining = batch_bytes(w) + SYMMETRISE_ROW_BYTES * rows + n / 5;
+    const int64_t moving = MOVED_ENTRY_BYTES * rows * w->k + GRAPH_FILE_BYTES;
     const bool is_moved = w->settings.output.graph[0] && w->is_near;
     if (w->is_whole)
         return searched + ikt_whole_memory_peak(rows, w->psi, w->t, w->ranks, w->threads);
-    return (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
-           (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0);
+    return when(!w->is_near, searched) + of_objective + when(!w->is_dense, joining) +
+           when(is_moved, moving);
 }
 
 /* Codes while they are computed, or while they and what they were made from are written; and, for
  * checkpoints, how many entries of its code a row has. */
 static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
     const int64_t rows = w->distribution.count;
-    int64_t bytes = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
-    if (w->settings.output.model[0]) bytes = ikt_larger(bytes, model_bytes(w, codes));
-    return bytes + 4 * rows;
+    const int64_t computed = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
+    const bool is_written = w->settings.output.model[0];
+    return ikt_larger(computed, is_written ? model_bytes(w, codes) : 0) + 4 * rows;
 }
 
 /* Both directions of the pairs of a graph (ikt_directed_unite), beside them: what is added to rows,
  * and batches on their way. */
 static int64_t uniting_bytes(const ikt_workload *w) {
     const int64_t rows = w->distribution.count, entries = rows * w->k;
-    const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
     return (int64_t)((ikt_symmetric_share(w->distribution.n) - 1) *
                      (double)(ENTRY_BYTES * entries)) +
-           16 * rows + (w->ranks > 1 ? BATCH_BYTES * batch : 0);
+           16 * rows + when(w->ranks > 1, batch_bytes(w));
 }
 
 /* A graph on its way from a file to lists, or to what an objective keeps of it. */
 static int64_t loading_bytes(const ikt_workload *w, int64_t kept) {
     const int64_t rows = w->distribution.count;
-    if (!w->is_given) return 0;
-    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + w->distribution.n / 5 +
-           (w->is_near ? MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows) : 0) +
-           (w->is_joined ? kept + uniting_bytes(w) : 0) + (w->has_matrix ? kept : 0);
+    const int64_t moving = MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows);
+    return when(w->is_given, LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + w->distribution.n / 5 +
+                                 when(w->is_near, moving) +
+                                 when(w->is_joined, kept + uniting_bytes(w)) +
+                                 when(w->has_matrix, kept));
 }
 
 /* A matrix of similarities that is not read as it is lies on the ranks for good. */
 static int64_t matrix_bytes(const ikt_workload *w) {
     const ikt_input_settings *input = &w->settings.input;
-    const bool is_held = input->symmetrise || input->spectrum != IKT_USE_RAW;
-    if (!input->similarities[0] || !is_held) return 0;
-    return w->distribution.count * w->data.n * (int64_t)sizeof(double);
+    const bool is_changed = input->symmetrise || input->spectrum != IKT_USE_RAW;
+    return when(input->similarities[0] && is_changed,
+                w->distribution.count * w->data.n * (int64_t)sizeof(double));
 }
 
-/* What can be done where the largest stage does not fit. */
+/* What can be done where the largest stage does not fit: the first of these that helps. */
 static const char *advice(const ikt_workload *w, ikt_stage largest) {
-    if (w->data.is_sparse && largest == IKT_STAGE_MEASURES)
-        return "output.measures=map: measures of the input take sparse rows dense";
-    if (w->data.is_sparse && !w->is_isolation)
-        return "affinity.kind=isolation: the other kernels take sparse rows dense";
-    if (matrix_bytes(w) > 0)
-        return "input.symmetrise=no and input.spectrum=raw: the matrix is not held in memory then";
-    if (largest == IKT_STAGE_PCA && w->settings.kernel.solver == IKT_KERNEL_FULL)
-        return "kernel.solver=landmarks";
-    if (largest == IKT_STAGE_PCA) return "fewer kernel.landmarks";
-    if (w->is_fisher && largest == IKT_STAGE_NEIGHBOURS) return "a smaller fisher.support";
-    return w->is_dense   ? "affinity.support=sparse"
-           : w->is_whole ? "fewer isolation.partitionings"
-                         : "fewer affinity.neighbours";
+    const bool is_sparse = w->data.is_sparse, is_start = largest == IKT_STAGE_PCA;
+    const bool is_full = w->settings.kernel.solver == IKT_KERNEL_FULL;
+    const struct {
+        bool helps;
+        const char *what;
+    } ways[] = {
+        {is_sparse && largest == IKT_STAGE_MEASURES,
+         "output.measures=map: measures of the input take sparse rows dense"},
+        {is_sparse && !w->is_isolation,
+         "affinity.kind=isolation: the other kernels take sparse rows dense"},
+        {matrix_bytes(w) > 0,
+         "input.symmetrise=no and input.spectrum=raw: the matrix is not held in memory then"},
+        {is_start && is_full, "kernel.solver=landmarks"},
+        {is_start, "fewer kernel.landmarks"},
+        {w->is_fisher && largest == IKT_STAGE_NEIGHBOURS, "a smaller fisher.support"},
+        {w->is_dense, "affinity.support=sparse"},
+        {w->is_whole, "fewer isolation.partitionings"},
+        {true, "fewer affinity.neighbours"}};
+    int way = 0;
+    while (!ways[way].helps)
+        way++;
+    return ways[way].what;
 }
 
 /* What the stages are made of. */
@@ -267,63 +286,62 @@ typedef struct {
  * distances count; in the file, the posterior. */
 static int64_t fisher_row_bytes(const ikt_workload *w) {
     const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
-    const bool is_matrix = w->settings.preprocess.metric == IKT_METRIC_PRECOMPUTED;
-    const bool has_rows = ikt_fisher_euclidean(fisher, !is_matrix) > 0 ||
+    const bool has_rows = ikt_fisher_euclidean(fisher, !w->is_pairs) > 0 ||
                           fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
-    return (w->lanes + 2 * ikt_packed_rows(IKT_USUAL_CLASSES) + (has_rows ? w->columns : 0)) *
+    return (w->lanes + 2 * ikt_packed_rows(IKT_USUAL_CLASSES) + when(has_rows, w->columns)) *
            (int64_t)sizeof(float);
 }
 
 /* What the search holds beside that: the model, and classes of all rows on every rank. */
 static int64_t fisher_bytes(const ikt_workload *w) {
-    const int64_t m = w->lanes, wide = ikt_packed_rows(IKT_USUAL_CLASSES);
-    const int64_t reading = 1024 * (w->columns + 2 * m), classes = 17 * w->distribution.n;
+    const int64_t m = w->lanes, wide = ikt_packed_rows(IKT_USUAL_CLASSES), c = w->columns;
+    const int64_t n = w->distribution.n, rows = w->distribution.count;
+    const int64_t reading = 1024 * (c + 2 * m), classes = 17 * n;
     const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
     if (!w->is_fisher) return 0;
-    const int64_t n = w->distribution.n, among = ikt_fisher_among(fisher, n, w->k);
+    const int64_t among = ikt_fisher_among(fisher, n, w->k);
     const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(fisher, n);
     const int64_t selected = ikt_fisher_selected(candidates, among, w->k);
-    int64_t search = ikt_fisher_search_memory(w->distribution.count, selected, w->lanes, wide,
-                                              w->columns, w->threads);
-    if (candidates == IKT_CANDIDATES_NEAR)
-        search = ikt_larger(search,
-                            ikt_fisher_near_memory(n, w->distribution.count, among, w->k, w->lanes,
-                                                   wide, w->columns, w->ranks, w->threads));
-    return (m * (m + w->columns) + reading) * (int64_t)sizeof(double) + classes + search;
+    const int64_t search = ikt_fisher_search_memory(rows, selected, m, wide, c, w->threads);
+    const int64_t near =
+        ikt_fisher_near_memory(n, rows, among, w->k, m, wide, c, w->ranks, w->threads);
+    return (m * (m + c) + reading) * (int64_t)sizeof(double) + classes +
+           ikt_larger(search, when(candidates == IKT_CANDIDATES_NEAR, near));
+}
+
+/* Codes, or the rows themselves: what neighbours are searched in. */
+static int64_t searched_bytes(const ikt_workload *w) {
+    const int64_t rows = w->distribution.count;
+    if (w->is_given) return 0;
+    if (w->is_isolation) return ikt_codes_memory(rows, w->psi, w->t);
+    return rows * (w->is_fisher ? fisher_row_bytes(w) : w->columns * (int64_t)sizeof(float));
 }
 
 static parts parts_of(const ikt_workload *w, unsigned needs) {
     const ikt_settings *settings = &w->settings;
-    const int64_t rows = w->distribution.count, n = w->distribution.n, entries = rows * w->k;
+    const int64_t rows = w->distribution.count, n = w->distribution.n;
     const bool needs_p = needs & IKT_NEEDS_P;
     const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
-    /* Codes, or the rows themselves: what neighbours are searched in. */
-    const int64_t searched = w->is_given       ? 0
-                             : w->is_isolation ? ikt_codes_memory(rows, w->psi, w->t)
-                             : w->is_fisher    ? rows * fisher_row_bytes(w)
-                                               : rows * w->columns * (int64_t)sizeof(float);
+    const int64_t united = (int64_t)(ikt_symmetric_share(n) * (double)(rows * w->k));
+    parts of = {.searched = searched_bytes(w)};
     /* The whole kernel holds codes, and little beside them. */
-    const int64_t p = w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
-                      : w->is_dense
-                          ? ikt_dense_memory(rows, n)
-                          : ENTRY_BYTES * (int64_t)(ikt_symmetric_share(n) * (double)entries);
+    of.p = when(w->is_listed, ENTRY_BYTES * united) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
+    if (w->is_whole) of.p = of.searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks);
     /* Neighbour lists; where P is dense, that takes their place. */
-    const int64_t lists = w->is_whole || w->is_joined ? 0
-                          : w->is_dense               ? (needs_p ? p : 0)
-                                                      : ikt_neighbours_memory(rows, w->k);
+    of.lists = when(w->is_listed && !w->is_joined, ikt_neighbours_memory(rows, w->k)) +
+               when(w->is_dense && needs_p, of.p);
     /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
      * pairs, both directions. */
-    const int64_t united = (int64_t)(ikt_symmetric_share(n) * (double)entries);
-    const int64_t kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
-                         : w->is_joined ? ikt_joined_memory(rows, united)
-                                        : searched;
-    const int64_t compared = needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES) ? kept : 0;
+    of.kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
+              : w->is_joined ? ikt_joined_memory(rows, united)
+                             : of.searched;
+    const int64_t compared = when(needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES), of.kept);
     /* While an objective is made it has the lists, and the near ones that it chooses of them. */
     const bool has_lists = needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense;
     const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.own.triplet.neighbours);
-    const int64_t making = has_lists ? compared + lists + chosen : 0;
-    const int64_t of_objective = (needs_p ? p : 0) + compared + (has_lists && !frees ? lists : 0);
-    return (parts){searched, p, lists, kept, making, of_objective};
+    of.making = when(has_lists, compared + of.lists + chosen);
+    of.of_objective = when(needs_p, of.p) + compared + when(has_lists && !frees, of.lists);
+    return of;
 }
 
 /* P, and what finding some of its eigenvectors takes; the start that comes of them. */
@@ -331,9 +349,8 @@ static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const int64_t rows = w->distribution.count, q = layout->dimensions;
     const int64_t boundary = w->is_dense ? w->distribution.n : (int64_t)ikt_workload_boundary(w);
-    if (!ikt_layout_has_spectrum(layout)) return 0;
-    const bool has_gap = layout->eigengap != IKT_EIGENGAP_OFF;
-    return p + ikt_spectrum_bytes(rows, boundary, has_gap ? IKT_EIGENGAP_VALUES : q, w->threads) +
+    const int64_t vectors = layout->eigengap != IKT_EIGENGAP_OFF ? IKT_EIGENGAP_VALUES : q;
+    return p + ikt_spectrum_bytes(rows, boundary, vectors, w->threads) +
            2 * q * rows * (int64_t)sizeof(double);
 }
 
@@ -341,21 +358,16 @@ static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
  * others are compared with; blocks of rows and of similarities that pass by. */
 static int64_t kernel_map_bytes(const ikt_workload *w) {
     const ikt_settings *s = &w->settings;
-    const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX;
+    const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX, t = s->isolation.partitionings;
     const bool is_isolation = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
-    if (!ikt_settings_has_kernel_map(s)) return 0;
     int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
-    if (s->kernel.solver == IKT_KERNEL_FULL || m > n) m = n;
+    m = s->kernel.solver == IKT_KERNEL_FULL ? n : ikt_smaller(m, n);
     /* Eight permutations of ten classes, with responses, solutions and coordinates. */
     const int64_t responses = 9 * (IKT_USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);
-    int64_t compared = 0;
-    if (is_isolation) {
-        const int64_t psi = w->psi > 0 ? w->psi : n / 8, t = s->isolation.partitionings;
-        compared = ikt_codes_memory(m + w->distribution.count, psi, t) +
-                   (int64_t)sizeof(float) * psi * t * w->columns;
-    } else if (!w->is_pairs) {
-        compared = 12 * m * w->columns;
-    }
+    const int64_t psi = w->psi > 0 ? w->psi : n / 8;
+    const int64_t codes = ikt_codes_memory(m + w->distribution.count, psi, t) +
+                          (int64_t)sizeof(float) * psi * t * w->columns;
+    const int64_t compared = is_isolation ? codes : when(!w->is_pairs, 12 * m * w->columns);
     /* Own rows of the matrix, once more on their way; and a buffer of ScaLAPACK's redistribution.
      */
     const int64_t matrices = m > alone ? 3 : 2;
@@ -367,38 +379,35 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, q = settings->layout.dimensions;
     const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
-    const bool needs_lists =
-        needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
+    const bool relates = ikt_workload_relates(w), needs_p = needs & IKT_NEEDS_P;
+    const bool has_spectrum = ikt_layout_has_spectrum(&settings->layout);
+    const bool has_model = settings->output.model[0], has_other = settings->isolation.model_from[0];
     const parts of = parts_of(w, needs);
     const int64_t reading =
-        (settings->isolation.model_from[0] ? 2 : 1) *
+        (1 + has_other) *
         reading_bytes(w->data.d, (int64_t)ikt_type_size(w->data.type), w->columns);
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held =
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
-    ikt_memory_plan plan = {.base = base};
-    int64_t *stage = plan.stage;
-
-    if (w->is_isolation && needs_lists)
-        stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
-    if (needs_lists) /* codes or rows, lists, blocks under way; and whether a row has its list */
-        stage[IKT_STAGE_NEIGHBOURS] = rows + of.searched + search_bytes(w) + fisher_bytes(w) +
-                                      (w->is_isolation ? 0 : reading) + of.lists +
-                                      loading_bytes(w, of.kept) + held;
-    if (settings->output.model[0] && !w->is_isolation)
-        stage[IKT_STAGE_NEIGHBOURS] =
-            ikt_larger(stage[IKT_STAGE_NEIGHBOURS],
-                       of.searched + of.lists + model_rows_bytes(w) + reading + held);
-    if (needs & IKT_NEEDS_P)
-        stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
-    stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p);
-    if (stage[IKT_STAGE_SPECTRUM] > 0) stage[IKT_STAGE_SPECTRUM] += held;
-    stage[IKT_STAGE_PCA] = kernel_map_bytes(w);
-    if (stage[IKT_STAGE_PCA] > 0) stage[IKT_STAGE_PCA] += held + (needs & IKT_NEEDS_P ? of.p : 0);
+    /* Codes or rows, lists, blocks under way; and whether a row has its list. */
+    const int64_t searching = rows + of.searched + search_bytes(w) + fisher_bytes(w) +
+                              when(!w->is_isolation, reading) + of.lists +
+                              loading_bytes(w, of.kept) + held;
+    const int64_t writing = of.searched + of.lists + model_rows_bytes(w) + reading + held;
     const int64_t looping = of.of_objective + loop_bytes(w);
-    stage[IKT_STAGE_LAYOUT] = (looping > of.making ? looping : of.making) + held;
-    stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
-    if (settings->output.picture[0]) stage[IKT_STAGE_PICTURE] = PICTURE_BYTES + held;
+    ikt_memory_plan plan = {
+        .base = base,
+        .stage = {[IKT_STAGE_NEIGHBOURS] = ikt_larger(when(relates, searching),
+                                                      when(has_model && !w->is_isolation, writing)),
+                  [IKT_STAGE_LAYOUT] = ikt_larger(looping, of.making) + held,
+                  [IKT_STAGE_MEASURES] = measures_bytes(w) + held,
+                  [IKT_STAGE_PICTURE] = when(settings->output.picture[0], PICTURE_BYTES + held)}};
+    if (w->is_isolation && relates)
+        plan.stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
+    if (needs_p) plan.stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
+    if (has_spectrum) plan.stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p) + held;
+    if (ikt_settings_has_kernel_map(settings))
+        plan.stage[IKT_STAGE_PCA] = kernel_map_bytes(w) + held + when(needs_p, of.p);
     find_peak(&plan);
     plan.advice = advice(w, plan.largest);
     return plan;
@@ -413,13 +422,12 @@ enum { PACKED_BYTES = 32 << 20, CHUNK_ROWS = 1024, SCORED_ROWS = 64 };
 
 /* Placing by triplets: rows or codes, lists, and the same of the far rows. */
 static int64_t triplets_bytes(const ikt_out_of_sample_size *s, int64_t own, int64_t row_bytes) {
-    const int64_t passing = PASSING_BYTES + (s->model.t > 0 ? 0 : PACKED_BYTES);
-    const int64_t chunk = CHUNK_ROWS > s->far ? CHUNK_ROWS : s->far;
+    const int64_t passing = PASSING_BYTES + when(s->model.t <= 0, PACKED_BYTES);
+    const int64_t chunk = ikt_larger(CHUNK_ROWS, s->far);
     const int64_t placing = s->far * (2 * row_bytes + 8) +
                             4 * s->far * (chunk + s->threads * SCORED_ROWS) +
                             ikt_triplets_placing_memory(s->near, s->far, (int)s->q, s->threads);
-    return own + ikt_neighbours_memory(s->rows, s->k) + 4 * s->rows +
-           (passing > placing ? passing : placing);
+    return own + ikt_neighbours_memory(s->rows, s->k) + 4 * s->rows + ikt_larger(passing, placing);
 }
 
 ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, int64_t base) {
@@ -428,26 +436,26 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t row_bytes = has_codes ? ikt_codes_memory(1, s->model.psi, s->model.t)
                                         : s->columns * (int64_t)sizeof(float);
     const int64_t compared = s->rows * row_bytes;
-    const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
-                                                                           with them */
+    /* Places and what goes with them. */
+    const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8);
     /* The partitionings of a model that is read are held as the file has them. */
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
-    ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     const int64_t reading =
         reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns);
+    ikt_memory_plan plan = {.base = base + given,
+                            .advice = "fewer new rows at a time",
+                            .stage = {[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + lists +
+                                                               held + PASSING_BYTES +
+                                                               when(!has_codes, PACKED_BYTES),
+                                      [IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held}};
     if (has_codes)
         plan.stage[IKT_STAGE_CODES] =
             ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;
-    plan.stage[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + lists + held +
-                                       (has_codes ? PASSING_BYTES : PASSING_BYTES + PACKED_BYTES);
-    if (s->far > 0)
-        plan.stage[IKT_STAGE_LAYOUT] = triplets_bytes(s, compared, row_bytes) + held;
-    else
-        plan.stage[IKT_STAGE_LAYOUT] =
-            lists + ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span) +
-            CHUNK_BYTES + held;
-    plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held;
+    plan.stage[IKT_STAGE_LAYOUT] =
+        held + (s->far > 0 ? triplets_bytes(s, compared, row_bytes)
+                           : lists + CHUNK_BYTES +
+                                 ikt_field_memory(s->n, (int)s->q, s->kernel, s->threads, s->span));
     find_peak(&plan);
     return plan;
 }

@@ -1,13 +1,15 @@
-/* Nodes, ranks and threads. See recommend.h. */
+/* Nodes, ranks and threads. See plan.h. */
 #define _GNU_SOURCE
-#include "plan/recommend.h"
+#include "plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 /* A tenth is less than what predictions are worth. */
 static const double alike = 0.9;
@@ -27,7 +29,7 @@ ikt_cluster ikt_cluster_here(void) {
     const int64_t left[] = {ikt_machine_memory_left(),
                             ikt_group_memory_left("/proc/self/cgroup", "/sys/fs/cgroup")};
     for (int i = 0; i < 2; i++)
-        if (left[i] < here.memory) here.memory = left[i];
+        here.memory = ikt_smaller(here.memory, left[i]);
     for (char path[64];; here.domains++) {
         snprintf(path, sizeof path, "/sys/devices/system/node/node%d", (int)here.domains);
         if (access(path, F_OK) != 0) break;
@@ -65,19 +67,19 @@ static bool fits(const planner *p, const ikt_placement *placement) {
 static ikt_status best_of_nodes(const planner *p, int64_t nodes, int64_t threads_most,
                                 ikt_placement *best) {
     const int64_t cores = p->out->cluster.cores;
-    ikt_placement placement, fastest = {0};
+    ikt_placement placement;
+    double fastest = INFINITY;
     *best = (ikt_placement){0};
     for (int pass = 0; pass < 2; pass++)
         for (int64_t each = 1; each <= cores && nodes * each <= p->data->n; each++) {
-            if (cores % each != 0 || best->ranks > 0) continue;
-            const int64_t threads = cores / each < threads_most ? cores / each : threads_most;
-            IKT_TRY(make_placement(p, nodes, each, threads, &placement));
+            if (cores % each != 0) continue;
+            IKT_TRY(make_placement(p, nodes, each, ikt_smaller(cores / each, threads_most),
+                                   &placement));
             if (!fits(p, &placement)) continue;
-            if (pass == 0) {
-                if (fastest.ranks == 0 || placement.seconds < fastest.seconds) fastest = placement;
-            } else if (alike * placement.seconds <= fastest.seconds) {
-                *best = placement;
-            }
+            if (pass == 0) fastest = fmin(fastest, placement.seconds);
+            if (pass == 0 || alike * placement.seconds > fastest) continue;
+            *best = placement;
+            return IKT_OK;
         }
     return IKT_OK;
 }
@@ -88,8 +90,8 @@ ikt_status ikt_recommend(ikt_context *ctx, const ikt_settings *settings, const i
     ikt_plan plan = {.machine = *machine};
     const planner p = {ctx, settings, data, base, &plan, out};
     int64_t threads = cluster->cores / cluster->domains;
-    if (settings->run.threads != IKT_AUTO_INT && settings->run.threads < threads)
-        threads = settings->run.threads;
+    if (settings->run.threads != IKT_AUTO_INT)
+        threads = ikt_smaller(threads, settings->run.threads);
     *out = (ikt_recommendation){.cluster = *cluster};
     IKT_TRY(make_placement(&p, 1, 1, threads, &out->single));
     for (int64_t nodes = 1; nodes <= cluster->nodes && out->count < IKT_PLACEMENTS_MOST;) {

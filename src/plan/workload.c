@@ -30,6 +30,11 @@ static const double fetch_bytes = 256 << 20, batch_spread = 12;
  * known; and some by chance. */
 static const double shared_words = 0.05;
 
+bool ikt_workload_relates(const ikt_workload *w) {
+    return ikt_layout_objective(&w->settings.layout)->needs &
+           (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES | IKT_NEEDS_FEATURES);
+}
+
 double ikt_workload_overlap(const ikt_workload *w) {
     const double entries = w->rows.entries;
     if (!w->rows.is_sparse) return (double)w->columns;
@@ -82,15 +87,13 @@ double ikt_workload_passes(const ikt_workload *w) {
 }
 
 double ikt_workload_boundary(const ikt_workload *w) {
-    double others = (double)(w->distribution.n - w->distribution.count);
-    double crossing = ikt_workload_cut(w) * ikt_symmetric_share(w->distribution.n) *
-                      (double)(w->distribution.count * w->k);
-    if (others <= 0) return 0;
-    if (w->is_dense) return others;
+    const double others = (double)(w->distribution.n - w->distribution.count);
+    if (w->is_dense || others <= 0) return others;
     if (w->is_whole) return 0;
-    double thrown = crossing / others;
-    if (w->is_near) thrown = fmin(thrown, 0.257 * pow(thrown, 0.75));
-    return others * (1 - exp(-thrown));
+    const double thrown = ikt_workload_cut(w) * ikt_symmetric_share(w->distribution.n) *
+                          (double)(w->distribution.count * w->k) / others;
+    const double of_order = 0.257 * pow(thrown, 0.75);
+    return others * (1 - exp(-(w->is_near ? fmin(thrown, of_order) : thrown)));
 }
 
 double ikt_workload_partners(const ikt_workload *w) {

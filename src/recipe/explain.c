@@ -1,11 +1,10 @@
-/* What goes together, by asking. See explain.h. */
-#include "recipe/explain.h"
+/* What goes together, by asking. See recipe.h. */
+#include "recipe/recipe.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "recipe/recipe.h"
+#include "base/arrays.h"
 
 enum { ROWS = 1000, COLUMNS = 10, ASSIGNMENT = 64 };
 
@@ -31,25 +30,30 @@ static ikt_shape graph_of(bool is_pairwise) {
                        .name = "the graph"};
 }
 
-/* Whether a run is possible on such inputs with settings that differ from the defaults by some
- * assignments, divided by blanks. */
-static bool allows(ikt_context *ctx, const ikt_shape *shape, const char *assignments) {
+/* A recipe on such inputs with settings that differ from the defaults by some assignments, divided
+ * by blanks. */
+static ikt_status attempt(ikt_context *ctx, const ikt_shape *shape, const char *assignments) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_recipe *recipe = NULL;
     char one[ASSIGNMENT];
     memset(&settings, 0, sizeof settings);
     ikt_settings_parts(&settings, parts);
-    ikt_status st = ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS);
-    for (const char *at = assignments; st == IKT_OK && *at;) {
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    for (const char *at = assignments; *at;) {
         const size_t length = strcspn(at, " ");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
-        st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, one);
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, one));
         at += length + strspn(at + length, " ");
     }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &recipe, 1, sizeof *recipe, "recipe");
-    if (st == IKT_OK) st = ikt_recipe_make(ctx, &settings, shape, 1, 1, recipe);
-    ikt_free(&recipe);
+    IKT_ARRAYS(held, ctx, "recipe");
+    ikt_recipe *recipe = ikt_claim(&held, 1, sizeof *recipe);
+    IKT_TRY(held.status);
+    return ikt_recipe_make(ctx, &settings, shape, 1, 1, recipe);
+}
+
+/* Whether such a run is possible. */
+static bool allows(ikt_context *ctx, const ikt_shape *shape, const char *assignments) {
+    const ikt_status st = attempt(ctx, shape, assignments);
     ikt_clear(ctx);
     return st == IKT_OK;
 }

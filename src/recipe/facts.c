@@ -2,6 +2,7 @@
 #include "recipe/facts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -55,10 +56,11 @@ static void find_preparation(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CORRELATION] = rows->metric == IKT_METRIC_CORRELATION;
 }
 
+enum { NO_KERNEL = -1 }; /* in place of a kind of similarity */
+
 static void find_affinity(const ikt_settings *s, bool *has) {
     const ikt_affinity_settings *a = &s->affinity;
     const ikt_affinity *kind = ikt_affinity_of(a);
-    const ikt_similarity_kind classes = ikt_settings_class_similarity(s);
     has[IKT_FACT_SPARSE] = a->support == IKT_SUPPORT_SPARSE;
     has[IKT_FACT_DENSE] = a->support == IKT_SUPPORT_DENSE;
     has[IKT_FACT_WHOLE] = a->support == IKT_SUPPORT_WHOLE;
@@ -66,6 +68,9 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_BY_DISTANCES] = kind->scores == IKT_SCORES_DISTANCES;
     has[IKT_FACT_BY_CLASSES] = kind->scores == IKT_SCORES_CLASSES;
     has[IKT_FACT_GRAPH_KIND] = a->kind == IKT_AFFINITY_GRAPH;
+    has[IKT_FACT_EDGE_DISTANCES] =
+        (has[IKT_FACT_GRAPH_KIND] || has[IKT_FACT_PAIRS_GRAPH]) &&
+        (a->graph.values == IKT_EDGES_DISTANCES || a->graph.values == IKT_EDGES_AUTO);
     has[IKT_FACT_NEAREST_ONLY] = !kind->dense;
     has[IKT_FACT_COUNTS_NEIGHBOURS] = kind->counts_neighbours;
     has[IKT_FACT_SEARCH_NEAR] = a->search == IKT_SEARCH_APPROXIMATE;
@@ -75,9 +80,11 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_PSI_AUTO] = s->isolation.psi == IKT_AUTO_INT;
     has[IKT_FACT_CLASS_CANDIDATES] = a->fisher.candidates == IKT_CANDIDATES_EUCLIDEAN;
     has[IKT_FACT_CLASS_DISTANCES] = a->fisher.euclidean > 0;
-    has[IKT_FACT_CLASS_LINEAR] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_LINEAR;
-    has[IKT_FACT_CLASS_GAUSSIAN] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_GAUSSIAN;
-    has[IKT_FACT_CLASS_CODES] = has[IKT_FACT_BY_CLASSES] && classes == IKT_SIMILARITY_ISOLATION;
+    const int classes =
+        has[IKT_FACT_BY_CLASSES] ? (int)ikt_settings_class_similarity(s) : NO_KERNEL;
+    has[IKT_FACT_CLASS_LINEAR] = classes == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_CLASS_GAUSSIAN] = classes == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_CLASS_CODES] = classes == IKT_SIMILARITY_ISOLATION;
 }
 
 static void find_objective(const ikt_layout_settings *l, bool *has) {
@@ -104,29 +111,24 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_BATCHES] = l->batch_rows != IKT_AUTO_INT;
     has[IKT_FACT_LATE_FACTOR] = l->final_exaggeration != 1;
     has[IKT_FACT_RATE_FOLLOWS] = l->final_learning_rate <= IKT_AUTO_REAL;
-    /* Without a first phase its rate is but what the later one's "auto" stands for. */
-    has[IKT_FACT_FIRST_RATE] = has[IKT_FACT_EXAGGERATES] || has[IKT_FACT_RATE_FOLLOWS];
     has[IKT_FACT_STOPS_ITSELF] = l->stop == IKT_STOP_AUTO;
 }
 
 static void find_start(const ikt_settings *s, bool *has) {
     const ikt_layout_settings *l = &s->layout;
-    const ikt_similarity_kind kernel = ikt_settings_similarity(s);
     has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
     has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
     has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels ||
                                  ikt_start_kind_of(ikt_layout_objective(l)->start)->of_labels;
     has[IKT_FACT_START_P] = ikt_layout_start(l)->of_p;
     has[IKT_FACT_START_FILE] = l->init == IKT_INIT_FILE;
-    has[IKT_FACT_START_KEPT] =
-        has[IKT_FACT_GRAPH] && ((has[IKT_FACT_START_PCA] && has[IKT_FACT_GRAPH_COMPONENTS]) ||
-                                (has[IKT_FACT_START_LANDMARKS] && has[IKT_FACT_GRAPH_LANDMARKS]));
     has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);
     has[IKT_FACT_KERNEL_MAP] = ikt_settings_has_kernel_map(s);
     has[IKT_FACT_KERNEL_STANDS] = ikt_settings_is_kernel_map(s);
-    has[IKT_FACT_KERNEL_LINEAR] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_LINEAR;
-    has[IKT_FACT_KERNEL_GAUSSIAN] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_GAUSSIAN;
-    has[IKT_FACT_KERNEL_CODES] = has[IKT_FACT_KERNEL_MAP] && kernel == IKT_SIMILARITY_ISOLATION;
+    const int kernel = has[IKT_FACT_KERNEL_MAP] ? (int)ikt_settings_similarity(s) : NO_KERNEL;
+    has[IKT_FACT_KERNEL_LINEAR] = kernel == IKT_SIMILARITY_LINEAR;
+    has[IKT_FACT_KERNEL_GAUSSIAN] = kernel == IKT_SIMILARITY_GAUSSIAN;
+    has[IKT_FACT_KERNEL_CODES] = kernel == IKT_SIMILARITY_ISOLATION;
     has[IKT_FACT_KERNEL_SOME] =
         has[IKT_FACT_KERNEL_MAP] && s->kernel.solver == IKT_KERNEL_LANDMARKS;
 }
@@ -140,34 +142,47 @@ static void find_outputs(const ikt_settings *s, bool *has) {
         strcmp(s->run.max_time, "auto") != 0 && strcmp(s->run.max_time, "none") != 0;
 }
 
-/* What follows from the others. */
-static void find_more(const ikt_settings *s, bool *has) {
-    const int values = s->affinity.graph.values;
-    const bool has_edges = has[IKT_FACT_GRAPH_KIND] || has[IKT_FACT_PAIRS_GRAPH];
-    const bool is_kept = has[IKT_FACT_GRAPH] && !has_edges;
-    has[IKT_FACT_EDGE_DISTANCES] =
-        has_edges && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
-    has[IKT_FACT_PREPARES] = has[IKT_FACT_ROWS] || !has[IKT_FACT_GRAPH_KIND];
-    has[IKT_FACT_COORDINATES] = !has[IKT_FACT_MATRIX];
-    has[IKT_FACT_SEARCHES] =
-        !has_edges && has[IKT_FACT_SPARSE] && (has[IKT_FACT_TAKES_P] || has[IKT_FACT_TAKES_LISTS]);
-    has[IKT_FACT_SEARCHES_NEAR] = has[IKT_FACT_SEARCHES] && !has[IKT_FACT_SEARCH_ALL];
-    has[IKT_FACT_OWN_SEARCH] = !has[IKT_FACT_BY_CLASSES];
-    has[IKT_FACT_ORDERS] = has[IKT_FACT_SEARCHES] || (!has_edges && has[IKT_FACT_WHOLE]);
-    has[IKT_FACT_LISTS] = has[IKT_FACT_SEARCHES] || has[IKT_FACT_COUNTS_NEIGHBOURS] ||
-                          (has[IKT_FACT_PAIRS_GRAPH] && has[IKT_FACT_SPARSE]);
-    has[IKT_FACT_EDGE_WEIGHTS] = has[IKT_FACT_EDGE_DISTANCES] && has[IKT_FACT_TAKES_P];
-    has[IKT_FACT_MEASURES_ROWS] =
-        !has[IKT_FACT_BY_CODES] && !is_kept && (!has_edges || has[IKT_FACT_EDGE_DISTANCES]);
-    has[IKT_FACT_RELATES] = has[IKT_FACT_MOVES] || has[IKT_FACT_TAKES_P] ||
-                            has[IKT_FACT_TAKES_LISTS] || has[IKT_FACT_TAKES_CODES];
-    has[IKT_FACT_KERNEL] = has[IKT_FACT_KERNEL_MAP] || has[IKT_FACT_BY_CLASSES];
-    has[IKT_FACT_KERNEL_WIDTH] = has[IKT_FACT_KERNEL_GAUSSIAN] || has[IKT_FACT_CLASS_GAUSSIAN];
-    has[IKT_FACT_CODES] =
-        has[IKT_FACT_BY_CODES] || has[IKT_FACT_KERNEL_CODES] || has[IKT_FACT_CLASS_CODES];
-    has[IKT_FACT_CELLS] =
-        has[IKT_FACT_RELATES] || has[IKT_FACT_KERNEL_CODES] || has[IKT_FACT_CLASS_CODES];
-}
+/* No edges of a graph that another program has made. */
+#define NO_EDGES IKT_NOT(IKT_FACT_GRAPH_KIND), IKT_NOT(IKT_FACT_PAIRS_GRAPH)
+
+/* What follows from facts: each where all of a line hold, of lines that stand before it. */
+static const struct {
+    int16_t fact, when[IKT_RULE_FACTS_MOST + 1];
+} following[] = {
+    {IKT_FACT_FIRST_RATE, {IKT_FACT_EXAGGERATES}},
+    /* Without a first phase its rate is but what the later one's "auto" stands for. */
+    {IKT_FACT_FIRST_RATE, {IKT_FACT_RATE_FOLLOWS}},
+    {IKT_FACT_START_KEPT, {IKT_FACT_GRAPH, IKT_FACT_START_PCA, IKT_FACT_GRAPH_COMPONENTS}},
+    {IKT_FACT_START_KEPT, {IKT_FACT_GRAPH, IKT_FACT_START_LANDMARKS, IKT_FACT_GRAPH_LANDMARKS}},
+    {IKT_FACT_PREPARES, {IKT_FACT_ROWS}},
+    {IKT_FACT_PREPARES, {IKT_NOT(IKT_FACT_GRAPH_KIND)}},
+    {IKT_FACT_COORDINATES, {IKT_NOT(IKT_FACT_MATRIX)}},
+    {IKT_FACT_SEARCHES, {IKT_FACT_SPARSE, IKT_FACT_TAKES_P, NO_EDGES}},
+    {IKT_FACT_SEARCHES, {IKT_FACT_SPARSE, IKT_FACT_TAKES_LISTS, NO_EDGES}},
+    {IKT_FACT_SEARCHES_NEAR, {IKT_FACT_SEARCHES, IKT_NOT(IKT_FACT_SEARCH_ALL)}},
+    {IKT_FACT_OWN_SEARCH, {IKT_NOT(IKT_FACT_BY_CLASSES)}},
+    {IKT_FACT_ORDERS, {IKT_FACT_SEARCHES}},
+    {IKT_FACT_ORDERS, {IKT_FACT_WHOLE, NO_EDGES}},
+    {IKT_FACT_LISTS, {IKT_FACT_SEARCHES}},
+    {IKT_FACT_LISTS, {IKT_FACT_COUNTS_NEIGHBOURS}},
+    {IKT_FACT_LISTS, {IKT_FACT_PAIRS_GRAPH, IKT_FACT_SPARSE}},
+    {IKT_FACT_EDGE_WEIGHTS, {IKT_FACT_EDGE_DISTANCES, IKT_FACT_TAKES_P}},
+    {IKT_FACT_MEASURES_ROWS, {IKT_FACT_EDGE_DISTANCES, IKT_NOT(IKT_FACT_BY_CODES)}},
+    {IKT_FACT_MEASURES_ROWS, {IKT_NOT(IKT_FACT_GRAPH), IKT_NOT(IKT_FACT_BY_CODES), NO_EDGES}},
+    {IKT_FACT_RELATES, {IKT_FACT_MOVES}},
+    {IKT_FACT_RELATES, {IKT_FACT_TAKES_P}},
+    {IKT_FACT_RELATES, {IKT_FACT_TAKES_LISTS}},
+    {IKT_FACT_RELATES, {IKT_FACT_TAKES_CODES}},
+    {IKT_FACT_KERNEL, {IKT_FACT_KERNEL_MAP}},
+    {IKT_FACT_KERNEL, {IKT_FACT_BY_CLASSES}},
+    {IKT_FACT_KERNEL_WIDTH, {IKT_FACT_KERNEL_GAUSSIAN}},
+    {IKT_FACT_KERNEL_WIDTH, {IKT_FACT_CLASS_GAUSSIAN}},
+    {IKT_FACT_CODES, {IKT_FACT_BY_CODES}},
+    {IKT_FACT_CODES, {IKT_FACT_KERNEL_CODES}},
+    {IKT_FACT_CODES, {IKT_FACT_CLASS_CODES}},
+    {IKT_FACT_CELLS, {IKT_FACT_RELATES}},
+    {IKT_FACT_CELLS, {IKT_FACT_KERNEL_CODES}},
+    {IKT_FACT_CELLS, {IKT_FACT_CLASS_CODES}}};
 
 ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
     const ikt_shape all = {.has_rows =
@@ -179,18 +194,19 @@ ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
     find_objective(&settings->layout, facts.has);
     find_start(settings, facts.has);
     find_outputs(settings, facts.has);
-    find_more(settings, facts.has);
+    for (size_t f = 0; f < sizeof following / sizeof *following; f++)
+        facts.has[following[f].fact] |= ikt_facts_hold(&facts, following[f].when);
     return facts;
 }
 
 bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when) {
     for (; *when != 0; when++)
-        if (facts->has[*when < 0 ? -*when : *when] != (*when > 0)) return false;
+        if (facts->has[abs(*when)] != (*when > 0)) return false;
     return true;
 }
 
 bool ikt_facts_are_settings(const int16_t *when) {
-    while (*when != 0 && *when<IKT_FACT_OF_INPUTS && * when> - (int)IKT_FACT_OF_INPUTS)
+    while (*when != 0 && abs(*when) < (int)IKT_FACT_OF_INPUTS)
         when++;
     return *when == 0;
 }
@@ -217,18 +233,25 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
     return false;
 }
 
-/* "tsne, nerv, jse or sne", with the last word between. */
+void ikt_names_join(const char *const *name, int count, const char *last, char *text, size_t size) {
+    text[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const char *between = i == count - 1 ? last : ", ";
+        ikt_append(text, size, "%s%s", i == 0 ? "" : between, name[i]);
+    }
+}
+
+/* The objectives that have something in common. */
 static void add_objectives(ikt_text *text, const char *word, const char *last) {
-    int left = 0, count = 0;
-    for (int k = 0; k < IKT_OBJECTIVES; k++)
-        left += kind_has(ikt_objective_kind_of((ikt_objective_name)k), word);
+    const char *name[IKT_OBJECTIVES];
+    char joined[IKT_STRING_MAX];
+    int count = 0;
     for (int k = 0; k < IKT_OBJECTIVES; k++) {
         const ikt_objective_kind *kind = ikt_objective_kind_of((ikt_objective_name)k);
-        if (!kind_has(kind, word)) continue;
-        const char *between = left == 1 ? last : ", ";
-        ikt_text_add(text, "%s%s", count++ == 0 ? "" : between, kind->name);
-        left--;
+        if (kind_has(kind, word)) name[count++] = kind->name;
     }
+    ikt_names_join(name, count, last, joined, sizeof joined);
+    ikt_text_add(text, "%s", joined);
 }
 
 /* The value of "section.key". */
@@ -274,7 +297,7 @@ ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, con
                              const char *sentence, char **out) {
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
     add_sentence(&text, settings, shape, sentence);
-    if (text.status != IKT_OK) ikt_free(&text.data);
+    if (text.status != IKT_OK) ikt_text_free(&text);
     *out = text.data;
     return text.status;
 }

@@ -31,6 +31,9 @@ bool ikt_facts_are_settings(const int16_t *when);
 ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                              const char *sentence, char **out);
 
+/* LOCAL, pure. "tsne, nerv or sne", with `last` between the last two. */
+void ikt_names_join(const char *const *name, int count, const char *last, char *text, size_t size);
+
 /* LOCAL. Refuses a run for which a rule holds: of its methods, then any other (rules.c).
  *   shape   NULL: no input has been looked at, and only what the settings alone tell is refused
  * Errors: that of the rule. */

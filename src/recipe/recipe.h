@@ -36,13 +36,14 @@ typedef struct {
     bool is_fisher;      /* by Fisher distances, */
     int64_t lanes;       /* of which a row has so many log-weights */
     bool is_forest;      /* which come from trees */
-    bool is_dense;
-    bool is_whole;   /* the whole kernel: no neighbours */
-    bool is_near;    /* neighbours are searched for in near cells, and rows are ordered */
-    bool is_given;   /* neighbours come from a file, */
-    bool is_joined;  /* as the pairs that a sparse graph joins, which rows are compared by; */
-    bool has_matrix; /* or all pairs of rows are compared by a matrix */
-    bool is_exact;   /* repulsion over all pairs */
+    bool is_dense;       /* P of all pairs; */
+    bool is_whole;       /* the whole kernel: no neighbours; */
+    bool is_listed;      /* or else of lists, or of the edges of a graph */
+    bool is_near;        /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_given;       /* neighbours come from a file, */
+    bool is_joined;      /* as the pairs that a sparse graph joins, which rows are compared by; */
+    bool has_matrix;     /* or all pairs of rows are compared by a matrix */
+    bool is_exact;       /* repulsion over all pairs */
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */
     int64_t rounds;       /* over neighbours of neighbours */
@@ -88,12 +89,9 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
  * what a run would write into its provenance. */
 void ikt_workload_settings(const ikt_workload *work, ikt_settings *out);
 
-/* SAME-ARGS. Puts what input.graph decides into the settings: affinity.kind = graph and what the
- * numbers are; of a matrix of all pairs that holds distances, affinity.kind = gaussian unless
- * another kind that weighs distances is given; of a kept graph the settings that made it. Nothing
- * without a graph.
- *   about   receives how many entries of a matrix are used
- * Errors: IKT_ERR_USAGE for settings that contradict the graph. */
-ikt_status ikt_graph_adopt(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about);
+/* LOCAL. What goes together in a run, asked of ikt_recipe_make, as Markdown: for every objective
+ * what it takes, the affinities with the forms of P that it goes with, its starts and its inputs
+ * (docs/combinations.md, embed --list-methods). */
+void ikt_methods_describe(ikt_text *text);
 
 #endif

@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "io/sources/pairwise.h"
 #include "recipe/facts.h"
 
-ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
+/* The shape of an opened source, whose rows the kernels will read sparse or not. */
+static ikt_data_shape shape_of(const ikt_source *source, bool is_sparse) {
     ikt_data_shape shape = {.n = ikt_source_rows(source),
                             .d = ikt_source_columns(source),
                             .type = ikt_source_type(source),
@@ -26,7 +27,7 @@ ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
 
 /* COLLECTIVE. A graph by rows of entries. */
 static ikt_status look_at_graph(ikt_context *ctx, const char *name, ikt_graph_about *about) {
-    ikt_graph_file *file = NULL;
+    ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
     IKT_TRY(ikt_graph_file_open(ctx, name, &file));
     about->n = ikt_graph_file_rows(file);
     about->entries = ikt_graph_file_entries(file);
@@ -36,12 +37,10 @@ static ikt_status look_at_graph(ikt_context *ctx, const char *name, ikt_graph_ab
     ikt_graph_file_int(file, "seed", &about->seed);
     snprintf(about->name, sizeof about->name, "%s", ikt_graph_file_name(file));
     snprintf(about->values, sizeof about->values, "%s", ikt_graph_file_values(file));
-    ikt_status st = IKT_OK;
-    if (about->is_kept) st = ikt_graph_file_text(file, "settings", &about->settings);
-    if (st == IKT_OK && about->is_kept && !about->settings)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings", about->name);
-    ikt_graph_file_close(&file);
-    return st;
+    if (!about->is_kept) return IKT_OK;
+    IKT_TRY(ikt_graph_file_text(file, "settings", &about->settings));
+    if (about->settings) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings", about->name);
 }
 
 static ikt_status look_at_edges(ikt_context *ctx, const char *name, ikt_graph_about *about) {
@@ -62,7 +61,7 @@ static ikt_status look_at_edges(ikt_context *ctx, const char *name, ikt_graph_ab
 /* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in. */
 static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *isolation,
                                 ikt_shape *shape) {
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     if (!isolation->model_from[0]) return IKT_OK;
     IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
     shape->data.drawn = ikt_source_rows(source);
@@ -70,7 +69,6 @@ static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *
     if (ikt_source_type(source) != IKT_TYPE_U8 && shape->data.type == IKT_TYPE_U8)
         shape->data.type = IKT_TYPE_F32;
     snprintf(shape->model_name, sizeof shape->model_name, "%s", ikt_source_name(source));
-    ikt_source_close(&source);
     return IKT_OK;
 }
 
@@ -106,28 +104,29 @@ static ikt_status look_beside(ikt_context *ctx, const ikt_settings *settings, ik
 
 ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                           bool is_host, ikt_shape *out, ikt_source **source) {
-    *out = (ikt_shape){.is_host = is_host};
+    ikt_shape shape IKT_AT_END(ikt_shape_destroy) = {.is_host = is_host};
+    ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
+    *out = shape;
     *source = NULL;
     IKT_TRY(ikt_rules_check(ctx, settings, NULL));
     if (!given && (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
-        IKT_TRY(ikt_input_look(ctx, &settings->input, source));
-    ikt_source *rows = given ? given : *source;
-    out->has_rows = rows != NULL;
+        IKT_TRY(ikt_input_look(ctx, &settings->input, &opened));
+    ikt_source *rows = given ? given : opened;
+    shape.has_rows = rows != NULL;
     if (rows) {
-        out->is_stored_sparse = ikt_source_is_sparse(rows);
-        out->data = ikt_data_shape_of(rows, out->is_stored_sparse);
-        snprintf(out->name, sizeof out->name, "%s", ikt_source_name(rows));
+        shape.is_stored_sparse = ikt_source_is_sparse(rows);
+        shape.data = shape_of(rows, shape.is_stored_sparse);
+        snprintf(shape.name, sizeof shape.name, "%s", ikt_source_name(rows));
     }
-    ikt_status st = look_beside(ctx, settings, out);
-    if (st == IKT_OK) st = look_for_labels(ctx, settings, rows, out);
+    IKT_TRY(look_beside(ctx, settings, &shape));
+    IKT_TRY(look_for_labels(ctx, settings, rows, &shape));
     if (!rows) {
-        out->data = (ikt_data_shape){.n = out->graph.n, .type = IKT_TYPE_F32};
-        memcpy(out->name, out->graph.name, sizeof out->name);
+        shape.data = (ikt_data_shape){.n = shape.graph.n, .type = IKT_TYPE_F32};
+        memcpy(shape.name, shape.graph.name, sizeof shape.name);
     }
-    if (st == IKT_OK) return IKT_OK;
-    ikt_source_close(source);
-    ikt_shape_destroy(out);
-    return st;
+    *source = opened;
+    opened = NULL;
+    return ikt_give(out, shape);
 }
 
 ikt_status ikt_shape_describe(ikt_context *ctx, const ikt_settings *settings,
@@ -165,30 +164,28 @@ ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input
                                ikt_source *source, const ikt_rows *rows, ikt_companions *out) {
     const char *name = input->labels;
     bool present = false;
-    ikt_graph_file *file = NULL;
-    ikt_pairwise pairs = {.source = NULL};
-    *out = (ikt_companions){.labels = NULL};
+    ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
+    ikt_pairwise pairs IKT_AT_END(ikt_pairwise_close) = {.source = NULL};
+    ikt_companions found IKT_AT_END(ikt_companions_free) = {.labels = NULL};
+    *out = found;
     if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
     if (pairs.source) source = pairs.source;
     if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
-    ikt_status st = ikt_alloc_all(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
-    if (st == IKT_OK)
-        st = source ? ikt_source_read_labels(source, name, rows->first, rows->count, out->labels,
-                                             &present)
-                    : read_graph_labels(ctx, file, name, rows, &present, out);
-    /* Labels that were named have to be there. */
-    if (st == IKT_OK && !present && source && strcmp(name, "labels") != 0)
-        st = ikt_source_no_labels(source, name, "input.labels");
-    if (st == IKT_OK && present && source)
-        st = ikt_source_read_text(source, "label_names", &out->label_names);
-    if (!present) ikt_free(&out->labels);
-    if (st == IKT_OK)
-        st = source ? ikt_source_read_marked(source, &out->marked, &out->n_marked)
-                    : ikt_graph_file_marked(file, &out->marked, &out->n_marked);
-    ikt_graph_file_close(&file);
-    ikt_pairwise_close(&pairs);
-    if (st != IKT_OK) ikt_companions_free(out);
-    return st;
+    IKT_TRY(ikt_alloc_all(ctx, &found.labels, rows->count, sizeof *found.labels, "labels"));
+    if (source) {
+        IKT_TRY(
+            ikt_source_read_labels(source, name, rows->first, rows->count, found.labels, &present));
+        /* Labels that were named have to be there. */
+        if (!present && strcmp(name, "labels") != 0)
+            return ikt_source_no_labels(source, name, "input.labels");
+        if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &found.label_names));
+    } else {
+        IKT_TRY(read_graph_labels(ctx, file, name, rows, &present, &found));
+    }
+    if (!present) ikt_free(&found.labels);
+    IKT_TRY(source ? ikt_source_read_marked(source, &found.marked, &found.n_marked)
+                   : ikt_graph_file_marked(file, &found.marked, &found.n_marked));
+    return ikt_give(out, found);
 }
 
 void ikt_companions_free(ikt_companions *c) {

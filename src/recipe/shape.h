@@ -72,9 +72,6 @@ ikt_status ikt_shape_describe(ikt_context *ctx, const ikt_settings *settings,
 
 void ikt_shape_destroy(ikt_shape *shape);
 
-/* LOCAL. The shape of an opened source, whose rows the kernels will read sparse or not. */
-ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse);
-
 /* COLLECTIVE. Reads the labels of the own rows: of the source, or beside a graph or a matrix that
  * stands alone, and the rows that are marked there.
  *   source   NULL: they are beside the graph or the matrix, for runs without input.file; labels

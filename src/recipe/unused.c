@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "recipe/facts.h"
-#include "settings/preset.h"
 
 static const char comparing[] = "layout.objective or layout.init = {any:kernel}";
 static const char moving[] = "an objective other than {all:stands}";
@@ -100,13 +99,8 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
         const ikt_affinity *kind = ikt_affinity_kind_of((ikt_affinity_name)k);
         if (kind->section == section || kind->also == section) name[count++] = kind->name;
     }
-    size_t used = (size_t)snprintf(text, size, "affinity.kind=");
-    for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 i == 0           ? ""
-                                 : i == count - 1 ? " or "
-                                                  : ", ",
-                                 name[i]);
+    const int used = snprintf(text, size, "affinity.kind=");
+    ikt_names_join(name, count, " or ", text + used, size - (size_t)used);
     return count > 0;
 }
 
@@ -128,8 +122,7 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
         return !facts->has[IKT_FACT_GRAPH_KIND] && !facts->has[IKT_FACT_PAIRS_GRAPH];
     }
     if (!name_readers(section, text, size)) return false;
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, ", and an objective that has P");
+    ikt_append(text, size, ", and an objective that has P");
     const bool is_read = affinity->section == section || affinity->also == section ||
                          (section == &ikt_gaussian_section && is_weighing);
     return !is_read || !facts->has[IKT_FACT_TAKES_P];
@@ -182,11 +175,10 @@ static ikt_status refuse(ikt_context *ctx, const ikt_settings *settings, const i
                          const char *with) {
     char *text = NULL;
     IKT_TRY(ikt_sentence_make(ctx, settings, shape, with, &text));
-    const ikt_status st =
-        ikt_fail(ctx, IKT_ERR_USAGE,
-                 "%s.%s = %.80s would have no effect in this run, as it goes with %s: leave it "
-                 "out, or set that",
-                 section, key, value, text);
+    const ikt_status st = ikt_fail(ctx, IKT_ERR_USAGE,
+                                   "%s.%s = %.80s would have no effect in this run, as it goes "
+                                   "with %s: leave it out, or set that",
+                                   section, key, value, text);
     ikt_free(&text);
     return st;
 }

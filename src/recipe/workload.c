@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "cells/cells.h"
 #include "isolation/near_search.h"
 
@@ -12,21 +13,79 @@ static const double longest_share = 30;
 /* What codes are made of. */
 static ikt_codes_rows coded_rows(const ikt_workload *w) {
     const ikt_data_shape *data = &w->data;
+    const bool stays_sparse = data->is_sparse && w->settings.preprocess.pca == 0;
     ikt_codes_rows rows = {.d = w->columns,
                            .is_u8 = w->is_u8,
                            .is_manhattan = w->settings.preprocess.metric == IKT_METRIC_MANHATTAN};
     if (w->is_pairs) {
         rows.d = data->n;
         rows.is_pairs = true;
-        return rows;
+    } else if (stays_sparse && w->is_isolation) {
+        const double likely = fmin(longest_share * data->entries, (double)rows.d);
+        rows.is_sparse = true;
+        rows.entries = data->entries;
+        rows.longest = data->longest > 0 ? data->longest : (int64_t)likely;
     }
-    if (!data->is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
-    rows.is_sparse = true;
-    rows.entries = data->entries;
-    rows.longest = data->longest;
-    if (rows.longest <= 0)
-        rows.longest = (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
     return rows;
+}
+
+/* How rows are compared, and which form P has. */
+static void find_kinds(ikt_workload *w) {
+    const ikt_settings *s = &w->settings;
+    const unsigned needs = ikt_layout_objective(&s->layout)->needs;
+    const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
+    const bool has_features = needs & IKT_NEEDS_FEATURES;
+    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    const bool is_bytes = w->data.type == IKT_TYPE_U8 && !w->data.is_sparse;
+    w->columns = s->preprocess.pca > 0 ? s->preprocess.pca : w->data.d;
+    w->is_pairs = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
+    if (w->is_pairs) w->columns = 1; /* a distance that is read counts as a coordinate */
+    /* Bytes of which nothing more is known are taken for images. */
+    w->is_u8 = is_bytes && !w->is_pairs && is_as_read && s->preprocess.pca == 0;
+    w->is_given = w->data.graph_entries > 0;
+    const bool has_pairs = w->is_given && s->affinity.graph.is_pairwise;
+    w->is_joined = w->is_given && !has_pairs && has_features;
+    w->is_isolation = !w->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
+    w->is_fisher = !w->is_given && s->affinity.kind == IKT_AFFINITY_FISHER;
+    w->is_forest = w->is_isolation && s->isolation.form == IKT_FORM_FOREST;
+    w->has_matrix = has_features && (has_pairs || (w->is_pairs && !w->is_isolation));
+    w->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
+    w->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
+    w->is_listed = s->affinity.support == IKT_SUPPORT_SPARSE;
+    w->rows = coded_rows(w);
+}
+
+/* Rows that each is compared with, rounds over their neighbours, and cells that they are found by.
+ *   distinct   centres, or 0 */
+static void find_search(ikt_workload *w, int64_t distinct) {
+    const ikt_settings *s = &w->settings;
+    const int64_t n = w->data.n;
+    const bool is_fine = w->model.near > 0;
+    const bool has_lists = ikt_layout_objective(&s->layout)->lists != NULL;
+    w->candidates = n;
+    if (w->is_given) {
+        w->k = (w->data.graph_entries + n - 1) / n;
+        w->is_near = w->data.graph_is_ordered;
+    } else if (w->is_near) {
+        const int64_t candidates =
+            is_fine ? ikt_affinity_fine_candidates(&s->affinity, n, distinct, w->k)
+                    : ikt_affinity_candidates(&s->affinity, n, w->k, has_lists);
+        if (!w->is_whole) w->candidates = ikt_smaller(candidates, n);
+        w->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
+        w->cells = w->model.coarse;
+    }
+    if (is_fine) w->cells = ikt_near_centres_cells(distinct);
+}
+
+/* Centres of the codes, or rows that trees are grown from. */
+static void find_centres(ikt_workload *w, int64_t distinct) {
+    const int64_t sampled = w->t * w->psi;
+    const int64_t from = w->model.pool > 0 ? w->model.pool : w->model.n;
+    w->has_lists = distinct > 0;
+    w->centres = w->has_lists ? distinct : sampled + w->cells;
+    if (w->is_forest) w->centres = ikt_smaller(sampled, from);
+    w->compared =
+        w->model.candidates > 0 ? ikt_near_compared(distinct, w->model.candidates) : w->centres;
 }
 
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
@@ -39,25 +98,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                           .threads = threads};
     ikt_settings *s = &out->settings;
     const int64_t drawn = data->drawn > 0 ? data->drawn : data->n;
-    out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
-    out->is_pairs = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
-    if (out->is_pairs) out->columns = 1; /* a distance that is read counts as a coordinate */
-    /* Bytes of which nothing more is known are taken for images. */
-    const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
-    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
-    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse && !out->is_pairs && is_as_read &&
-                 s->preprocess.pca == 0;
-    out->is_given = data->graph_entries > 0;
-    const unsigned needs = ikt_layout_objective(&s->layout)->needs;
-    const bool has_pairs = out->is_given && s->affinity.graph.is_pairwise;
-    out->is_joined = out->is_given && !has_pairs && (needs & IKT_NEEDS_FEATURES);
-    out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
-    out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
-    out->has_matrix =
-        (needs & IKT_NEEDS_FEATURES) && (has_pairs || (out->is_pairs && !out->is_isolation));
-    out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
-    out->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
-    out->rows = coded_rows(out);
+    find_kinds(out);
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
     IKT_TRY(ikt_settings_lists(ctx, s, data->n, &out->k));
     out->model = (ikt_model_spec){.n = drawn, .psi = 1};
@@ -68,41 +109,17 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     if (out->is_whole)
         IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, data->n, out->t, s->layout.iterations));
-    out->is_fisher = !out->is_given && s->affinity.kind == IKT_AFFINITY_FISHER;
     if (out->is_fisher) { /* where the classes are not known */
         const int64_t m = ikt_fisher_support(&s->affinity.fisher, data->n);
         out->lanes = ikt_class_lanes_most(m, IKT_USUAL_CLASSES);
     }
-    out->is_near = !out->is_dense && !out->is_pairs && !out->is_fisher &&
-                   ikt_affinity_is_approximate(&s->affinity, data->n);
-    out->candidates = data->n;
+    const bool may_be_near = !out->is_dense && !out->is_pairs && !out->is_fisher;
+    out->is_near = may_be_near && ikt_affinity_is_approximate(&s->affinity, data->n);
     if (out->is_near && !out->is_given && !out->is_isolation)
         out->model.coarse = ikt_cells_choose(data->n, 0);
     const int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
-    if (out->is_given) {
-        out->k = (data->graph_entries + data->n - 1) / data->n;
-        out->is_near = data->graph_is_ordered;
-    } else if (out->is_near) {
-        const bool is_fine = out->model.near > 0;
-        if (!out->is_whole)
-            out->candidates =
-                is_fine ? ikt_affinity_fine_candidates(&s->affinity, data->n, distinct, out->k)
-                        : ikt_affinity_candidates(&s->affinity, data->n, out->k,
-                                                  ikt_layout_objective(&s->layout)->lists != NULL);
-        out->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
-        if (out->candidates > data->n) out->candidates = data->n;
-        out->cells = out->model.coarse;
-    }
-    if (out->model.near > 0) out->cells = ikt_near_centres_cells(distinct);
-    out->centres = distinct > 0 ? distinct : out->t * out->psi + out->cells;
-    if (out->is_forest) {
-        int64_t from = out->model.pool > 0 ? out->model.pool : drawn, sampled = out->t * out->psi;
-        out->centres = sampled < from ? sampled : from;
-    }
-    out->compared = out->centres;
-    if (out->model.candidates > 0)
-        out->compared = ikt_near_compared(distinct, out->model.candidates);
-    out->has_lists = distinct > 0;
+    find_search(out, distinct);
+    find_centres(out, distinct);
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     out->fft =
         ikt_fft_preset(s->layout.accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
@@ -130,7 +147,7 @@ void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     out->input.rows = w->data.n;
     out->run.threads = w->threads;
     out->affinity.neighbours = w->k;
-    if (!w->is_dense && !w->is_whole) {
+    if (w->is_listed) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
     }

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
+#include "base/number.h"
 #include "cells/cells.h"
 #include "config/value.h"
 #include "isolation/centre_table.h"
 #include "isolation/settings.h"
-#include "settings/preset.h"
 
 /* A key has the name of its member. */
 #define ROW(section, name, type, usual, low, high, is_auto, choices, unit, help)                   \
@@ -28,26 +28,22 @@
     ROW(section, name, IKT_KEY_##type, usual, low, high, is_auto, NULL, unit, help)
 
 static const ikt_key input_keys[] = {
-    TEXT(
-        input, file, "",
-        "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
-        "7.3, "
-        "NPY, IDX, CSV or raw numbers. `iktsne convert` makes HDF5 from other files. CSV is parsed "
-        "by all ranks, which then hold its numbers in memory; columns of text are left aside"),
+    TEXT(input, file, "",
+         "The file with the data, which has one row for each point: HDF5, AnnData (.h5ad), MATLAB "
+         "7.3, NPY, IDX, CSV or raw numbers. `iktsne convert` makes HDF5 from other files. CSV is "
+         "parsed by all ranks, which then hold its numbers in memory; columns of text are left "
+         "aside"),
     TEXT(input, dataset, IKT_DATASET_AUTO,
          "The name of the data set, which holds n x d numbers, or of the group of a sparse matrix "
          "(CSR; / if its parts lie at the root). auto is X, but obsm/X_pca of an AnnData file that "
          "has it, which may also hold layers/NAME and raw/X; in a MATLAB file it is the variable. "
          "Of a CSV file it names the columns to embed, by names or numbers from 1 with commas "
          "between; auto is all columns of numbers. NPY, IDX and raw files hold one array only"),
-    TEXT(
-        input, graph, "",
-        "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
-        "matrix "
-        "by rows in an HDF5 file, as AnnData has in obsp, or the output.graph of another run; or a "
-        "matrix of all pairs, distances or similarities: a square data set of an HDF5 file, or an "
-        "NPY "
-        "file. input.file may then be left out"),
+    TEXT(input, graph, "",
+         "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
+         "matrix by rows in an HDF5 file, as AnnData has in obsp, or the output.graph of another "
+         "run; or a matrix of all pairs, distances or similarities: a square data set of an HDF5 "
+         "file, or an NPY file. input.file may then be left out"),
     TEXT(input, similarities, "",
          "A dense matrix of the similarities of all rows in place of the rows: FILE or "
          "FILE:DATASET of an HDF5 or NPY file, or the name of a data set of input.file. It may be "
@@ -64,23 +60,21 @@ static const ikt_key input_keys[] = {
          "The classes of the rows. They colour the picture and serve the measures, and may be "
          "absent; the embedding does not depend on them unless affinity.kind is fisher or "
          "layout.objective is kda. A label below 0, or an empty name, stands for none. The name is "
-         "that of a data set of n integers, of a "
-         "column "
-         "of obs (AnnData), of a column of CSV, of a file (labels.npy, IDX), or FILE.h5:DATASET"),
+         "that of a data set of n integers, of a column of obs (AnnData), of a column of CSV, of a "
+         "file (labels.npy, IDX), or FILE.h5:DATASET"),
     TEXT(input, skip_columns, "",
          "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
          "between. Columns that begin with text, the names of the rows, and the labels are left "
          "aside in any case"),
     NUMBER(input, rows, INT, "auto", 2, 1e15, 1, "rows",
            "Use only this many rows, the first of the file; auto uses all"),
-    CHOICE(input, transposed, "auto", "auto|yes|no",
-           "Whether the points are the columns of the array in the file instead of its rows. auto "
-           "means "
-           "no; but a matrix of MATLAB, which is stored by columns, is read as MATLAB shows it"),
-    NUMBER(
-        input, columns, INT, "auto", 1, 1e9, 1, "numbers",
-        "The numbers in a row of a raw file, which holds nothing but numbers; the size of the file "
-        "then gives the number of rows. auto: the file is not raw"),
+    CHOICE(
+        input, transposed, "auto", "auto|yes|no",
+        "Whether the points are the columns of the array in the file instead of its rows. auto "
+        "means no; but a matrix of MATLAB, which is stored by columns, is read as MATLAB shows it"),
+    NUMBER(input, columns, INT, "auto", 1, 1e9, 1, "numbers",
+           "The numbers in a row of a raw file, which holds nothing but numbers; the size of the "
+           "file then gives the number of rows. auto: the file is not raw"),
     CHOICE(input, type, "auto",
            "auto|uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64",
            "The type of the numbers in a raw file"),
@@ -95,26 +89,22 @@ static const ikt_section input_section = {"input", "The data", input_keys,
 static const ikt_key output_keys[] = {
     TEXT(output, file, "",
          "The HDF5 file for the embedding, the trace and the provenance of the run"),
-    TEXT(
-        output, picture, "",
-        "The file for a picture of the embedding: PNG, or SVG or PDF where the name ends so; empty "
-        "or none for no picture"),
-    TEXT(
-        output, model, "",
-        "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, the "
-        "codes of all rows and the embedding (affinity.kind: isolation), or the rows themselves "
-        "(other kernels with layout.objective: trimap); empty for none"),
+    TEXT(output, picture, "",
+         "The file for a picture of the embedding: PNG, or SVG or PDF where the name ends so; "
+         "empty or none for no picture"),
+    TEXT(output, model, "",
+         "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, "
+         "the codes of all rows and the embedding (affinity.kind: isolation), or the rows "
+         "themselves (other kernels with layout.objective: trimap); empty for none"),
     TEXT(output, graph, "",
          "The HDF5 file for the neighbour graph of the run, which further runs read by input.graph "
-         "and "
-         "scipy reads as a sparse matrix; empty for none"),
+         "and scipy reads as a sparse matrix; empty for none"),
     SWITCH(output, overwrite, "no", "Replace output files that exist"),
     SWITCH(output, state, "yes",
            "Also write the state that --extend goes on from: 12 bytes a row and dimension"),
     CHOICE(output, measures, "map", "none|map|all",
            "The measures that are printed at the end: none; map, those of the embedding and its "
-           "labels; "
-           "or all, which adds those that compare it with the input")};
+           "labels; or all, which adds those that compare it with the input")};
 
 static const ikt_section output_section = {"output", "What is written", output_keys,
                                            sizeof output_keys / sizeof *output_keys};
@@ -124,33 +114,25 @@ static const ikt_key run_keys[] = {
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
         "paper does, large for millions of rows, umap, largevis and laptsne for the methods of "
-        "these "
-        "names, and laptsne-paper for what the paper of the last does. "
-        "Every setting that is given wins over the preset. "
-        "(layout.preset is the schedule of the iterations alone)"),
+        "these names, and laptsne-paper for what the paper of the last does. Every setting that is "
+        "given wins over the preset. (layout.preset is the schedule of the iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
-           "number "
-           "of ranks and threads"),
-    NUMBER(
-        run, threads, INT, "auto", 1, 4096, 1, "threads",
-        "The OpenMP threads of each rank; auto is one for each processor that the launcher gave to "
-        "the rank"),
+           "number of ranks and threads"),
+    NUMBER(run, threads, INT, "auto", 1, 4096, 1, "threads",
+           "The OpenMP threads of each rank; auto is one for each processor that the launcher gave "
+           "to the rank"),
     TEXT(run, checkpoint, "auto",
          "The folder for checkpoints, which are removed at the end of the run. The same command "
-         "goes "
-         "on from a checkpoint that is there. auto is output.file with .checkpoint behind it, and "
-         "none "
-         "means no checkpoints"),
-    NUMBER(
-        run, checkpoint_every, REAL, "15", 0, 1e6, 0, "minutes",
-        "The time between two checkpoints; 0 writes one only where a signal or the end of the time "
-        "asks for it"),
-    TEXT(
-        run, max_time, "auto",
-        "The time after which the run stops with a checkpoint and exit code 75, as minutes, "
-        "hours:minutes:seconds or another form that Slurm knows. auto is the end of the Slurm job, "
-        "and none means no limit"),
+         "goes on from a checkpoint that is there. auto is output.file with .checkpoint behind it, "
+         "and none means no checkpoints"),
+    NUMBER(run, checkpoint_every, REAL, "15", 0, 1e6, 0, "minutes",
+           "The time between two checkpoints; 0 writes one only where a signal or the end of the "
+           "time asks for it"),
+    TEXT(run, max_time, "auto",
+         "The time after which the run stops with a checkpoint and exit code 75, as minutes, "
+         "hours:minutes:seconds or another form that Slurm knows. auto is the end of the Slurm "
+         "job, and none means no limit"),
     SWITCH(
         run, resume, "yes",
         "Go on from the checkpoint of this run where there is one; no removes it and begins anew"),
@@ -163,6 +145,81 @@ static const ikt_key run_keys[] = {
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
+
+/* --- presets: their values are measured, docs/guide.md has what each costs and gives -----------
+ */
+
+const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
+    {"none", "The defaults", {NULL}},
+    {"quick",
+     "A first look. The kernel is coarser and there are fewer iterations, which is two to three "
+     "times as fast; clusters are where they will be, but their insides are less settled",
+     {"isolation.psi_most=1024", "isolation.partitionings=100", "layout.iterations=300",
+      "layout.exaggeration_iterations=150", NULL}},
+    {"paper",
+     "What the Isolation kernel paper does: every pair of rows counts, nothing is approximate, and "
+     "the schedule is that of the paper. It takes 4 n^2 bytes over all ranks and n^2 operations in "
+     "each iteration, which allows some 10,000 rows on a laptop",
+     {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
+      "isolation.pool=0", "affinity.support=dense", "affinity.search=exact", "layout.preset=matlab",
+      "layout.repulsion=exact", NULL}},
+    {"large",
+     "Millions of rows. The neighbours are better and there are the iterations that large maps "
+     "need to settle, at about twice the time",
+     {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+    {"umap",
+     "UMAP as its users know it: its weights of 15 neighbours, found nearly all, its start from "
+     "eigenvectors, and its objective (docs/umap.md)",
+     {"affinity.kind=fuzzy", "affinity.refinements=2", "layout.objective=umap",
+      "layout.init=spectral", NULL}},
+    {"largevis",
+     "LargeVis as its paper has it: Gaussian weights of perplexity 50 over 150 neighbours, and its "
+     "objective (docs/umap.md)",
+     {"affinity.kind=gaussian", "gaussian.perplexity=50", "affinity.neighbours=150",
+      "layout.objective=largevis", NULL}},
+    {"laptsne",
+     "LaptSNE on the usual schedule: once clusters have formed, the map is drawn into as many "
+     "compact groups as the eigengap of P finds (docs/laptsne.md)",
+     {"layout.regulariser=laplacian", NULL}},
+    {"laptsne-paper",
+     "LaptSNE as its paper has it: dense Gaussian weights of perplexity 25, a start from "
+     "eigenvectors of P as they are, no exaggeration, 100 iterations with a learning rate of 100 "
+     "on the full gradient and a momentum of 0.5, and the regulariser from the first one on. It "
+     "takes 4 n^2 bytes over all ranks and n^2 operations in each iteration",
+     {"affinity.kind=gaussian", "gaussian.perplexity=25", "affinity.support=dense",
+      "layout.init=spectral", "layout.init_scale=0", "layout.iterations=100",
+      "layout.exaggeration=1", "layout.exaggeration_iterations=0", "layout.learning_rate=400",
+      "layout.momentum=0.5", "layout.final_momentum=0.5", "layout.regulariser=laplacian", NULL}},
+};
+
+ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size_t n, int preset) {
+    const char *const *setting = ikt_presets[preset].setting;
+    for (; *setting; setting++)
+        if (ikt_config_override(ctx, parts, n, *setting) != IKT_OK) return IKT_ERR_INTERNAL;
+    return IKT_OK;
+}
+
+void ikt_presets_describe(ikt_text *text) {
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "  %s\n", ikt_presets[p].name);
+        ikt_text_wrap(text, 6, ikt_presets[p].help);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "      %s\n", *setting);
+    }
+}
+
+void ikt_presets_describe_markdown(ikt_text *text) {
+    ikt_text_add(text, "## Presets: what run.preset, or --preset, sets\n\n"
+                       "| preset | sets | meaning |\n|---|---|---|\n");
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "| `%s` | ", ikt_presets[p].name);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "%s`%s`", setting == ikt_presets[p].setting ? "" : ", ", *setting);
+        ikt_text_add(text, " | %s |\n", ikt_presets[p].help);
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
 
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]) {
     int p = 0;
@@ -256,8 +313,8 @@ static int64_t fine_cells_of_a_row(const ikt_settings *settings, const ikt_model
     const int64_t candidates = ikt_affinity_fine_candidates(&settings->affinity, n, centres, k);
     const int64_t wanted = FINE_LEAST + candidates * centres / n;
     const int64_t listed = ikt_list_length(centres, spec);
-    const int64_t most = settings->affinity.candidates == IKT_AUTO_INT ? listed : centres;
-    return wanted < most ? wanted : most;
+    const bool is_usual = settings->affinity.candidates == IKT_AUTO_INT;
+    return ikt_smaller(wanted, is_usual ? listed : centres);
 }
 
 /* SAME-ARGS. psi and pool by a rule, where they are "auto"; `centres` receives how many distinct
@@ -274,54 +331,65 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
     return IKT_OK;
 }
 
+/* Whether cells are of the nearest centres, of which sparse P knows more than of others. */
+static bool has_fine_cells(const ikt_settings *settings) {
+    return settings->affinity.support == IKT_SUPPORT_SPARSE &&
+           settings->isolation.form == IKT_FORM_VORONOI;
+}
+
 bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n, bool is_sparse) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
     const bool is_of_kernel = ikt_settings_has_kernel_map(settings) &&
                               ikt_settings_similarity(settings) == IKT_SIMILARITY_ISOLATION;
+    const bool is_free = isolation->psi == IKT_AUTO_INT && isolation->psi_most == IKT_AUTO_INT;
     /* Maps without neighbours and codes have no use for psi. */
     if (objective->is_start && !(objective->needs & IKT_NEEDS_P) && !is_of_kernel) return false;
-    return settings->affinity.kind == IKT_AFFINITY_ISOLATION &&
-           settings->affinity.support == IKT_SUPPORT_SPARSE && !settings->input.graph[0] &&
-           isolation->form == IKT_FORM_VORONOI && isolation->psi == IKT_AUTO_INT &&
-           isolation->psi_most == IKT_AUTO_INT && !isolation->model_from[0] && !is_sparse &&
-           n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+    if (isolation->model_from[0] || settings->input.graph[0] || is_sparse) return false;
+    return settings->affinity.kind == IKT_AFFINITY_ISOLATION && has_fine_cells(settings) &&
+           is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+}
+
+/* Sparse rows are compared with all centres, which costs the columns that they share. Where all
+ * rows are compared with all, that is nothing more. */
+static ikt_psi_rule rule_of(const ikt_settings *settings, const ikt_codes_rows *rows,
+                            bool is_near) {
+    if (!has_fine_cells(settings)) return IKT_PSI_COARSE;
+    if (!rows->is_sparse || !is_near) return IKT_PSI_FINE;
+    const bool share_few = rows->entries * rows->entries <= SHARED_COLUMNS * (double)rows->d;
+    return share_few ? IKT_PSI_INDEXED : IKT_PSI_COARSE;
 }
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
-    const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE && !rows->is_pairs &&
-                         ikt_affinity_is_approximate(&settings->affinity, n);
+    const bool is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
+    const bool is_near =
+        !is_dense && !rows->is_pairs && ikt_affinity_is_approximate(&settings->affinity, n);
+    const ikt_psi_rule rule = rule_of(settings, rows, is_near);
+    int64_t centres;
     *out = (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
                             .n = drawn,
                             .t = isolation->partitionings,
                             .form = isolation->form};
-    const bool is_fine =
-        settings->affinity.support == IKT_SUPPORT_SPARSE && isolation->form == IKT_FORM_VORONOI;
-    ikt_psi_rule rule = is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE;
-    /* Sparse rows are compared with all centres, which costs the columns that they share. Where all
-     * rows are compared with all, that is nothing more. */
-    if (is_fine && rows->is_sparse && is_near)
-        rule = rows->entries * rows->entries <= SHARED_COLUMNS * (double)rows->d ? IKT_PSI_INDEXED
-                                                                                 : IKT_PSI_COARSE;
-    int64_t centres;
     IKT_TRY(size_model(ctx, settings, n, rule, rows, out, &centres));
     if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
         IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
-    if (centres > 0 && !rows->is_sparse && !rows->is_pairs &&
-        settings->affinity.support != IKT_SUPPORT_DENSE)
+    if (centres > 0 && !rows->is_sparse && !rows->is_pairs && !is_dense)
         out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
-    if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
+    if (!is_near) {
+        if (out->pool >= drawn) out->pool = 0;
+        return IKT_OK;
+    }
+    if (centres > 0 && n <= FINE_ROWS * centres) {
         int64_t k;
         IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, n, &k));
         out->near = fine_cells_of_a_row(settings, out, n, k, centres);
         return IKT_OK;
     }
-    if (is_near) out->pool = ikt_cells_pool(n, out->pool);
+    out->pool = ikt_cells_pool(n, out->pool);
     if (out->pool >= drawn) out->pool = 0;
-    if (is_near) out->coarse = ikt_cells_choose(n, out->pool);
-    if (out->coarse > drawn) out->coarse = drawn;
+    out->coarse = ikt_smaller(ikt_cells_choose(n, out->pool), drawn);
     return IKT_OK;
 }
 
@@ -381,8 +449,7 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
-    *k = usual < n - 1 ? usual : n - 1;
-    if (affinity->neighbours != IKT_AUTO_INT) *k = affinity->neighbours;
+    *k = affinity->neighbours != IKT_AUTO_INT ? affinity->neighbours : ikt_smaller(usual, n - 1);
     if (*k >= least && *k < n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "affinity.neighbours = %lld, but layout.objective=%s chooses among them: it "
@@ -394,23 +461,21 @@ ikt_status ikt_graph_settings_adopt(ikt_context *ctx, ikt_settings *settings, co
                                     const char *name) {
     ikt_config_part own[IKT_SETTINGS_PARTS], usual[IKT_SETTINGS_PARTS], made[IKT_SETTINGS_PARTS];
     ikt_config_part all[IKT_SETTINGS_PARTS]; /* which a text may have, though they do not count */
-    ikt_settings *both = NULL;               /* the usual ones, and those of the graph */
-    IKT_TRY(ikt_alloc(ctx, &both, 2, sizeof *both, "settings"));
+    IKT_ARRAYS(held, ctx, "settings");
+    ikt_settings *both = ikt_claim(&held, 2, sizeof *both); /* usual ones, and those of the graph */
+    IKT_TRY(held.status);
     const size_t parts = choose_parts(settings, own);
     choose_parts(&both[0], usual);
     choose_parts(&both[1], made);
     ikt_settings_parts(&both[1], all);
-    ikt_status st = ikt_config_defaults(ctx, usual, parts);
-    if (st == IKT_OK) st = ikt_config_defaults(ctx, all, IKT_SETTINGS_PARTS);
-    if (st == IKT_OK) st = ikt_config_parse_text(ctx, all, IKT_SETTINGS_PARTS, name, text);
+    IKT_TRY(ikt_config_defaults(ctx, usual, parts));
+    IKT_TRY(ikt_config_defaults(ctx, all, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_config_parse_text(ctx, all, IKT_SETTINGS_PARTS, name, text));
     for (size_t p = 0; p < parts; p++)
-        for (size_t k = 0; k < own[p].section->n_keys && st == IKT_OK; k++)
-            st = check_key(ctx, &own[p].section->keys[k], &own[p], &usual[p], &made[p], name);
-    if (st == IKT_OK) {
-        settings->preprocess = both[1].preprocess;
-        settings->affinity = both[1].affinity;
-        settings->isolation = both[1].isolation;
-    }
-    ikt_free(&both);
-    return st;
+        for (size_t k = 0; k < own[p].section->n_keys; k++)
+            IKT_TRY(check_key(ctx, &own[p].section->keys[k], &own[p], &usual[p], &made[p], name));
+    settings->preprocess = both[1].preprocess;
+    settings->affinity = both[1].affinity;
+    settings->isolation = both[1].isolation;
+    return IKT_OK;
 }

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/config.h"
+#include "config/value.h"
 #include "evaluate/measure.h"
 #include "io/results/result.h"
 #include "pipeline/landmark_file.h"
@@ -55,17 +56,23 @@ typedef struct {
 static needs find_needs(const ikt_study *study, const ikt_run *run) {
     const bool is_isolation = run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
     needs n = {.marked = false};
+    bool known = false; /* of every run */
+    const struct {
+        const char *family;
+        bool *is_needed;
+    } others[] = {
+        {"marked", &n.marked}, {"apart", &n.apart}, {"reference", &n.reference}, {"run", &known}};
     for (int64_t m = 0; m < study->n_measures; m++) {
         const char *family = ikt_measure_find(study->measure[m])->family;
-        const size_t used = strlen(n.families);
-        bool *other = strcmp(family, "marked") == 0      ? &n.marked
-                      : strcmp(family, "apart") == 0     ? &n.apart
-                      : strcmp(family, "reference") == 0 ? &n.reference
-                                                         : NULL;
-        if (other) *other = true;
-        if (other || strcmp(family, "run") == 0) continue;
+        size_t o = 0;
+        while (o < 4 && strcmp(family, others[o].family) != 0)
+            o++;
+        if (o < 4) {
+            *others[o].is_needed = true;
+            continue;
+        }
         if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
-        snprintf(n.families + used, sizeof n.families - used, "%s%s", used ? "," : "", family);
+        ikt_append(n.families, sizeof n.families, "%s%s", n.families[0] ? "," : "", family);
     }
     return n;
 }
@@ -96,7 +103,7 @@ static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_
 static ikt_status compare(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
                           const ikt_run *run, ikt_measures *out) {
     ikt_settings settings;
-    ikt_run other;
+    ikt_run other IKT_AT_END(ikt_run_destroy) = {.given = NULL};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->reference, &settings));
     snprintf(settings.output.file, sizeof settings.output.file, "%s",
              run->settings.output.file); /* checked, not written */
@@ -105,15 +112,14 @@ static ikt_status compare(ikt_context *ctx, const ikt_study_plan *plan, const ik
     strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
     IKT_TRY(ikt_pipeline_run(ctx, &settings, NULL, &other));
     const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
-    ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
-    ikt_run_destroy(&other);
-    return st;
+    return ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
 }
 
 static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
                           const ikt_run *run, ikt_study_result *out) {
     const needs n = find_needs(plan->study, run);
-    ikt_measures measures = {0};
+    const bool has_reference = what->reference >= 0 && what->reference != what->table;
+    ikt_measures measures IKT_AT_END(ikt_measures_destroy) = {0};
     /* Where all rows lie so close together that the kernel 1 / (1 + r^2) tells none of them apart,
      * which is what similarities that are all alike lead to, measures of the map, scaled to fill
      * the unit square, would be measures of its noise. */
@@ -123,17 +129,13 @@ static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ik
                  "all rows are in one place: nothing to measure");
         return IKT_OK;
     }
-    ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
-    if (st == IKT_OK && n.apart) {
-        const ikt_measured map = ikt_run_measured(ctx, run);
-        st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
-    }
-    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table &&
-        !what->map[0])
-        st = compare(ctx, plan, what, run, &measures);
-    if (st == IKT_OK) note_measures(plan->study, run, &measures, out);
-    ikt_measures_destroy(&measures);
-    return st;
+    IKT_TRY(ikt_run_measures_of(ctx, run, n.families, n.marked, &measures));
+    const ikt_measured map = ikt_run_measured(ctx, run);
+    if (n.apart) IKT_TRY(ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures));
+    if (n.reference && has_reference && !what->map[0])
+        IKT_TRY(compare(ctx, plan, what, run, &measures));
+    note_measures(plan->study, run, &measures, out);
+    return IKT_OK;
 }
 
 /* COLLECTIVE over a group. Makes the run, writes its embedding below OUTPUT/best and measures it.
@@ -141,20 +143,18 @@ static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ik
 static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
                         ikt_study_result *out) {
     ikt_settings settings;
-    ikt_run run;
+    ikt_run run IKT_AT_END(ikt_run_destroy) = {.given = NULL};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
     ikt_study_embedding_file(plan, what->id, settings.output.file);
     settings.output.overwrite = true;
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
+    const ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st != IKT_OK) return st;
+    IKT_TRY(st);
     note_run(ctx, &run, out);
-    st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(ctx, &run);
-    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
-    ikt_run_destroy(&run);
-    return st;
+    IKT_TRY(ikt_run_write(ctx, &run));
+    ikt_run_finish(ctx, &run);
+    return measure(ctx, plan, what, &run, out);
 }
 
 /* Whether the study asks for what is not known of a map that another program has made. */
@@ -192,45 +192,37 @@ static ikt_status measure_map(ikt_context *ctx, const ikt_study_plan *plan,
     const ikt_study_table *table = &plan->table[what->table];
     char best[IKT_STRING_MAX];
     ikt_run run = {.given = NULL};
-    ikt_result_file *map = NULL;
-    ikt_source *source = NULL;
-    ikt_companions found = {NULL, NULL, NULL, 0};
+    ikt_result_file *map IKT_AT_END(ikt_result_close) = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_companions found IKT_AT_END(ikt_companions_free) = {NULL, NULL, NULL, 0};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
     ikt_study_embedding_file(plan, what->id, best);
-    ikt_status st = ikt_result_open(ctx, path, &map);
-    if (st == IKT_OK && ikt_result_rows(map) != table->n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
-                      "%s has %" PRId64 " rows, but %s has %" PRId64 ": a map of other data", path,
-                      ikt_result_rows(map), table->file, table->n);
-    if (st == IKT_OK) {
-        run.rows = ikt_rows_make(table->n, ikt_size(ctx), ikt_rank(ctx));
-        run.settings.layout.dimensions = ikt_result_dimensions(map);
-        run.settings.affinity.kind = IKT_AFFINITY_KNN; /* no kernel of ours is said to be its own */
-        st = ikt_alloc(ctx, &run.embedding.y, run.rows.count * run.settings.layout.dimensions,
-                       sizeof *run.embedding.y, "embedding");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK)
-        st = ikt_result_read_embedding(map, run.rows.first, run.rows.count, run.embedding.y);
-    if (st == IKT_OK) st = ikt_input_open(ctx, &run.settings.input, &source);
-    if (st == IKT_OK) st = ikt_companions_read(ctx, &run.settings.input, source, &run.rows, &found);
-    if (st == IKT_OK) {
-        run.labels = found.labels;
-        run.label_names = found.label_names;
-        run.marked = found.marked;
-        run.n_marked = found.n_marked;
-        out->number[IKT_RUN_ROWS] = (double)table->n;
-        out->number[IKT_RUN_COLUMNS] = (double)table->d;
-        out->hash = ikt_row_hash(ctx, run.embedding.y, run.rows.first, run.rows.count,
-                                 (size_t)run.settings.layout.dimensions * sizeof *run.embedding.y);
-        if (is_foreign) st = write_given(ctx, what, &run, best);
-    }
-    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
-    ikt_companions_free(&found);
-    ikt_free(&run.embedding.y);
-    ikt_source_close(&source);
-    ikt_result_close(&map);
-    return st;
+    IKT_TRY(ikt_result_open(ctx, path, &map));
+    if (ikt_result_rows(map) != table->n) /* the same on all ranks */
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %" PRId64 " rows, but %s has %" PRId64 ": a map of other data",
+                        path, ikt_result_rows(map), table->file, table->n);
+    const ikt_rows rows = ikt_rows_make(table->n, ikt_size(ctx), ikt_rank(ctx));
+    const int q = ikt_result_dimensions(map);
+    IKT_ARRAYS(held, ctx, "embedding");
+    float *y = ikt_claim(&held, rows.count * q, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_result_read_embedding(map, rows.first, rows.count, y));
+    IKT_TRY(ikt_input_open(ctx, &run.settings.input, &source));
+    IKT_TRY(ikt_companions_read(ctx, &run.settings.input, source, &rows, &found));
+    run.rows = rows;
+    run.settings.layout.dimensions = q;
+    run.settings.affinity.kind = IKT_AFFINITY_KNN; /* no kernel of ours is said to be its own */
+    run.embedding.y = y;
+    run.labels = found.labels;
+    run.label_names = found.label_names;
+    run.marked = found.marked;
+    run.n_marked = found.n_marked;
+    out->number[IKT_RUN_ROWS] = (double)table->n;
+    out->number[IKT_RUN_COLUMNS] = (double)table->d;
+    out->hash = ikt_row_hash(ctx, y, rows.first, rows.count, (size_t)q * sizeof *y);
+    if (is_foreign) IKT_TRY(write_given(ctx, what, &run, best));
+    return measure(ctx, plan, what, &run, out);
 }
 
 /* COLLECTIVE over a group. Measures a given map as if a run had made it. */
@@ -254,10 +246,9 @@ static void name_beside(const char *best, const char *word, char path[IKT_STRING
  * map. */
 static ikt_status embed_landmarks(ikt_context *ctx, const ikt_settings *all, const char *landmarks,
                                   const char *model, ikt_study_result *out) {
-    ikt_settings settings, usual;
+    ikt_settings settings = *all, usual;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_run run;
-    settings = *all;
+    ikt_run run IKT_AT_END(ikt_run_destroy) = {.given = NULL};
     ikt_settings_parts(&usual, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     settings.input = usual.input; /* how the landmarks stand in their file */
@@ -265,10 +256,9 @@ static ikt_status embed_landmarks(ikt_context *ctx, const ikt_settings *all, con
     snprintf(settings.output.model, sizeof settings.output.model, "%s", model);
     IKT_TRY(ikt_pipeline_run(ctx, &settings, NULL, &run));
     note_run(ctx, &run, out);
-    ikt_status st = ikt_run_model_end(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(ctx, &run);
-    ikt_run_destroy(&run);
-    return st;
+    IKT_TRY(ikt_run_model_end(ctx, &run));
+    ikt_run_finish(ctx, &run);
+    return IKT_OK;
 }
 
 /* COLLECTIVE over a group. Places all rows in the map of the landmarks. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "evaluate/measure.h"
 #include "io/results/result.h"
 #include "pipeline/pipeline.h"
@@ -22,14 +22,14 @@ static ikt_status measure_curve(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_settings settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
-    ikt_rank_curve curve = {0};
+    ikt_rank_curve curve IKT_AT_END(ikt_rank_curve_destroy) = {0};
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
     ikt_status st = ikt_pipeline_open(ctx, &settings, NULL, &source, &data);
-    if (st == IKT_OK) {
-        const ikt_measured what = {
-            .rows = *embedding->rows, .y = embedding->y, .q = embedding->q, .data = data};
-        st = ikt_measure_rank_curve(ctx, &how, &what, &curve);
-    }
+    const ikt_measured what = {
+        .rows = *embedding->rows, .y = embedding->y, .q = embedding->q, .data = data};
+    if (st == IKT_OK) st = ikt_measure_rank_curve(ctx, &how, &what, &curve);
+    ikt_pipeline_close(&source, &data);
+    IKT_TRY(st);
     const double ratio = pow((double)curve.count, 1.0 / (IKT_STUDY_CURVE_POINTS - 1));
     double next = 1;
     for (int64_t k = 1; k <= curve.count && to->points < IKT_STUDY_CURVE_POINTS; k++) {
@@ -39,32 +39,28 @@ static ikt_status measure_curve(ikt_context *ctx, const ikt_study_plan *plan,
         while (next <= (double)k)
             next *= ratio > 1 ? ratio : 2;
     }
-    ikt_rank_curve_destroy(&curve);
-    ikt_pipeline_close(&source, &data);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Draws the embedding of a run, and measures its curve. */
 static ikt_status show(ikt_context *ctx, const ikt_study_plan *plan, const char *embedding,
                        const char *folder, ikt_study_picture *picture) {
     const ikt_study_run *run = &plan->run[picture->run];
-    char title[IKT_STRING_MAX], path[IKT_STRING_MAX], *class_names = NULL;
-    ikt_result_file *file = NULL;
-    float *y = NULL;
-    int64_t *labels = NULL, *marked = NULL, n_marked = 0;
+    char title[IKT_STRING_MAX], path[IKT_STRING_MAX];
+    ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
+    ikt_companions beside IKT_AT_END(ikt_companions_free) = {NULL, NULL, NULL, 0};
     bool has_labels = false;
     IKT_TRY(ikt_result_open(ctx, embedding, &file));
     const ikt_rows rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
     const int q = ikt_result_dimensions(file);
-    ikt_status st = ikt_alloc(ctx, &y, q * rows.count, sizeof *y, "picture");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &labels, rows.count, sizeof *labels, "picture");
-    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
-    IKT_TRY_GOTO(st, done, ikt_result_read_embedding(file, rows.first, rows.count, y));
-    IKT_TRY_GOTO(
-        st, done,
-        ikt_result_read_labels(file, "labels", rows.first, rows.count, labels, &has_labels));
-    if (has_labels) IKT_TRY_GOTO(st, done, ikt_result_read_text(file, "label_names", &class_names));
-    IKT_TRY_GOTO(st, done, ikt_result_read_marked(file, &marked, &n_marked));
+    IKT_ARRAYS(held, ctx, "picture");
+    float *y = ikt_claim(&held, q * rows.count, sizeof *y);
+    int64_t *labels = ikt_claim(&held, rows.count, sizeof *labels);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_result_read_embedding(file, rows.first, rows.count, y));
+    IKT_TRY(ikt_result_read_labels(file, "labels", rows.first, rows.count, labels, &has_labels));
+    if (has_labels) IKT_TRY(ikt_result_read_text(file, "label_names", &beside.label_names));
+    IKT_TRY(ikt_result_read_marked(file, &beside.marked, &beside.n_marked));
     ikt_study_run_name(plan, run, title, sizeof title);
     snprintf(path, sizeof path, "%.800s/%s", folder, picture->name);
     ikt_plot_settings settings = ikt_plot_defaults();
@@ -75,19 +71,12 @@ static ikt_status show(ikt_context *ctx, const ikt_study_plan *plan, const char 
                                     .y = y,
                                     .q = q,
                                     .labels = has_labels ? labels : NULL,
-                                    .class_names = class_names,
-                                    .marked = marked,
-                                    .n_marked = n_marked};
-    IKT_TRY_GOTO(st, done, ikt_plot_embedding(ctx, &settings, &points, path));
-    if (plan->study->has_rank_curves && plan->table[run->table].n >= 3)
-        st = measure_curve(ctx, plan, &points, picture);
-done:
-    ikt_free(&y);
-    ikt_free(&labels);
-    ikt_free(&class_names);
-    ikt_free(&marked);
-    ikt_result_close(&file);
-    return st;
+                                    .class_names = beside.label_names,
+                                    .marked = beside.marked,
+                                    .n_marked = beside.n_marked};
+    IKT_TRY(ikt_plot_embedding(ctx, &settings, &points, path));
+    const bool has_curve = plan->study->has_rank_curves && plan->table[run->table].n >= 3;
+    return has_curve ? measure_curve(ctx, plan, &points, picture) : IKT_OK;
 }
 
 ikt_status ikt_study_pictures_draw(ikt_context *ctx, const ikt_study_plan *plan,

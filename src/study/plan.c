@@ -1,214 +1,20 @@
 /* From a study to the runs it consists of. Read ikt_study_plan_make first. */
 #include "study/plan.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/build.h"
-#include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "config/config.h"
-#include "config/value.h"
-#include "data/generate.h"
-#include "io/sources/source.h"
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
-#include "settings/preset.h"
-#include "settings/run_files.h"
-#include "study/checksums.h"
-
-/* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
-static uint64_t hash_text(uint64_t hash, const char *text) {
-    if (hash == 0) hash = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return (hash ^ 1) * 0x100000001b3u; /* so that "ab", "c" differs from "a", "bc" */
-}
-
-/* --- the data sets as files: found, or generated ---------------------------------------------- */
-
-/* COLLECTIVE. Looks for a file where the user said, beside the study, and in the current folder:
- * the first place where it is; "" where it is nowhere. */
-static void find_file(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
-                      const char *file, char path[IKT_STRING_MAX]) {
-    const char *slash = strrchr(study->path, '/');
-    const int folder = slash ? (int)(slash - study->path) : 1;
-    bool is_there = false;
-    memset(path, 0, IKT_STRING_MAX);
-    for (int f = 0; f <= places->folders && file[0] != '/' && ikt_rank(ctx) == 0 && !is_there;
-         f++) {
-        if (f < places->folders)
-            snprintf(path, IKT_STRING_MAX, "%.500s/%.500s", places->folder[f], file);
-        else
-            snprintf(path, IKT_STRING_MAX, "%.*s/%.500s", folder, slash ? study->path : ".", file);
-        is_there = access(path, R_OK) == 0;
-    }
-    if (ikt_rank(ctx) == 0 && !is_there)
-        snprintf(path, IKT_STRING_MAX, "%s", access(file, R_OK) == 0 ? file : "");
-    ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
-}
-
-static ikt_status measure_table(ikt_context *ctx, const ikt_study_data *data,
-                                ikt_study_table *table) {
-    ikt_source *source = NULL;
-    const char *dataset = IKT_DATASET_AUTO;
-    for (int64_t s = 0; s < data->settings.count; s++)
-        if (strncmp(data->settings.text[s], "input.dataset=", 14) == 0)
-            dataset = data->settings.text[s] + 14;
-        else if (strncmp(data->settings.text[s], "input.similarities=", 19) == 0)
-            dataset = data->settings.text[s] + 19;
-    IKT_TRY(ikt_source_open(ctx, table->file, dataset, 0, &source));
-    table->n = ikt_source_rows(source);
-    table->d = ikt_source_columns(source);
-    ikt_source_close(&source);
-    return IKT_OK;
-}
-
-static ikt_status open_file(ikt_context *ctx, const ikt_study *study,
-                            const ikt_study_places *places, const ikt_study_data *data,
-                            ikt_study_table *table) {
-    find_file(ctx, study, places, data->file, table->file);
-    if (table->file[0]) return measure_table(ctx, data, table);
-    if (!data->is_optional)
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s: the data set '%s' (%s) is neither beside the study nor in a folder "
-                        "given by --data",
-                        study->path, data->name, data->file);
-    ikt_log(ctx, IKT_LOG_WARN,
-            "the data set '%s' (%s) is left out: it is neither beside the study nor in a folder "
-            "given by --data",
-            data->name, data->file);
-    return IKT_OK;
-}
-
-/* Options of a generator as its settings. */
-static ikt_status generator_settings(ikt_context *ctx, const ikt_study_data *data,
-                                     ikt_generate_settings *out) {
-    IKT_TRY(ikt_generate_defaults(ctx, out));
-    for (int64_t o = 0; o < data->options.count; o++) {
-        const char *option = data->options.text[o], *value = strchr(option, '=') + 1;
-        for (size_t k = 0; k < ikt_generate_section.n_keys; k++) {
-            const ikt_key *key = &ikt_generate_section.keys[k];
-            const size_t length = strlen(key->name);
-            if (strncmp(option, key->name, length) != 0 || option[length] != '=') continue;
-            IKT_TRY(ikt_value_parse(ctx, key, option, value, (char *)out + key->offset));
-        }
-    }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Whether a set is no older than the last change of the source that it is made of. */
-static ikt_status look_at_age(ikt_context *ctx, const char *source, const char *made,
-                              int64_t *is_new) {
-    ikt_files files = {.ctx = ctx};
-    ikt_files_add(&files, IKT_FILE_READ, "options: source", source);
-    ikt_files_add(&files, IKT_FILE_READ, "generate", made);
-    const ikt_status st = ikt_files_look(&files);
-    if (st == IKT_OK) *is_new = files.file[0].changed <= files.file[1].changed;
-    ikt_files_destroy(&files);
-    return st;
-}
-
-/* Makes OUTPUT/data/NAME-HASH.h5, named by a hash of all that the data depends on but the contents
- * of its source, unless it is there and no older than that source. */
-static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
-                           const ikt_study_data *data, uint64_t seed, ikt_study_table *table) {
-    ikt_generate_settings settings;
-    ikt_generation *generation = NULL;
-    char text[IKT_STRING_MAX];
-    int64_t is_there = 0;
-    uint64_t hash = hash_text(0, data->generator);
-    for (int64_t o = 0; o < data->options.count; o++)
-        hash = hash_text(hash, data->options.text[o]);
-    snprintf(text, sizeof text, "%" PRIu64, seed);
-    hash = hash_text(hash, text);
-    snprintf(table->file, IKT_STRING_MAX, "%.800s/data/%s-%08" PRIx32 ".h5", places->output,
-             data->generator, (uint32_t)(hash ^ hash >> 32));
-    if (ikt_rank(ctx) == 0) is_there = access(table->file, R_OK) == 0;
-    is_there = ikt_max_one(ctx, is_there);
-    IKT_TRY(generator_settings(ctx, data, &settings));
-    text[0] = '\0';
-    if (settings.source[0]) { /* which may name a data set of the study */
-        find_file(ctx, study, places, settings.source, text);
-        if (is_there && text[0]) IKT_TRY(look_at_age(ctx, text, table->file, &is_there));
-        if (!text[0] && !is_there && data->is_optional) {
-            ikt_log(ctx, IKT_LOG_WARN, "the data set '%s' is left out: its source %s is not found",
-                    data->name, settings.source);
-            return IKT_OK;
-        }
-        if (text[0]) snprintf(settings.source, sizeof settings.source, "%s", text);
-    }
-    if (is_there) return measure_table(ctx, data, table);
-    IKT_TRY(ikt_generation_open(ctx, data->generator, &settings, seed, &generation));
-    ikt_status st = ikt_generation_write(generation, table->file, true);
-    ikt_generation_close(&generation);
-    return st == IKT_OK ? measure_table(ctx, data, table) : st;
-}
-
-ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path) {
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", path, strerror(errno));
-    return ikt_agree(ctx, st);
-}
-
-/* Marks the data sets that a list "a,b" names; all where there is no list.
- *   wanted   [study->n_data], receives the marks */
-static ikt_status mark_wanted(ikt_context *ctx, const ikt_study *study, const char *only,
-                              bool *wanted) {
-    for (int64_t i = 0; i < study->n_data; i++)
-        wanted[i] = !only || !only[0];
-    while (only && *only) {
-        const size_t length = strcspn(only, ",");
-        bool found = false;
-        for (int64_t i = 0; i < study->n_data; i++)
-            if (strlen(study->data[i].name) == length &&
-                memcmp(only, study->data[i].name, length) == 0)
-                wanted[i] = found = true;
-        if (!found)
-            return ikt_fail(ctx, IKT_ERR_USAGE, "%s has no data set '%.*s' (--only)", study->path,
-                            (int)length, only);
-        only += length + (only[length] == ',');
-    }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Fills table[n_data * n_seeds], whose entry i * n_seeds + s is data set i for seed s
- * (the same one for all seeds but where the set is generated anew for each). */
-static ikt_status find_tables(ikt_context *ctx, const ikt_study *study,
-                              const ikt_study_places *places, ikt_study_table *table) {
-    static const char *const below[] = {"", "/data", "/best"};
-    bool wanted[IKT_STUDY_DATA_MOST];
-    IKT_TRY(mark_wanted(ctx, study, places->only, wanted));
-    for (size_t f = 0; f < sizeof below / sizeof *below; f++) {
-        char path[IKT_STRING_MAX];
-        snprintf(path, sizeof path, "%.1000s%s", places->output, below[f]);
-        IKT_TRY(ikt_study_make_folder(ctx, path));
-    }
-    for (int64_t i = 0; i < study->n_data; i++) {
-        const ikt_study_data *data = &study->data[i];
-        ikt_study_table *first = &table[i * study->n_seeds];
-        if (!wanted[i] && !data->is_source) continue;
-        const bool is_anew = data->generator[0] && data->seed == IKT_AUTO_INT;
-        for (int64_t s = 0; s < study->n_seeds; s++) {
-            const uint64_t seed = (uint64_t)(is_anew ? study->seed[s] : data->seed);
-            if (s > 0 && !is_anew)
-                first[s] = first[0];
-            else if (data->generator[0])
-                IKT_TRY(generate(ctx, study, places, data, seed, &first[s]));
-            else
-                IKT_TRY(open_file(ctx, study, places, data, &first[s]));
-        }
-    }
-    return IKT_OK;
-}
+#include "settings/checks.h"
+#include "study/inputs.h"
 
 /* --- the settings of a run -------------------------------------------------------------------- */
 
@@ -271,9 +77,8 @@ void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, ch
     const ikt_study_method *method = &plan->study->method[run->method];
     snprintf(text, size, "%s, %s", plan->study->data[run->data].name, method->name);
     for (int a = 0; a < method->axes; a++)
-        snprintf(text + strlen(text), size - strlen(text), ", %s %s", method->axis[a].name,
-                 run->value[a]);
-    snprintf(text + strlen(text), size - strlen(text), ", seed %" PRId64, run->seed);
+        ikt_append(text, size, ", %s %s", method->axis[a].name, run->value[a]);
+    ikt_append(text, size, ", seed %" PRId64, run->seed);
 }
 
 /* --- the runs --------------------------------------------------------------------------------- */
@@ -292,22 +97,26 @@ bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
     return is_same;
 }
 
+static void close_reading(reading *r) {
+    ikt_files_destroy(&r->files);
+    ikt_checksums_close(&r->checksums);
+}
+
 /* COLLECTIVE. Continues a fingerprint by the contents of all that the run reads, and adds these
  * files to those of the study. */
 static ikt_status add_contents(ikt_context *ctx, const ikt_study_plan *plan,
                                const ikt_study_run *run, const ikt_settings *settings, reading *r,
                                uint64_t *hash) {
-    ikt_files files = {.ctx = ctx};
+    ikt_files files IKT_AT_END(ikt_files_destroy) = {.ctx = ctx};
     ikt_run_files_read(settings, &files);
     if (run->reference >= 0)
         ikt_files_add(&files, IKT_FILE_READ, "data: reference", plan->table[run->reference].file);
     ikt_files_add(&files, IKT_FILE_READ, "given", run->map);
-    ikt_status st = ikt_files_look(&files);
-    if (st == IKT_OK) st = ikt_checksums_add(&r->checksums, &files, hash);
+    IKT_TRY(ikt_files_look(&files));
+    IKT_TRY(ikt_checksums_add(&r->checksums, &files, hash));
     for (int64_t f = 0; f < files.count; f++)
         ikt_files_add(&r->files, IKT_FILE_READ, files.file[f].role, files.file[f].path);
-    ikt_files_destroy(&files);
-    return st;
+    return IKT_OK;
 }
 
 /* Gives the run its identity, a fingerprint of what its result depends on: settings, names, shape
@@ -315,30 +124,28 @@ static ikt_status add_contents(ikt_context *ctx, const ikt_study_plan *plan,
 static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, reading *r,
                            ikt_study_run *run) {
     const ikt_study_table *table = &plan->table[run->table];
+    const ikt_study_method *method = &plan->study->method[run->method];
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL, shape[IKT_STRING_MAX], *model = settings.isolation.model_from;
+    uint64_t hash = 0;
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
-    run->content = 0;
-    IKT_TRY(add_contents(ctx, plan, run, &settings, r, &run->content));
+    IKT_TRY(add_contents(ctx, plan, run, &settings, r, &hash));
     settings.input.file[0] = '\0';
-    const char *slash = strrchr(model, '/');
-    if (slash) memmove(model, slash + 1, strlen(slash));
+    memmove(model, ikt_study_base(model), strlen(ikt_study_base(model)) + 1);
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
-    slash = strrchr(table->file, '/');
-    snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, slash ? slash + 1 : table->file,
+    snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, ikt_study_base(table->file),
              table->n, table->d);
-    run->content = hash_text(hash_text(run->content, text), shape);
-    run->content = hash_text(run->content, plan->study->data[run->data].name);
-    run->content = hash_text(run->content, plan->study->method[run->method].name);
-    slash = strrchr(run->map, '/');
-    if (run->map[0]) run->content = hash_text(run->content, slash ? slash + 1 : run->map);
-    const int64_t landmarks = plan->study->method[run->method].landmarks;
-    snprintf(shape, sizeof shape, "%" PRId64 " landmarks", landmarks);
-    if (landmarks > 0) run->content = hash_text(run->content, shape);
-    run->id = ikt_study_id(run->content, ikt_build_tag());
+    hash = ikt_study_hash(ikt_study_hash(hash, text), shape);
+    hash = ikt_study_hash(hash, plan->study->data[run->data].name);
+    hash = ikt_study_hash(hash, method->name);
+    if (run->map[0]) hash = ikt_study_hash(hash, ikt_study_base(run->map));
+    snprintf(shape, sizeof shape, "%" PRId64 " landmarks", method->landmarks);
+    if (method->landmarks > 0) hash = ikt_study_hash(hash, shape);
+    run->content = hash;
+    run->id = ikt_study_id(hash, ikt_build_tag());
     const double n = (double)table->n;
     run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
     if (run->map[0]) run->cost = n;
@@ -399,8 +206,9 @@ static bool is_possible(ikt_context *ctx, const ikt_study_plan *plan, int64_t da
     return !lacks;
 }
 
-/* COLLECTIVE. The map that a method gives for the data set of the run, looked for as data are; ""
- * where it gives none, or one of a data set that is optional is not there. */
+/* COLLECTIVE. The map that a method gives for the data set of the run, looked for as data are, as
+ * it is named or without what stands behind a colon; "" where it gives none, or one of a data set
+ * that is optional is not there. */
 static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
                            ikt_study_run *run) {
     const ikt_study_method *method = &study->method[run->method];
@@ -410,27 +218,19 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
     for (int64_t g = 0; g < method->given.count && !given; g++)
         given = ikt_study_given_map(data, method->given.text[g]);
     if (!given) return IKT_OK;
-    find_file(ctx, study, places, given, run->map);
+    ikt_study_find_file(ctx, study, places, given, run->map);
     const char *colon = strrchr(given, ':');
-    if (run->map[0] || !colon) colon = "";
-    if (colon[0]) {
-        snprintf(file, sizeof file, "%.*s", (int)(colon - given), given);
-        find_file(ctx, study, places, file, run->map);
-        if (run->map[0])
-            snprintf(run->map + strlen(run->map), sizeof run->map - strlen(run->map), "%s", colon);
-    }
     if (run->map[0]) return IKT_OK;
-    if (!data->is_optional)
-        return ikt_fail(
-            ctx, IKT_ERR_FILE,
-            "%s: the map of '%s' by the method '%s' (%s) is neither beside the study nor "
-            "in a folder given by --data",
-            study->path, data->name, method->name, given);
-    ikt_log(ctx, IKT_LOG_WARN,
-            "the map of '%s' by the method '%s' (%s) is left out: it is neither beside the study "
-            "nor in a folder given by --data",
-            data->name, method->name, given);
-    return IKT_OK;
+    if (colon) {
+        snprintf(file, sizeof file, "%.*s", (int)(colon - given), given);
+        ikt_study_find_file(ctx, study, places, file, run->map);
+        if (run->map[0]) {
+            ikt_append(run->map, sizeof run->map, "%s", colon);
+            return IKT_OK;
+        }
+    }
+    return ikt_study_lack(ctx, study, data, "the map of '%s' by the method '%s' (%s)", data->name,
+                          method->name, given);
 }
 
 /* What a run is made of, as long as the next runs are made of the same. */
@@ -449,17 +249,21 @@ static bool is_of_same(const ikt_settings *a, const ikt_settings *b) {
            a->layout.init == b->layout.init && a->layout.objective == b->layout.objective;
 }
 
+static void forget(looked *last) {
+    ikt_shape_destroy(&last->shape);
+    last->is_there = false;
+}
+
 /* COLLECTIVE. Whether the run can be made: as it would be refused later, before any begins. */
 static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *run,
                             looked *last) {
     const int64_t landmarks = plan->study->method[run->method].landmarks;
     ikt_settings settings;
-    ikt_recipe *recipe = NULL;
     ikt_source *source = NULL;
+    if (run->map[0]) return IKT_OK;
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
     if (!last->is_there || !is_of_same(&settings, &last->of)) {
-        ikt_shape_destroy(&last->shape);
-        last->is_there = false;
+        forget(last);
         IKT_TRY(ikt_shape_look(ctx, &settings, NULL, false, &last->shape, &source));
         ikt_source_close(&source);
         last->of = settings;
@@ -467,47 +271,47 @@ static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const 
     }
     ikt_shape shape = last->shape;
     if (landmarks > 0) shape.data.n = landmarks;
-    IKT_TRY(ikt_alloc_all(ctx, &recipe, 1, sizeof *recipe, "recipe"));
-    const ikt_status st =
-        ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
-    ikt_free(&recipe);
-    return st;
+    IKT_ARRAYS(held, ctx, "recipe");
+    ikt_recipe *recipe = ikt_claim(&held, 1, sizeof *recipe);
+    IKT_TRY(ikt_arrays_agree(&held));
+    return ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
 }
 
-/* COLLECTIVE. Refuses a method of which no run can be made, before the first run begins. Single
- * values that do not suit a data set are told of, and their runs count as failed. */
-static ikt_status check_runs(ikt_context *ctx, const ikt_study_plan *plan) {
-    looked last = {.is_there = false};
+/* COLLECTIVE. Refuses a method of which no run can be made. Single values that do not suit a data
+ * set are told of, and their runs count as failed. */
+static ikt_status check_method(ikt_context *ctx, const ikt_study_plan *plan, int64_t m,
+                               looked *last) {
     char name[IKT_STRING_MAX], reason[IKT_STRING_MAX];
-    ikt_status st = IKT_OK;
-    for (int64_t m = 0; m < plan->study->n_methods && st == IKT_OK; m++) {
-        ikt_status refused = IKT_OK; /* the first run that is */
-        int64_t runs = 0, possible = 0;
-        for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
-            const ikt_study_run *run = &plan->run[r];
-            if (run->method != m) continue;
-            runs++;
-            const ikt_status one = run->map[0] ? IKT_OK : check_run(ctx, plan, run, &last);
-            possible += one == IKT_OK;
-            if (one != IKT_OK && one != IKT_ERR_USAGE && one != IKT_ERR_DATA) st = one;
-            if (one == IKT_OK || st != IKT_OK) continue;
-            if (refused == IKT_OK) {
-                ikt_study_run_name(plan, run, name, sizeof name);
-                snprintf(reason, sizeof reason, "%.1000s", ikt_message(ctx));
-                refused = one;
-            }
-            ikt_clear(ctx);
+    ikt_status refused = IKT_OK; /* the first run that is */
+    int64_t runs = 0, possible = 0;
+    for (int64_t r = 0; r < plan->n_runs; r++) {
+        if (plan->run[r].method != m) continue;
+        const ikt_status st = check_run(ctx, plan, &plan->run[r], last);
+        const bool is_refused = st == IKT_ERR_USAGE || st == IKT_ERR_DATA;
+        if (st != IKT_OK && !is_refused) return st;
+        runs++;
+        possible += !is_refused;
+        if (is_refused && refused == IKT_OK) {
+            ikt_study_run_name(plan, &plan->run[r], name, sizeof name);
+            snprintf(reason, sizeof reason, "%.1000s", ikt_message(ctx));
+            refused = st;
         }
-        if (st == IKT_OK && runs > 0 && possible == 0)
-            st = ikt_fail(ctx, refused, "%s: %s: %s", plan->study->path, name, reason);
-        else if (st == IKT_OK && possible < runs)
-            ikt_log(ctx, IKT_LOG_WARN,
-                    "%" PRId64 " of %" PRId64 " runs of the method '%s' cannot be made, such as "
-                    "%s: %s",
-                    runs - possible, runs, plan->study->method[m].name, name, reason);
+        if (is_refused) ikt_clear(ctx);
     }
-    ikt_shape_destroy(&last.shape);
-    return st;
+    if (refused == IKT_OK) return IKT_OK;
+    if (possible == 0) return ikt_fail(ctx, refused, "%s: %s: %s", plan->study->path, name, reason);
+    ikt_log(ctx, IKT_LOG_WARN,
+            "%" PRId64 " of %" PRId64 " runs of the method '%s' cannot be made, such as %s: %s",
+            runs - possible, runs, plan->study->method[m].name, name, reason);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The same of all methods, before the first run begins. */
+static ikt_status check_runs(ikt_context *ctx, const ikt_study_plan *plan) {
+    looked last IKT_AT_END(forget) = {.is_there = false};
+    for (int64_t m = 0; m < plan->study->n_methods; m++)
+        IKT_TRY(check_method(ctx, plan, m, &last));
+    return IKT_OK;
 }
 
 static ikt_status list_runs(ikt_context *ctx, const ikt_study_places *places, reading *r,
@@ -569,30 +373,21 @@ int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t content) {
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
                                const ikt_study_places *places, ikt_study_plan *out) {
-    reading r = {.files = {.ctx = ctx}};
-    *out =
-        (ikt_study_plan){.study = study, .output = places->output, .any_build = places->any_build};
-    ikt_status st =
-        ikt_alloc(ctx, &out->table, study->n_data * study->n_seeds, sizeof *out->table, "study");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
-    if (st == IKT_OK) st = ikt_checksums_open(ctx, places->output, &r.checksums);
-    if (st == IKT_OK) {
-        st = list_runs(ctx, places, &r, out);
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->by_content, out->n_runs, sizeof *out->by_content, "study");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) st = check_files(out, &r);
-    ikt_files_destroy(&r.files);
-    ikt_checksums_close(&r.checksums);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < out->n_runs; i++)
-            out->by_content[i] = &out->run[i];
-        qsort(out->by_content, (size_t)out->n_runs, sizeof *out->by_content, by_content);
-    }
-    if (st != IKT_OK) ikt_study_plan_destroy(out);
-    return st;
+    reading r IKT_AT_END(close_reading) = {.files = {.ctx = ctx}};
+    ikt_study_plan plan IKT_AT_END(ikt_study_plan_destroy) = {
+        .study = study, .output = places->output, .any_build = places->any_build};
+    *out = (ikt_study_plan){.study = study};
+    IKT_TRY(ikt_alloc_all(ctx, &plan.table, study->n_data * study->n_seeds, sizeof *plan.table,
+                          "study"));
+    IKT_TRY(ikt_study_find_tables(ctx, study, places, plan.table));
+    IKT_TRY(ikt_checksums_open(ctx, places->output, &r.checksums));
+    IKT_TRY(ikt_agree(ctx, list_runs(ctx, places, &r, &plan)));
+    IKT_TRY(ikt_alloc_all(ctx, &plan.by_content, plan.n_runs, sizeof *plan.by_content, "study"));
+    IKT_TRY(check_files(&plan, &r));
+    for (int64_t i = 0; i < plan.n_runs; i++)
+        plan.by_content[i] = &plan.run[i];
+    qsort(plan.by_content, (size_t)plan.n_runs, sizeof *plan.by_content, by_content);
+    return ikt_give(out, plan);
 }
 
 void ikt_study_plan_destroy(ikt_study_plan *plan) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "evaluate/measure.h"
 #include "iktsne/version.h"
 #include "study/report_parts.h"
@@ -43,8 +43,8 @@ static void print_values(const ikt_study *study, const ikt_study_run *run, char 
     text[0] = '\0';
     for (int a = 0; a < method->axes; a++) {
         const char *dot = strchr(method->axis[a].name, '.');
-        snprintf(text + strlen(text), size - strlen(text), "%s%s %s", a > 0 ? ", " : "",
-                 dot ? dot + 1 : method->axis[a].name, run->value[a]);
+        ikt_append(text, size, "%s%s %s", a > 0 ? ", " : "", dot ? dot + 1 : method->axis[a].name,
+                   run->value[a]);
     }
 }
 
@@ -161,9 +161,8 @@ static void add_median(const report *r, const ikt_study_cell *cell, int64_t m) {
     const bool has_range = cell->good > 1 && isfinite(cell->median[m]);
     snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
     if (ikt_measure_way(study->measure[m]) == 0 && isfinite(value)) {
-        const size_t used = strlen(text);
         print_number(value, middle);
-        snprintf(text + used, sizeof text - used, "; published %.20s", middle);
+        ikt_append(text, sizeof text, "; published %.20s", middle);
     }
     ikt_page_cell(r->page, "%s", text);
 }
@@ -288,7 +287,7 @@ static void name_axis(const ikt_study *study, char *text, size_t size) {
         const char *name = study->method[m].axis[0].name, *dot = strchr(name, '.');
         if (dot) name = dot + 1;
         if (strstr(text, name)) continue;
-        snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? ", " : "", name);
+        ikt_append(text, size, "%s%s", text[0] ? ", " : "", name);
     }
 }
 
@@ -325,27 +324,24 @@ static void draw_curves(report *r, int64_t data, int64_t m, curves *c) {
 /* Measures against the values of the first axis, or against the rows. */
 static void show_curves(report *r) {
     const ikt_study *study = r->study;
-    const int64_t cells = r->summary->count;
-    curves c = {.line = NULL};
+    const int64_t cells = r->summary->count, sets = study->over_rows ? 1 : study->n_data;
     bool has_axis = study->over_rows;
     for (int64_t i = 0; i < cells; i++)
         has_axis |= isfinite(r->summary->cell[i].x);
     if (!has_axis) return;
-    ikt_status st = ikt_alloc(r->ctx, &c.line, study->n_methods, sizeof *c.line, "study");
-    for (int v = 0; v < 4 && st == IKT_OK; v++)
-        st = ikt_alloc(r->ctx, &c.value[v], cells, sizeof *c.value[v], "study");
-    r->page->status = st;
+    IKT_ARRAYS(held, r->ctx, "study");
+    curves c = {.line = ikt_claim(&held, study->n_methods, sizeof *c.line)};
+    for (int v = 0; v < 4; v++)
+        c.value[v] = ikt_claim(&held, cells, sizeof *c.value[v]);
+    r->page->status = held.status;
     ikt_page_heading(r->page, 2, "Against the %s",
                      study->over_rows ? "number of rows" : "parameter");
-    for (int64_t data = 0; data < (study->over_rows ? 1 : study->n_data); data++) {
+    for (int64_t data = 0; data < sets; data++) {
         ikt_page_side_by_side(r->page);
         for (int64_t m = 0; m < study->n_measures && r->page->status == IKT_OK; m++)
             draw_curves(r, data, m, &c);
         ikt_page_side_by_side_end(r->page);
     }
-    ikt_free(&c.line);
-    for (int v = 0; v < 4; v++)
-        ikt_free(&c.value[v]);
 }
 
 /* --- the best embeddings ---------------------------------------------------------------------- */
@@ -373,8 +369,7 @@ static void show_pictures(report *r, const ikt_study_picture *picture, int64_t c
             const double value = r->result[picture[p].run].number[ikt_study_number(r->study, m)];
             if (!isfinite(value)) continue;
             print_number(value, number);
-            snprintf(text + strlen(text), sizeof text - strlen(text), "; %s %s",
-                     r->study->measure[m], number);
+            ikt_append(text, sizeof text, "; %s %s", r->study->measure[m], number);
         }
         ikt_page_picture(r->page, picture[p].name, text);
     }
@@ -383,12 +378,13 @@ static void show_pictures(report *r, const ikt_study_picture *picture, int64_t c
 
 /* R(k) of the embeddings shown, a chart for each data set. */
 static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_t count) {
-    ikt_chart_line *line = NULL;
     int64_t lines = 0;
     for (int64_t p = 0; p < count; p++)
         lines += picture[p].points > 0;
     if (lines == 0 || r->page->status != IKT_OK) return;
-    r->page->status = ikt_alloc(r->ctx, &line, lines, sizeof *line, "study");
+    IKT_ARRAYS(held, r->ctx, "study");
+    ikt_chart_line *line = ikt_claim(&held, lines, sizeof *line);
+    r->page->status = held.status;
     ikt_page_heading(r->page, 2, "Neighbourhoods of every size: R(k) of the best embeddings");
     ikt_page_side_by_side(r->page);
     for (int64_t data = 0; data < r->study->n_data && r->page->status == IKT_OK; data++) {
@@ -411,7 +407,6 @@ static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_
         if (chart.lines > 0) ikt_page_chart(r->page, &chart);
     }
     ikt_page_side_by_side_end(r->page);
-    ikt_free(&line);
 }
 
 /* Which builds of the program made the results, where they are not all of this one. */
@@ -429,12 +424,12 @@ static void show_builds(report *r) {
         for (int64_t k = first; k < runs; k++)
             count += result[k].is_done && strcmp(result[k].build, result[i].build) == 0;
         if (first == i && strlen(text) < sizeof text / 2)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRId64 " by %s",
-                     text[0] ? ", "
-                             : "Not all results are of the same build of iktsne, or of the "
-                               "one that made this report, so that differences between them "
-                               "may be those of the program: ",
-                     count, result[i].build);
+            ikt_append(text, sizeof text, "%s%" PRId64 " by %s",
+                       text[0] ? ", "
+                               : "Not all results are of the same build of iktsne, or of the "
+                                 "one that made this report, so that differences between them "
+                                 "may be those of the program: ",
+                       count, result[i].build);
     }
     if (others) ikt_page_paragraph(r->page, text);
 }
@@ -463,7 +458,7 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
              " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
              " from %s.",
              plan->n_runs, good, failed, plan->n_runs - good - failed, seconds,
-             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
+             ikt_study_base(study->path));
     ikt_page_paragraph(&page, text);
     show_builds(&r);
     ikt_page_heading(&page, 2, "Results");
@@ -482,20 +477,18 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
 ikt_status ikt_study_report(ikt_context *ctx, const ikt_study_plan *plan,
                             char path[IKT_STRING_MAX]) {
     char folder[IKT_STRING_MAX];
-    ikt_study_result *result = NULL;
     ikt_study_picture *picture = NULL;
     int64_t pictures = 0;
+    ikt_status st = IKT_OK;
     snprintf(folder, sizeof folder, "%.900s/report", plan->output);
     snprintf(path, IKT_STRING_MAX, "%.1000s/report.html", folder);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
-    if (st == IKT_OK) st = ikt_study_make_folder(ctx, folder);
-    if (st == IKT_OK) st = ikt_study_results_load(ctx, plan, result);
-    if (st == IKT_OK) st = ikt_study_pictures_draw(ctx, plan, result, folder, &picture, &pictures);
-    if (st == IKT_OK) {
-        if (ikt_rank(ctx) == 0) st = write_report(ctx, plan, result, folder, picture, pictures);
-        st = ikt_agree(ctx, st);
-    }
-    ikt_free(&picture);
-    ikt_free(&result);
-    return st;
+    IKT_ARRAYS(held, ctx, "study");
+    ikt_study_result *result = ikt_claim(&held, plan->n_runs, sizeof *result);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_study_make_folder(ctx, folder));
+    IKT_TRY(ikt_study_results_load(ctx, plan, result));
+    IKT_TRY(ikt_study_pictures_draw(ctx, plan, result, folder, &picture, &pictures));
+    ikt_arrays_take(&held, picture);
+    if (ikt_rank(ctx) == 0) st = write_report(ctx, plan, result, folder, picture, pictures);
+    return ikt_agree(ctx, st);
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/build.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/shared_file.h"
 #include "base/sort.h"
 #include "config/value.h"
@@ -24,6 +24,18 @@ int64_t ikt_study_number(const ikt_study *study, int64_t m) {
     for (int64_t i = 0; i < IKT_RUN_NUMBERS; i++)
         if (strcmp(number_names[i], study->measure[m]) == 0) return i;
     return IKT_RUN_NUMBERS + m;
+}
+
+/* The numbers that the file has columns of, by their places in `number`. Returns how many. */
+static int numbers_of(const ikt_study *study, int64_t at[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES]) {
+    int count = 0;
+    while (count < IKT_RUN_NUMBERS) {
+        at[count] = count;
+        count++;
+    }
+    for (int64_t m = 0; m < study->n_measures; m++)
+        if (ikt_study_number(study, m) >= IKT_RUN_NUMBERS) at[count++] = IKT_RUN_NUMBERS + m;
+    return count;
 }
 
 void ikt_study_embedding_file(const ikt_study_plan *plan, uint64_t id, char path[IKT_STRING_MAX]) {
@@ -70,47 +82,55 @@ static int all_axes(const ikt_study *study, const char *name[AXES_MOST]) {
     return count;
 }
 
-/* A cell of one of the numbers; its name where there is no result. */
-static void add_number(ikt_text *text, const char *name, const double *value) {
+static void add_number(ikt_text *text, double value) {
     char digits[IKT_REAL_TEXT] = "";
-    if (value && isfinite(*value)) ikt_real_print(*value, digits);
-    add_cell(text, value ? digits : name);
+    if (isfinite(value)) ikt_real_print(value, digits);
+    add_cell(text, digits);
 }
 
-/* Adds the line of a run, or where `run` is NULL that of the headings. */
+/* Ends a line in place of its last comma. */
+static void end_line(ikt_text *text) {
+    if (text->status == IKT_OK) text->data[text->length - 1] = '\n';
+}
+
+static void add_headings(const ikt_study *study, ikt_text *text) {
+    const char *axis[AXES_MOST];
+    int64_t at[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES];
+    const int axes = all_axes(study, axis), numbers = numbers_of(study, at);
+    ikt_text_add(text, "id,data,method,seed,");
+    for (int a = 0; a < axes; a++)
+        add_cell(text, axis[a]);
+    ikt_text_add(text, "outcome,hash,");
+    for (int i = 0; i < numbers; i++)
+        add_cell(text, at[i] < IKT_RUN_NUMBERS ? number_names[at[i]]
+                                               : study->measure[at[i] - IKT_RUN_NUMBERS]);
+    ikt_text_add(text, "build,message,");
+    end_line(text);
+}
+
+/* Adds the line of a run. */
 static void add_line(const ikt_study *study, const ikt_study_run *run,
                      const ikt_study_result *result, ikt_text *text) {
+    const ikt_study_method *method = &study->method[run->method];
     const char *axis[AXES_MOST];
-    const int axes = all_axes(study, axis);
-    if (run) {
-        ikt_text_add(text, "%016" PRIx64 ",", run->id);
-        add_cell(text, study->data[run->data].name);
-        add_cell(text, study->method[run->method].name);
-        ikt_text_add(text, "%" PRId64 ",", run->seed);
-    } else {
-        ikt_text_add(text, "id,data,method,seed,");
-    }
+    int64_t at[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES];
+    const int axes = all_axes(study, axis), numbers = numbers_of(study, at);
+    ikt_text_add(text, "%016" PRIx64 ",", run->id);
+    add_cell(text, study->data[run->data].name);
+    add_cell(text, method->name);
+    ikt_text_add(text, "%" PRId64 ",", run->seed);
     for (int a = 0; a < axes; a++) {
-        const ikt_study_method *method = run ? &study->method[run->method] : NULL;
-        const char *cell = run ? "" : axis[a];
-        for (int own = 0; method && own < method->axes; own++)
+        const char *cell = "";
+        for (int own = 0; own < method->axes; own++)
             if (strcmp(method->axis[own].name, axis[a]) == 0) cell = run->value[own];
         add_cell(text, cell);
     }
-    if (run)
-        ikt_text_add(text, "%s,%016" PRIx64 ",", result->is_good ? "ok" : "failed", result->hash);
-    else
-        ikt_text_add(text, "outcome,hash,");
-    for (int i = 0; i < IKT_RUN_NUMBERS; i++)
-        add_number(text, number_names[i], run ? &result->number[i] : NULL);
-    for (int64_t m = 0; m < study->n_measures; m++) {
-        const int64_t at = ikt_study_number(study, m);
-        if (at >= IKT_RUN_NUMBERS)
-            add_number(text, study->measure[m], run ? &result->number[at] : NULL);
-    }
-    add_cell(text, run ? ikt_build_name() : "build");
-    add_cell(text, run ? result->message : "message");
-    if (text->status == IKT_OK) text->data[text->length - 1] = '\n'; /* the last comma */
+    ikt_text_add(text, "%s,%016" PRIx64 ",", result->is_good ? "ok" : "failed", result->hash);
+    for (int i = 0; i < numbers; i++)
+        add_number(text, result->number[at[i]]);
+    add_cell(text, ikt_build_name());
+    add_cell(text, result->message);
+    end_line(text);
 }
 
 /* Cuts a line into cells, unquoted in place. Returns their number, or -1 where it is no such line.
@@ -151,11 +171,11 @@ static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *
     const ikt_study *study = plan->study;
     const char *axis[AXES_MOST];
     char *cell[CELLS_MOST];
+    int64_t number[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES];
     const int axes = all_axes(study, axis), cells = split(line, cell, CELLS_MOST);
-    int wanted = BEFORE + axes + 4 + IKT_RUN_NUMBERS, at = BEFORE + axes;
-    for (int64_t m = 0; m < study->n_measures; m++)
-        wanted += ikt_study_number(study, m) >= IKT_RUN_NUMBERS;
-    if (cells != wanted) return;
+    const int numbers = numbers_of(study, number);
+    int at = BEFORE + axes;
+    if (cells != BEFORE + axes + 4 + numbers) return;
     const char *build = cell[cells - 2], *tag = strrchr(build, '-');
     const bool is_own = strcmp(build, ikt_build_name()) == 0;
     const uint64_t id = strtoull(cell[0], NULL, 16);
@@ -169,11 +189,8 @@ static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *
     snprintf(of->build, sizeof of->build, "%s", build);
     of->is_good = strcmp(cell[at++], "ok") == 0;
     of->hash = strtoull(cell[at++], NULL, 16);
-    for (int i = 0; i < IKT_RUN_NUMBERS; i++)
-        of->number[i] = parse_cell(cell[at++]);
-    for (int64_t m = 0; m < study->n_measures; m++)
-        if (ikt_study_number(study, m) >= IKT_RUN_NUMBERS)
-            of->number[ikt_study_number(study, m)] = parse_cell(cell[at++]);
+    for (int i = 0; i < numbers; i++)
+        of->number[number[i]] = parse_cell(cell[at++]);
     snprintf(of->message, sizeof of->message, "%s", cell[at + 1]);
 }
 
@@ -186,31 +203,28 @@ ikt_study_result ikt_study_result_empty(void) {
 }
 
 /* Opens OUTPUT/results.csv, whose name is kept in `path`, and reads all whole lines, of which the
- * last one of a run counts. The text of the file is cut up. */
+ * last one of a run counts. The text of the file is cut up; whoever asks closes the file, also
+ * where this fails. */
 static ikt_status open_results(ikt_context *ctx, const ikt_study_plan *plan,
                                char path[IKT_STRING_MAX], ikt_locked_file *file,
                                ikt_study_result *result) {
-    ikt_text header = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_text header IKT_AT_END(ikt_text_free) = {ctx, NULL, 0, 0, IKT_OK};
     snprintf(path, IKT_STRING_MAX, "%.1000s/results.csv", plan->output);
     IKT_TRY(ikt_locked_open(ctx, path, file));
     for (int64_t r = 0; r < plan->n_runs; r++)
         result[r] = ikt_study_result_empty();
-    add_line(plan->study, NULL, NULL, &header);
-    ikt_status st = header.status;
-    if (st == IKT_OK && file->text[0] &&
-        strncmp(file->text, header.data, (size_t)header.length) != 0)
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "%s has other columns than this study: give it another folder by --output, "
-                      "or remove that file",
-                      path);
-    ikt_free(&header.data);
-    for (char *line = file->text, *end; st == IKT_OK && (end = strchr(line, '\n')) != NULL;
-         line = end + 1) {
+    add_headings(plan->study, &header);
+    IKT_TRY(header.status);
+    if (file->text[0] && strncmp(file->text, header.data, (size_t)header.length) != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s has other columns than this study: give it another folder by "
+                        "--output, or remove that file",
+                        path);
+    for (char *line = file->text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
         take_line(plan, line, result);
     }
-    if (st != IKT_OK) ikt_locked_close(file);
-    return st;
+    return IKT_OK;
 }
 
 /* Removes the embeddings of the runs of that data set and method that are best in nothing. Results
@@ -235,89 +249,89 @@ static void prune(const ikt_study_plan *plan, const ikt_study_run *of,
 ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study_plan *plan, int64_t run,
                                  const ikt_study_result *result) {
     char path[IKT_STRING_MAX];
-    ikt_locked_file file;
-    ikt_study_result *all = NULL;
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    IKT_TRY(ikt_alloc(ctx, &all, plan->n_runs, sizeof *all, "study"));
-    ikt_status st = open_results(ctx, plan, path, &file, all);
-    if (st != IKT_OK) goto done;
-    if (file.length == 0) add_line(plan->study, NULL, NULL, &text);
+    ikt_text text IKT_AT_END(ikt_text_free) = {ctx, NULL, 0, 0, IKT_OK};
+    IKT_ARRAYS(held, ctx, "study");
+    ikt_study_result *all = ikt_claim(&held, plan->n_runs, sizeof *all);
+    IKT_TRY(held.status);
+    ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
+    IKT_TRY(open_results(ctx, plan, path, &file, all));
+    if (file.length == 0) add_headings(plan->study, &text);
     add_line(plan->study, &plan->run[run], result, &text);
-    st = text.status;
-    if (st == IKT_OK) st = ikt_locked_append(&file, text.data);
-    if (st == IKT_OK) {
-        if (all[run].is_done && !all[run].is_own) { /* that of another build gives way */
-            ikt_study_embedding_file(plan, all[run].id, path);
-            unlink(path);
-        }
-        all[run] = *result;
-        all[run].is_own = true;
-        all[run].id = plan->run[run].id;
-        for (int64_t r = 0; r < plan->n_runs && !plan->any_build; r++)
-            if (!all[r].is_own) all[r] = ikt_study_result_empty();
-        prune(plan, &plan->run[run], all);
+    IKT_TRY(text.status);
+    IKT_TRY(ikt_locked_append(&file, text.data));
+    if (all[run].is_done && !all[run].is_own) { /* that of another build gives way */
+        ikt_study_embedding_file(plan, all[run].id, path);
+        unlink(path);
     }
-    ikt_locked_close(&file);
-done:
-    ikt_free(&all);
-    ikt_free(&text.data);
-    return st;
+    all[run] = *result;
+    all[run].is_own = true;
+    all[run].id = plan->run[run].id;
+    for (int64_t r = 0; r < plan->n_runs && !plan->any_build; r++)
+        if (!all[r].is_own) all[r] = ikt_study_result_empty();
+    prune(plan, &plan->run[run], all);
+    return IKT_OK;
 }
 
 ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
                                   ikt_study_result *result) {
     char path[IKT_STRING_MAX];
-    ikt_locked_file file;
+    ikt_locked_file file = {.ctx = NULL};
     ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) {
-        st = open_results(ctx, plan, path, &file, result);
-        if (st == IKT_OK) ikt_locked_close(&file);
-    }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_broadcast(ctx, result, plan->n_runs * (int64_t)sizeof *result, 0);
-    return st;
+    if (ikt_rank(ctx) == 0) st = open_results(ctx, plan, path, &file, result);
+    ikt_locked_close(&file);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, result, plan->n_runs * (int64_t)sizeof *result, 0);
+    return IKT_OK;
 }
 
 /* --- over the seeds --------------------------------------------------------------------------- */
 
+/* The entry of a run, begun where it is the first one. */
+static ikt_study_cell *entry_of(const ikt_study_plan *plan, const ikt_study_run *run,
+                                ikt_study_summary *summary) {
+    const bool has_axes = plan->study->method[run->method].axes > 0;
+    for (int64_t c = summary->count - 1; c >= 0; c--)
+        if (ikt_study_same_values(plan, summary->cell[c].first, run)) return &summary->cell[c];
+    ikt_study_cell *cell = &summary->cell[summary->count++];
+    *cell = (ikt_study_cell){.data = run->data,
+                             .method = run->method,
+                             .first = run,
+                             .x = has_axes ? parse_cell(run->value[0]) : NAN};
+    return cell;
+}
+
+/* Median and range of a measure over the runs of an entry.
+ *   work   [plan->n_runs] */
+static void summarise(const ikt_study_plan *plan, const ikt_study_result *result, int64_t m,
+                      double *work, ikt_study_cell *cell) {
+    const int64_t at = ikt_study_number(plan->study, m);
+    int64_t count = 0;
+    for (int64_t r = 0; r < plan->n_runs; r++)
+        if (result[r].is_good && isfinite(result[r].number[at]) &&
+            ikt_study_same_values(plan, &plan->run[r], cell->first))
+            work[count++] = result[r].number[at];
+    ikt_sort_f64(work, count);
+    cell->median[m] = count > 0 ? (work[(count - 1) / 2] + work[count / 2]) / 2 : NAN;
+    cell->low[m] = count > 0 ? work[0] : NAN;
+    cell->high[m] = count > 0 ? work[count - 1] : NAN;
+}
+
 ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
                                   const ikt_study_result *result, ikt_study_summary *out) {
-    const ikt_study *study = plan->study;
-    double *work = NULL;
     *out = (ikt_study_summary){NULL, 0};
-    ikt_status st = ikt_alloc(ctx, &out->cell, plan->n_runs, sizeof *out->cell, "study");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &work, plan->n_runs, sizeof *work, "study");
-    for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
-        const ikt_study_run *run = &plan->run[r];
-        int64_t c = out->count - 1; /* the entry of the run, begun where it is the first one */
-        while (c >= 0 && !ikt_study_same_values(plan, out->cell[c].first, run))
-            c--;
-        ikt_study_cell *cell = &out->cell[c < 0 ? out->count++ : c];
-        if (c < 0) {
-            *cell = (ikt_study_cell){.data = run->data, .method = run->method, .first = run};
-            cell->x = study->method[run->method].axes > 0 ? parse_cell(run->value[0]) : NAN;
-        }
+    IKT_ARRAYS(held, ctx, "study");
+    double *work = ikt_claim(&held, plan->n_runs, sizeof *work);
+    out->cell = ikt_claim_kept(&held, plan->n_runs, sizeof *out->cell);
+    IKT_TRY(held.status);
+    for (int64_t r = 0; r < plan->n_runs; r++) {
+        ikt_study_cell *cell = entry_of(plan, &plan->run[r], out);
         cell->good += result[r].is_good;
         cell->rows = (double)plan->table[plan->run[r].table].n;
     }
-    for (int64_t at = 0; at < out->count * study->n_measures && st == IKT_OK; at++) {
-        ikt_study_cell *cell = &out->cell[at / study->n_measures];
-        const int64_t m = at % study->n_measures;
-        int64_t count = 0;
-        for (int64_t r = 0; r < plan->n_runs; r++) {
-            const double value = result[r].number[ikt_study_number(study, m)];
-            if (result[r].is_good && isfinite(value) &&
-                ikt_study_same_values(plan, &plan->run[r], cell->first))
-                work[count++] = value;
-        }
-        ikt_sort_f64(work, count);
-        cell->median[m] = count > 0 ? (work[(count - 1) / 2] + work[count / 2]) / 2 : NAN;
-        cell->low[m] = count > 0 ? work[0] : NAN;
-        cell->high[m] = count > 0 ? work[count - 1] : NAN;
-    }
-    ikt_free(&work);
-    if (st != IKT_OK) ikt_study_summary_destroy(out);
-    return st;
+    for (int64_t c = 0; c < out->count; c++)
+        for (int64_t m = 0; m < plan->study->n_measures; m++)
+            summarise(plan, result, m, work, &out->cell[c]);
+    return IKT_OK;
 }
 
 void ikt_study_summary_destroy(ikt_study_summary *summary) {

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "config/config.h"
-#include "config/hints.h"
 #include "config/value.h"
 #include "data/generate.h"
 #include "evaluate/measure.h"
@@ -53,7 +52,7 @@ static ikt_status read_value(reader *r, int node, const ikt_key *key, const char
     char what[IKT_STRING_MAX];
     if (!node) return IKT_OK;
     ikt_yaml_where(r->yaml, node, what, sizeof what);
-    snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
+    ikt_append(what, sizeof what, "%s", name);
     return ikt_value_parse(r->ctx, key, what, text ? text : ikt_yaml_text(r->yaml, node), member);
 }
 
@@ -168,10 +167,9 @@ static ikt_status read_given(reader *r, int node, int vary, ikt_study_method *me
         return ikt_yaml_fail(r->ctx, r->yaml, node,
                              "a method has either `given` maps, which are as they are, or `vary`");
     if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_MAPPING || ikt_yaml_count(r->yaml, node) == 0)
-        return ikt_yaml_fail(
-            r->ctx, r->yaml, node,
-            "`given` names a map for each data set, e.g. {digits: umap.npy, cells: "
-            "'cells.h5ad:obsm/X_umap'}");
+        return ikt_yaml_fail(r->ctx, r->yaml, node,
+                             "`given` names a map for each data set, e.g. {digits: umap.npy, "
+                             "cells: 'cells.h5ad:obsm/X_umap'}");
     for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
         const int value = ikt_yaml_value(r->yaml, node, i);
         char map[IKT_STRING_MAX];
@@ -194,13 +192,13 @@ static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
     IKT_TRY(read_given(r, ikt_yaml_find(r->yaml, node, "given"), vary, method));
     IKT_TRY(read_value(r, landmarks, &count, "landmarks", NULL, &method->landmarks));
     if (landmarks && method->given.count > 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, landmarks,
-                             "a method has either `given` maps, which are as they are, or "
-                             "`landmarks`");
+        return ikt_yaml_fail(
+            r->ctx, r->yaml, landmarks,
+            "a method has either `given` maps, which are as they are, or `landmarks`");
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
-        return ikt_yaml_fail(r->ctx, r->yaml, vary,
-                             "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, "
-                             "64]}");
+        return ikt_yaml_fail(
+            r->ctx, r->yaml, vary,
+            "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, 64]}");
     for (int i = 0; i < ikt_yaml_count(r->yaml, vary); i++)
         IKT_TRY(
             read_axis(r, ikt_yaml_key(r->yaml, vary, i), ikt_yaml_value(r->yaml, vary, i), method));
@@ -360,7 +358,7 @@ static ikt_status read_entry(reader *r, int node) {
     const int options = ikt_yaml_find(r->yaml, node, "options");
     const char *name = "";
     int list = 0;
-    ikt_study_values values;
+    ikt_study_values values IKT_AT_END(ikt_study_values_destroy) = {NULL, 0};
     ikt_study_data *data;
     for (int i = 0; i < ikt_yaml_count(r->yaml, options) && !list; i++) {
         const int value = ikt_yaml_value(r->yaml, options, i);
@@ -369,18 +367,15 @@ static ikt_status read_entry(reader *r, int node) {
     }
     if (!list) return append(r, node, &data);
     IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, list, &values));
-    ikt_status st = IKT_OK;
-    for (int64_t v = 0; v < values.count && st == IKT_OK; v++) {
+    for (int64_t v = 0; v < values.count; v++) {
         char base[IKT_STUDY_NAME];
-        st = append(r, node, &data);
-        if (st != IKT_OK) break;
+        IKT_TRY(append(r, node, &data));
         snprintf(base, sizeof base, "%s", data->name);
         snprintf(data->name, sizeof data->name, "%.24s (%.12s %.20s)", base, name,
                  values.value[v].text);
-        st = assign(r, node, name, values.value[v].text, &data->options);
+        IKT_TRY(assign(r, node, name, values.value[v].text, &data->options));
     }
-    ikt_study_values_destroy(&values);
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status read_all_data(reader *r, int node) {
@@ -400,17 +395,15 @@ static ikt_status read_all_data(reader *r, int node) {
     }
     for (int64_t m = 0; m < study->n_methods; m++)
         for (int64_t g = 0; g < study->method[m].given.count; g++) {
-            char name[IKT_STRING_MAX];
             const char *text = study->method[m].given.text[g];
             int64_t i = 0;
             while (i < study->n_data && !ikt_study_given_map(&study->data[i], text))
                 i++;
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
             if (i == study->n_data)
                 return ikt_yaml_fail(r->ctx, r->yaml, node,
-                                     "there is no data set '%s', of which the method '%s' has a "
+                                     "there is no data set '%.*s', of which the method '%s' has a "
                                      "given map",
-                                     name, study->method[m].name);
+                                     (int)strcspn(text, "="), text, study->method[m].name);
         }
     return IKT_OK;
 }
@@ -439,21 +432,21 @@ static ikt_status read_measures(reader *r, int node) {
 
 static ikt_status read_seeds(reader *r, int node) {
     ikt_study *study = r->study;
-    ikt_study_values values = {NULL, 0};
+    ikt_study_values values IKT_AT_END(ikt_study_values_destroy) = {NULL, 0};
     if (node) IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, node, &values));
-    study->n_seeds = node ? values.count : 1;
-    ikt_status st = ikt_alloc(r->ctx, &study->seed, study->n_seeds, sizeof *study->seed, "study");
-    if (st == IKT_OK && !node) study->seed[0] = 1;
-    for (int64_t i = 0; i < values.count && st == IKT_OK; i++) {
+    const int64_t count = node ? values.count : 1;
+    IKT_TRY(ikt_alloc(r->ctx, &study->seed, count, sizeof *study->seed, "study"));
+    study->n_seeds = count;
+    study->seed[0] = 1;
+    for (int64_t i = 0; i < values.count; i++) {
         const ikt_study_value *v = &values.value[i];
+        const bool is_integer = v->is_number && !v->is_share && v->number == floor(v->number);
+        if (!is_integer || v->number < 0 || v->number > 9e15)
+            return ikt_yaml_fail(r->ctx, r->yaml, node,
+                                 "'%s' is no seed: seeds are integers from 0", v->text);
         study->seed[i] = (int64_t)v->number;
-        if (!v->is_number || v->is_share || v->number < 0 || v->number > 9e15 ||
-            (double)study->seed[i] != v->number)
-            st = ikt_yaml_fail(r->ctx, r->yaml, node, "'%s' is no seed: seeds are integers from 0",
-                               v->text);
     }
-    ikt_study_values_destroy(&values);
-    return st;
+    return IKT_OK;
 }
 
 /* A word that is one of two; "" where there is no node. */
@@ -492,20 +485,24 @@ static ikt_status read_all(reader *r) {
 }
 
 ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
-    ikt_yaml *yaml = NULL;
+    ikt_yaml *yaml IKT_AT_END(ikt_yaml_destroy) = NULL;
+    ikt_study study IKT_AT_END(ikt_study_destroy) = {.n_data = 0};
     memset(out, 0, sizeof *out);
     IKT_TRY(ikt_yaml_load(ctx, path, &yaml));
-    reader r = {ctx, yaml, out};
-    snprintf(out->path, sizeof out->path, "%s", path);
+    reader r = {ctx, yaml, &study};
+    snprintf(study.path, sizeof study.path, "%s", path);
     /* "table5" of "config/studies/table5.yaml" */
-    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
-    snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(begin, "."), begin);
-    if (!out->name[0]) snprintf(out->name, sizeof out->name, "study");
-    ikt_status st = ikt_agree(ctx, read_all(&r));
-    if (st == IKT_OK && !out->title[0]) snprintf(out->title, sizeof out->title, "%s", out->name);
-    ikt_yaml_destroy(&yaml);
-    if (st != IKT_OK) ikt_study_destroy(out);
-    return st;
+    const char *begin = ikt_study_base(path);
+    snprintf(study.name, sizeof study.name, "%.*s", (int)strcspn(begin, "."), begin);
+    if (!study.name[0]) snprintf(study.name, sizeof study.name, "study");
+    IKT_TRY(ikt_agree(ctx, read_all(&r)));
+    if (!study.title[0]) snprintf(study.title, sizeof study.title, "%s", study.name);
+    return ikt_give(out, study);
+}
+
+const char *ikt_study_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 const char *ikt_study_given_map(const ikt_study_data *data, const char *given) {

@@ -113,6 +113,9 @@ typedef struct {
 ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out);
 void ikt_study_destroy(ikt_study *study);
 
+/* LOCAL, pure. The name of a file without its folders. */
+const char *ikt_study_base(const char *path);
+
 /* LOCAL, pure. The map that an entry of ikt_study_method.given names for a data set; NULL where the
  * entry is one of another data set. */
 const char *ikt_study_given_map(const ikt_study_data *data, const char *given);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arrays.h"
 #include "config/value.h"
 
 static ikt_status add(ikt_context *ctx, const ikt_yaml *yaml, int node,
@@ -69,31 +69,26 @@ ikt_status ikt_study_values_read(ikt_context *ctx, const ikt_yaml *yaml, int nod
     const bool is_list = ikt_yaml_kind_of(yaml, node) == IKT_YAML_LIST;
     const int items = is_list ? ikt_yaml_count(yaml, node) : 1;
     bool continues = false; /* `..` stands before the next value */
-    ikt_status st = IKT_OK;
-    *out = (ikt_study_values){NULL, 0};
-    for (int i = 0; i < items && st == IKT_OK; i++) {
+    ikt_study_values values IKT_AT_END(ikt_study_values_destroy) = {NULL, 0};
+    *out = values;
+    for (int i = 0; i < items; i++) {
         const int item = is_list ? ikt_yaml_item(yaml, node, i) : node;
-        const bool is_scalar = ikt_yaml_kind_of(yaml, item) == IKT_YAML_SCALAR;
-        const char *text = is_scalar ? ikt_yaml_text(yaml, item) : "";
-        if (!is_scalar) {
-            st = ikt_yaml_fail(ctx, yaml, item, "a value of the list is a number or a word");
-        } else if (strlen(text) >= IKT_STUDY_TEXT) {
-            st = ikt_yaml_fail(ctx, yaml, item, "a value has at most %d characters",
-                               (int)IKT_STUDY_TEXT - 1);
-        } else if (strcmp(text, "..") == 0) {
-            continues = true;
-        } else {
-            const ikt_study_value value = parse(text);
-            st = continues ? fill_up_to(ctx, yaml, item, &value, out)
-                           : add(ctx, yaml, item, &value, out);
-            continues = false;
-        }
+        const char *text = ikt_yaml_text(yaml, item);
+        if (ikt_yaml_kind_of(yaml, item) != IKT_YAML_SCALAR)
+            return ikt_yaml_fail(ctx, yaml, item, "a value of the list is a number or a word");
+        if (strlen(text) >= IKT_STUDY_TEXT)
+            return ikt_yaml_fail(ctx, yaml, item, "a value has at most %d characters",
+                                 (int)IKT_STUDY_TEXT - 1);
+        const bool is_dots = strcmp(text, "..") == 0;
+        const ikt_study_value value = parse(text);
+        if (!is_dots)
+            IKT_TRY(continues ? fill_up_to(ctx, yaml, item, &value, &values)
+                              : add(ctx, yaml, item, &value, &values));
+        continues = is_dots;
     }
-    if (st == IKT_OK && continues)
-        st = ikt_yaml_fail(ctx, yaml, node, "a value is missing behind `..`");
-    if (st == IKT_OK && out->count == 0) st = ikt_yaml_fail(ctx, yaml, node, "the list is empty");
-    if (st != IKT_OK) ikt_study_values_destroy(out);
-    return st;
+    if (continues) return ikt_yaml_fail(ctx, yaml, node, "a value is missing behind `..`");
+    if (values.count == 0) return ikt_yaml_fail(ctx, yaml, node, "the list is empty");
+    return ikt_give(out, values);
 }
 
 void ikt_study_values_destroy(ikt_study_values *values) {

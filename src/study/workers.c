@@ -24,14 +24,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
 #include "base/build.h"
 #include "base/comm.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/shared_file.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "config/value.h"
 #include "study/results.h"
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
@@ -121,25 +122,21 @@ typedef struct {
  */
 static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, claim_of_run *out) {
     char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
-    ikt_locked_file file;
+    const bool is_back = stopped_run >= 0;
+    ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
     *out = (claim_of_run){stopped_run, 0};
     snprintf(path, sizeof path, "%.1000s/queue", w->plan->output);
     IKT_TRY(ikt_locked_open(ctx, path, &file));
-    if (stopped_run < 0) {
+    if (!is_back) {
         while (w->cursor < w->count &&
                is_taken(file.text, &w->session, w->order[w->cursor]->id, &out->attempts))
             w->cursor++;
         if (w->cursor < w->count) out->run = w->order[w->cursor++] - w->plan->run;
     }
-    ikt_status st = IKT_OK;
-    if (out->run >= 0) {
-        snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session.name,
-                 w->plan->run[out->run].id, stopped_run < 0 ? "" : " ",
-                 stopped_run < 0 ? "" : stopped);
-        st = ikt_locked_append(&file, line);
-    }
-    ikt_locked_close(&file);
-    return st;
+    if (out->run < 0) return IKT_OK;
+    snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session.name,
+             w->plan->run[out->run].id, is_back ? " " : "", is_back ? stopped : "");
+    return ikt_locked_append(&file, line);
 }
 
 /* --- groups of ranks -------------------------------------------------------------------------- */
@@ -155,8 +152,7 @@ static void report(const worker *w, int64_t taken, const ikt_study_result *resul
     for (int64_t m = 0; m < study->n_measures && strlen(values) < sizeof values / 2; m++) {
         const double value = result->number[ikt_study_number(study, m)];
         if (isfinite(value))
-            snprintf(values + strlen(values), sizeof values - strlen(values), ", %s %.4g",
-                     study->measure[m], value);
+            ikt_append(values, sizeof values, ", %s %.4g", study->measure[m], value);
     }
     ikt_log_numbers(w->ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("done", w->cursor),
@@ -214,10 +210,10 @@ static ikt_status work(worker *w, ikt_context *group) {
         claim_of_run claim = {-1, 0};
         ikt_status st = IKT_OK;
         if (ikt_watch_poll(group) == IKT_REQUEST_STOP)
-            return ikt_fail(group, IKT_STOPPED,
-                            "stopped by %s between two runs; the same command goes on with those "
-                            "that are left",
-                            ikt_watch_reason(group));
+            return ikt_fail(
+                group, IKT_STOPPED,
+                "stopped by %s between two runs; the same command goes on with those that are left",
+                ikt_watch_reason(group));
         if (ikt_rank(group) == 0) st = use_queue(group, w, -1, &claim);
         IKT_TRY(ikt_agree(group, st));
         ikt_broadcast(group, &claim, sizeof claim, 0);
@@ -233,50 +229,46 @@ static int longest_first(const void *a, const void *b) {
     return IKT_COMPARE(*x, *y);
 }
 
-ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, int64_t ranks,
-                                 bool retry) {
-    worker w = {.plan = plan};
-    ikt_study_result *result = NULL;
-    ikt_context *group = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
-    if (st == IKT_OK) st = ikt_study_results_load(ctx, plan, result);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &w.order, plan->n_runs, sizeof *w.order, "study"));
-    if (st == IKT_OK) {
-        int64_t others = 0;
-        for (int64_t r = 0; r < plan->n_runs; r++) {
-            const bool is_other = result[r].is_done && !result[r].is_own;
-            others += is_other;
-            if (!result[r].is_done || (is_other && !plan->any_build) ||
-                (retry && !result[r].is_good))
-                w.order[w.count++] = &plan->run[r];
-        }
-        if (others > 0)
-            ikt_log(
-                ctx, IKT_LOG_STAGE,
+/* The runs that are to be made, the longest first. Says how many results are of other builds. */
+static void choose_runs(worker *w, ikt_context *ctx, const ikt_study_result *result, bool retry) {
+    const ikt_study_plan *plan = w->plan;
+    int64_t others = 0;
+    for (int64_t r = 0; r < plan->n_runs; r++) {
+        const bool is_other = result[r].is_done && !result[r].is_own;
+        const bool is_anew = is_other ? !plan->any_build : !result[r].is_done;
+        others += is_other;
+        if (is_anew || (retry && !result[r].is_good)) w->order[w->count++] = &plan->run[r];
+    }
+    if (others > 0)
+        ikt_log(ctx, IKT_LOG_STAGE,
                 "%s: %lld results in results.csv were made by other builds of the program, whose "
                 "numbers may differ from those of this one (%s): %s",
                 plan->study->name, (long long)others, ikt_build_name(),
                 plan->any_build ? "they are taken as they are, and the report tells which"
                                 : "they are made anew; --any-build takes them as they are");
-        qsort(w.order, (size_t)w.count, sizeof *w.order, longest_first);
-        name_session(ctx, &w.session);
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){
-                            IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},
-                        "%s: %lld runs, %lld of them done before", plan->study->name,
-                        (long long)plan->n_runs, (long long)(plan->n_runs - w.count));
-        /* Groups of neighbours; the ranks that are left over join the last group. */
-        const int64_t groups = ikt_size(ctx) / ranks, mine = ikt_rank(ctx) / ranks;
-        st = ikt_context_split(ctx, (int)(mine < groups || groups < 1 ? mine : groups - 1), &group);
-    }
-    if (st == IKT_OK) {
-        st = work(&w, group);
-        if (st != IKT_OK) ikt_fail(ctx, st, "%s", ikt_message(group));
-        st = ikt_agree(ctx, st); /* waits for all groups */
-    }
-    ikt_context_destroy(&group);
-    ikt_free(&w.order);
-    ikt_free(&result);
-    return st;
+    qsort(w->order, (size_t)w->count, sizeof *w->order, longest_first);
+}
+
+ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, int64_t ranks,
+                                 bool retry) {
+    worker w = {.plan = plan};
+    ikt_context *group IKT_AT_END(ikt_context_destroy) = NULL;
+    IKT_ARRAYS(held, ctx, "study");
+    ikt_study_result *result = ikt_claim(&held, plan->n_runs, sizeof *result);
+    w.order = ikt_claim(&held, plan->n_runs, sizeof *w.order);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_study_results_load(ctx, plan, result));
+    choose_runs(&w, ctx, result, retry);
+    name_session(ctx, &w.session);
+    ikt_log_numbers(
+        ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},
+        "%s: %lld runs, %lld of them done before", plan->study->name, (long long)plan->n_runs,
+        (long long)(plan->n_runs - w.count));
+    /* Groups of neighbours; the ranks that are left over join the last group. */
+    const int64_t groups = ikt_size(ctx) / ranks, mine = ikt_rank(ctx) / ranks;
+    IKT_TRY(ikt_context_split(ctx, (int)(mine < groups || groups < 1 ? mine : groups - 1), &group));
+    const ikt_status st = work(&w, group);
+    if (st != IKT_OK) ikt_fail(ctx, st, "%s", ikt_message(group));
+    return ikt_agree(ctx, st); /* waits for all groups */
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/hints.h"
 #include "settings/settings.h"
 
 static void near_is_a_third_of_the_letters(void **state) {

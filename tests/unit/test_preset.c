@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "settings/preset.h"
 #include "settings/settings.h"
 
 static void begin(ikt_context *ctx, ikt_settings *settings,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/recommend.h"
+#include "plan/plan.h"
 
 enum { BASE = 60 << 20 };
 

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "recipe/facts.h"
-#include "settings/preset.h"
+#include "settings/settings.h"
 
 static const ikt_shape with_rows = {.has_rows = true}, graph_alone = {.has_rows = false};
 
