@@ -6,6 +6,7 @@
 #include "app/verb.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "io/export/export.h"
 
 typedef struct {
@@ -114,7 +115,7 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     if (st == IKT_OK)
         ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
                         "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
-                        export.q, export.q == 1 ? "" : "s", format->name);
+                        export.q, ikt_plural(export.q), format->name);
     ikt_export_close(&export);
     return st;
 }

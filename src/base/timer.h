@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/arrays.h"
 #include "base/stage.h"
 #include "base/status.h"
 
@@ -14,6 +15,25 @@
  * other ends are details. */
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. The stage runs from here to the end of the block, by whichever return that is reached:
+ *     IKT_IN_STAGE(ctx, IKT_STAGE_READ); */
+#define IKT_IN_STAGE(ctx, stage)                                                                   \
+    ikt_open_stage ikt_in_stage_ IKT_AT_END(ikt_stage_leave) = ikt_stage_enter(ctx, stage)
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_stage stage;
+} ikt_open_stage;
+
+static inline ikt_open_stage ikt_stage_enter(ikt_context *ctx, ikt_stage stage) {
+    ikt_stage_begin(ctx, stage);
+    return (ikt_open_stage){ctx, stage};
+}
+
+static inline void ikt_stage_leave(const ikt_open_stage *open) {
+    ikt_stage_end(open->ctx, open->stage);
+}
 
 typedef struct {
     double least, mean, most; /* seconds over ranks */
