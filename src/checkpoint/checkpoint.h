@@ -22,7 +22,7 @@ typedef struct ikt_checkpoint ikt_checkpoint;
 /* COLLECTIVE. The checkpoint that run.checkpoint names; with run.resume: no, the files of one that
  * are there are removed first, and no others.
  *   settings   as the user gave them
- *   input      checksums of all that the run reads (pipeline/run_inputs.h); copied
+ *   input      checksums of all that the run reads (pipeline/run_inputs.c); copied
  *   out        NULL where none is wanted
  * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE (the folder cannot be made, or a file that is no
  * checkpoint has the name of one). */

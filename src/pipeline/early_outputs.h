@@ -10,10 +10,8 @@
 #ifndef IKT_PIPELINE_EARLY_OUTPUTS_H
 #define IKT_PIPELINE_EARLY_OUTPUTS_H
 
-#include "isolation/codes.h"
 #include "neighbours/fisher_search.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/probabilities.h"
+#include "pipeline/line.h"
 #include "sampled/features.h"
 #include "similarity/kernel_map.h"
 
@@ -92,14 +90,15 @@ typedef struct {
 ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *origin,
                                ikt_graph_writer **out);
 
-/* COLLECTIVE. Writes p->weights to *options->graph_writer, and what belongs to them.
+/* COLLECTIVE. Writes p->weights, and what belongs to them.
  *   settings   with what is resolved in *p put in place of "auto"
+ *   labels     [rows.count], or NULL
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
  * for each of a million; otherwise nothing. */
-ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_embed_options *options, ikt_probabilities *p);
+ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings, const int64_t *labels,
+                              ikt_probabilities *p, ikt_graph_writer *writer);
 
-/* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
+/* COLLECTIVE. Completes the file and says so; nothing without one. Errors: IKT_ERR_FILE.
  */
 ikt_status ikt_run_graph_end(ikt_context *ctx, ikt_graph_writer **writer);
 

@@ -14,8 +14,8 @@
 #include "evaluate/measure.h"
 #include "evaluate/structure.h"
 #include "io/results/result.h"
-#include "pipeline/landmark_file.h"
 #include "pipeline/outcome.h"
+#include "pipeline/pipeline.h"
 #include "study/results.h"
 #include "transform/transform.h"
 
