@@ -8,7 +8,7 @@
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "checkpoint/loop_parts.h"
+#include "checkpoint/checkpoint.h"
 #include "io/hdf5/stage_file.h"
 #include "io/results/graph_file.h"
 #include "io/results/result.h"

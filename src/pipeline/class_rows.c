@@ -138,7 +138,7 @@ static ikt_status number_classes(ikt_context *ctx, const int64_t *label, const u
     int64_t *all = ikt_claim(&held, out->trained, sizeof *all);
     IKT_TRY(held.status);
     for (int64_t i = 0; i < out->n; i++)
-        if (has[i] && train[i]) all[count++] = label[i];
+        if (train[i]) all[count++] = label[i];
     count = ikt_sort_distinct_i64(all, count);
     out->classes = (int)ikt_smaller(count, IKT_CLASSES_MOST + 1);
     out->value = ikt_claim(&out->held, count, sizeof *out->value);
@@ -198,13 +198,14 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
     uint8_t *train = ikt_claim(&held, n, 1), *has = ikt_claim(&held, n, 1);
     out->known = ikt_claim(&out->held, n, sizeof *out->known);
     out->of_row = ikt_claim(&out->held, n, sizeof *out->of_row);
-    IKT_TRY(ikt_agree(ctx, held.status == IKT_OK ? out->held.status : held.status));
+    IKT_TRY(ikt_arrays_agree_both(&out->held, &held));
     memset(train, !settings->train[0], (size_t)n);
     if (settings->train[0]) IKT_TRY(read_train(ctx, settings->train, n, train));
     for (int64_t i = 0; i < n; i++) {
         has[i] = !is_none(names, label[i]);
+        train[i] &= has[i];
         out->labelled += has[i];
-        out->trained += has[i] && train[i];
+        out->trained += train[i];
     }
     if (out->trained == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s",

@@ -75,8 +75,7 @@ static ikt_status compare_support(ikt_context *ctx, model *m, double *k) {
     m->support = ikt_claim(&m->held, ikt_packed_floats(rows, d), sizeof *m->support);
     float *squared = ikt_claim(&work, ikt_packed_rows(rows), sizeof *squared);
     float *single = ikt_claim(&work, rows, sizeof *single);
-    if (work.status == IKT_OK) work.status = m->held.status;
-    IKT_TRY(ikt_arrays_agree(&work));
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
     IKT_TRY(ikt_dataset_gather_floats(m->job->data, support->row, rows, m->x));
     ikt_pack_rows(m->x, rows, d, m->support);
     for (int64_t l = 0; l < rows; l++) {
@@ -200,8 +199,7 @@ static ikt_status find_sigma(ikt_context *ctx, model *m) {
     IKT_ARRAYS(work, ctx, purpose);
     m->self = ikt_claim(&m->held, support->m, sizeof *m->self);
     double *k = ikt_claim(&work, support->m * support->m, sizeof *k);
-    if (work.status == IKT_OK) work.status = m->held.status;
-    IKT_TRY(ikt_arrays_agree(&work));
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
     IKT_TRY(compare_all(ctx, m, k));
     return ikt_agree(ctx,
                      ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma));
@@ -218,8 +216,7 @@ static ikt_status weigh_rows(ikt_context *ctx, model *m) {
     m->weight = ikt_claim(&m->held, rows->count * shape->lanes, sizeof *m->weight);
     m->root = ikt_claim(&m->held, rows->count * shape->wide, sizeof *m->root);
     const workspace w = claim_workspace(m, most, &work);
-    if (work.status == IKT_OK) work.status = m->held.status;
-    IKT_TRY(ikt_arrays_agree(&work));
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, most);
     for (int64_t step = 0; step < steps; step++) {
@@ -256,22 +253,31 @@ static ikt_status find_median(ikt_context *ctx, const model *m, double *median) 
     return IKT_OK;
 }
 
-/* COLLECTIVE. The rows themselves, where plain distances count. */
-static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates, model *m) {
+/* COLLECTIVE. What plain distances count: nothing where most rows are equal. */
+static ikt_status weigh_plain(ikt_context *ctx, model *m) {
     const double share = ikt_fisher_euclidean(m->settings, !ikt_dataset_pairs(m->job->data));
-    const bool is_given = m->settings->euclidean == share;
-    double median = 0;
-    if (share > 0) IKT_TRY(find_median(ctx, m, &median));
-    if (share > 0 && !(median > 0) && is_given)
+    double median;
+    m->out->euclidean = 0;
+    if (share == 0) return IKT_OK;
+    IKT_TRY(find_median(ctx, m, &median));
+    if (median > 0) {
+        m->out->euclidean = share;
+        m->euclidean = pow(share * pi / median, 2);
+        return IKT_OK;
+    }
+    if (m->settings->euclidean == share)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "fisher.euclidean = %g adds plain distances, but most rows are equal",
                         share);
-    m->out->euclidean = median > 0 ? share : 0;
-    if (median > 0) m->euclidean = pow(share * pi / median, 2);
-    if (share > 0 && !(median > 0))
-        ikt_log(ctx, IKT_LOG_STAGE,
-                "fisher: most rows are equal, so that plain distances do not count");
-    if (m->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
+    ikt_log(ctx, IKT_LOG_STAGE,
+            "fisher: most rows are equal, so that plain distances do not count");
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The rows themselves, where plain distances count. */
+static ikt_status read_plain(ikt_context *ctx, model *m) {
+    IKT_TRY(weigh_plain(ctx, m));
+    if (m->euclidean == 0 && m->out->candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
     return ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain);
 }
 
@@ -292,7 +298,7 @@ static ikt_status note_posterior(ikt_context *ctx, const model *m) {
         for (int c = 0; c < shape->classes; c++) {
             const float root = m->root[i * shape->wide + c], p = root * root;
             m->out->posterior[i * shape->classes + c] = p;
-            most = p > most ? p : most;
+            most = fmaxf(most, p);
             if (!is_told) continue;
             range[2 * c] = fmax(range[2 * c], (double)p);
             range[2 * c + 1] = fmax(range[2 * c + 1], 1 - (double)p);
@@ -403,7 +409,7 @@ static ikt_status search_lists(ikt_context *ctx, const model *m, const ikt_fishe
     const ikt_fisher_cells cells = {(uint64_t)job->settings->run.seed, ROUNDS};
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, job->rows, job->k, lists)));
-    IKT_TRY(ikt_list_course_begin(ctx, job->hooks ? &job->hooks->lists : NULL, lists, &course));
+    IKT_TRY(ikt_list_course_begin(ctx, ikt_checkpoint_lists(job->hooks), lists, &course));
     if (rows->candidates == IKT_CANDIDATES_NEAR)
         return ikt_fisher_search_near(ctx, rows, &held, &cells, &course, proof);
     if (rows->rows.n >= ORDER_LEAST || job->orders_always)
@@ -453,7 +459,7 @@ static ikt_status search(ikt_context *ctx, model *m, bool is_found, ikt_fisher_r
     const ikt_class_search *job = m->job;
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(make_model(ctx, m));
-    IKT_TRY(read_plain(ctx, m->out->candidates, m));
+    IKT_TRY(read_plain(ctx, m));
     *rows = rows_of(m);
     const ikt_class_columns columns = {m->out->sigma.sigma, m->self, m->x};
     if (job->model_writer)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/arrays.h"
-#include "checkpoint/hooks.h"
+#include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
 #include "io/results/model_file.h"
 #include "neighbours/fisher_search.h"

@@ -43,10 +43,10 @@ static ikt_status write_parts(ikt_context *ctx, ikt_model_writer *w, const share
     return IKT_OK;
 }
 
-/* COLLECTIVE. Shape and preprocessing of rows with coordinates.
+/* COLLECTIVE. Shape and preprocessing; of rows that are similarities the shape alone.
  *   shape   all but what the preprocessing tells, which it receives */
-static ikt_status write_preprocessing(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
-                                      ikt_model_shape *shape) {
+static ikt_status write_head(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                             ikt_model_shape *shape) {
     const ikt_data_map map = ikt_dataset_map(data);
     const ikt_pca none = {.mean = NULL}, *pca = map.pca ? map.pca : &none;
     const int64_t d = map.normaliser.d;
@@ -55,6 +55,7 @@ static ikt_status write_preprocessing(ikt_context *ctx, ikt_model_writer *w, ikt
                                  {IKT_MODEL_SCALE, d, map.normaliser.scale},
                                  {IKT_MODEL_MEAN, d, pca->mean},
                                  {IKT_MODEL_COMPONENTS, pca->k, pca->components}};
+    if (shape->is_of_similarities) return ikt_model_writer_shape(w, shape);
     shape->d = d;
     shape->columns = ikt_dataset_columns(data);
     shape->is_shifted = map.normaliser.shift != NULL;
@@ -146,7 +147,7 @@ ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_d
     shape.t = model->t;
     shape.psi = model->psi;
     shape.is_u8 = ikt_dataset_is_u8(data);
-    IKT_TRY(write_preprocessing(ctx, writer, data, &shape));
+    IKT_TRY(write_head(ctx, writer, data, &shape));
     IKT_TRY(write_centres(ctx, writer, data, row, count));
     IKT_TRY(write_partitionings(ctx, writer, model, row, count));
     return ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
@@ -183,7 +184,7 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
     IKT_TRY(ikt_similarity_create(ctx, rows, lists, features, NULL, layout->own.triplet.scale_from,
                                   layout->own.triplet.scale_to, &s));
     if (order) IKT_TRY(ikt_order_restore(ctx, order, s.scale, bytes, s.scale, bytes, bytes));
-    IKT_TRY(write_preprocessing(ctx, writer, data, &shape));
+    IKT_TRY(write_head(ctx, writer, data, &shape));
     IKT_TRY(write_rows(ctx, writer, data, rows));
     return ikt_model_writer_part(writer, IKT_MODEL_SCALES, rows->first, rows->count, s.scale, 0);
 }
@@ -210,8 +211,7 @@ ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *w, ikt_data
                              .d = s->m,
                              .columns = s->m};
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
-    IKT_TRY(support->x ? write_preprocessing(ctx, w, data, &shape)
-                       : ikt_model_writer_shape(w, &shape));
+    IKT_TRY(write_head(ctx, w, data, &shape));
     IKT_TRY(write_parts(ctx, w, parts, sizeof parts / sizeof *parts));
     IKT_TRY(ikt_model_writer_part(w, IKT_MODEL_WEIGHTS, rows->first, rows->count, of->weight, 0));
     return shape.has_rows ? write_rows(ctx, w, data, rows) : IKT_OK;
@@ -281,63 +281,74 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *w, ikt_d
         shape.psi = p->model->psi;
         shape.is_u8 = ikt_dataset_is_u8(data);
     }
-    IKT_TRY(shape.is_of_similarities ? ikt_model_writer_shape(w, &shape)
-                                     : write_preprocessing(ctx, w, data, &shape));
+    IKT_TRY(write_head(ctx, w, data, &shape));
     IKT_TRY(write_parts(ctx, w, parts, sizeof parts / sizeof *parts));
     return write_landmarks(ctx, w, data, rows, p, centre, centres);
 }
 
 /* --- the graph: before P ---------------------------------------------------------------------- */
 
-/* LOCAL. Whether a text of the file is this one. */
-static bool says(const ikt_graph_file *file, const char *name, const char *expected) {
-    char *text IKT_AT_END(ikt_free) = NULL;
-    return ikt_graph_file_text(file, name, &text) == IKT_OK && text && strcmp(text, expected) == 0;
+/* What a graph is of, as texts of its file. */
+enum { ORIGIN_TEXTS = 3 };
+
+typedef struct {
+    const char *name, *text;
+} origin_text;
+
+/* LOCAL. Whether an open file says this of itself. */
+static bool is_of(const ikt_graph_file *file, const origin_text *texts, int64_t seed) {
+    int64_t own = -1;
+    ikt_graph_file_int(file, "seed", &own);
+    bool is = ikt_graph_file_is_kept(file) && own == seed;
+    for (int t = 0; t < ORIGIN_TEXTS && is; t++) {
+        char *text IKT_AT_END(ikt_free) = NULL;
+        is = ikt_graph_file_text(file, texts[t].name, &text) == IKT_OK && text &&
+             strcmp(text, texts[t].text) == 0;
+    }
+    return is;
 }
 
 /* COLLECTIVE. Whether a file of that name is the graph that this run would write: that of the part
  * of this run that was stopped. For anything else the usual rules of output files hold. */
-static bool find_same_graph(ikt_context *ctx, const ikt_graph_origin *o, const char *given) {
-    const char *path = o->settings->output.graph;
+static bool find_same_graph(ikt_context *ctx, const ikt_settings *settings,
+                            const origin_text *texts) {
+    const char *path = settings->output.graph;
     ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
-    int64_t seed = -1, exists = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
+    int64_t exists = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
     ikt_broadcast(ctx, &exists, (int64_t)sizeof exists, 0);
     if (exists == 0) return false;
-    if (ikt_graph_file_open(ctx, path, &file) != IKT_OK) {
-        ikt_clear(ctx);
-        return false;
-    }
-    ikt_graph_file_int(file, "seed", &seed);
-    return ikt_graph_file_is_kept(file) && seed == o->settings->run.seed &&
-           says(file, "version", IKT_VERSION) && says(file, "input", o->input) &&
-           says(file, "settings_given", given);
+    if (ikt_graph_file_open(ctx, path, &file) == IKT_OK)
+        return is_of(file, texts, settings->run.seed);
+    ikt_clear(ctx);
+    return false;
 }
 
 /* COLLECTIVE. The head of a graph: what it is of. */
-static ikt_status write_origin(ikt_graph_writer *w, const ikt_graph_origin *o, const char *given) {
-    IKT_TRY(ikt_graph_writer_text(w, "version", IKT_VERSION));
-    IKT_TRY(ikt_graph_writer_text(w, "input", o->input));
-    IKT_TRY(ikt_graph_writer_text(w, "settings_given", given));
-    IKT_TRY(ikt_graph_writer_int(w, "seed", o->settings->run.seed));
-    if (o->label_names) IKT_TRY(ikt_graph_writer_text(w, "label_names", o->label_names));
-    return o->n_marked > 0 ? ikt_graph_writer_marked(w, o->marked, o->n_marked) : IKT_OK;
+static ikt_status write_origin(ikt_graph_writer *w, const ikt_run *run, const origin_text *texts) {
+    for (int t = 0; t < ORIGIN_TEXTS; t++)
+        IKT_TRY(ikt_graph_writer_text(w, texts[t].name, texts[t].text));
+    IKT_TRY(ikt_graph_writer_int(w, "seed", run->settings.run.seed));
+    if (run->label_names) IKT_TRY(ikt_graph_writer_text(w, "label_names", run->label_names));
+    return run->n_marked > 0 ? ikt_graph_writer_marked(w, run->marked, run->n_marked) : IKT_OK;
 }
 
-ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *o,
-                               ikt_graph_writer **out) {
-    const ikt_output_settings *output = &o->settings->output;
-    char *given IKT_AT_END(ikt_free) = NULL;
+ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_run *run, ikt_graph_writer **out) {
+    const ikt_output_settings *output = &run->settings.output;
+    char inputs[IKT_INPUTS_TEXT], *given IKT_AT_END(ikt_free) = NULL;
     ikt_graph_writer *writer IKT_AT_END(ikt_graph_writer_abandon) = NULL;
     *out = NULL;
     if (!output->graph[0]) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_graph_settings_print(ctx, o->settings, &given)));
-    if (!output->overwrite && find_same_graph(ctx, o, given)) {
+    ikt_run_inputs_of_graph(run, inputs);
+    IKT_TRY(ikt_agree(ctx, ikt_graph_settings_print(ctx, &run->settings, &given)));
+    const origin_text texts[ORIGIN_TEXTS] = {
+        {"version", IKT_VERSION}, {"input", inputs}, {"settings_given", given}};
+    if (!output->overwrite && find_same_graph(ctx, &run->settings, texts)) {
         ikt_log(ctx, IKT_LOG_STAGE, "graph: %s is there already, of these data and settings",
                 output->graph);
         return IKT_OK;
     }
     IKT_TRY(ikt_graph_writer_begin(ctx, output->graph, output->overwrite, &writer));
-    IKT_TRY(write_origin(writer, o, given));
+    IKT_TRY(write_origin(writer, run, texts));
     return ikt_give(out, writer);
 }
 

@@ -198,7 +198,7 @@ ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landm
     for (int64_t chunk = 0; chunk < chunks; chunk++) { /* reading is collective */
         const ikt_row_range at = ikt_stream_step(own, CHUNK, chunk);
         float *to = y + landmarks->q * (at.first - own.first);
-        IKT_TRY(ikt_dataset_read(data, at.count > 0 ? at.first : 0, at.count, x));
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
         IKT_TRY(ikt_agree(ctx, place_rows(ctx, landmarks, data, packed, x, at.count, &lists, to)));
     }
     return IKT_OK;

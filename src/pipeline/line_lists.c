@@ -15,7 +15,7 @@
 /* COLLECTIVE. Empty lists, or what a checkpoint holds of them. */
 static ikt_status begin_lists(ikt_context *ctx, ikt_probabilities *p, ikt_list_course *course) {
     IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->k, &p->lists)));
-    return ikt_list_course_begin(ctx, p->hooks ? &p->hooks->lists : NULL, &p->lists, course);
+    return ikt_list_course_begin(ctx, ikt_checkpoint_lists(p->hooks), &p->lists, course);
 }
 
 static ikt_status compare_all(ikt_line *line, const ikt_scorer *scorer) {
@@ -171,7 +171,7 @@ static ikt_status compute_codes(ikt_line *line, const ikt_model_spec *spec) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_CODES);
     IKT_TRY(ikt_agree(line->ctx, create_model(line, spec)));
     IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0},
-                                     p->hooks ? &p->hooks->codes : NULL, line->data, &p->rows,
+                                     ikt_checkpoint_codes(p->hooks), line->data, &p->rows,
                                      line->model, &p->codes, &line->places));
     p->cells = p->codes.check;
     return IKT_OK;

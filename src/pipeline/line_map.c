@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -62,7 +63,6 @@ static ikt_status find_gap(const ikt_line *line, ikt_eigengap *out) {
 static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const ikt_eigengap *gap) {
     const bool is_relative = layout->eigengap == IKT_EIGENGAP_RELATIVE;
     char gaps[256] = "";
-    size_t used = 0;
     int64_t clusters;
     log_report(ctx, "eigenvalues", &gap->report);
     if (ikt_eigengap_clusters(ctx, gap, &clusters) != IKT_OK) {
@@ -71,8 +71,7 @@ static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const 
         return;
     }
     for (int64_t g = 0; g < gap->gaps; g++)
-        used += (size_t)snprintf(gaps + used, sizeof gaps - used, "%s%lld (%.4f)",
-                                 g > 0 ? ", " : "", (long long)gap->after[g], gap->gap[g]);
+        ikt_join(gaps, sizeof gaps, ", ", "%lld (%.4f)", (long long)gap->after[g], gap->gap[g]);
     ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("clusters", clusters), {0}},
                     "eigengap: %lld clusters; the largest%s gaps come after eigenvalues %s",
                     (long long)clusters, is_relative ? " relative" : "", gaps);

@@ -11,6 +11,7 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/encoding.h"
 #include "base/number.h"
 #include "config/value.h"
 #include "iktsne/build.h"
@@ -75,12 +76,11 @@ void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
 /* "0.5 0.25" */
 void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int count) {
     char text[sizeof n->fact->text] = "";
-    size_t used = 0;
     for (int i = 0; i < count; i++) {
         char one[IKT_REAL_TEXT];
         ikt_real_print(values[i], one);
-        assert(used + IKT_REAL_TEXT < sizeof text);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", one);
+        assert(strlen(text) + IKT_REAL_TEXT < sizeof text);
+        ikt_join(text, sizeof text, " ", "%s", one);
     }
     ikt_note_fact(n, name, "%s", text);
     if (count == 1) set_value(n, IKT_FACT_REAL, values[0]);
@@ -277,8 +277,7 @@ static void note_stage(const ikt_run_cost *cost, ikt_stage stage, ikt_notes *n) 
 static void note_circumstances(const ikt_run *run, const ikt_run_cost *cost, ikt_notes *n) {
     const ikt_memory_peaks *m = &cost->memory;
     char host[256] = "unknown", start[64] = "unknown";
-    char text[sizeof n->circumstance->text] = "";
-    size_t used = 0;
+    char text[sizeof n->circumstance->text];
     struct tm parts;
     time_t seconds = (time_t)run->start_time;
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
@@ -291,9 +290,9 @@ static void note_circumstances(const ikt_run *run, const ikt_run_cost *cost, ikt
     ikt_note_circumstance(n, "peak_stage", "%s", ikt_stage_name(m->stage));
     ikt_memory_peaks_describe(m, text, sizeof text);
     ikt_note_circumstance(n, "peak_purposes", "%s", text);
-    for (int r = 0; r < m->ranks && used < sizeof text; r++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", r > 0 ? " " : "",
-                                 (long long)m->of_rank[r]);
+    text[0] = '\0';
+    for (int r = 0; r < m->ranks; r++)
+        ikt_join(text, sizeof text, " ", "%lld", (long long)m->of_rank[r]);
     if (m->ranks > 0) ikt_note_circumstance(n, "peak_bytes_of_ranks", "%s", text);
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         note_stage(cost, (ikt_stage)s, n);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "checkpoint/loop_parts.h"
+#include "checkpoint/checkpoint.h"
 #include "objective/divergence.h"
 #include "pipeline/notes.h"
 #include "plot/plot.h"

@@ -8,13 +8,14 @@
 #include <time.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "checkpoint/loop_parts.h"
+#include "checkpoint/checkpoint.h"
 #include "io/sources/lent.h"
 #include "pipeline/early_outputs.h"
 #include "recipe/facts.h"
@@ -30,57 +31,59 @@ static const char *type_of(const ikt_source *source, const ikt_graph_about *grap
     return ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
 }
 
-/* ", will write a.h5, b.svg and c.h5": the outputs that are named. */
+/* "a.h5, b.svg and c.h5": the outputs that are named. */
 static void list_outputs(const ikt_output_settings *output, char *text, size_t size) {
     const char *const name[] = {output->file, output->picture, output->model, output->graph};
-    const char *between = ", will write ";
-    size_t used = 0;
+    static const char *const between[] = {"", " and ", ", ", ", ", ", "}; /* by those left */
     int left = 0;
+    text[0] = '\0';
     for (int i = 0; i < 4; i++)
         left += name[i][0] != '\0';
-    text[0] = '\0';
-    for (int i = 0; i < 4; i++) {
-        if (!name[i][0]) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", between, name[i]);
-        between = --left > 1 ? ", " : " and ";
-    }
+    for (int i = 0; i < 4; i++)
+        if (name[i][0]) ikt_join(text, size, between[left--], "%s", name[i]);
 }
 
-/* The one line before a run: what is read, and what will be written. */
-static void announce(ikt_context *ctx, const ikt_source *source, const ikt_settings *asked,
-                     const ikt_run *run) {
-    const int64_t n = source ? ikt_source_rows(source) : run->graph.n;
-    const int64_t d = source ? ikt_source_columns(source) : 0;
+/* Notes name, columns and type of what is read: of the rows, or of a graph that stands alone. */
+static void note_source(const ikt_source *source, ikt_run *run) {
+    const char *name = run->graph.name;
+    run->d = 0;
+    run->type = type_of(source, &run->graph);
+    if (source) {
+        name = ikt_source_name(source);
+        run->d = ikt_source_columns(source);
+    }
+    snprintf(run->input_name, sizeof run->input_name, "%s", name);
+}
+
+/* The one line before a run: what is read, n rows, and what will be written. */
+static void announce(ikt_context *ctx, int64_t n, const ikt_settings *asked, const ikt_run *run) {
     char writes[4 * IKT_STRING_MAX + 64], shape[64] = "";
     list_outputs(&run->settings.output, writes, sizeof writes);
-    if (d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)d);
+    if (run->d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)run->d);
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("rows", n),
-                                       IKT_LOG_INT("columns", d),
+                                       IKT_LOG_INT("columns", run->d),
                                        IKT_LOG_INT("ranks", ikt_size(ctx)),
                                        IKT_LOG_INT("threads", ikt_threads(ctx)),
                                        {0}},
-                    "reading %s (%lld rows%s, %s)%s; %d rank%s x %d thread%s",
-                    source ? ikt_source_name(source) : run->graph.name, (long long)n, shape,
-                    type_of(source, &run->graph), writes, ikt_size(ctx), ikt_plural(ikt_size(ctx)),
-                    ikt_threads(ctx), ikt_plural(ikt_threads(ctx)));
+                    "reading %s (%lld rows%s, %s)%s%s; %d rank%s x %d thread%s", run->input_name,
+                    (long long)n, shape, run->type, writes[0] ? ", will write " : "", writes,
+                    ikt_size(ctx), ikt_plural(ikt_size(ctx)), ikt_threads(ctx),
+                    ikt_plural(ikt_threads(ctx)));
     if (run->settings.layout.init == IKT_INIT_RANDOM && asked->layout.init == IKT_INIT_AUTO)
         ikt_log(ctx, IKT_LOG_STAGE,
                 "layout.init: random, as there is no input.file to take principal components from");
 }
 
-/* Notes rows, columns and ownership: of the data, or of a graph that stands alone. */
+/* Notes ownership of the rows that there are, and tells what is known of them. */
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                        ikt_run *run) {
     const ikt_graph_about *graph = &run->graph;
-    const int64_t n = source ? ikt_dataset_rows(data) : graph->n;
     const char *used = graph->is_pairwise ? " of all pairs are used" : "";
     if (graph->is_kept) used = ", kept by a run of iktsne";
-    snprintf(run->input_name, sizeof run->input_name, "%s",
-             source ? ikt_source_name(source) : graph->name);
-    run->d = source ? ikt_source_columns(source) : 0;
-    run->type = type_of(source, graph);
-    run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    note_source(source, run);
+    run->rows =
+        ikt_rows_make(data ? ikt_dataset_rows(data) : graph->n, ikt_size(ctx), ikt_rank(ctx));
     if (graph->n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
@@ -166,7 +169,6 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
                           ikt_workload *work, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     ikt_data_shape shape = work->data;
-    char inputs[IKT_INPUTS_TEXT];
     ikt_companions found;
     note_input(ctx, source, data, run);
     shape.n = run->rows.n;
@@ -182,10 +184,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->marked = found.marked;
     run->n_marked = found.n_marked;
     IKT_TRY(open_checkpoint(ctx, source, run));
-    ikt_run_inputs_of_graph(run, inputs);
-    const ikt_graph_origin origin = {settings, inputs, run->label_names, run->marked,
-                                     run->n_marked};
-    return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
+    return ikt_run_graph_begin(ctx, run, &run->graph_writer);
 }
 
 /* Which rows of the input the rows are, where some have been left out. */
@@ -207,7 +206,7 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
                               ikt_dataset **data) {
     ikt_settings *settings = &run->settings;
     IKT_TRY(begin(ctx, began, run));
-    announce(ctx, run->given ? run->given : *source, asked, run);
+    announce(ctx, recipe->work.data.n, asked, run);
     IKT_TRY(open_similarities(ctx, recipe, source));
     if (run->given || *source)
         IKT_TRY(
@@ -262,6 +261,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     IKT_TRY(decide(ctx, &asked, given, out->is_guest, &recipe, &source));
     out->settings = recipe.settings;
     out->graph = recipe.graph;
+    note_source(given ? given : source, out);
     ikt_status st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
     if (st == IKT_OK) st = embed(ctx, &recipe.steps, data, out);
     ikt_pipeline_close(&source, &data);

@@ -10,8 +10,7 @@
 
 #include <stdint.h>
 
-#include "checkpoint/fingerprint.h"
-#include "checkpoint/hooks.h"
+#include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
 #include "data/missing.h"
 #include "io/results/graph_file.h"
@@ -117,7 +116,7 @@ typedef struct {
     int n_inputs;
     char input_fingerprint[IKT_INPUTS_TEXT]; /* checksums of what the map depends on */
     ikt_checkpoint *checkpoint;              /* NULL where none is wanted */
-    char *settings_fingerprint;              /* what the result depends on (fingerprint.h); owned */
+    char *settings_fingerprint;              /* what the result depends on (checkpoint.h); owned */
 } ikt_run;
 
 /* COLLECTIVE. Runs the pipeline.

@@ -29,27 +29,38 @@ static ikt_status resolve_normalise(ikt_context *ctx, ikt_source *source,
     return IKT_OK;
 }
 
+/* COLLECTIVE. Two data sets by one map, which the statistics of the first fix.
+ *   leading     receives the first, whose map the other borrows; following   the other */
+static ikt_status open_both(ikt_context *ctx, const ikt_preprocess_settings *preprocess,
+                            ikt_source *first, ikt_source *other, ikt_dataset **leading,
+                            ikt_dataset **following) {
+    IKT_TRY(ikt_dataset_create(ctx, first, preprocess, leading));
+    const ikt_data_map map = ikt_dataset_map(*leading);
+    return ikt_dataset_create_mapped(ctx, other, &map, following);
+}
+
 /* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
  * The statistics of one of the two fix the map of both. */
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **out) {
     ikt_preprocess_settings preprocess = settings->preprocess;
     ikt_source *other IKT_AT_END(ikt_source_close) = NULL;
-    ikt_dataset *leading IKT_AT_END(ikt_dataset_destroy) = NULL; /* whose map is borrowed */
-    ikt_dataset *following IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_dataset *leading IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_dataset *following IKT_AT_END(ikt_dataset_destroy) = NULL; /* goes first */
     preprocess.is_indefinite = settings->input.similarities[0] != '\0';
     if (!settings->isolation.model_from[0])
         return ikt_dataset_create(ctx, source, &preprocess, out);
     IKT_TRY(open_model_rows(ctx, settings, source, &other));
     IKT_TRY(resolve_normalise(ctx, other, &preprocess));
-    const bool by_rows = preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
-                                                 preprocess.normalise == IKT_NORMALISE_UNIT);
-    ikt_dataset **rows = by_rows ? &leading : &following;
-    IKT_TRY(ikt_dataset_create(ctx, by_rows ? source : other, &preprocess, &leading));
-    const ikt_data_map map = ikt_dataset_map(leading);
-    IKT_TRY(ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following));
-    ikt_dataset_take_model(*rows, &other, by_rows ? &following : &leading);
-    return ikt_give(out, *rows);
+    if (preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
+                                preprocess.normalise == IKT_NORMALISE_UNIT)) {
+        IKT_TRY(open_both(ctx, &preprocess, source, other, &leading, &following));
+        ikt_dataset_take_model(leading, &other, &following);
+        return ikt_give(out, leading);
+    }
+    IKT_TRY(open_both(ctx, &preprocess, other, source, &leading, &following));
+    ikt_dataset_take_model(following, &other, &leading);
+    return ikt_give(out, following);
 }
 
 /* COLLECTIVE. How the rows lie, where that decides isolation.psi.

@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/row_hash.h"
 #include "pipeline/pipeline.h"
 
@@ -101,18 +102,14 @@ static ikt_status add_start(ikt_context *ctx, ikt_run *run) {
 
 /* LOCAL. The checksums of what reaches so far. */
 static void compose(const ikt_run *run, ikt_input_reach least, char text[IKT_INPUTS_TEXT]) {
-    const char *between = "";
-    size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < run->n_inputs && used < IKT_INPUTS_TEXT; i++) {
+    for (int i = 0; i < run->n_inputs; i++) {
         const ikt_run_input *input = &run->input[i];
-        char *at = text + used;
-        const size_t left = IKT_INPUTS_TEXT - used;
         if (input->reach < least) continue;
-        used +=
-            (size_t)(input->is_by_role ? snprintf(at, left, "; %s %s", input->role, input->checksum)
-                                       : snprintf(at, left, "%s%s", between, input->checksum));
-        between = ", ";
+        if (input->is_by_role)
+            ikt_join(text, IKT_INPUTS_TEXT, "", "; %s %s", input->role, input->checksum);
+        else
+            ikt_join(text, IKT_INPUTS_TEXT, ", ", "%s", input->checksum);
     }
 }
 

@@ -39,14 +39,9 @@ static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PA
     return count;
 }
 
-typedef struct {
-    ikt_context *ctx;
-    ikt_probabilities *p;
-} saving;
-
 static ikt_status save(void *self) {
-    ikt_context *ctx = ((const saving *)self)->ctx;
-    const ikt_probabilities *p = ((const saving *)self)->p;
+    const ikt_probabilities *p = self;
+    ikt_context *ctx = p->hooks->ctx;
     ikt_part part[PARTS_MOST];
     facts f = {.number = {.k = p->k,
                           .psi = p->psi,
@@ -75,8 +70,7 @@ static ikt_status save(void *self) {
 
 ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p) {
     if (!p->hooks) return IKT_OK;
-    saving s = {ctx, p};
-    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
+    const ikt_saver saver = {p, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
     ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
     return ikt_watch_stage_end(ctx, &saver);
 }

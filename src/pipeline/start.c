@@ -104,8 +104,7 @@ static ikt_status fit_pairs(ikt_context *ctx, pair_axes *a) {
     double *values = ikt_claim(&work, found, sizeof *values);
     a->mean = ikt_claim(&a->held, m, sizeof *a->mean);
     a->vector = ikt_claim(&a->held, a->q * m, sizeof *a->vector);
-    if (work.status == IKT_OK) work.status = a->held.status;
-    IKT_TRY(ikt_arrays_agree(&work));
+    IKT_TRY(ikt_arrays_agree_both(&a->held, &work));
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < m; j++)
             a->mean[i] += a->square[i * m + j] / (double)m;
@@ -186,12 +185,17 @@ static ikt_status find_any_scores(ikt_line *line, double *scores) {
     return find_dense_scores(line, scores);
 }
 
-/* COLLECTIVE. The same, which the file of the graph keeps. */
-static ikt_status find_components(ikt_line *line, double *scores) {
-    const int q = (int)line->settings->layout.dimensions;
+/* COLLECTIVE. The file of the graph, where there is one, keeps what rows start from. */
+static ikt_status keep_start(const ikt_line *line, ikt_graph_start what, void *values) {
     ikt_graph_writer *writer = ikt_line_graph_writer(line);
+    if (!writer) return IKT_OK;
+    return ikt_graph_writer_start(writer, what, line->settings->layout.dimensions, values);
+}
+
+/* COLLECTIVE. The same, kept. */
+static ikt_status find_components(ikt_line *line, double *scores) {
     IKT_TRY(find_any_scores(line, scores));
-    return writer ? ikt_graph_writer_start(writer, IKT_GRAPH_START_PCA, q, scores) : IKT_OK;
+    return keep_start(line, IKT_GRAPH_START_PCA, scores);
 }
 
 /* --- scores as positions ---------------------------------------------------------------------- */
@@ -343,8 +347,7 @@ static ikt_status start_from_file(ikt_line *line, float *y) {
 /* COLLECTIVE. From places among landmarks. */
 static ikt_status start_from_landmarks(ikt_line *line, float *y) {
     const int q = (int)line->settings->layout.dimensions;
-    ikt_graph_writer *writer = ikt_line_graph_writer(line);
-    if (writer) IKT_TRY(ikt_graph_writer_start(writer, IKT_GRAPH_START_LANDMARK, q, y));
+    IKT_TRY(keep_start(line, IKT_GRAPH_START_LANDMARK, y));
     ikt_initial_from_map(line->ctx, line->rows, q, (uint64_t)line->settings->run.seed, y);
     return IKT_OK;
 }
