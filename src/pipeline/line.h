@@ -132,11 +132,6 @@ ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities 
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 
-/* LOCAL, pure. The order that rows were brought into; NULL: that of the input. */
-static inline const ikt_order *ikt_line_order(const ikt_line *line) {
-    return line->p.is_ordered ? &line->p.order : NULL;
-}
-
 /* COLLECTIVE. Between the order of the input and that of the loop; `in` may be `out`.
  *   bytes   of a row */
 ikt_status ikt_line_reorder(ikt_context *ctx, const ikt_probabilities *p, bool back, const void *in,
@@ -147,7 +142,8 @@ ikt_status ikt_line_reorder(ikt_context *ctx, const ikt_probabilities *p, bool b
  *   cells, fine   owned by the caller; those that there are not, and all on failure, are empty */
 ikt_status ikt_line_order_rows(ikt_line *line, ikt_cells *cells, ikt_fine_cells *fine);
 
-/* COLLECTIVE. Brings the codes into the order of slots, in place. */
+/* COLLECTIVE. Brings the codes, where there are some, into the order of slots, in place; nothing
+ * where rows are in the order of the input. */
 ikt_status ikt_line_order_codes(ikt_line *line);
 
 /* COLLECTIVE. The rows of the data set, as pairs of them are scored.

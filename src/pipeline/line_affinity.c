@@ -16,6 +16,11 @@
 
 enum { LABEL_NEIGHBOURS = 10 };
 
+/* The order that rows were brought into; NULL: that of the input. */
+static const ikt_order *order_of(const ikt_line *line) {
+    return line->p.is_ordered ? &line->p.order : NULL;
+}
+
 /* What weights are made with. */
 static ikt_affinity_job weighing_of(const ikt_line *line) {
     return (ikt_affinity_job){.settings = &line->settings->affinity,
@@ -23,7 +28,7 @@ static ikt_affinity_job weighing_of(const ikt_line *line) {
                               .t = line->settings->isolation.partitionings,
                               .data = line->data,
                               .rows = &line->p.rows,
-                              .order = ikt_line_order(line)};
+                              .order = order_of(line)};
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -153,8 +158,8 @@ static ikt_status adopt_zero_rows(ikt_line *line) {
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t i = 0; i < p->rows.count; i++)
         marked[i] = p->whole.total[i] == 0;
-    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, line->data, &p->rows, ikt_line_order(line),
-                                             marked, p->k, &zeros));
+    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, line->data, &p->rows, order_of(line), marked,
+                                             p->k, &zeros));
     ikt_arrays_free(&held);
     p->zero_similarity = zeros.count;
     return ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, &p->rows, &p->weights));
@@ -165,7 +170,7 @@ static ikt_status order_codes(ikt_line *line) {
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_fine_cells fine IKT_AT_END(ikt_fine_cells_destroy) = {0};
     IKT_TRY(ikt_line_order_rows(line, &cells, &fine));
-    return line->p.is_ordered ? ikt_line_order_codes(line) : IKT_OK;
+    return ikt_line_order_codes(line);
 }
 
 /* COLLECTIVE. The cells of all partitionings. */
@@ -301,6 +306,6 @@ ikt_status ikt_step_compare_rows(ikt_line *line) {
     IKT_TRY(read_features(line));
     if (!line->options->model_writer) return IKT_OK;
     return ikt_run_model_rows(line->ctx, line->options->model_writer, line->data, &line->p.rows,
-                              &line->p.neighbours, &line->p.features, ikt_line_order(line),
+                              &line->p.neighbours, &line->p.features, order_of(line),
                               &line->settings->layout);
 }

@@ -37,6 +37,7 @@ ikt_status ikt_line_score_rows(const ikt_line *line, ikt_scorer *scorer) {
 
 ikt_status ikt_line_order_codes(ikt_line *line) {
     ikt_codes *codes = &line->p.codes;
+    if (!line->p.is_ordered || !codes->code) return IKT_OK;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_ORDER);
     return ikt_order_apply(line->ctx, &line->p.order, codes->code, codes->stride, codes->code,
                            codes->stride, codes->stride);
@@ -209,7 +210,7 @@ ikt_status ikt_step_code(ikt_line *line) {
 ikt_status ikt_step_search_codes(ikt_line *line) {
     ikt_probabilities *p = &line->p;
     if (p->is_found) {
-        if (p->is_ordered && p->codes.code) IKT_TRY(ikt_line_order_codes(line));
+        IKT_TRY(ikt_line_order_codes(line));
     } else if (line->model->spec.near > 0 || line->model->spec.coarse > 0) {
         IKT_TRY(compare_near_codes(line));
     } else {

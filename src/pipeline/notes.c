@@ -30,7 +30,8 @@ void ikt_note_fact(ikt_notes *n, const char *name, const char *format, ...) {
     va_end(values);
 }
 
-void ikt_note_circumstance(ikt_notes *n, const char *name, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void note_circumstance(ikt_notes *n, const char *name,
+                                                                    const char *format, ...) {
     va_list values;
     assert(n->n_circumstances < IKT_CIRCUMSTANCES_MOST);
     va_start(values, format);
@@ -53,12 +54,13 @@ void ikt_note_bool(ikt_notes *n, const char *name, bool value) {
     set_value(n, IKT_FACT_BOOL, value);
 }
 
-void ikt_note_real(ikt_notes *n, const char *name, double value) {
+static void note_real(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.17g", value);
     set_value(n, IKT_FACT_REAL, value);
 }
 
-void ikt_note_share(ikt_notes *n, const char *name, double value) {
+/* To six decimals. */
+static void note_share(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.6f", value);
     set_value(n, IKT_FACT_REAL, value);
 }
@@ -69,7 +71,7 @@ void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
 
 void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
     if (cells->sample == 0) return;
-    ikt_note_share(n, "cells_differing", cells->differing);
+    note_share(n, "cells_differing", cells->differing);
     ikt_note_int(n, "cell_sample", cells->sample);
 }
 
@@ -94,9 +96,9 @@ void ikt_notes_program(ikt_notes *n) {
 
 void ikt_notes_share(ikt_context *ctx, ikt_notes *n) {
     char folder[sizeof n->circumstance->text];
-    ikt_note_circumstance(n, "ranks", "%d", ikt_size(ctx));
-    ikt_note_circumstance(n, "threads", "%d", ikt_threads(ctx));
-    ikt_note_circumstance(n, "directory", "%s", getcwd(folder, sizeof folder) ? folder : "unknown");
+    note_circumstance(n, "ranks", "%d", ikt_size(ctx));
+    note_circumstance(n, "threads", "%d", ikt_threads(ctx));
+    note_circumstance(n, "directory", "%s", getcwd(folder, sizeof folder) ? folder : "unknown");
     ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0);
 }
 
@@ -115,7 +117,7 @@ void ikt_note_origin(const ikt_run *run, ikt_notes *n) {
 static void note_start(const ikt_spectrum_report *report, ikt_notes *n) {
     if (report->components == 0) return;
     ikt_note_int(n, "start_products", report->products);
-    ikt_note_real(n, "start_residual", report->residual);
+    note_real(n, "start_residual", report->residual);
 }
 
 static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
@@ -125,7 +127,7 @@ static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
         after[g] = (double)gap->after[g];
     ikt_note_reals(n, "eigenvalues", gap->value, (int)gap->values);
     ikt_note_int(n, "eigenvalue_products", gap->report.products);
-    ikt_note_real(n, "eigenvalue_residual", gap->report.residual);
+    note_real(n, "eigenvalue_residual", gap->report.residual);
     ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
     ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
     if (gap->is_clear) ikt_note_int(n, "clusters_by_eigengap", gap->after[0]);
@@ -145,7 +147,7 @@ enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
 static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
     if (trace->eigenvalues == 0) return;
     ikt_note_int(n, "regulariser_rank", trace->eigenvalues + 1);
-    if (strcmp(trace->value_name, "KL") != 0) ikt_note_real(n, "kl", trace->divergence);
+    if (strcmp(trace->value_name, "KL") != 0) note_real(n, "kl", trace->divergence);
     ikt_note_reals(n, "map_eigenvalues", trace->eigenvalue,
                    (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
 }
@@ -165,7 +167,7 @@ static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *
                   (long long)f->sample);
     for (size_t e = 0; f->sample > 0 && e < sizeof figure / sizeof *figure; e++) {
         snprintf(name, sizeof name, "fisher_%s_%s", of, figure[e].name);
-        ikt_note_share(n, name, figure[e].value);
+        note_share(n, name, figure[e].value);
     }
 }
 
@@ -176,11 +178,11 @@ static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
                   o->is_permuted ? "permuted " : "", (long long)o->support.m);
     ikt_note_int(n, "fisher_train_rows", o->classes.trained);
     ikt_note_int(n, "fisher_labelled_rows", o->classes.labelled);
-    ikt_note_real(n, "fisher_sigma", o->sigma.sigma);
-    ikt_note_real(n, "fisher_log_likelihood", o->sigma.log_likelihood);
-    ikt_note_share(n, "fisher_certain", o->certain);
-    ikt_note_share(n, "fisher_chance", o->chance);
-    ikt_note_share(n, "fisher_proved", o->proved);
+    note_real(n, "fisher_sigma", o->sigma.sigma);
+    note_real(n, "fisher_log_likelihood", o->sigma.log_likelihood);
+    note_share(n, "fisher_certain", o->certain);
+    note_share(n, "fisher_chance", o->chance);
+    note_share(n, "fisher_proved", o->proved);
     ikt_note_int(n, "fisher_votes", o->used.votes);
     note_figures(&o->held_out, "held_out", n);
     note_figures(&o->used, "used", n);
@@ -190,18 +192,18 @@ static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
     const ikt_discriminant_facts *d = &r->separated;
     if (r->m == 0) return;
     ikt_note_int(n, "kernel_rows", r->m);
-    if (r->bandwidth > 0) ikt_note_real(n, "kernel_bandwidth", r->bandwidth);
+    if (r->bandwidth > 0) note_real(n, "kernel_bandwidth", r->bandwidth);
     if (!r->is_kda) {
         ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
-        ikt_note_real(n, "kernel_trace", r->components.trace);
+        note_real(n, "kernel_trace", r->components.trace);
         return;
     }
     ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
     ikt_note_int(n, "rows_without_label", r->unlabelled);
-    ikt_note_real(n, "kernel_ridge", d->ridge);
-    ikt_note_share(n, "kernel_error", d->error);
-    ikt_note_share(n, "permuted_error", d->baseline);
-    ikt_note_share(n, "chance_error", d->chance);
+    note_real(n, "kernel_ridge", d->ridge);
+    note_share(n, "kernel_error", d->error);
+    note_share(n, "permuted_error", d->baseline);
+    note_share(n, "chance_error", d->chance);
 }
 
 /* Every file that was read, by its role; the file of the settings, which may as well be words of
@@ -213,8 +215,8 @@ static void note_inputs(const ikt_run *run, ikt_notes *n) {
         const bool is_told = strcmp(input->role, "configuration") == 0;
         if (!input->name[0]) continue;
         snprintf(name, sizeof name, "read_%s", input->role);
-        (is_told ? ikt_note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
-                                                          input->checksum);
+        (is_told ? note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
+                                                      input->checksum);
     }
 }
 
@@ -230,10 +232,10 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     note_inputs(run, n);
     if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
     ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
-    if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);
+    if (e->accuracy >= 0) note_share(n, "neighbour_label_accuracy", e->accuracy);
     if (e->recall.sample > 0) {
-        ikt_note_share(n, "neighbour_similarity", e->recall.similarity);
-        ikt_note_share(n, "neighbours_found", e->recall.found);
+        note_share(n, "neighbour_similarity", e->recall.similarity);
+        note_share(n, "neighbours_found", e->recall.found);
         ikt_note_int(n, "recall_sample", e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
@@ -244,10 +246,10 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     ikt_note_int(n, "iterations_done", e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
-    ikt_note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
+    note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
     note_regulariser(&e->trace, n);
     if (ikt_trace_last_error(&e->trace) > 0)
-        ikt_note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
+        note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
 }
 
 /* Seconds and traffic of a stage, where there were any; those of the rank that has most of each. */
@@ -257,19 +259,18 @@ static void note_stage(const ikt_run_cost *cost, ikt_stage stage, ikt_notes *n) 
     const int64_t calls = of[IKT_TRAFFIC_COLLECTIVES].most;
     char name[64];
     snprintf(name, sizeof name, "seconds_%s", ikt_stage_name(stage));
-    if (cost->times[stage].count > 0)
-        ikt_note_circumstance(n, name, "%.6f", cost->times[stage].most);
+    if (cost->times[stage].count > 0) note_circumstance(n, name, "%.6f", cost->times[stage].most);
     if (calls + of[IKT_TRAFFIC_MESSAGES_SENT].most == 0) return;
     snprintf(name, sizeof name, "traffic_%s", ikt_stage_name(stage));
-    ikt_note_circumstance(n, name,
-                          "per rank at most %lld bytes sent, %lld received, %lld messages "
-                          "sent, %lld received, %lld collective calls, %.6f s in calls of MPI, "
-                          "%.6f s in the longest",
-                          (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
-                          (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
-                          (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
-                          (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most, (long long)calls,
-                          traffic->wait_most, traffic->wait_longest);
+    note_circumstance(n, name,
+                      "per rank at most %lld bytes sent, %lld received, %lld messages "
+                      "sent, %lld received, %lld collective calls, %.6f s in calls of MPI, "
+                      "%.6f s in the longest",
+                      (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
+                      (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
+                      (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
+                      (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most, (long long)calls,
+                      traffic->wait_most, traffic->wait_longest);
 }
 
 /* What varies from run to run. Memory is that of the rank that had most when the file was written,
@@ -282,18 +283,18 @@ static void note_circumstances(const ikt_run *run, const ikt_run_cost *cost, ikt
     time_t seconds = (time_t)run->start_time;
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
     if (gmtime_r(&seconds, &parts)) strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    ikt_note_circumstance(n, "host", "%s", host);
-    ikt_note_circumstance(n, "start", "%s", start);
-    ikt_note_circumstance(n, "predicted_bytes_per_rank", "%lld", (long long)run->predicted_bytes);
-    ikt_note_circumstance(n, "peak_bytes_per_rank", "%lld", (long long)m->most);
-    ikt_note_circumstance(n, "peak_rank", "%d", m->rank);
-    ikt_note_circumstance(n, "peak_stage", "%s", ikt_stage_name(m->stage));
+    note_circumstance(n, "host", "%s", host);
+    note_circumstance(n, "start", "%s", start);
+    note_circumstance(n, "predicted_bytes_per_rank", "%lld", (long long)run->predicted_bytes);
+    note_circumstance(n, "peak_bytes_per_rank", "%lld", (long long)m->most);
+    note_circumstance(n, "peak_rank", "%d", m->rank);
+    note_circumstance(n, "peak_stage", "%s", ikt_stage_name(m->stage));
     ikt_memory_peaks_describe(m, text, sizeof text);
-    ikt_note_circumstance(n, "peak_purposes", "%s", text);
+    note_circumstance(n, "peak_purposes", "%s", text);
     text[0] = '\0';
     for (int r = 0; r < m->ranks; r++)
         ikt_join(text, sizeof text, " ", "%lld", (long long)m->of_rank[r]);
-    if (m->ranks > 0) ikt_note_circumstance(n, "peak_bytes_of_ranks", "%s", text);
+    if (m->ranks > 0) note_circumstance(n, "peak_bytes_of_ranks", "%s", text);
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         note_stage(cost, (ikt_stage)s, n);
 }
