@@ -158,7 +158,7 @@ static ikt_status run_line(ikt_embedding *embedding, const ikt_settings *setting
                            ikt_source *source) {
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
-    IKT_STAGE_HERE(ctx, IKT_STAGE_TOTAL);
+    IKT_IN_STAGE(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_pipeline_run(ctx, settings, source, run));
     if (run->settings.output.file[0]) IKT_TRY(ikt_run_write(ctx, run));
     IKT_TRY(ikt_run_model_end(ctx, run));

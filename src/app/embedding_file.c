@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/sources/anndata.h"
 #include "io/sources/labels.h"
 
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */

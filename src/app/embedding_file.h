@@ -8,7 +8,7 @@
 #include "config/key.h"
 #include "dist/rows.h"
 #include "io/results/result.h"
-#include "io/sources/texts.h"
+#include "io/sources/labels.h"
 #include "viewer/viewer.h"
 
 typedef struct {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "config/config.h"
 #include "config/value.h"
 
@@ -258,7 +259,7 @@ static void plan_print(const ikt_plan *plan) {
     if (w->data.is_sparse) printf("sparse, %.1f values a row, ", w->data.entries);
     ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
     printf("%s; %d rank%s x %d thread%s\n%s", ikt_type_name(w->data.type), w->ranks,
-           w->ranks == 1 ? "" : "s", w->threads, w->threads == 1 ? "" : "s", kind);
+           ikt_plural(w->ranks), w->threads, ikt_plural(w->threads), kind);
     if (w->is_isolation)
         printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
                (long long)w->t);

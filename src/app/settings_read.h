@@ -9,7 +9,6 @@
 #ifndef IKT_APP_SETTINGS_READ_H
 #define IKT_APP_SETTINGS_READ_H
 
-#include "settings/preset.h"
 #include "settings/settings.h"
 
 enum { IKT_WORDS_MOST = 256 };

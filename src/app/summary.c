@@ -7,7 +7,9 @@
 
 #include "app/print.h"
 #include "app/settings_read.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "config/value.h"
 
 /* --- the quality of the map ------------------------------------------------------------------- */
@@ -122,8 +124,8 @@ static void add_cost(ikt_text *text, const ikt_context *ctx, const ikt_run_cost 
     const ikt_stage longest = longest_stage(cost);
     ikt_text_add(text, "It took ");
     add_seconds(text, cost->times[IKT_STAGE_TOTAL].most);
-    ikt_text_add(text, " on %d rank%s x %d thread%s", ranks, ranks == 1 ? "" : "s", threads,
-                 threads == 1 ? "" : "s");
+    ikt_text_add(text, " on %d rank%s x %d thread%s", ranks, ikt_plural(ranks), threads,
+                 ikt_plural(threads));
     if (longest != IKT_STAGE_TOTAL) {
         ikt_text_add(text, ", of which the stage '%s' took ", ikt_stage_name(longest));
         add_seconds(text, cost->times[longest].most);

@@ -129,7 +129,7 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
 /* The run, its file, its picture, its measures: files first, so that nothing is lost after. */
 static ikt_status run_all(ikt_context *ctx, const ikt_settings *settings, ikt_run *run,
                           ikt_measures *measures) {
-    IKT_STAGE_HERE(ctx, IKT_STAGE_TOTAL);
+    IKT_IN_STAGE(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, run));
     ikt_status st = ikt_run_write(ctx, run);
     if (st == IKT_OK) st = ikt_run_model_end(ctx, run);

@@ -7,6 +7,7 @@
 #include "base/arrays.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/sort.h"
 #include "io/export/export.h"
 
 typedef struct {
@@ -113,7 +114,7 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     IKT_TRY(format->write(&export, &w->how, w->path[1]));
     ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
                     "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
-                    export.q, export.q == 1 ? "" : "s", format->name);
+                    export.q, ikt_plural(export.q), format->name);
     return IKT_OK;
 }
 

@@ -7,7 +7,10 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "checkpoint/loop_parts.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "checkpoint/checkpoint.h"
 #include "io/hdf5/stage_file.h"
 #include "io/results/graph_file.h"
 #include "io/results/result.h"
@@ -67,7 +70,7 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
         ikt_json_int(&json, "dimensions", q);
     } else if (p.is_root) {
         printf("%s: embedding of %lld rows in %d dimension%s", path, (long long)n, q,
-               q == 1 ? "" : "s");
+               ikt_plural(q));
     }
     if (p.is_root) put_companions(p.json, has_labels, n_marked);
     ikt_status st = ikt_result_notes(file, show_note, &p);

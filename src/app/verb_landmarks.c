@@ -1,11 +1,11 @@
 /* iktsne landmarks: some rows that stand for all, as a data set of their own
- * (pipeline/landmark_file.h). */
+ * (pipeline/pipeline.h). */
 #include <string.h>
 
 #include "app/settings_read.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
-#include "pipeline/landmark_file.h"
+#include "pipeline/pipeline.h"
 #include "settings/checks.h"
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {

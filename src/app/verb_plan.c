@@ -11,7 +11,7 @@
 #include "app/verb.h"
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "plan/machine.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"

@@ -58,6 +58,9 @@ void ikt_arrays_take(ikt_arrays *held, void *array);
 /* COLLECTIVE. Whether all claims of all ranks succeeded: sets the status and returns it. */
 ikt_status ikt_arrays_agree(ikt_arrays *held);
 
+/* COLLECTIVE. The same of two, which may be those of a struct and those of a function. */
+ikt_status ikt_arrays_agree_both(ikt_arrays *held, ikt_arrays *work);
+
 /* LOCAL. Frees what is held, which may be nothing; more can be claimed after it. */
 void ikt_arrays_free(ikt_arrays *held);
 

@@ -3,6 +3,7 @@
 #include "base/encoding.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,16 @@ bool ikt_utf8_copy(const char *text, char *out, size_t size) {
 }
 
 /* --- JSON, base64 ----------------------------------------------------------------------------- */
+
+void ikt_join(char *text, size_t size, const char *between, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list values;
+    if (used > 0) used += (size_t)snprintf(text + used, size - used, "%s", between);
+    if (used >= size) return;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
 
 void ikt_quote(FILE *file, const char *text) {
     fputc('"', file);

@@ -45,6 +45,11 @@ char *ikt_utf8_clean(const char *text, char *out, size_t size);
  * Returns whether the text was UTF-8 already. */
 bool ikt_utf8_copy(const char *text, char *out, size_t size);
 
+/* LOCAL. Adds words to a text[size] that ends with a zero, behind `between` where it has some
+ * already; what has no room is cut off. */
+void ikt_join(char *text, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* LOCAL. Writes the text in double quotes, as JSON has it; it may hold any bytes. */
 void ikt_quote(FILE *file, const char *text);
 

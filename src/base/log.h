@@ -34,6 +34,11 @@ void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_
 /* LOCAL. The level of records (points of the trace) that are a stage of JSON, a detail of text. */
 ikt_log_level ikt_log_record(const ikt_context *ctx);
 
+/* LOCAL, pure. The ending of a word behind a number: "1 rank", "2 ranks". */
+static inline const char *ikt_plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 /* LOCAL. Whether details are printed (--verbose). */
 bool ikt_log_is_verbose(const ikt_context *ctx);
 

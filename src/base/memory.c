@@ -325,6 +325,11 @@ ikt_status ikt_arrays_agree(ikt_arrays *held) {
     return held->status = ikt_agree(held->ctx, held->status);
 }
 
+ikt_status ikt_arrays_agree_both(ikt_arrays *held, ikt_arrays *work) {
+    if (work->status == IKT_OK) work->status = held->status;
+    return held->status = ikt_arrays_agree(work);
+}
+
 void ikt_arrays_free(ikt_arrays *held) {
     while (held->last) {
         void *array = held->last, **link = ikt_memory_link(array);

@@ -80,3 +80,13 @@ void ikt_draw_subset(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t
     }
     ikt_sort_below(number, count, n, slot);
 }
+
+void ikt_draw_claimed(ikt_arrays *held, uint64_t seed, ikt_rng_purpose what, int64_t which,
+                      int64_t n, int64_t count, int64_t *number) {
+    const int64_t slots = ikt_draw_slots(count);
+    ikt_arrays work IKT_AT_END(ikt_arrays_free) = *held;
+    work.last = NULL;
+    int64_t *slot = ikt_claim(&work, slots, sizeof *slot);
+    held->status = work.status;
+    if (slot) ikt_draw_subset(seed, what, which, n, count, slot, slots, number);
+}

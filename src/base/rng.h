@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "base/arrays.h"
+
 /* What a draw is for. Append only: changing a number changes every result. */
 typedef enum {
     IKT_RNG_MODEL = 1,     /* centres of a partitioning; row = partitioning */
@@ -88,5 +90,10 @@ int64_t ikt_draw_slots(int64_t count);
  *   number              [count], receives them in ascending order */
 void ikt_draw_subset(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t n, int64_t count,
                      int64_t *slot, int64_t slots, int64_t *number);
+
+/* LOCAL. The same with work space of its own, into an array that was claimed of `held`: nothing
+ * where that failed, and held->status says whether this did. */
+void ikt_draw_claimed(ikt_arrays *held, uint64_t seed, ikt_rng_purpose what, int64_t which,
+                      int64_t n, int64_t count, int64_t *number);
 
 #endif

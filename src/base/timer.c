@@ -9,6 +9,7 @@
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 
 /* --- stages and their counters ---------------------------------------------------------------- */
@@ -238,12 +239,10 @@ void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out) {
 }
 
 void ikt_memory_peaks_describe(const ikt_memory_peaks *peaks, char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < peaks->n_largest && used < size; i++) {
+    for (int i = 0; i < peaks->n_largest; i++) {
         const ikt_peak_purpose *p = &peaks->largest[i];
-        used += (size_t)snprintf(text + used, size - used, "%s%s %.1f MB (%.0f %%)",
-                                 i > 0 ? ", " : "", p->name, (double)p->bytes / 1e6,
-                                 100 * (double)p->bytes / (double)peaks->accounted);
+        ikt_join(text, size, ", ", "%s %.1f MB (%.0f %%)", p->name, (double)p->bytes / 1e6,
+                 100 * (double)p->bytes / (double)peaks->accounted);
     }
 }

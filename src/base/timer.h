@@ -126,8 +126,8 @@ void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
 
 /* A stage that lasts to the end of the block in which this stands, by whichever return that is
  * reached; it ends before what the block declared earlier is destroyed. */
-#define IKT_STAGE_HERE(ctx, stage)                                                                 \
-    const ikt_stage_lasting ikt_stage_here_ IKT_AT_END(ikt_stage_leave) =                          \
+#define IKT_IN_STAGE(ctx, stage)                                                                   \
+    const ikt_stage_lasting ikt_in_stage_ IKT_AT_END(ikt_stage_leave) =                            \
         ikt_stage_enter((ctx), (stage))
 
 typedef struct {

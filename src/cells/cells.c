@@ -6,7 +6,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 
@@ -136,7 +136,7 @@ ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *r
                           ikt_cells *cells, ikt_order *order) {
     ikt_cells made IKT_AT_END(ikt_cells_destroy) = {0};
     *cells = made;
-    IKT_STAGE_HERE(ctx, IKT_STAGE_CELLS);
+    IKT_IN_STAGE(ctx, IKT_STAGE_CELLS);
     IKT_ARRAYS(held, ctx, "cells");
     uint32_t *slot = ikt_claim(&held, rows->count, sizeof *slot);
     IKT_TRY(ikt_arrays_agree(&held));

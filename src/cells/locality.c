@@ -11,7 +11,6 @@
 
 #include "base/arrays.h"
 #include "base/cpu.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "metric/metric.h"
 

@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "checkpoint/fingerprint.h"
 #include "iktsne/version.h"
 #include "settings/checks.h"
 
@@ -40,24 +39,33 @@ static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* LOCAL, rank 0. Removes the older file of a stage, or both of them. */
-static void remove_files(const ikt_checkpoint *c, ikt_stage stage, bool both) {
+/* The number of the first stage from this one on that is saved; IKT_STAGE_COUNT: there is none. */
+static int next_saved(int stage) {
+    while (stage < IKT_STAGE_COUNT && !ikt_stage_saved((ikt_stage)stage))
+        stage++;
+    return stage;
+}
+
+/* LOCAL, rank 0. */
+static void remove_file(const ikt_checkpoint *c, ikt_stage stage, bool is_previous) {
     char path[IKT_PATH_MAX];
-    for (int previous = 1; previous >= (both ? 0 : 1); previous--) {
-        file_name(c, stage, previous != 0, path);
-        unlink(path);
-    }
+    file_name(c, stage, is_previous, path);
+    unlink(path);
+}
+
+static void remove_files(const ikt_checkpoint *c, ikt_stage stage) {
+    remove_file(c, stage, true);
+    remove_file(c, stage, false);
 }
 
 /* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete; and what Open
  * MPI's shared file pointers leave beside it where a rank is killed, "codes.h5.part-1234.data.0".
  */
 static bool is_name_of_part(const char *name) {
-    for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++) {
-        if (!ikt_stage_saved(stage)) continue;
+    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
         char begin[64];
         const size_t length =
-            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", ikt_stage_saved(stage));
+            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", ikt_stage_saved((ikt_stage)s));
         if (strncmp(name, begin, length) != 0) continue;
         const char *number = name + length, *rest = number + strspn(number, "0123456789");
         return rest > number && (*rest == '\0' || strncmp(rest, ".data.", 6) == 0 ||
@@ -79,42 +87,55 @@ static void remove_parts(const ikt_checkpoint *c) {
 }
 
 static void remove_all(const ikt_checkpoint *c) {
-    for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++)
-        if (ikt_stage_saved(stage)) remove_files(c, stage, true);
+    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1))
+        remove_files(c, (ikt_stage)s);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
 }
 
-/* LOCAL, rank 0. Whether a file with the name of a checkpoint's file may be replaced: it is one,
- * perhaps a damaged one, or it is empty. HDF5 has the attributes of the root, which were written
- * first, at the beginning of the file; where even these are cut off, the file is shorter than the
- * length at byte 40 of its superblock. */
-static bool is_own(const char *path) {
+/* Whether a file of that size is a checkpoint, perhaps a damaged one, or empty. HDF5 has the
+ * attributes of the root, which were written first, at the beginning of the file; where even these
+ * are cut off, the file is shorter than the length at byte 40 of its superblock. */
+static bool begins_as_own(FILE *file, uint64_t size) {
     static const char signature[] = "\211HDF\r\n\032\n";
-    enum { HEAD_BYTES = 1 << 16, LENGTH_AT = 40 };
-    char *head = calloc(1, HEAD_BYTES);
-    struct stat about;
+    static const size_t magic = sizeof signature - 1;
+    char head[1 << 16] = {0};
+    enum { LENGTH_AT = 40 };
     uint64_t length = 0;
-    bool is_checkpoint = false;
-    FILE *file = lstat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-    const size_t count = head && file ? fread(head, 1, HEAD_BYTES, file) : 0;
-    if (count > 0 && memcmp(head, signature, strlen(signature)) == 0) {
-        memcpy(&length, head + LENGTH_AT, sizeof length);
-        is_checkpoint =
-            memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT)) != NULL ||
-            (head[strlen(signature)] == 0 && (uint64_t)about.st_size < length);
-    }
-    const bool is_empty = file && about.st_size == 0;
-    if (file) fclose(file);
-    free(head);
-    return is_checkpoint || is_empty;
+    const size_t count = fread(head, 1, sizeof head, file);
+    if (size == 0) return true;
+    if (count == 0 || memcmp(head, signature, magic) != 0) return false;
+    if (memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT))) return true;
+    memcpy(&length, head + LENGTH_AT, sizeof length);
+    return head[magic] == 0 && size < length;
+}
+
+/* LOCAL, rank 0. Whether a file with the name of a checkpoint's file may be replaced. */
+static bool is_own(const char *path) {
+    struct stat about;
+    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    const bool is = begins_as_own(file, (uint64_t)about.st_size);
+    fclose(file);
+    return is;
+}
+
+/* LOCAL, rank 0. Refuses a file of others that has the name of one of ours. */
+static ikt_status check_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous) {
+    char path[IKT_PATH_MAX];
+    file_name(c, stage, is_previous, path);
+    if (access(path, F_OK) != 0 || is_own(path)) return IKT_OK;
+    return ikt_fail(c->ctx, IKT_ERR_FILE,
+                    "%s is no checkpoint of iktsne, and one would have to be written in its "
+                    "place: move it away, or name another folder by run.checkpoint",
+                    path);
 }
 
 /* LOCAL, rank 0. A run of hours must not find out at its end that it cannot save; and where files
  * of others have the names of ours, none of them is taken for a damaged checkpoint and replaced. */
 static ikt_status try_folder(const ikt_checkpoint *c) {
     struct stat about;
-    char path[IKT_PATH_MAX];
     const bool is_new = mkdir(c->folder, 0777) == 0;
     if (!is_new && errno != EEXIST)
         return ikt_fail(c->ctx, IKT_ERR_FILE,
@@ -131,51 +152,44 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
                         "the folder %s for checkpoints cannot be written to: %s", c->folder,
                         strerror(errno));
     if (is_new) rmdir(c->folder); /* until it is needed */
-    for (int file = 0; file < 2 * IKT_STAGE_COUNT; file++) {
-        if (!ikt_stage_saved((ikt_stage)(file / 2))) continue;
-        file_name(c, (ikt_stage)(file / 2), file % 2 != 0, path);
-        if (access(path, F_OK) == 0 && !is_own(path))
-            return ikt_fail(
-                c->ctx, IKT_ERR_FILE,
-                "%s is no checkpoint of iktsne, and one would have to be written in its "
-                "place: move it away, or name another folder by run.checkpoint",
-                path);
+    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
+        IKT_TRY(check_name(c, (ikt_stage)s, false));
+        IKT_TRY(check_name(c, (ikt_stage)s, true));
     }
     return IKT_OK;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. What is known of a checkpoint without looking. */
+/* LOCAL. What is known of a checkpoint without looking. */
 static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const char *input,
                            ikt_checkpoint **out) {
-    ikt_checkpoint *c = NULL;
-    ikt_status st = ikt_alloc(ctx, &c, 1, sizeof *c, "checkpoint");
-    if (st == IKT_OK) {
-        c->ctx = ctx;
-        c->keeps_codes = settings->output.model[0] != '\0';
-        c->is_kept = settings->run.checkpoint_keep;
-        ikt_checkpoint_folder_name(settings, c->folder);
-        snprintf(c->input, sizeof c->input, "%s", input);
-        st = ikt_fingerprint_settings(ctx, settings, &c->settings);
-    }
-    *out = c;
-    return ikt_agree(ctx, st);
+    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "checkpoint"));
+    ikt_checkpoint *c = *out;
+    c->ctx = ctx;
+    c->keeps_codes = settings->output.model[0] != '\0';
+    c->is_kept = settings->run.checkpoint_keep;
+    ikt_checkpoint_folder_name(settings, c->folder);
+    snprintf(c->input, sizeof c->input, "%s", input);
+    return ikt_fingerprint_settings(ctx, settings, &c->settings);
+}
+
+/* LOCAL. The folder as a run begins with it: rank 0 sees to it. */
+static ikt_status begin_folder(const ikt_checkpoint *c, bool resumes) {
+    if (ikt_rank(c->ctx) != 0) return IKT_OK;
+    IKT_TRY(try_folder(c));
+    (resumes ? remove_parts : remove_all)(c);
+    return IKT_OK;
 }
 
 ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
                                  ikt_checkpoint **out) {
+    ikt_checkpoint *made IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     *out = NULL;
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
-    ikt_status st = describe(ctx, settings, input, out);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        st = try_folder(*out);
-        if (st == IKT_OK && settings->run.resume) remove_parts(*out);
-        if (st == IKT_OK && !settings->run.resume) remove_all(*out);
-    }
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) ikt_checkpoint_destroy(out);
-    return st;
+    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, input, &made)));
+    IKT_TRY(ikt_agree(ctx, begin_folder(made, settings->run.resume)));
+    return ikt_give(out, made);
 }
 
 void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint) {
@@ -212,28 +226,31 @@ void ikt_checkpoint_finish(ikt_checkpoint *checkpoint) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* LOCAL, rank 0. Once a stage has two files of its own, older ones are not needed any more: but
+ * lists are made from the codes, and the loop needs P. */
+static void remove_older(const ikt_checkpoint *c, ikt_stage stage) {
+    if (stage == IKT_STAGE_NEIGHBOURS) remove_file(c, IKT_STAGE_CODES, true);
+    if (stage != IKT_STAGE_LAYOUT) return;
+    if (!c->keeps_codes) remove_files(c, IKT_STAGE_CODES);
+    remove_files(c, IKT_STAGE_NEIGHBOURS);
+}
+
+static ikt_status make_folder(const ikt_checkpoint *c) {
+    if (ikt_rank(c->ctx) != 0 || mkdir(c->folder, 0777) == 0 || errno == EEXIST) return IKT_OK;
+    return ikt_fail(c->ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", c->folder,
+                    strerror(errno));
+}
+
 ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_part *parts,
                                 int64_t count) {
     char path[IKT_PATH_MAX], previous[IKT_PATH_MAX];
     const ikt_stage_head head = head_of(c, stage);
     const double begun = ikt_now();
-    ikt_status st = IKT_OK;
     file_name(c, stage, false, path);
     file_name(c, stage, true, previous);
-    if (ikt_rank(c->ctx) == 0 && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
-        st = ikt_fail(c->ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", c->folder,
-                      strerror(errno));
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_stage_file_write(c->ctx, path, previous, &head, parts, count);
-    if (st != IKT_OK) return st;
-    /* Once a stage has two files of its own, older ones are not needed any more: but lists are made
-     * from the codes, and the loop needs P. */
-    const bool has_two = ikt_rank(c->ctx) == 0 && access(previous, F_OK) == 0;
-    if (has_two && stage == IKT_STAGE_NEIGHBOURS) remove_files(c, IKT_STAGE_CODES, false);
-    if (has_two && stage == IKT_STAGE_LAYOUT) {
-        if (!c->keeps_codes) remove_files(c, IKT_STAGE_CODES, true);
-        remove_files(c, IKT_STAGE_NEIGHBOURS, true);
-    }
+    IKT_TRY(ikt_agree(c->ctx, make_folder(c)));
+    IKT_TRY(ikt_stage_file_write(c->ctx, path, previous, &head, parts, count));
+    if (ikt_rank(c->ctx) == 0 && access(previous, F_OK) == 0) remove_older(c, stage);
     ikt_log(c->ctx, IKT_LOG_DETAIL, "checkpoint: %s in %.2f s", path, ikt_now() - begun);
     return IKT_OK;
 }
@@ -285,52 +302,64 @@ static bool is_there(ikt_context *ctx, const char *path) {
     return found != 0;
 }
 
+/* COLLECTIVE. Opens a file if it can be used; else *out stays NULL. A damaged one is removed, so
+ * that it does not take the place of an older one. */
+static ikt_status try_file(ikt_context *ctx, const char *path, ikt_stage_file **out) {
+    const ikt_status st = ikt_stage_file_open(ctx, path, out);
+    if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
+    ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
+            ikt_message(ctx));
+    if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
+    ikt_clear(ctx);
+    return IKT_OK;
+}
+
 ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *out = NULL;
-    for (int previous = 0; previous < 2 && !*out; previous++) {
+    for (int previous = 0; previous < 2 && !file; previous++) {
         file_name(c, stage, previous != 0, path);
-        if (!is_there(c->ctx, path)) continue;
-        ikt_status st = ikt_stage_file_open(c->ctx, path, out);
-        if (st == IKT_OK) break;
-        if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
-        ikt_log(c->ctx, IKT_LOG_WARN,
-                "a checkpoint cannot be used, an older one or the data is: %s",
-                ikt_message(c->ctx));
-        /* A damaged one is removed, so that it does not take the place of an older one. */
-        if (st == IKT_ERR_DATA && ikt_rank(c->ctx) == 0) unlink(path);
-        ikt_clear(c->ctx);
+        if (is_there(c->ctx, path)) IKT_TRY(try_file(c->ctx, path, &file));
     }
-    if (!*out) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, stage);
-    ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
-    if (st != IKT_OK) ikt_stage_file_close(out);
-    return st;
+    if (!file) return IKT_OK;
+    const ikt_stage_head head = ikt_stage_file_head(file), own = head_of(c, stage);
+    IKT_TRY(ikt_checkpoint_compare(c->ctx, &own, &head, path));
+    return ikt_give(out, file);
+}
+
+/* COLLECTIVE. The newest file of a stage that is whole, by its seal alone. */
+static bool find_sealed(const ikt_checkpoint *c, ikt_stage stage, char path[IKT_PATH_MAX]) {
+    for (int previous = 0; previous < 2; previous++) {
+        file_name(c, stage, previous != 0, path);
+        if (is_there(c->ctx, path) && ikt_stage_file_is(c->ctx, path)) return true;
+    }
+    return false;
+}
+
+/* COLLECTIVE. Refuses a file of another run; whether it is of the same data is not asked. */
+static ikt_status check_file(const ikt_checkpoint *c, ikt_stage stage, const char *path) {
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
+    IKT_TRY(ikt_stage_file_open(c->ctx, path, &file));
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_stage_head own = head_of(c, stage);
+    own.input = head.input;
+    return ikt_checkpoint_compare(c->ctx, &own, &head, path);
 }
 
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
-    ikt_checkpoint *c = NULL;
+    ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     char path[IKT_PATH_MAX];
     *stage = NULL;
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
-    ikt_status st = describe(ctx, settings, "", &c);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK);
-    const int last = settings->run.resume ? 2 * IKT_STAGE_COUNT - 1 : -1;
-    for (int at = last; at >= 0 && st == IKT_OK && !*stage; at--) {
-        const ikt_stage s = (ikt_stage)(at / 2);
-        ikt_stage_file *file = NULL;
-        if (!ikt_stage_saved(s)) continue;
-        file_name(c, s, at % 2 == 0, path);
-        if (!is_there(ctx, path) || !ikt_stage_file_is(ctx, path)) continue;
-        st = ikt_stage_file_open(ctx, path, &file);
-        if (st != IKT_OK) break;
-        const ikt_stage_head head = ikt_stage_file_head(file);
-        ikt_stage_head own = head_of(c, s);
-        own.input = head.input; /* whether it is of the same data is not asked */
-        st = ikt_checkpoint_compare(ctx, &own, &head, path);
-        if (st == IKT_OK) *stage = ikt_stage_saved(s);
-        ikt_stage_file_close(&file);
+    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
+    if (!settings->run.resume) return IKT_OK;
+    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0;) {
+        if (!ikt_stage_saved(s) || !find_sealed(c, s, path)) continue;
+        IKT_TRY(check_file(c, s, path));
+        *stage = ikt_stage_saved(s);
+        return IKT_OK;
     }
-    ikt_checkpoint_destroy(&c);
-    return st;
+    return IKT_OK;
 }

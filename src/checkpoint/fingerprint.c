@@ -1,47 +1,49 @@
-/* What a result depends on. See fingerprint.h. */
-#include "checkpoint/fingerprint.h"
-
+/* What a result depends on. See checkpoint.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/row_hash.h"
+#include "checkpoint/checkpoint.h"
 #include "linalg/blocks.h"
 
 /* --- the data --------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Adds up the hashes of this rank's rows. Of a sparse row the hash of its columns and
- * values, which are canonical, stands for the row. */
+/* The hash of the columns and values of each sparse row, which are canonical. */
+static void hash_sparse(const ikt_sparse_rows *sparse, int64_t count, uint64_t *hash) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t from = sparse->start[i];
+        const size_t held = (size_t)(sparse->start[i + 1] - from);
+        hash[i] = ikt_hash_bytes(sparse->column + from, held * sizeof *sparse->column, held);
+        hash[i] = ikt_hash_bytes(sparse->value + from, held * sizeof *sparse->value, hash[i]);
+    }
+}
+
+/* COLLECTIVE. Adds up the hashes of this rank's rows; of a sparse row its own hash stands for it.
+ */
 static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
     const bool is_sparse = ikt_source_is_sparse(source);
-    const ikt_rows own = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {rows.first, rows.count};
     const int64_t columns = ikt_source_columns(source);
-    const size_t value_bytes = ikt_type_size(ikt_source_type(source));
-    const size_t row_bytes = is_sparse ? sizeof(uint64_t) : (size_t)columns * value_bytes;
+    const int64_t value = (int64_t)ikt_type_size(ikt_source_type(source));
+    const size_t bytes = is_sparse ? sizeof(uint64_t) : (size_t)(columns * value);
     const int64_t block =
-        is_sparse ? ikt_source_block_rows(source) : ikt_stream_rows(columns, (int64_t)value_bytes);
+        is_sparse ? ikt_source_block_rows(source) : ikt_stream_rows(columns, value);
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
-    ikt_sparse_rows sparse = {0};
-    char *rows = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, block, row_bytes, "rows of X"));
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
-        const ikt_row_range at =
-            ikt_stream_step((ikt_row_range){own.first, own.count}, block, step);
-        st = is_sparse ? ikt_source_read_sparse(source, at.first, at.count, &sparse)
-                       : ikt_source_read(source, at.first, at.count, rows);
-        for (int64_t i = 0; st == IKT_OK && is_sparse && i < at.count; i++) {
-            const int64_t from = sparse.start[i];
-            const size_t held = (size_t)(sparse.start[i + 1] - from);
-            uint64_t hash =
-                ikt_hash_bytes(sparse.column + from, held * sizeof *sparse.column, held);
-            hash = ikt_hash_bytes(sparse.value + from, held * sizeof *sparse.value, hash);
-            memcpy(rows + (size_t)i * sizeof hash, &hash, sizeof hash);
-        }
-        if (st == IKT_OK) *sum += ikt_row_hash_local(ctx, rows, at.first, at.count, row_bytes);
+    ikt_sparse_rows sparse IKT_AT_END(ikt_sparse_rows_destroy) = {0};
+    IKT_ARRAYS(held, ctx, "rows of X");
+    void *read = ikt_claim(&held, block, bytes);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        IKT_TRY(is_sparse ? ikt_source_read_sparse(source, at.first, at.count, &sparse)
+                          : ikt_source_read(source, at.first, at.count, read));
+        if (is_sparse) hash_sparse(&sparse, at.count, read);
+        *sum += ikt_row_hash_local(ctx, read, at.first, at.count, bytes);
     }
-    ikt_sparse_rows_destroy(&sparse);
-    ikt_free(&rows);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text[IKT_INPUT_TEXT]) {
@@ -67,25 +69,30 @@ static const char *find_role(const char *all, const char *role) {
 
 /* The checksum of a role, up to the next one; of "", what stands before all of them. */
 static void take_role(const char *all, const char *role, char out[IKT_INPUTS_TEXT]) {
-    const char *begin = role[0] ? find_role(all, role) : all;
-    if (begin && role[0]) begin += strlen("; ") + strlen(role) + 1;
-    size_t length = begin ? strlen(begin) : 0;
-    for (int r = 0; begin && r < IKT_INPUT_ROLES; r++) {
-        const char *next = find_role(begin, ikt_input_roles[r]);
-        if (next && (size_t)(next - begin) < length) length = (size_t)(next - begin);
+    const char *begin = all;
+    snprintf(out, IKT_INPUTS_TEXT, "none");
+    if (role[0]) {
+        begin = find_role(all, role);
+        if (!begin) return;
+        begin += strlen("; ") + strlen(role) + 1;
     }
-    snprintf(out, IKT_INPUTS_TEXT, "%.*s", begin ? (int)length : 4, begin ? begin : "none");
+    int64_t length = (int64_t)strlen(begin);
+    for (int r = 0; r < IKT_INPUT_ROLES; r++) {
+        const char *next = find_role(begin, ikt_input_roles[r]);
+        if (next) length = ikt_smaller(length, next - begin);
+    }
+    snprintf(out, IKT_INPUTS_TEXT, "%.*s", (int)length, begin);
 }
 
 const char *ikt_fingerprint_input_difference(const char *all_there, const char *all_here,
                                              char there[IKT_INPUTS_TEXT],
                                              char here[IKT_INPUTS_TEXT]) {
     const char *role = "";
-    for (int r = -1; r < IKT_INPUT_ROLES; r++) {
-        role = r < 0 ? "" : ikt_input_roles[r];
+    for (int r = 0; r <= IKT_INPUT_ROLES; r++) {
         take_role(all_there, role, there);
         take_role(all_here, role, here);
-        if (strcmp(there, here) != 0) break;
+        if (r == IKT_INPUT_ROLES || strcmp(there, here) != 0) break;
+        role = ikt_input_roles[r];
     }
     return role[0] ? role : "input.file";
 }
@@ -122,7 +129,7 @@ static parts_of_line split(const char *line) {
     const char *colon = memchr(line, ':', (size_t)p.line);
     const int end = colon ? (int)(colon - line) : p.line;
     p.key = end - p.blanks;
-    p.value = end + 2 < p.line ? end + 2 : p.line;
+    p.value = (int)ikt_smaller(end + 2, p.line);
     return p;
 }
 

@@ -1,12 +1,7 @@
-/* Checkpoints of codes, neighbour lists and the loop. See hooks.h. */
-#include "checkpoint/hooks.h"
-
-#include <string.h>
-
-#include "base/comm.h"
+/* Checkpoints of codes, neighbour lists and the loop. See checkpoint.h. */
 #include "base/log.h"
 #include "base/memory.h"
-#include "checkpoint/loop_parts.h"
+#include "checkpoint/checkpoint.h"
 
 /* --- codes ------------------------------------------------------------------------------------ */
 
@@ -30,16 +25,13 @@ static ikt_status load_codes(void *self, ikt_codes *codes, const ikt_code_places
                              int32_t *done) {
     ikt_checkpoint_hooks *k = self;
     ikt_part part[CODES_PARTS];
-    ikt_stage_file *file;
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     ikt_checkpoint_expect(k->checkpoint, k->rows->n * codes->stride);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_CODES, &file));
     if (!file) return IKT_OK;
-    ikt_status st = ikt_stage_file_read(file, part, codes_parts(k, codes, places, done, part));
-    ikt_stage_file_close(&file);
-    if (st == IKT_OK)
-        ikt_log(k->ctx, IKT_LOG_STAGE, "codes: goes on from %s",
-                ikt_checkpoint_folder(k->checkpoint));
-    return st;
+    IKT_TRY(ikt_stage_file_read(file, part, codes_parts(k, codes, places, done, part)));
+    ikt_log(k->ctx, IKT_LOG_STAGE, "codes: goes on from %s", ikt_checkpoint_folder(k->checkpoint));
+    return IKT_OK;
 }
 
 static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_places *places,
@@ -66,34 +58,35 @@ static int64_t list_parts(const ikt_checkpoint_hooks *k, const ikt_neighbours *l
     return number[1] > 0 ? LIST_PARTS : LIST_PARTS - 1;
 }
 
+/* LOCAL. Room for those set aside. */
+static ikt_status make_room(const ikt_checkpoint_hooks *k, int64_t most,
+                            ikt_list_progress *progress) {
+    if (progress->near < 0 || progress->near > most)
+        return ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
+    if (progress->near == 0) return IKT_OK;
+    return ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
+                     sizeof *progress->nearest, "refine");
+}
+
 /* Reads how far the lists are, then as many parts as that says. */
 static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progress *progress) {
     ikt_checkpoint_hooks *k = self;
     int64_t number[LIST_NUMBERS] = {0, 0};
     ikt_part part[LIST_PARTS];
-    ikt_stage_file *file;
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     ikt_checkpoint_expect(k->checkpoint, 8 * k->rows->n * lists->k);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_NEIGHBOURS, &file));
     if (!file) return IKT_OK;
     list_parts(k, lists, progress, number, part);
-    ikt_status st = ikt_stage_file_read(file, part, 1);
+    IKT_TRY(ikt_stage_file_read(file, part, 1));
     progress->round = number[0];
     progress->near = number[1];
-    if (st == IKT_OK && (progress->near < 0 || progress->near > lists->k))
-        st = ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
-    if (st == IKT_OK && progress->near > 0)
-        st = ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
-                       sizeof *progress->nearest, "refine");
-    st = ikt_agree(k->ctx, st);
-    if (st == IKT_OK) {
-        const int64_t count = list_parts(k, lists, progress, number, part);
-        st = ikt_stage_file_read(file, part + 1, count - 1);
-    }
-    ikt_stage_file_close(&file);
-    if (st == IKT_OK)
-        ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",
-                ikt_checkpoint_folder(k->checkpoint));
-    return st;
+    IKT_TRY(ikt_agree(k->ctx, make_room(k, lists->k, progress)));
+    const int64_t count = list_parts(k, lists, progress, number, part);
+    IKT_TRY(ikt_stage_file_read(file, part + 1, count - 1));
+    ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",
+            ikt_checkpoint_folder(k->checkpoint));
+    return IKT_OK;
 }
 
 static ikt_status save_lists(void *self, const ikt_neighbours *lists,
@@ -110,12 +103,9 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
 
 static ikt_status save_loop(void *self, const ikt_loop_state *state) {
     ikt_checkpoint_hooks *k = self;
-    ikt_loop_parts parts;
-    ikt_status st = ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, state, &parts));
-    if (st == IKT_OK)
-        st = ikt_checkpoint_write(k->checkpoint, IKT_STAGE_LAYOUT, parts.part, parts.count);
-    ikt_loop_parts_destroy(&parts);
-    return st;
+    ikt_loop_parts parts IKT_AT_END(ikt_loop_parts_destroy) = {.count = 0};
+    IKT_TRY(ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, state, &parts)));
+    return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_LAYOUT, parts.part, parts.count);
 }
 
 static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
@@ -123,17 +113,15 @@ static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
 }
 
 ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *k, ikt_loop_state *state, bool *found) {
-    ikt_stage_file *file;
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *found = false;
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_LAYOUT, &file));
     if (!file) return IKT_OK;
-    ikt_status st = ikt_loop_parts_read(k->ctx, k->rows, k->layout, read_parts, file, state);
-    ikt_stage_file_close(&file);
-    *found = st == IKT_OK;
-    if (*found)
-        ikt_log(k->ctx, IKT_LOG_STAGE, "the loop goes on at iteration %lld, from %s",
-                (long long)state->iteration, ikt_checkpoint_folder(k->checkpoint));
-    return st;
+    IKT_TRY(ikt_loop_parts_read(k->ctx, k->rows, k->layout, read_parts, file, state));
+    *found = true;
+    ikt_log(k->ctx, IKT_LOG_STAGE, "the loop goes on at iteration %lld, from %s",
+            (long long)state->iteration, ikt_checkpoint_folder(k->checkpoint));
+    return IKT_OK;
 }
 
 void ikt_checkpoint_hooks_make(ikt_context *ctx, ikt_checkpoint *checkpoint, const ikt_rows *rows,

@@ -1,11 +1,9 @@
-/* The loop's state as parts, and in results. See loop_parts.h. */
-#include "checkpoint/loop_parts.h"
-
+/* The loop's state as parts, and in results. See checkpoint.h. */
 #include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "checkpoint/fingerprint.h"
+#include "checkpoint/checkpoint.h"
 #include "io/results/result.h"
 
 /* Whether the objective has a regulariser that sees eigenvalues: it keeps their vectors. */
@@ -42,18 +40,18 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
 /* --- the trace -------------------------------------------------------------------------------- */
 
 static ikt_status make_columns(ikt_context *ctx, int64_t count, ikt_trace_columns *c) {
-    IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->value, count, sizeof *c->value, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->error, count, sizeof *c->error, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->eigenvalue, count * IKT_TRACE_EIGENVALUES, sizeof *c->eigenvalue,
-                      "trace"));
-    return ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace");
+    *c = (ikt_trace_columns){.held = ikt_arrays_of(ctx, "trace")};
+    c->iteration = ikt_claim(&c->held, count, sizeof *c->iteration);
+    c->value = ikt_claim(&c->held, count, sizeof *c->value);
+    c->error = ikt_claim(&c->held, count, sizeof *c->error);
+    c->norm = ikt_claim(&c->held, count, sizeof *c->norm);
+    c->eigenvalue = ikt_claim(&c->held, count * IKT_TRACE_EIGENVALUES, sizeof *c->eigenvalue);
+    c->seconds = ikt_claim(&c->held, count, sizeof *c->seconds);
+    return c->held.status;
 }
 
 ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point, int64_t count,
                                   ikt_trace_columns *out) {
-    *out = (ikt_trace_columns){.iteration = NULL};
     IKT_TRY(make_columns(ctx, count, out));
     for (int64_t i = 0; i < count; i++) {
         out->iteration[i] = point[i].iteration;
@@ -68,12 +66,7 @@ ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point
 }
 
 void ikt_trace_columns_destroy(ikt_trace_columns *columns) {
-    ikt_free(&columns->iteration);
-    ikt_free(&columns->value);
-    ikt_free(&columns->error);
-    ikt_free(&columns->norm);
-    ikt_free(&columns->seconds);
-    ikt_free(&columns->eigenvalue);
+    ikt_arrays_free(&columns->held);
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -92,45 +85,44 @@ ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt
     return IKT_OK;
 }
 
+/* LOCAL. Room for what the heads say that there is. */
+static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, ikt_loop_parts *p,
+                            ikt_loop_state *state) {
+    state->iteration = p->number[0];
+    state->points = p->number[1];
+    state->seconds = p->real[0];
+    memcpy(state->phase_number, p->number + 2, sizeof state->phase_number);
+    memcpy(state->phase_real, p->real + 1, sizeof state->phase_real);
+    if (state->iteration < 0 || state->points < 0 || state->points > state->iteration + 1)
+        return ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
+    IKT_TRY(make_columns(ctx, state->points, &p->trace));
+    IKT_TRY(ikt_alloc(ctx, &state->point, state->points, sizeof *state->point, "checkpoint"));
+    return ikt_loop_state_allocate(ctx, rows, state);
+}
+
 ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
                                const ikt_layout_settings *settings,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out) {
-    ikt_loop_parts p = {.trace = {.iteration = NULL}};
+    ikt_loop_parts p IKT_AT_END(ikt_loop_parts_destroy) = {.trace = {.iteration = NULL}};
+    ikt_loop_state state IKT_AT_END(ikt_loop_state_destroy) = {0};
     *out = (ikt_loop_state){0};
-    name_parts(rows, out, &p);
-    ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
-    out->arrays = ikt_loop_arrays(settings, rows, out->form);
-    if (st == IKT_OK) {
-        out->iteration = p.number[0];
-        out->points = p.number[1];
-        out->seconds = p.real[0];
-        memcpy(out->phase_number, p.number + 2, sizeof out->phase_number);
-        memcpy(out->phase_real, p.real + 1, sizeof out->phase_real);
-        if (out->iteration < 0 || out->points < 0 || out->points > out->iteration + 1)
-            st = ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
-        if (st == IKT_OK) st = make_columns(ctx, out->points, &p.trace);
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->point, out->points, sizeof *out->point, "checkpoint");
-        if (st == IKT_OK) st = ikt_loop_state_allocate(ctx, rows, out);
-        st = ikt_agree(ctx, st);
+    name_parts(rows, &state, &p);
+    IKT_TRY(read(file, p.part, IKT_LOOP_HEADS));
+    state.arrays = ikt_loop_arrays(settings, rows, state.form);
+    IKT_TRY(ikt_agree(ctx, make_room(ctx, rows, &p, &state)));
+    name_parts(rows, &state, &p);
+    IKT_TRY(read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS));
+    for (int64_t i = 0; i < state.points; i++) {
+        state.point[i] = (ikt_trace_point){.iteration = p.trace.iteration[i],
+                                           .value = p.trace.value[i],
+                                           .error = p.trace.error[i],
+                                           .gradient_norm = p.trace.norm[i],
+                                           .seconds = p.trace.seconds[i]};
+        memcpy(state.point[i].eigenvalue, p.trace.eigenvalue + i * IKT_TRACE_EIGENVALUES,
+               sizeof state.point[i].eigenvalue);
     }
-    if (st == IKT_OK) {
-        name_parts(rows, out, &p);
-        st = read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS);
-    }
-    for (int64_t i = 0; st == IKT_OK && i < out->points; i++) {
-        out->point[i] = (ikt_trace_point){.iteration = p.trace.iteration[i],
-                                          .value = p.trace.value[i],
-                                          .error = p.trace.error[i],
-                                          .gradient_norm = p.trace.norm[i],
-                                          .seconds = p.trace.seconds[i]};
-        memcpy(out->point[i].eigenvalue, p.trace.eigenvalue + i * IKT_TRACE_EIGENVALUES,
-               sizeof out->point[i].eigenvalue);
-    }
-    ikt_loop_parts_destroy(&p);
-    if (st != IKT_OK) ikt_loop_state_destroy(out);
-    return st;
+    return ikt_give(out, state);
 }
 
 /* --- finished runs ---------------------------------------------------------------------------- */
@@ -174,24 +166,19 @@ static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, in
 }
 
 ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
-    ikt_result_file *file = NULL;
-    char *print = NULL;
+    ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
+    char *print IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_fingerprint_settings(ctx, settings, &print)));
     const ikt_stage_head own = ikt_checkpoint_head("loop", NULL, print);
-    ikt_status st = ikt_result_open(ctx, settings->output.file, &file);
-    if (st == IKT_OK) st = check_state(ctx, settings, n, &own, file);
-    ikt_result_close(&file);
-    ikt_free(&print);
-    return st;
+    IKT_TRY(ikt_result_open(ctx, settings->output.file, &file));
+    return check_state(ctx, settings, n, &own, file);
 }
 
 ikt_status ikt_finished_read(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
                              const ikt_stage_head *own, ikt_loop_state *out) {
-    ikt_result_file *file = NULL;
+    ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
     *out = (ikt_loop_state){0};
     IKT_TRY(ikt_result_open(ctx, settings->output.file, &file));
-    ikt_status st = check_state(ctx, settings, rows->n, own, file);
-    if (st == IKT_OK) st = ikt_loop_parts_read(ctx, rows, &settings->layout, read_parts, file, out);
-    ikt_result_close(&file);
-    return st;
+    IKT_TRY(check_state(ctx, settings, rows->n, own, file));
+    return ikt_loop_parts_read(ctx, rows, &settings->layout, read_parts, file, out);
 }

@@ -10,7 +10,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"

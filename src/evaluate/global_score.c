@@ -14,7 +14,7 @@
 
 #include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"

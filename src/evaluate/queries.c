@@ -8,7 +8,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "evaluate/tree.h"
 #include "isolation/similarity.h"

@@ -18,7 +18,7 @@
  * placed: what the same error of the map is to be compared with. Distances are those of the input,
  * also where these come from similarities; ties go to the lower row. */
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "evaluate/family.h"
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };

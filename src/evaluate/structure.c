@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"

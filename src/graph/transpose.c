@@ -6,7 +6,6 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/sort.h"
 
 enum { BATCH_ENTRIES = 1 << 21 }; /* 25 MB to send */

@@ -35,7 +35,7 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
-    double init_scale;    /* of what is in it; 0: as it is; auto: see pipeline/start.h */
+    double init_scale;    /* of what is in it; 0: as it is; auto: see pipeline/start.c */
     int64_t landmarks;    /* rows embedded first (init: landmark) */
     int repulsion;        /* ikt_repulsion */
     int accuracy;         /* ikt_accuracy of FFT and tree */

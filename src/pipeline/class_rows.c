@@ -1,21 +1,19 @@
-/* Classes of train rows. See class_rows.h. */
-#include "pipeline/class_rows.h"
-
+/* Classes of train rows. See discriminative.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
-#include "base/sort.h"
 #include "dist/shuffle.h"
 #include "io/hdf5/columns.h"
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
+#include "pipeline/discriminative.h"
 
 static const char purpose[] = "labels";
 
@@ -32,7 +30,8 @@ static const char *line_of(const char *names, int64_t label, size_t *length) {
     return names;
 }
 
-void ikt_class_name(const char *names, int64_t label, char *text, size_t size) {
+/* "3", or "three" where the classes have names. */
+static void name_class(const char *names, int64_t label, char *text, size_t size) {
     size_t length = 0;
     const char *line = line_of(names, label, &length);
     if (line && length > 0)
@@ -49,63 +48,62 @@ static bool is_none(const char *names, int64_t label) {
 
 /* --- the train list --------------------------------------------------------------------------- */
 
-/* COLLECTIVE. All numbers of a list on every rank, freed with ikt_free: a data set of an HDF5 file,
- * of one dimension or a single column, a column of CSV, or an array of NPY. */
-static ikt_status read_numbers(ikt_context *ctx, const char *name, double **number,
-                               int64_t *count) {
-    ikt_place place;
-    ikt_source *source = NULL;
-    ikt_column *column = NULL;
-    void *stored = NULL;
-    IKT_TRY(ikt_place_find(ctx, name, &place));
-    if (!place.file[0])
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s (fisher.train) cannot be read: there is no such file", name);
-    if (place.is_hdf5) {
-        IKT_TRY(
-            ikt_column_open(ctx, place.file, place.part[0] ? place.part : "train", -1, &column));
-        *count = ikt_column_length(column);
-        ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, number, *count, sizeof **number, purpose));
-        if (st == IKT_OK) st = ikt_column_read_reals(column, 0, *count, *number);
-        ikt_column_close(&column);
-        return st;
-    }
-    IKT_TRY(ikt_source_open(ctx, place.file, place.part[0] ? place.part : "X", 0, &source));
+/* COLLECTIVE. The numbers of a data set of an HDF5 file, of one dimension or a single column, on
+ * every rank. */
+static ikt_status read_column(const ikt_place *place, ikt_arrays *held, double **number,
+                              int64_t *count) {
+    const char *part = place->part[0] ? place->part : "train";
+    ikt_column *column IKT_AT_END(ikt_column_close) = NULL;
+    IKT_TRY(ikt_column_open(held->ctx, place->file, part, -1, &column));
+    *count = ikt_column_length(column);
+    *number = ikt_claim(held, *count, sizeof **number);
+    IKT_TRY(ikt_arrays_agree(held));
+    return ikt_column_read_reals(column, 0, *count, *number);
+}
+
+/* COLLECTIVE. Those of a column of CSV, or of an array of NPY. */
+static ikt_status read_source(const ikt_place *place, ikt_arrays *held, double **number,
+                              int64_t *count) {
+    const char *part = place->part[0] ? place->part : "X";
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    IKT_TRY(ikt_source_open(held->ctx, place->file, part, 0, &source));
     *count = ikt_source_rows(source);
-    ikt_status st = IKT_OK;
     if (ikt_source_columns(source) != 1)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s (fisher.train) has %lld columns, where one of row numbers is needed",
-                      ikt_source_name(source), (long long)ikt_source_columns(source));
-    if (st == IKT_OK) st = ikt_alloc(ctx, &stored, *count, sizeof(double), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, number, *count, sizeof **number, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, 0, *count, stored);
-    for (int64_t i = 0; st == IKT_OK && i < *count; i++)
+        return ikt_fail(held->ctx, IKT_ERR_DATA,
+                        "%s (fisher.train) has %lld columns, where one of row numbers is needed",
+                        ikt_source_name(source), (long long)ikt_source_columns(source));
+    void *stored = ikt_claim(held, *count, sizeof(double));
+    *number = ikt_claim(held, *count, sizeof **number);
+    IKT_TRY(ikt_arrays_agree(held));
+    IKT_TRY(ikt_source_read(source, 0, *count, stored));
+    for (int64_t i = 0; i < *count; i++)
         (*number)[i] = ikt_number_at(ikt_source_type(source), stored, i);
-    ikt_free(&stored);
-    ikt_source_close(&source);
-    return st;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Marks the rows that a list names, in mark[n]. Every rank reads all of it. */
 static ikt_status read_train(ikt_context *ctx, const char *name, int64_t n, uint8_t *mark) {
-    double *number = NULL;
-    int64_t count = 0;
-    ikt_status st = read_numbers(ctx, name, &number, &count);
-    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+    ikt_place place;
+    double *number;
+    int64_t count;
+    IKT_ARRAYS(held, ctx, purpose);
+    IKT_TRY(ikt_place_find(ctx, name, &place));
+    if (!place.file[0])
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s (fisher.train) cannot be read: there is no such file", name);
+    IKT_TRY((place.is_hdf5 ? read_column : read_source)(&place, &held, &number, &count));
+    for (int64_t i = 0; i < count; i++) {
         const double row = number[i];
         if (!(row >= 0 && row < (double)n) || row != floor(row))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s (fisher.train), entry %lld: %g is not a row of the data, which are "
-                          "0 to %lld",
-                          name, (long long)i, row, (long long)(n - 1));
-        else if (mark[(int64_t)row]++)
-            st = ikt_fail(ctx, IKT_ERR_DATA, "%s (fisher.train) names row %lld twice", name,
-                          (long long)row);
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s (fisher.train), entry %lld: %g is not a row of the data, which are "
+                            "0 to %lld",
+                            name, (long long)i, row, (long long)(n - 1));
+        if (mark[(int64_t)row]++)
+            return ikt_fail(ctx, IKT_ERR_DATA, "%s (fisher.train) names row %lld twice", name,
+                            (long long)row);
     }
-    ikt_free(&number);
-    return ikt_agree(ctx, st);
+    return IKT_OK;
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
@@ -114,46 +112,47 @@ static ikt_status read_train(ikt_context *ctx, const char *name, int64_t n, uint
  * label of the r-th of them by row. */
 static ikt_status permute(ikt_context *ctx, uint64_t seed, int64_t n, int64_t labelled,
                           const uint8_t *has, int64_t *label) {
-    int64_t *pair = NULL; /* draws are cut to 31 bits; equal ones go by row */
-    int64_t *given = NULL, at = 0;
-    ikt_status st = ikt_alloc(ctx, &pair, labelled, sizeof *pair, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &given, labelled, sizeof *given, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < n; i++) {
+    int64_t at = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *pair = ikt_claim(&held, labelled, sizeof *pair);   /* draws are cut to 31 bits; */
+    int64_t *given = ikt_claim(&held, labelled, sizeof *given); /* equal ones go by row */
+    IKT_TRY(held.status);
+    for (int64_t i = 0; i < n; i++) {
         if (!has[i]) continue;
         const uint64_t draw = ikt_rng_u64(seed, IKT_RNG_PERMUTE, i, 0);
         pair[at] = (int64_t)(draw >> 33 << 32 | (uint64_t)(uint32_t)i);
         given[at++] = label[i];
     }
-    if (st == IKT_OK) {
-        ikt_sort_i64(pair, labelled);
-        for (int64_t r = 0; r < labelled; r++)
-            label[pair[r] & UINT32_MAX] = given[r];
-    }
-    ikt_free(&pair);
-    ikt_free(&given);
-    return st;
+    ikt_sort_i64(pair, labelled);
+    for (int64_t r = 0; r < labelled; r++)
+        label[pair[r] & UINT32_MAX] = given[r];
+    return IKT_OK;
 }
 
 /* The classes of train rows, and everybody's. */
 static ikt_status number_classes(ikt_context *ctx, const int64_t *label, const uint8_t *has,
                                  const uint8_t *train, ikt_class_rows *out) {
-    int64_t *all = NULL, count = 0;
-    IKT_TRY(ikt_alloc(ctx, &all, out->trained, sizeof *all, purpose));
+    int64_t count = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *all = ikt_claim(&held, out->trained, sizeof *all);
+    IKT_TRY(held.status);
     for (int64_t i = 0; i < out->n; i++)
-        if (has[i] && train[i]) all[count++] = label[i];
+        if (train[i]) all[count++] = label[i];
     count = ikt_sort_distinct_i64(all, count);
-    out->classes = (int)(count <= IKT_CLASSES_MOST ? count : IKT_CLASSES_MOST + 1);
-    ikt_status st = ikt_alloc(ctx, &out->value, count, sizeof *out->value, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->size, count, sizeof *out->size, purpose);
-    if (st == IKT_OK) memcpy(out->value, all, (size_t)count * sizeof *all);
-    for (int64_t i = 0; st == IKT_OK && i < out->n; i++) {
-        const int64_t c = has[i] ? ikt_find_i64(all, count, label[i]) : -1;
-        out->known[i] = !has[i] ? -1 : c < 0 ? IKT_CLASS_FOREIGN : (int32_t)c;
-        out->of_row[i] = train[i] && has[i] ? (int32_t)c : -1;
+    out->classes = (int)ikt_smaller(count, IKT_CLASSES_MOST + 1);
+    out->value = ikt_claim(&out->held, count, sizeof *out->value);
+    out->size = ikt_claim(&out->held, count, sizeof *out->size);
+    IKT_TRY(out->held.status);
+    memcpy(out->value, all, (size_t)count * sizeof *all);
+    for (int64_t i = 0; i < out->n; i++) {
+        out->known[i] = out->of_row[i] = -1;
+        if (!has[i]) continue;
+        const int64_t c = ikt_find_i64(all, count, label[i]);
+        out->known[i] = c < 0 ? IKT_CLASS_FOREIGN : (int32_t)c;
+        out->of_row[i] = train[i] ? (int32_t)c : -1;
         if (out->of_row[i] >= 0) out->size[c]++;
     }
-    ikt_free(&all);
-    return st;
+    return IKT_OK;
 }
 
 /* SAME-ARGS. What no model can be made of. */
@@ -172,7 +171,7 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
                         IKT_CLASSES_MOST);
     for (int i = 0; i < c->classes; i++) {
         if (c->size[i] >= 2) continue;
-        ikt_class_name(names, c->value[i], name, sizeof name);
+        name_class(names, c->value[i], name, sizeof name);
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "class %s has one train row, and affinity.kind=fisher needs two of each "
                         "class; take away its label, or join the class with another",
@@ -193,66 +192,58 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
 /* COLLECTIVE. The labels of all rows, in the order of the settings: train list, permutation. */
 static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings, const char *names,
                            uint64_t seed, int64_t *label, ikt_class_rows *out) {
-    uint8_t *train = NULL, *has = NULL;
     const int64_t n = out->n;
-    ikt_status st = ikt_alloc(ctx, &train, n, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &has, n, 1, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->known, n, sizeof *out->known, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->of_row, n, sizeof *out->of_row, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && settings->train[0]) st = read_train(ctx, settings->train, n, train);
-    for (int64_t i = 0; st == IKT_OK && i < n; i++) {
+    IKT_ARRAYS(held, ctx, purpose);
+    uint8_t *train = ikt_claim(&held, n, 1), *has = ikt_claim(&held, n, 1);
+    out->known = ikt_claim(&out->held, n, sizeof *out->known);
+    out->of_row = ikt_claim(&out->held, n, sizeof *out->of_row);
+    IKT_TRY(ikt_arrays_agree_both(&out->held, &held));
+    memset(train, !settings->train[0], (size_t)n);
+    if (settings->train[0]) IKT_TRY(read_train(ctx, settings->train, n, train));
+    for (int64_t i = 0; i < n; i++) {
         has[i] = !is_none(names, label[i]);
-        if (!settings->train[0]) train[i] = 1;
+        train[i] &= has[i];
         out->labelled += has[i];
-        out->trained += has[i] && train[i];
+        out->trained += train[i];
     }
-    if (st == IKT_OK && out->trained == 0)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s",
-                      out->labelled == 0   ? "affinity.kind=fisher needs labels, and no row has one"
-                      : settings->train[0] ? "no row that fisher.train names has a label"
-                                           : "affinity.kind=fisher needs labels");
-    if (st == IKT_OK && settings->permute) st = permute(ctx, seed, n, out->labelled, has, label);
+    if (out->trained == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s",
+                        out->labelled == 0 ? "affinity.kind=fisher needs labels, and no row has one"
+                                           : "no row that fisher.train names has a label");
+    ikt_status st = IKT_OK;
+    if (settings->permute) st = permute(ctx, seed, n, out->labelled, has, label);
     if (st == IKT_OK) st = number_classes(ctx, label, has, train, out);
-    st = ikt_agree(ctx, st);
-    ikt_free(&train);
-    ikt_free(&has);
-    return st;
+    return ikt_agree(ctx, st);
 }
 
 ikt_status ikt_class_rows_make(ikt_context *ctx, const ikt_fisher_settings *settings,
                                const ikt_rows *rows, const int64_t *labels, const char *names,
                                uint64_t seed, ikt_class_rows *out) {
-    int64_t *all = NULL;
+    int64_t *all IKT_AT_END(ikt_free) = NULL;
+    ikt_class_rows made IKT_AT_END(ikt_class_rows_destroy) = {.n = rows->n,
+                                                              .held = ikt_arrays_of(ctx, purpose)};
     *out = (ikt_class_rows){.n = rows->n};
     if (ikt_max_one(ctx, labels != NULL) == 0) /* a rank without rows may have none */
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "affinity.kind=fisher needs labels, and the input has none; name them by "
                         "input.labels");
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, purpose, &all));
-    ikt_status st = classify(ctx, settings, names, seed, all, out);
-    ikt_free(&all);
-    if (st == IKT_OK) st = check_classes(ctx, settings, out, names);
-    if (st != IKT_OK) ikt_class_rows_destroy(out);
-    return st;
+    IKT_TRY(classify(ctx, settings, names, seed, all, &made));
+    IKT_TRY(check_classes(ctx, settings, &made, names));
+    return ikt_give(out, made);
 }
 
 void ikt_class_rows_destroy(ikt_class_rows *classes) {
-    ikt_free(&classes->value);
-    ikt_free(&classes->size);
-    ikt_free(&classes->known);
-    ikt_free(&classes->of_row);
+    ikt_arrays_free(&classes->held);
 }
 
 ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_fisher_settings *settings,
                                const ikt_rows *rows, const int64_t *labels, const char *names,
                                uint64_t seed, uint64_t *hash) {
-    ikt_class_rows classes;
-    *hash = 0;
+    ikt_class_rows classes IKT_AT_END(ikt_class_rows_destroy) = {.n = 0};
     IKT_TRY(ikt_class_rows_make(ctx, settings, rows, labels, names, seed, &classes));
     const size_t values = (size_t)classes.classes * sizeof *classes.value;
     *hash = ikt_hash_bytes(classes.value, values, values);
     *hash = ikt_hash_bytes(classes.of_row, (size_t)rows->n * sizeof *classes.of_row, *hash);
-    ikt_class_rows_destroy(&classes);
     return IKT_OK;
 }

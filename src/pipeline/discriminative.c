@@ -15,7 +15,7 @@
 #include "neighbours/fisher_search.h"
 #include "neighbours/scorer.h"
 #include "pipeline/early_outputs.h"
-#include "pipeline/kernel_scores.h"
+#include "pipeline/line.h"
 #include "similarity/similarities.h"
 
 static const char purpose[] = "fisher model";
@@ -38,6 +38,7 @@ typedef struct {
     const ikt_fisher_settings *settings;
     ikt_class_outcome *out;
     const ikt_metric *metric;
+    ikt_arrays held;
     float *x;                  /* [m * d] rows of the support, where rows are compared themselves */
     float *support;            /* [ikt_packed_floats(m, d)] the same as the metric takes them */
     double *self;              /* [m] k(s, s): 0 of these */
@@ -49,11 +50,7 @@ typedef struct {
 } model;
 
 static void destroy_model(model *m) {
-    ikt_free(&m->x);
-    ikt_free(&m->support);
-    ikt_free(&m->self);
-    ikt_free(&m->weight);
-    ikt_free(&m->root);
+    ikt_arrays_free(&m->held);
     ikt_scorer_destroy(&m->plain);
     ikt_similarities_destroy(&m->similar);
     ikt_codes_destroy(&m->codes);
@@ -72,26 +69,20 @@ static void compare(const model *m, const float *x, int64_t count, float *square
 static ikt_status compare_support(ikt_context *ctx, model *m, double *k) {
     const ikt_class_support *support = &m->out->support;
     const int64_t rows = support->m, d = ikt_dataset_columns(m->job->data);
-    float *squared = NULL, *single = NULL;
-    ikt_status st = ikt_alloc(ctx, &m->x, rows * d, sizeof *m->x, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &m->support, ikt_packed_floats(rows, d), sizeof(float), purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &squared, ikt_packed_rows(rows), sizeof *squared, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &single, rows, sizeof *single, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(m->job->data, support->row, rows, m->x);
-    if (st == IKT_OK) {
-        ikt_pack_rows(m->x, rows, d, m->support);
-        for (int64_t l = 0; l < rows; l++) {
-            compare(m, m->x + l * d, 1, squared, single);
-            for (int64_t j = 0; j < rows; j++)
-                k[l * rows + j] = (double)single[j];
-        }
+    IKT_ARRAYS(work, ctx, purpose);
+    m->x = ikt_claim(&m->held, rows * d, sizeof *m->x);
+    m->support = ikt_claim(&m->held, ikt_packed_floats(rows, d), sizeof *m->support);
+    float *squared = ikt_claim(&work, ikt_packed_rows(rows), sizeof *squared);
+    float *single = ikt_claim(&work, rows, sizeof *single);
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
+    IKT_TRY(ikt_dataset_gather_floats(m->job->data, support->row, rows, m->x));
+    ikt_pack_rows(m->x, rows, d, m->support);
+    for (int64_t l = 0; l < rows; l++) {
+        compare(m, m->x + l * d, 1, squared, single);
+        for (int64_t j = 0; j < rows; j++)
+            k[l * rows + j] = (double)single[j];
     }
-    ikt_free(&squared);
-    ikt_free(&single);
-    return ikt_agree(ctx, st);
+    return IKT_OK;
 }
 
 /* Work space of rows that are compared some at a time. */
@@ -101,31 +92,26 @@ typedef struct {
     float *k;           /* [most * m] */
 } workspace;
 
-static void workspace_free(workspace *w) {
-    ikt_free(&w->x);
-    ikt_free(&w->squared);
-    ikt_free(&w->similarity);
-    ikt_free(&w->k);
-}
-
-static ikt_status workspace_alloc(ikt_context *ctx, const model *m, int64_t most, workspace *w) {
-    const int64_t rows = m->out->support.m;
-    *w = (workspace){.x = NULL};
-    IKT_TRY(ikt_alloc(ctx, &w->k, most * rows, sizeof *w->k, purpose));
-    if (m->similar)
-        return ikt_alloc(ctx, &w->similarity, most * rows, sizeof *w->similarity, purpose);
-    IKT_TRY(
-        ikt_alloc(ctx, &w->x, most * ikt_dataset_columns(m->job->data), sizeof(float), purpose));
-    return ikt_alloc(ctx, &w->squared, most * ikt_packed_rows(rows), sizeof(float), purpose);
+static workspace claim_workspace(const model *m, int64_t most, ikt_arrays *held) {
+    const int64_t rows = m->out->support.m, d = ikt_dataset_columns(m->job->data);
+    workspace w = {.k = ikt_claim(held, most * rows, sizeof *w.k)};
+    if (m->similar) {
+        w.similarity = ikt_claim(held, most * rows, sizeof *w.similarity);
+        return w;
+    }
+    w.x = ikt_claim(held, most * d, sizeof *w.x);
+    w.squared = ikt_claim(held, most * ikt_packed_rows(rows), sizeof *w.squared);
+    return w;
 }
 
 /* COLLECTIVE. Similarities of some rows to the support, in w->k. */
-static ikt_status compare_rows(ikt_context *ctx, const model *m, ikt_row_range at, workspace *w) {
+static ikt_status compare_rows(ikt_context *ctx, const model *m, ikt_row_range at,
+                               const workspace *w) {
     const int64_t d = ikt_dataset_columns(m->job->data), s = m->out->support.m;
     IKT_TRY(ikt_dataset_read(m->job->data, at.first, at.count, w->x));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < at.count; i += 8) {
-        const int64_t count = at.count - i < 8 ? at.count - i : 8;
+        const int64_t count = ikt_smaller(at.count - i, 8);
         compare(m, w->x + i * d, count, w->squared + i * ikt_packed_rows(s), w->k + i * s);
     }
     return IKT_OK;
@@ -161,7 +147,7 @@ static ikt_status compare_chosen(const model *m, double *k) {
 }
 
 /* COLLECTIVE. As compare_rows. */
-static ikt_status compare_similar(const model *m, ikt_row_range at, workspace *w) {
+static ikt_status compare_similar(const model *m, ikt_row_range at, const workspace *w) {
     IKT_TRY(ikt_similarities_of_rows(m->similar, at.first, at.count, w->similarity, NULL));
     for (int64_t e = 0; e < at.count * m->out->support.m; e++)
         w->k[e] = (float)w->similarity[e];
@@ -195,54 +181,53 @@ static ikt_status check_chosen(ikt_context *ctx, const model *m, const double *k
     return IKT_OK;
 }
 
+/* COLLECTIVE. How the rows of the support compare, k[m * m]. */
+static ikt_status compare_all(ikt_context *ctx, model *m, double *k) {
+    IKT_TRY(begin_similar(ctx, m));
+    if (!m->similar) return compare_support(ctx, m, k);
+    IKT_TRY(compare_chosen(m, k));
+    return ikt_agree(ctx, check_chosen(ctx, m, k));
+}
+
 /* COLLECTIVE. Sigma from how the rows of the support compare. */
 static ikt_status find_sigma(ikt_context *ctx, model *m) {
     const ikt_class_support *support = &m->out->support;
-    double *k = NULL, given;
+    double given;
     ikt_sigma_rule rule;
     ikt_fisher_sigma(m->settings, &rule, &given);
-    ikt_status st = ikt_alloc(ctx, &m->self, support->m, sizeof *m->self, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &k, support->m * support->m, sizeof *k, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = begin_similar(ctx, m);
-    if (st == IKT_OK) st = m->similar ? compare_chosen(m, k) : compare_support(ctx, m, k);
-    if (st == IKT_OK && m->similar) st = ikt_agree(ctx, check_chosen(ctx, m, k));
-    if (st == IKT_OK)
-        st = ikt_agree(ctx,
-                       ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma));
-    ikt_free(&k);
-    return st;
+    IKT_ARRAYS(work, ctx, purpose);
+    m->self = ikt_claim(&m->held, support->m, sizeof *m->self);
+    double *k = ikt_claim(&work, support->m * support->m, sizeof *k);
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
+    IKT_TRY(compare_all(ctx, m, k));
+    return ikt_agree(ctx,
+                     ikt_class_sigma_find(ctx, support, rule, given, k, m->self, &m->out->sigma));
 }
 
 /* COLLECTIVE. Log-weights and roots of the own rows, some at a time. */
 static ikt_status weigh_rows(ikt_context *ctx, model *m) {
     const ikt_class_lanes *shape = &m->out->support.shape;
     const ikt_rows *rows = m->job->rows;
-    const bool leaves_out = m->settings->own == IKT_OWN_LEFT_OUT;
-    const int64_t most =
-        m->similar ? ikt_smaller(STREAM_ROWS, ikt_similarities_rows_most(m->similar)) : STREAM_ROWS;
-    workspace w = {.x = NULL};
-    int64_t row[STREAM_ROWS];
-    ikt_status st = ikt_alloc(ctx, &m->weight, rows->count * shape->lanes, sizeof(float), purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &m->root, rows->count * shape->wide, sizeof(float), purpose);
-    if (st == IKT_OK) st = workspace_alloc(ctx, m, most, &w);
-    st = ikt_agree(ctx, st);
+    int64_t most = STREAM_ROWS, number[STREAM_ROWS];
+    const int64_t *row = m->settings->own == IKT_OWN_LEFT_OUT ? number : NULL;
+    if (m->similar) most = ikt_smaller(most, ikt_similarities_rows_most(m->similar));
+    IKT_ARRAYS(work, ctx, purpose);
+    m->weight = ikt_claim(&m->held, rows->count * shape->lanes, sizeof *m->weight);
+    m->root = ikt_claim(&m->held, rows->count * shape->wide, sizeof *m->root);
+    const workspace w = claim_workspace(m, most, &work);
+    IKT_TRY(ikt_arrays_agree_both(&m->held, &work));
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, most);
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, most, step);
         const int64_t from = at.first - own.first;
-        st = m->similar ? compare_similar(m, at, &w) : compare_rows(ctx, m, at, &w);
-        if (st != IKT_OK) break;
+        IKT_TRY(m->similar ? compare_similar(m, at, &w) : compare_rows(ctx, m, at, &w));
         for (int64_t i = 0; i < at.count; i++)
-            row[i] = at.first + i;
-        ikt_class_weights(ctx, &m->out->support, m->out->sigma.sigma, w.k, m->self,
-                          leaves_out ? row : NULL, at.count, m->weight + from * shape->lanes,
-                          m->root + from * shape->wide);
+            number[i] = at.first + i;
+        ikt_class_weights(ctx, &m->out->support, m->out->sigma.sigma, w.k, m->self, row, at.count,
+                          m->weight + from * shape->lanes, m->root + from * shape->wide);
     }
-    workspace_free(&w);
-    return st;
+    return IKT_OK;
 }
 
 /* --- the share of plain distances ------------------------------------------------------------- */
@@ -251,49 +236,47 @@ static ikt_status weigh_rows(ikt_context *ctx, model *m) {
 static ikt_status find_median(ikt_context *ctx, const model *m, double *median) {
     const ikt_class_search *job = m->job;
     const int64_t n = job->rows->n, d = ikt_dataset_columns(job->data);
-    const int64_t count = n < SCALE_ROWS ? n : SCALE_ROWS, slots = ikt_draw_slots(count);
-    float *x = NULL;
-    double *distance = NULL;
-    int64_t *slot = NULL, row[SCALE_ROWS], pairs = 0;
-    ikt_status st = ikt_alloc(ctx, &x, count * d, sizeof *x, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &distance, count * (count - 1) / 2, sizeof *distance, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_draw_subset((uint64_t)job->settings->run.seed, IKT_RNG_SCALE, 0, n, count, slot, slots,
-                        row);
-        st = ikt_dataset_gather_floats(job->data, row, count, x);
-    }
-    if (st == IKT_OK) {
-        for (int64_t a = 1; a < count; a++)
-            for (int64_t b = 0; b < a; b++)
-                distance[pairs++] = sqrt(m->metric->exact(x + a * d, x + b * d, d));
-        ikt_sort_f64(distance, pairs);
-        *median = distance[pairs / 2];
-    }
-    ikt_free(&x);
-    ikt_free(&slot);
-    ikt_free(&distance);
-    return ikt_agree(ctx, st);
+    const int64_t count = ikt_smaller(n, SCALE_ROWS);
+    int64_t row[SCALE_ROWS], pairs = 0;
+    IKT_ARRAYS(held, ctx, purpose);
+    float *x = ikt_claim(&held, count * d, sizeof *x);
+    double *distance = ikt_claim(&held, count * (count - 1) / 2, sizeof *distance);
+    ikt_draw_claimed(&held, (uint64_t)job->settings->run.seed, IKT_RNG_SCALE, 0, n, count, row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_dataset_gather_floats(job->data, row, count, x));
+    for (int64_t a = 1; a < count; a++)
+        for (int64_t b = 0; b < a; b++)
+            distance[pairs++] = sqrt(m->metric->exact(x + a * d, x + b * d, d));
+    ikt_sort_f64(distance, pairs);
+    *median = distance[pairs / 2];
+    return IKT_OK;
 }
 
-/* COLLECTIVE. The rows themselves, where plain distances count. */
-static ikt_status read_plain(ikt_context *ctx, ikt_fisher_candidates candidates, model *m) {
+/* COLLECTIVE. What plain distances count: nothing where most rows are equal. */
+static ikt_status weigh_plain(ikt_context *ctx, model *m) {
     const double share = ikt_fisher_euclidean(m->settings, !ikt_dataset_pairs(m->job->data));
-    const bool is_given = m->settings->euclidean == share;
-    double median = 0;
-    if (share > 0) IKT_TRY(find_median(ctx, m, &median));
-    if (share > 0 && !(median > 0) && is_given)
+    double median;
+    m->out->euclidean = 0;
+    if (share == 0) return IKT_OK;
+    IKT_TRY(find_median(ctx, m, &median));
+    if (median > 0) {
+        m->out->euclidean = share;
+        m->euclidean = pow(share * pi / median, 2);
+        return IKT_OK;
+    }
+    if (m->settings->euclidean == share)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "fisher.euclidean = %g adds plain distances, but most rows are equal",
                         share);
-    m->out->euclidean = median > 0 ? share : 0;
-    if (median > 0) m->euclidean = pow(share * pi / median, 2);
-    if (share > 0 && !(median > 0))
-        ikt_log(ctx, IKT_LOG_STAGE,
-                "fisher: most rows are equal, so that plain distances do not count");
-    if (m->euclidean == 0 && candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
+    ikt_log(ctx, IKT_LOG_STAGE,
+            "fisher: most rows are equal, so that plain distances do not count");
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The rows themselves, where plain distances count. */
+static ikt_status read_plain(ikt_context *ctx, model *m) {
+    IKT_TRY(weigh_plain(ctx, m));
+    if (m->euclidean == 0 && m->out->candidates != IKT_CANDIDATES_EUCLIDEAN) return IKT_OK;
     return ikt_scorer_data(ctx, m->job->data, m->job->rows, &m->plain);
 }
 
@@ -314,7 +297,7 @@ static ikt_status note_posterior(ikt_context *ctx, const model *m) {
         for (int c = 0; c < shape->classes; c++) {
             const float root = m->root[i * shape->wide + c], p = root * root;
             m->out->posterior[i * shape->classes + c] = p;
-            most = p > most ? p : most;
+            most = fmaxf(most, p);
             if (!is_told) continue;
             range[2 * c] = fmax(range[2 * c], (double)p);
             range[2 * c + 1] = fmax(range[2 * c + 1], 1 - (double)p);
@@ -395,41 +378,6 @@ static double find_longest(ikt_context *ctx, const ikt_neighbours *lists) {
     return sqrt(longest);
 }
 
-/* COLLECTIVE. The lists of a seeded sample of rows against those among all rows. */
-static ikt_status measure_recall(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
-                                 const ikt_neighbours *lists, ikt_recall *out) {
-    const int64_t n = rows->rows.n, count = ikt_smaller(ikt_recall_rows(n), n);
-    const int64_t slots = ikt_draw_slots(count), k = lists->k;
-    ikt_fisher_rows all = *rows;
-    ikt_fisher_own own = {0};
-    ikt_neighbours truth = {0};
-    int64_t *slot = NULL, *row = NULL;
-    double sums[3] = {0, 0, 0}; /* entries found, distances there, and of the truth */
-    all.candidates = IKT_CANDIDATES_ALL;
-    ikt_status st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, count, sizeof *row, purpose);
-    if (st == IKT_OK) {
-        ikt_draw_subset((uint64_t)m->job->settings->run.seed, IKT_RNG_SAMPLE, 0, n, count, slot,
-                        slots, row);
-        st = ikt_fisher_take(ctx, rows, row, count, &own);
-    }
-    const ikt_rows sampled = {.n = n, .ranks = 1, .first = 0, .count = own.count};
-    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &sampled, k, &truth);
-    st = ikt_agree(ctx, st);
-    ikt_list_course course = {.lists = &truth};
-    if (st == IKT_OK) st = ikt_fisher_search(ctx, &all, &own, NULL, &course, NULL);
-    if (st == IKT_OK) ikt_figures_recall(ctx, &rows->rows, &own, &truth, lists, sums);
-    if (st == IKT_OK && sums[1] > 0)
-        *out = (ikt_recall){count, sums[0] / (double)(count * k), sums[2] / sums[1]};
-    else if (st == IKT_OK)
-        *out = (ikt_recall){count, sums[0] / (double)(count * k), 1};
-    ikt_neighbours_destroy(&truth);
-    ikt_fisher_own_destroy(&own);
-    ikt_free(&slot);
-    ikt_free(&row);
-    return st;
-}
-
 /* Lists of near cells have no proof: their recall is measured. */
 static void tell_lists(ikt_context *ctx, const ikt_class_outcome *o,
                        const ikt_fisher_proof *proof) {
@@ -452,79 +400,95 @@ static void tell_lists(ikt_context *ctx, const ikt_class_outcome *o,
                         name[o->candidates], 100 * o->proved, lengths);
 }
 
+/* COLLECTIVE. The search that the candidates ask for, from where it was left off. */
+static ikt_status search_lists(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
+                               ikt_neighbours *lists, ikt_fisher_proof *proof) {
+    const ikt_class_search *job = m->job;
+    const ikt_fisher_held held = {m->weight, m->root, m->plain.owned};
+    const ikt_fisher_cells cells = {(uint64_t)job->settings->run.seed, ROUNDS};
+    ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, job->rows, job->k, lists)));
+    IKT_TRY(ikt_list_course_begin(ctx, ikt_checkpoint_lists(job->hooks), lists, &course));
+    if (rows->candidates == IKT_CANDIDATES_NEAR)
+        return ikt_fisher_search_near(ctx, rows, &held, &cells, &course, proof);
+    if (rows->rows.n >= ORDER_LEAST || job->orders_always)
+        return ikt_fisher_search_ordered(ctx, rows, &held, &course, proof);
+    return ikt_fisher_search(ctx, rows, NULL, NULL, &course, proof);
+}
+
 /* COLLECTIVE. */
 static ikt_status find_lists(ikt_context *ctx, const model *m, const ikt_fisher_rows *rows,
                              ikt_neighbours *lists, ikt_recall *recall) {
-    const ikt_class_search *job = m->job;
     ikt_class_outcome *o = m->out;
-    ikt_list_course course = {.lists = lists};
     ikt_fisher_proof proof;
-    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, job->rows, job->k, lists)));
-    IKT_TRY(ikt_list_course_begin(ctx, job->hooks ? &job->hooks->lists : NULL, lists, &course));
-    const bool is_ordered = rows->rows.n >= ORDER_LEAST || job->orders_always;
-    const ikt_fisher_held held = {m->weight, m->root, m->plain.owned};
-    const bool is_near = rows->candidates == IKT_CANDIDATES_NEAR;
-    const ikt_fisher_cells cells = {(uint64_t)job->settings->run.seed, ROUNDS};
-    ikt_status st = is_near      ? ikt_fisher_search_near(ctx, rows, &held, &cells, &course, &proof)
-                    : is_ordered ? ikt_fisher_search_ordered(ctx, rows, &held, &course, &proof)
-                                 : ikt_fisher_search(ctx, rows, NULL, NULL, &course, &proof);
-    ikt_list_course_end(&course);
-    IKT_TRY(st);
+    IKT_TRY(search_lists(ctx, m, rows, lists, &proof));
     ikt_neighbours_sort(ctx, lists);
     o->proved = (double)proof.complete / (double)proof.rows;
     o->longest = find_longest(ctx, lists);
     tell_lists(ctx, o, &proof);
     if (rows->candidates == IKT_CANDIDATES_ALL) return IKT_OK;
-    return measure_recall(ctx, m, rows, lists, recall);
+    return ikt_figures_recall(ctx, rows, lists, (uint64_t)m->job->settings->run.seed, recall);
+}
+
+/* What is searched, once there is a model. */
+static ikt_fisher_rows rows_of(const model *m) {
+    const ikt_class_search *job = m->job;
+    return (ikt_fisher_rows){.rows = *job->rows,
+                             .job = {.kernel = ikt_segment_kernel_for(ikt_cpu_isa()),
+                                     .shape = m->out->support.shape,
+                                     .rule = (ikt_segment_rule)m->settings->rule,
+                                     .points = (int)m->settings->points},
+                             .support = &m->out->support,
+                             .leaves_out = m->settings->own == IKT_OWN_LEFT_OUT,
+                             .weight = m->weight,
+                             .root = m->root,
+                             .x = m->plain.plain,
+                             .d = m->plain.plain ? ikt_dataset_columns(job->data) : 0,
+                             .metric = m->metric,
+                             .euclidean = m->euclidean,
+                             .candidates = m->out->candidates,
+                             .among = m->out->among,
+                             .computes_all = job->computes_all};
+}
+
+/* COLLECTIVE. The model, which is written where that is wanted, and the lists where they are not
+ * there. */
+static ikt_status search(ikt_context *ctx, model *m, bool is_found, ikt_fisher_rows *rows,
+                         ikt_neighbours *lists, ikt_recall *recall) {
+    const ikt_class_search *job = m->job;
+    IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
+    IKT_TRY(make_model(ctx, m));
+    IKT_TRY(read_plain(ctx, m));
+    *rows = rows_of(m);
+    const ikt_class_columns columns = {m->out->sigma.sigma, m->self, m->x};
+    if (job->model_writer)
+        IKT_TRY(ikt_run_model_classes(ctx, job->model_writer, job->data, rows, &columns,
+                                      &job->settings->layout));
+    return is_found ? IKT_OK : find_lists(ctx, m, rows, lists, recall);
 }
 
 ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, bool is_found,
                                 ikt_neighbours *lists, ikt_recall *recall, ikt_class_outcome *out) {
     const ikt_fisher_settings *settings = &job->settings->affinity.fisher;
-    model m = {.job = job, .settings = settings, .out = out, .metric = ikt_metric_of(job->data)};
-    const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(settings, job->rows->n);
+    model m IKT_AT_END(destroy_model) = {.job = job,
+                                         .settings = settings,
+                                         .out = out,
+                                         .metric = ikt_metric_of(job->data),
+                                         .held = ikt_arrays_of(ctx, purpose)};
+    ikt_fisher_rows rows;
     out->is_there = true;
-    out->candidates = candidates;
-    out->among =
-        candidates == IKT_CANDIDATES_ALL ? 0 : ikt_fisher_among(settings, job->rows->n, job->k);
-    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = make_model(ctx, &m);
-    if (st == IKT_OK) st = read_plain(ctx, candidates, &m);
-    const int64_t d = m.plain.plain ? ikt_dataset_columns(job->data) : 0;
-    const ikt_fisher_rows rows = {.rows = *job->rows,
-                                  .job = {.kernel = ikt_segment_kernel_for(ikt_cpu_isa()),
-                                          .shape = out->support.shape,
-                                          .rule = (ikt_segment_rule)settings->rule,
-                                          .points = (int)settings->points},
-                                  .support = &out->support,
-                                  .leaves_out = settings->own == IKT_OWN_LEFT_OUT,
-                                  .weight = m.weight,
-                                  .root = m.root,
-                                  .x = m.plain.plain,
-                                  .d = d,
-                                  .metric = m.metric,
-                                  .euclidean = m.euclidean,
-                                  .candidates = candidates,
-                                  .among = out->among,
-                                  .computes_all = job->computes_all};
-    const ikt_class_columns columns = {out->sigma.sigma, m.self, m.x};
-    if (st == IKT_OK && job->model_writer)
-        st = ikt_run_model_classes(ctx, job->model_writer, job->data, &rows, &columns,
-                                   &job->settings->layout);
-    if (st == IKT_OK && !is_found) st = find_lists(ctx, &m, &rows, lists, recall);
-    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_stage_begin(ctx, IKT_STAGE_RECALL);
-    if (st == IKT_OK) st = ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
-    ikt_stage_end(ctx, IKT_STAGE_RECALL);
-    destroy_model(&m);
-    return st;
+    out->candidates = ikt_fisher_candidates_of(settings, job->rows->n);
+    out->among = 0;
+    if (out->candidates != IKT_CANDIDATES_ALL)
+        out->among = ikt_fisher_among(settings, job->rows->n, job->k);
+    IKT_TRY(search(ctx, &m, is_found, &rows, lists, recall));
+    IKT_IN_STAGE(ctx, IKT_STAGE_RECALL);
+    return ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
 }
 
 void ikt_class_outcome_destroy(ikt_class_outcome *outcome) {
     ikt_class_rows_destroy(&outcome->classes);
     ikt_class_support_destroy(&outcome->support);
-    ikt_free(&outcome->posterior);
-    ikt_free(&outcome->held_out.row);
-    ikt_free(&outcome->used.row);
+    ikt_free_all(&outcome->posterior, &outcome->held_out.row, &outcome->used.row);
     outcome->is_there = false;
 }

@@ -11,12 +11,108 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checkpoint/hooks.h"
+#include "base/arrays.h"
+#include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
 #include "io/results/model_file.h"
+#include "neighbours/fisher_search.h"
 #include "neighbours/search.h"
-#include "pipeline/label_figures.h"
 #include "settings/settings.h"
+
+/* --- which labels may be used: those of the input, of a train list, or permuted (class_rows.c) ---
+ */
+
+/* A label that no train row has. */
+#define IKT_CLASS_FOREIGN (-2)
+
+/* The same on every rank. */
+typedef struct {
+    int64_t n;
+    int classes;
+    int64_t *value;  /* [classes] labels of the train rows, ascending */
+    int64_t *size;   /* [classes] train rows */
+    int32_t *known;  /* [n] class of every row that has a label, permuted ones where these are asked
+                        for; IKT_CLASS_FOREIGN where no train row has it, -1 without a label */
+    int32_t *of_row; /* [n] class of the train rows, -1 of all others */
+    int64_t labelled, trained; /* rows with a label; of them, train rows */
+    ikt_arrays held;
+} ikt_class_rows;
+
+/* COLLECTIVE.
+ *   labels    [rows->count] of the own rows, below 0 for rows without one; NULL on all ranks with
+ *             rows: there are none
+ *   names     a line a class, or NULL; a class whose line is empty is no label
+ *   out       free with ikt_class_rows_destroy; empty on failure
+ * Errors: IKT_ERR_DATA (no labels, one class, a class of one row, too many classes; a train list
+ * that is empty or names a row twice, out of range or without a label), IKT_ERR_FILE,
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_class_rows_make(ikt_context *ctx, const ikt_fisher_settings *settings,
+                               const ikt_rows *rows, const int64_t *labels, const char *names,
+                               uint64_t seed, ikt_class_rows *out);
+void ikt_class_rows_destroy(ikt_class_rows *classes);
+
+/* COLLECTIVE. A checksum of the labels that are used, and of the rows that have them; the same on
+ * every rank. Arguments and errors as above. */
+ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_fisher_settings *settings,
+                               const ikt_rows *rows, const int64_t *labels, const char *names,
+                               uint64_t seed, uint64_t *hash);
+
+/* --- how well map and distances tell labels that they were not told (label_figures.c) ------------
+ *
+ * Errors of held-out rows by their nearest train rows, beside those of the model itself, and, named
+ * as such, those of the rows whose labels were used. */
+
+/* Errors of labels on a sample of some rows, by their nearest train rows; shares from 0 to 1. */
+typedef struct {
+    int64_t rows;     /* that there are */
+    int64_t sample;   /* of them, drawn; 0: no figures */
+    int64_t *row;     /* [sample] ascending, the same on every rank */
+    int64_t votes;    /* nearest train rows that vote beside the nearest one: 10, or fewer */
+    double posterior; /* of the likeliest class */
+    double space_nearest, space_votes; /* in the Fisher metric: of the nearest row, by votes */
+    double map_nearest, map_votes;     /* in the map, once that is there */
+} ikt_label_figures;
+
+/* What a run has learned of the classes; the same on every rank but for the posterior. */
+typedef struct {
+    bool is_there;
+    ikt_class_rows classes;
+    ikt_class_support support;
+    ikt_class_sigma sigma;
+    float *posterior; /* [rows.count * classes] p(c|x) of the own rows */
+    double certain;   /* share of rows where a class has p > 0.999 */
+    double spread;    /* the largest range of p of a class over the rows outside the support */
+    double euclidean; /* the share of plain distances that counts */
+    ikt_fisher_candidates candidates;
+    int64_t among;  /* candidates of a row; 0 for all */
+    double proved;  /* share of lists that are proved to be those of all rows */
+    double longest; /* of the kept distances */
+    bool is_permuted;
+    bool leaves_out; /* own weights */
+    double chance; /* 1 - sum of squared shares of the classes: what permuted labels are to give */
+    ikt_label_figures held_out, used; /* rows whose labels were not used; rows of the support */
+} ikt_class_outcome;
+
+void ikt_class_outcome_destroy(ikt_class_outcome *outcome);
+
+/* COLLECTIVE. Draws held-out rows and rows of the support, and finds their figures in the metric
+ * and of the probabilities. Held out are rows with a label that fisher.train does not name, or
+ * without a list those that are not of the support. Up to 5,000 rows and 1,000 of the support, and
+ * fewer of a rule that no bound shortens. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_figures_of_space(ikt_context *ctx, const ikt_fisher_rows *rows, uint64_t seed,
+                                ikt_class_outcome *outcome);
+
+/* COLLECTIVE. The figures of the map y[rows->count * q], in the order of the input; logs them all.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_figures_of_map(ikt_context *ctx, const ikt_rows *rows, int64_t q, const float *y,
+                              ikt_class_outcome *outcome);
+
+/* COLLECTIVE. How much of the truth sorted lists of the own rows hold, by those of a seeded sample
+ * of rows among all rows. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_figures_recall(ikt_context *ctx, const ikt_fisher_rows *rows,
+                              const ikt_neighbours *lists, uint64_t seed, ikt_recall *out);
+
+/* --- the search ------------------------------------------------------------------------------- */
 
 /* What the search is told; all of it lent. */
 typedef struct {

@@ -10,10 +10,8 @@
 #ifndef IKT_PIPELINE_EARLY_OUTPUTS_H
 #define IKT_PIPELINE_EARLY_OUTPUTS_H
 
-#include "isolation/codes.h"
 #include "neighbours/fisher_search.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/probabilities.h"
+#include "pipeline/line.h"
 #include "sampled/features.h"
 #include "similarity/kernel_map.h"
 
@@ -76,30 +74,22 @@ typedef struct {
 ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                     const ikt_rows *rows, const ikt_kernel_projection *projection);
 
-/* What is known of a graph before P is, the same on every rank; lent. */
-typedef struct {
-    const ikt_settings *settings; /* as the user gave them */
-    const char *input;            /* of ikt_run_inputs_of_graph */
-    const char *label_names;      /* a line a class, or NULL */
-    int64_t *marked;              /* [n_marked] rows */
-    int64_t n_marked;
-} ikt_graph_origin;
+/* COLLECTIVE. Begins the file of output.graph, with what is known of it before P is.
+ *   run   with settings as the user gave them, inputs, label names and marked rows
+ *   out   NULL without output.graph, and where a graph of these data and settings is there already,
+ *         which then is left as it is
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_run *run, ikt_graph_writer **out);
 
-/* COLLECTIVE. Begins the file of output.graph.
- *   out   NULL without output.graph, with dense P, and where a graph of these data and settings is
- *         there already, which then is left as it is
- * Errors: IKT_ERR_USAGE (dense P), IKT_ERR_FILE. */
-ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *origin,
-                               ikt_graph_writer **out);
-
-/* COLLECTIVE. Writes p->weights to *options->graph_writer, and what belongs to them.
+/* COLLECTIVE. Writes p->weights, and what belongs to them.
  *   settings   with what is resolved in *p put in place of "auto"
+ *   labels     [rows.count], or NULL
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
  * for each of a million; otherwise nothing. */
-ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_embed_options *options, ikt_probabilities *p);
+ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings, const int64_t *labels,
+                              ikt_probabilities *p, ikt_graph_writer *writer);
 
-/* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
+/* COLLECTIVE. Completes the file and says so; nothing without one. Errors: IKT_ERR_FILE.
  */
 ikt_status ikt_run_graph_end(ikt_context *ctx, ikt_graph_writer **writer);
 

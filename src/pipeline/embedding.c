@@ -1,10 +1,7 @@
 /* From data to embedding: the steps that a recipe names, one after the other. */
-#include <string.h>
-
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "pipeline/graph_input.h"
 #include "pipeline/line.h"
 
 /* The function of each step; what opens the inputs comes before the line (pipeline.c). */
@@ -36,47 +33,51 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_START_RANDOM] = ikt_step_start,
                                               [IKT_STEP_LOOP] = ikt_step_loop};
 
-ikt_status ikt_line_begin(ikt_line *line) {
-    ikt_context *ctx = line->ctx;
+/* COLLECTIVE. Where all pairs of rows come from, if they come from somewhere: a matrix in place of
+ * a graph, or the data of a precomputed one. */
+static ikt_status open_pairs(ikt_line *line) {
     ikt_settings *settings = line->settings;
+    const ikt_pairwise *matrix = &line->matrix;
     const bool by_distances = ikt_affinity_of(&settings->affinity)->scores == IKT_SCORES_DISTANCES;
-    if (settings->input.graph[0])
-        IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &line->matrix));
-    settings->affinity.graph.is_pairwise = line->matrix.source != NULL;
     line->pair_values = IKT_EDGES_DISTANCES;
-    if (line->matrix.source) {
-        line->pairs = &line->matrix;
-        line->pair_values = (ikt_edges)settings->affinity.graph.values;
-    } else if (line->data && by_distances) { /* of a precomputed matrix; or NULL */
-        line->pairs = ikt_dataset_pairs(line->data);
+    if (settings->input.graph[0])
+        IKT_TRY(ikt_pairwise_open(line->ctx, settings->input.graph, &line->matrix));
+    settings->affinity.graph.is_pairwise = matrix->source != NULL;
+    if (!matrix->source) {
+        if (line->data && by_distances) line->pairs = ikt_dataset_pairs(line->data);
+        return IKT_OK;
     }
-    ikt_status st = ikt_probabilities_begin(ctx, line->options->hooks, line->rows, &line->p);
-    if (st == IKT_OK && line->matrix.source && line->matrix.n != line->rows->n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
-                      ikt_source_name(line->matrix.source), (long long)line->matrix.n,
-                      (long long)line->rows->n);
-    line->p.is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    line->p.is_whole = settings->affinity.support == IKT_SUPPORT_WHOLE;
-    if (st != IKT_OK) ikt_line_end(line);
-    return st;
+    line->pairs = matrix;
+    line->pair_values = (ikt_edges)settings->affinity.graph.values;
+    if (matrix->n == line->rows->n) return IKT_OK;
+    return ikt_fail(
+        line->ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+        ikt_source_name(matrix->source), (long long)matrix->n, (long long)line->rows->n);
+}
+
+ikt_status ikt_line_begin(ikt_line *line) {
+    const int support = line->settings->affinity.support;
+    IKT_TRY(open_pairs(line));
+    IKT_TRY(ikt_probabilities_begin(line->ctx, line->options->hooks, line->rows, &line->p));
+    line->p.is_dense = support == IKT_SUPPORT_DENSE;
+    line->p.is_whole = support == IKT_SUPPORT_WHOLE;
+    return IKT_OK;
 }
 
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
     const unsigned related = IKT_VALUE_CODES | IKT_VALUE_LISTS | IKT_VALUE_WEIGHTS | IKT_VALUE_P;
-    ikt_status st = IKT_OK;
     if (line->p.k == 0 && ikt_steps_make(line->steps, related))
-        st = ikt_settings_lists(line->ctx, line->settings, line->rows->n, &line->p.k);
-    for (int s = 0; s < line->steps->count && st == IKT_OK; s++) {
+        IKT_TRY(ikt_settings_lists(line->ctx, line->settings, line->rows->n, &line->p.k));
+    for (int s = 0; s < line->steps->count; s++) {
         const ikt_step_id id = line->steps->id[s];
-        if (id >= first && id < end && run[id]) st = run[id](line);
+        if (id >= first && id < end && run[id]) IKT_TRY(run[id](line));
     }
-    return st;
+    return IKT_OK;
 }
 
 void ikt_line_end(ikt_line *line) {
     ikt_landmarks_destroy(&line->landmarks);
-    ikt_model_destroy(&line->model);
-    ikt_code_places_destroy(&line->places);
+    ikt_line_forget_model(line);
     ikt_free(&line->eigenvectors);
     ikt_probabilities_destroy(&line->p);
     ikt_pairwise_close(&line->matrix);
@@ -182,47 +183,47 @@ static ikt_status resolve(ikt_context *ctx, ikt_settings *settings, const ikt_da
     return ikt_steps_find(ctx, settings, &facts, ikt_steps_wanted(settings, &facts), steps);
 }
 
+/* COLLECTIVE. What the metric that follows labels tells of them in the map. */
+static ikt_status measure_labels(const ikt_line *line) {
+    ikt_embed_result *out = line->out;
+    if (!out->classes.is_there) return IKT_OK;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_MEASURES);
+    return ikt_figures_of_map(line->ctx, line->rows, line->settings->layout.dimensions, out->y,
+                              &out->classes);
+}
+
 ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
                              const ikt_rows *rows, const ikt_embed_options *options,
                              ikt_embed_result *out) {
     const double begun = ikt_now();
-    ikt_loop_state saved = {0};
+    ikt_loop_state saved IKT_AT_END(ikt_loop_state_destroy) = {0};
+    ikt_embed_result made IKT_AT_END(ikt_embed_result_destroy) = {.accuracy = -1};
     ikt_steps steps;
     bool is_saved = false;
-    *out = (ikt_embed_result){.accuracy = -1};
+    *out = made;
     IKT_TRY(resolve(ctx, settings, data, rows, options, &steps));
     if (options->from) warn_of_extension(ctx, settings);
     if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
-    ikt_line line = {.ctx = ctx,
-                     .steps = &steps,
-                     .settings = settings,
-                     .data = data,
-                     .rows = rows,
-                     .options = options,
-                     .from = options->from,
-                     .out = out};
+    ikt_line line IKT_AT_END(ikt_line_end) = {.ctx = ctx,
+                                              .steps = &steps,
+                                              .settings = settings,
+                                              .data = data,
+                                              .rows = rows,
+                                              .options = options,
+                                              .from = options->from,
+                                              .out = &made};
     /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
     if (is_saved && (!line.from || saved.iteration > line.from->iteration)) line.from = &saved;
-    ikt_status st = ikt_line_begin(&line);
-    if (st == IKT_OK) {
-        st = ikt_line_run(&line, 0, IKT_STEP_EIGENVECTORS);
-        if (st == IKT_OK) {
-            note_probabilities(&line);
-            tell_probabilities(&line, ikt_now() - begun);
-            out->y = line.p.start;
-            line.p.start = NULL;
-            st = ikt_line_run(&line, IKT_STEP_EIGENVECTORS, IKT_STEPS);
-        }
-        ikt_line_end(&line);
-    }
-    if (st == IKT_OK && out->classes.is_there) {
-        ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-        st = ikt_figures_of_map(ctx, rows, settings->layout.dimensions, out->y, &out->classes);
-        ikt_stage_end(ctx, IKT_STAGE_MEASURES);
-    }
-    ikt_loop_state_destroy(&saved);
-    if (st != IKT_OK) ikt_embed_result_destroy(out);
-    return st;
+    IKT_TRY(ikt_line_begin(&line));
+    IKT_TRY(ikt_line_run(&line, 0, IKT_STEP_EIGENVECTORS));
+    note_probabilities(&line);
+    tell_probabilities(&line, ikt_now() - begun);
+    made.y = line.p.start;
+    line.p.start = NULL;
+    IKT_TRY(ikt_line_run(&line, IKT_STEP_EIGENVECTORS, IKT_STEPS));
+    ikt_line_end(&line);
+    IKT_TRY(measure_labels(&line));
+    return ikt_give(out, made);
 }
 
 void ikt_embed_result_destroy(ikt_embed_result *embedding) {

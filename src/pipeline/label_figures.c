@@ -1,6 +1,4 @@
-/* Figures of labels. See label_figures.h. */
-#include "pipeline/label_figures.h"
-
+/* Figures of labels. See discriminative.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +7,12 @@
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/sort.h"
+#include "base/rng.h"
 #include "dist/shuffle.h"
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
+#include "pipeline/discriminative.h"
 
 static const char purpose[] = "label figures";
 
@@ -29,30 +28,25 @@ static bool is_of(const ikt_class_outcome *o, bool is_held_out, bool has_list, i
     return c->known[row] != -1 && (has_list ? c->of_row[row] < 0 : !is_support);
 }
 
+/* LOCAL. Some of the rows of a kind; which they are, is the caller's. */
 static ikt_status draw_sample(ikt_context *ctx, const ikt_class_outcome *o, bool is_held_out,
                               int64_t most, uint64_t seed, ikt_label_figures *out) {
     const ikt_class_rows *c = &o->classes;
     const bool has_list = c->trained < c->labelled; /* else nobody is left out by one */
-    int64_t *slot = NULL, *number = NULL;
     for (int64_t i = 0; i < c->n; i++)
         out->rows += is_of(o, is_held_out, has_list, i);
-    out->sample = out->rows < most ? out->rows : most;
-    out->votes = VOTES < c->trained - 1 ? VOTES : c->trained - 1;
-    const int64_t slots = ikt_draw_slots(out->sample);
-    ikt_status st = ikt_alloc(ctx, &out->row, out->sample, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, out->sample, sizeof *number, purpose);
-    if (st == IKT_OK && out->sample > 0) {
-        ikt_draw_subset(seed, IKT_RNG_HELD_OUT, is_held_out, out->rows, out->sample, slot, slots,
-                        number);
-        for (int64_t i = 0, seen = 0, at = 0; i < c->n && at < out->sample; i++) {
-            if (!is_of(o, is_held_out, has_list, i)) continue;
-            if (seen++ == number[at]) out->row[at++] = i;
-        }
+    out->sample = ikt_smaller(out->rows, most);
+    out->votes = ikt_smaller(VOTES, c->trained - 1);
+    IKT_ARRAYS(held, ctx, purpose);
+    out->row = ikt_claim_kept(&held, out->sample, sizeof *out->row);
+    int64_t *number = ikt_claim(&held, out->sample, sizeof *number);
+    ikt_draw_claimed(&held, seed, IKT_RNG_HELD_OUT, is_held_out, out->rows, out->sample, number);
+    IKT_TRY(held.status);
+    for (int64_t i = 0, seen = 0, at = 0; i < c->n && at < out->sample; i++) {
+        if (!is_of(o, is_held_out, has_list, i)) continue;
+        if (seen++ == number[at]) out->row[at++] = i;
     }
-    ikt_free(&slot);
-    ikt_free(&number);
-    return st;
+    return IKT_OK;
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -81,55 +75,64 @@ static void total(ikt_context *ctx, wrongs *w) {
 
 /* --- in the metric ---------------------------------------------------------------------------- */
 
+/* COLLECTIVE. The nearest of all rows, or of the train rows, of each of some rows, whatever the
+ * candidates of the run are.
+ *   row     [count] the same on every rank
+ *   own     receives those of this rank, and `lists` their lists, in any order; owned by the caller
+ *           also after a failure */
+static ikt_status find_lists(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
+                             int64_t count, int64_t k, const uint8_t *train, ikt_fisher_own *own,
+                             ikt_neighbours *lists) {
+    ikt_fisher_rows all = *rows;
+    ikt_list_course course = {.lists = lists};
+    ikt_status st = ikt_fisher_take(ctx, rows, row, count, own);
+    const ikt_rows sampled = {.n = rows->rows.n, .ranks = 1, .first = 0, .count = own->count};
+    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &sampled, k, lists);
+    IKT_TRY(ikt_agree(ctx, st));
+    all.candidates = IKT_CANDIDATES_ALL;
+    return ikt_fisher_search(ctx, &all, own, train, &course, NULL);
+}
+
 static ikt_status find_in_space(ikt_context *ctx, const ikt_fisher_rows *rows, const uint8_t *train,
                                 const ikt_class_outcome *o, ikt_label_figures *out) {
     const ikt_class_lanes *shape = &rows->job.shape;
-    ikt_fisher_rows all = *rows;
-    ikt_fisher_own own = {0};
-    ikt_neighbours lists = {0};
+    ikt_fisher_own own IKT_AT_END(ikt_fisher_own_destroy) = {0};
+    ikt_neighbours lists IKT_AT_END(ikt_neighbours_destroy) = {0};
     wrongs w = {0, 0, 0};
-    all.candidates = IKT_CANDIDATES_ALL;
     if (out->sample == 0) return IKT_OK;
-    ikt_status st = ikt_fisher_take(ctx, rows, out->row, out->sample, &own);
-    const ikt_rows sampled = {.n = rows->rows.n, .ranks = 1, .first = 0, .count = own.count};
-    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &sampled, out->votes, &lists);
-    st = ikt_agree(ctx, st);
-    ikt_list_course course = {.lists = &lists};
-    if (st == IKT_OK) st = ikt_fisher_search(ctx, &all, &own, train, &course, NULL);
-    if (st == IKT_OK) {
-        ikt_neighbours_sort(ctx, &lists);
-        for (int64_t a = 0; a < own.count; a++) {
-            const int64_t row = own.row[a];
-            ask(&o->classes, row, lists.row + a * lists.k, lists.k, &w);
-            w.posterior +=
-                ikt_class_best(shape, own.root + a * shape->wide) != o->classes.known[row];
-        }
-        total(ctx, &w);
-        out->space_nearest = (double)w.nearest / (double)out->sample;
-        out->space_votes = (double)w.votes / (double)out->sample;
-        out->posterior = (double)w.posterior / (double)out->sample;
+    IKT_TRY(find_lists(ctx, rows, out->row, out->sample, out->votes, train, &own, &lists));
+    ikt_neighbours_sort(ctx, &lists);
+    for (int64_t a = 0; a < own.count; a++) {
+        const int64_t row = own.row[a];
+        ask(&o->classes, row, lists.row + a * lists.k, lists.k, &w);
+        w.posterior += ikt_class_best(shape, own.root + a * shape->wide) != o->classes.known[row];
     }
-    ikt_neighbours_destroy(&lists);
-    ikt_fisher_own_destroy(&own);
-    return st;
+    total(ctx, &w);
+    out->space_nearest = (double)w.nearest / (double)out->sample;
+    out->space_votes = (double)w.votes / (double)out->sample;
+    out->posterior = (double)w.posterior / (double)out->sample;
+    return IKT_OK;
+}
+
+/* LOCAL. */
+static ikt_status draw_samples(ikt_context *ctx, bool is_slow, uint64_t seed,
+                               ikt_class_outcome *o) {
+    const int64_t held_out = is_slow ? SLOW_MOST : HELD_OUT_MOST;
+    const int64_t used = is_slow ? SLOW_MOST : USED_MOST;
+    IKT_TRY(draw_sample(ctx, o, true, held_out, seed, &o->held_out));
+    return draw_sample(ctx, o, false, used, seed, &o->used);
 }
 
 ikt_status ikt_figures_of_space(ikt_context *ctx, const ikt_fisher_rows *rows, uint64_t seed,
                                 ikt_class_outcome *o) {
-    const bool is_slow = rows->job.rule != IKT_RULE_ARC;
-    uint8_t *train = NULL;
-    ikt_status st = ikt_alloc(ctx, &train, o->classes.n, 1, purpose);
-    for (int64_t i = 0; st == IKT_OK && i < o->classes.n; i++)
+    IKT_ARRAYS(held, ctx, purpose);
+    uint8_t *train = ikt_claim(&held, o->classes.n, 1);
+    if (train) held.status = draw_samples(ctx, rows->job.rule != IKT_RULE_ARC, seed, o);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t i = 0; i < o->classes.n; i++)
         train[i] = o->classes.of_row[i] >= 0;
-    if (st == IKT_OK)
-        st = draw_sample(ctx, o, true, is_slow ? SLOW_MOST : HELD_OUT_MOST, seed, &o->held_out);
-    if (st == IKT_OK)
-        st = draw_sample(ctx, o, false, is_slow ? SLOW_MOST : USED_MOST, seed, &o->used);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_in_space(ctx, rows, train, o, &o->held_out);
-    if (st == IKT_OK) st = find_in_space(ctx, rows, train, o, &o->used);
-    ikt_free(&train);
-    return st;
+    IKT_TRY(find_in_space(ctx, rows, train, o, &o->held_out));
+    return find_in_space(ctx, rows, train, o, &o->used);
 }
 
 /* --- in the map ------------------------------------------------------------------------------- */
@@ -141,25 +144,26 @@ typedef struct {
     uint32_t *row;  /* [count] */
     int64_t *place; /* [n] number of each, or -1 */
     ikt_tree tree;
+    ikt_arrays held;
 } train_tree;
 
 static void destroy_tree(train_tree *t) {
-    ikt_free(&t->y);
-    ikt_free(&t->row);
-    ikt_free(&t->place);
     ikt_tree_destroy(&t->tree);
+    ikt_arrays_free(&t->held);
 }
 
 static ikt_status create_tree(ikt_context *ctx, const ikt_class_rows *c, int64_t q, const float *y,
                               train_tree *t) {
-    IKT_TRY(ikt_alloc(ctx, &t->y, c->trained * q, sizeof *t->y, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->row, c->trained, sizeof *t->row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &t->place, c->n, sizeof *t->place, purpose));
+    t->y = ikt_claim(&t->held, c->trained * q, sizeof *t->y);
+    t->row = ikt_claim(&t->held, c->trained, sizeof *t->row);
+    t->place = ikt_claim(&t->held, c->n, sizeof *t->place);
+    IKT_TRY(t->held.status);
     for (int64_t i = 0; i < c->n; i++) {
-        t->place[i] = c->of_row[i] >= 0 ? t->count : -1;
+        t->place[i] = -1;
         if (c->of_row[i] < 0) continue;
         memcpy(t->y + t->count * q, y + i * q, (size_t)q * sizeof *y);
-        t->row[t->count++] = (uint32_t)i;
+        t->row[t->count] = (uint32_t)i;
+        t->place[i] = t->count++;
     }
     return ikt_tree_create(ctx, t->y, t->count, q, &t->tree);
 }
@@ -220,53 +224,65 @@ static void tell_baseline(ikt_context *ctx, const ikt_class_outcome *o, const ik
 
 ikt_status ikt_figures_of_map(ikt_context *ctx, const ikt_rows *rows, int64_t q, const float *y,
                               ikt_class_outcome *o) {
-    float *all = NULL;
-    train_tree t = {0};
+    float *all IKT_AT_END(ikt_free) = NULL;
+    train_tree t IKT_AT_END(destroy_tree) = {.held = ikt_arrays_of(ctx, purpose)};
     const char *const label = o->is_permuted ? "permuted labels" : "labels";
     char unused[64], used[64];
     IKT_TRY(ikt_share_rows(ctx, rows, y, (size_t)q * sizeof *y, purpose, &all));
-    ikt_status st = ikt_agree(ctx, create_tree(ctx, &o->classes, q, all, &t));
-    if (st == IKT_OK) {
-        find_in_map(ctx, rows, &o->classes, &t, q, all, &o->held_out);
-        find_in_map(ctx, rows, &o->classes, &t, q, all, &o->used);
-        snprintf(unused, sizeof unused, "whose %s were not used", label);
-        snprintf(used, sizeof used, "whose %s WERE used", label);
-        if (o->held_out.sample == 0)
-            ikt_log(ctx, IKT_LOG_STAGE,
-                    "fisher: every label was used, so that no figure can tell whether the map "
-                    "shows more than these labels; hold some back by fisher.train or a smaller "
-                    "fisher.support");
-        tell(ctx, &o->held_out, "held-out rows", unused);
-        tell(ctx, &o->used, "rows of the support", used);
-        tell_baseline(ctx, o, &o->held_out, "held-out rows");
-        tell_baseline(ctx, o, &o->used, "rows of the support");
-    }
-    destroy_tree(&t);
-    ikt_free(&all);
-    return st;
+    IKT_TRY(ikt_agree(ctx, create_tree(ctx, &o->classes, q, all, &t)));
+    find_in_map(ctx, rows, &o->classes, &t, q, all, &o->held_out);
+    find_in_map(ctx, rows, &o->classes, &t, q, all, &o->used);
+    snprintf(unused, sizeof unused, "whose %s were not used", label);
+    snprintf(used, sizeof used, "whose %s WERE used", label);
+    if (o->held_out.sample == 0)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "fisher: every label was used, so that no figure can tell whether the map "
+                "shows more than these labels; hold some back by fisher.train or a smaller "
+                "fisher.support");
+    tell(ctx, &o->held_out, "held-out rows", unused);
+    tell(ctx, &o->used, "rows of the support", used);
+    tell_baseline(ctx, o, &o->held_out, "held-out rows");
+    tell_baseline(ctx, o, &o->used, "rows of the support");
+    return IKT_OK;
 }
 
 /* --- recall ----------------------------------------------------------------------------------- */
 
-void ikt_figures_recall(ikt_context *ctx, const ikt_rows *rows, const ikt_fisher_own *own,
-                        const ikt_neighbours *truth, const ikt_neighbours *lists, double sums[3]) {
-    const int64_t k = lists->k;
-    int64_t found = 0;
-    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-    for (int64_t a = 0; a < own->count; a++) {
-        const float *list = lists->score + (own->row[a] - rows->first) * k;
-        const float *true_list = truth->score + a * k;
-        float worst = 0;
-        for (int64_t e = 0; e < k; e++)
-            worst = true_list[e] > worst ? true_list[e] : worst;
-        for (int64_t e = 0; e < k; e++) {
-            found += list[e] <= worst;
-            if (isfinite(list[e])) ikt_exact_sum_add(&sum[0], sqrt((double)list[e]));
-            if (isfinite(true_list[e])) ikt_exact_sum_add(&sum[1], sqrt((double)true_list[e]));
-        }
+/* What lists hold of the truth. */
+typedef struct {
+    int64_t found;            /* entries as near as the true k-th nearest row */
+    ikt_exact_sum there, all; /* distances of the lists, and of the true ones */
+} held_truth;
+
+static void compare_lists(const float *list, const float *true_list, int64_t k, held_truth *out) {
+    float worst = 0;
+    for (int64_t e = 0; e < k; e++)
+        worst = fmaxf(worst, true_list[e]);
+    for (int64_t e = 0; e < k; e++) {
+        out->found += list[e] <= worst;
+        if (isfinite(list[e])) ikt_exact_sum_add(&out->there, sqrt((double)list[e]));
+        if (isfinite(true_list[e])) ikt_exact_sum_add(&out->all, sqrt((double)true_list[e]));
     }
+}
+
+ikt_status ikt_figures_recall(ikt_context *ctx, const ikt_fisher_rows *rows,
+                              const ikt_neighbours *lists, uint64_t seed, ikt_recall *out) {
+    const int64_t n = rows->rows.n, count = ikt_smaller(ikt_recall_rows(n), n), k = lists->k;
+    ikt_fisher_own own IKT_AT_END(ikt_fisher_own_destroy) = {0};
+    ikt_neighbours truth IKT_AT_END(ikt_neighbours_destroy) = {0};
+    held_truth t = {.found = 0};
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *row = ikt_claim(&held, count, sizeof *row);
+    ikt_draw_claimed(&held, seed, IKT_RNG_SAMPLE, 0, n, count, row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(find_lists(ctx, rows, row, count, k, NULL, &own, &truth));
+    for (int64_t a = 0; a < own.count; a++)
+        compare_lists(lists->score + (own.row[a] - rows->rows.first) * k, truth.score + a * k, k,
+                      &t);
+    ikt_exact_sum sum[2] = {t.there, t.all};
     ikt_exact_sum_reduce(ctx, sum, 2);
-    sums[0] = (double)ikt_sum_one(ctx, found);
-    sums[1] = ikt_exact_sum_value(&sum[0]);
-    sums[2] = ikt_exact_sum_value(&sum[1]);
+    const double there = ikt_exact_sum_value(&sum[0]), all = ikt_exact_sum_value(&sum[1]);
+    const double found = (double)ikt_sum_one(ctx, t.found) / (double)(count * k);
+    *out = (ikt_recall){count, found, there > 0 ? all / there : 1};
+    return IKT_OK;
 }

@@ -1,6 +1,9 @@
-/* Landmarks as a data set file. See landmark_file.h. */
-#include "pipeline/landmark_file.h"
-
+/* Landmarks as a data set file: some rows that stand for all, to be embedded in their place.
+ *
+ * The way of LaptSNE (Sun, Han & Fan 2022, section 3.5, algorithm 2) with large data: k-means with
+ * as many centres as there shall be landmarks, a map of these, and all other rows placed in it,
+ * here by `iktsne transform`. The paper takes the centres themselves; here a landmark is the row
+ * that is nearest to a centre, so that it has a label and the type of the data. See pipeline.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,53 +65,54 @@ static ikt_status write_rows(ikt_context *ctx, ikt_source *source, const ikt_row
     const int64_t block = ikt_stream_rows(ikt_source_columns(source), 8);
     const int64_t steps = ikt_stream_steps(ctx, rows->count, block);
     int64_t at;
-    char *x = NULL;
-    int32_t *label = NULL;
+    IKT_ARRAYS(held, ctx, purpose);
     IKT_FIND_FIRST(at, 0, found->count, found->row[at] >= rows->first);
-    ikt_status st = ikt_alloc(ctx, &x, block, bytes, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &label, block, sizeof *label, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    char *x = ikt_claim(&held, block, bytes);
+    int32_t *label = ikt_claim(&held, block, sizeof *label);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range part =
             ikt_stream_step((ikt_row_range){rows->first, rows->count}, block, step);
         const int64_t first = at, end = part.first + part.count;
-        st = ikt_source_read(source, part.count > 0 ? part.first : 0, part.count, x);
-        if (st != IKT_OK) break;
+        IKT_TRY(ikt_source_read(source, part.count > 0 ? part.first : 0, part.count, x));
         for (; at < found->count && found->row[at] < end; at++)
             memmove(x + (size_t)(at - first) * bytes,
                     x + (size_t)(found->row[at] - part.first) * bytes, bytes);
-        if (labels) st = narrow(ctx, rows, labels, found->row + first, at - first, label);
-        st = ikt_agree(ctx, st);
-        if (st == IKT_OK) st = ikt_table_write(writer, first, at - first, x, labels ? label : NULL);
+        if (labels) held.status = narrow(ctx, rows, labels, found->row + first, at - first, label);
+        IKT_TRY(ikt_arrays_agree(&held));
+        IKT_TRY(ikt_table_write(writer, first, at - first, x, labels ? label : NULL));
     }
-    ikt_free(&x);
-    ikt_free(&label);
-    return st;
+    return IKT_OK;
+}
+
+static ikt_status fill_table(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                             const ikt_central_rows *found, const ikt_rows *rows,
+                             const ikt_companions *beside, ikt_table_writer *writer) {
+    char seed[32], steps[32];
+    snprintf(seed, sizeof seed, "%" PRId64, settings->run.seed);
+    snprintf(steps, sizeof steps, "%" PRId64, found->steps);
+    IKT_TRY(ikt_table_attribute(writer, "program", "iktsne " IKT_VERSION));
+    IKT_TRY(ikt_table_attribute(writer, "landmarks_of", ikt_source_name(source)));
+    IKT_TRY(ikt_table_attribute(writer, "seed", seed));
+    IKT_TRY(ikt_table_attribute(writer, "steps", steps));
+    if (beside->label_names)
+        IKT_TRY(ikt_table_attribute(writer, "label_names", beside->label_names));
+    IKT_TRY(ikt_table_origin(writer, found->row, found->count));
+    return write_rows(ctx, source, rows, found, beside->labels, writer);
 }
 
 static ikt_status write_file(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                              const ikt_central_rows *found) {
     const ikt_rows rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    ikt_companions beside;
+    const ikt_output_settings *output = &settings->output;
+    ikt_companions beside IKT_AT_END(ikt_companions_free) = {.labels = NULL};
     ikt_table_writer *writer = NULL;
-    char text[64];
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &rows, &beside));
-    ikt_status st = ikt_table_create(ctx, settings->output.file, settings->output.overwrite,
-                                     found->count, ikt_source_columns(source),
-                                     ikt_source_type(source), beside.labels != NULL, &writer);
-    if (st == IKT_OK) st = ikt_table_attribute(writer, "program", "iktsne " IKT_VERSION);
-    if (st == IKT_OK) st = ikt_table_attribute(writer, "landmarks_of", ikt_source_name(source));
-    snprintf(text, sizeof text, "%" PRId64, settings->run.seed);
-    if (st == IKT_OK) st = ikt_table_attribute(writer, "seed", text);
-    snprintf(text, sizeof text, "%" PRId64, found->steps);
-    if (st == IKT_OK) st = ikt_table_attribute(writer, "steps", text);
-    if (st == IKT_OK && beside.label_names)
-        st = ikt_table_attribute(writer, "label_names", beside.label_names);
-    if (st == IKT_OK) st = ikt_table_origin(writer, found->row, found->count);
-    if (st == IKT_OK) st = write_rows(ctx, source, &rows, found, beside.labels, writer);
-    st = ikt_table_close(&writer, st);
-    ikt_companions_free(&beside);
-    return st;
+    IKT_TRY(ikt_table_create(ctx, output->file, output->overwrite, found->count,
+                             ikt_source_columns(source), ikt_source_type(source),
+                             beside.labels != NULL, &writer));
+    return ikt_table_close(&writer,
+                           fill_table(ctx, settings, source, found, &rows, &beside, writer));
 }
 
 static void tell(ikt_context *ctx, const char *name, const ikt_landmark_request *request,
@@ -131,23 +135,27 @@ static void tell(ikt_context *ctx, const char *name, const ikt_landmark_request 
                 request->count - found->count, request->count, found->count);
 }
 
-ikt_status ikt_landmark_file_write(ikt_context *ctx, const ikt_settings *settings,
-                                   const ikt_landmark_request *request, int64_t *count) {
+/* COLLECTIVE. */
+static ikt_status find_and_write(ikt_context *ctx, const ikt_settings *settings,
+                                 const ikt_landmark_request *request, ikt_source *source,
+                                 ikt_dataset *data, ikt_central_rows *found) {
     const ikt_central_settings central = {request->count, request->steps,
                                           (uint64_t)settings->run.seed};
-    ikt_source *source = NULL;
-    ikt_dataset *data = NULL;
-    ikt_central_rows found = {.row = NULL};
+    IKT_IN_STAGE(ctx, IKT_STAGE_LANDMARKS);
+    IKT_TRY(ikt_central_rows_find(ctx, data, &central, found));
+    return write_file(ctx, settings, source, found);
+}
+
+ikt_status ikt_landmark_file_write(ikt_context *ctx, const ikt_settings *settings,
+                                   const ikt_landmark_request *request, int64_t *count) {
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_central_rows found IKT_AT_END(ikt_central_rows_destroy) = {.row = NULL};
     *count = 0;
     IKT_TRY(ikt_pipeline_open(ctx, settings, NULL, &source, &data));
-    ikt_status st = check(ctx, data, settings, request->count);
-    ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    if (st == IKT_OK) st = ikt_central_rows_find(ctx, data, &central, &found);
-    if (st == IKT_OK) st = write_file(ctx, settings, source, &found);
-    ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
-    if (st == IKT_OK) tell(ctx, settings->output.file, request, &found);
+    IKT_TRY(check(ctx, data, settings, request->count));
+    IKT_TRY(find_and_write(ctx, settings, request, source, data, &found));
+    tell(ctx, settings->output.file, request, &found);
     *count = found.count;
-    ikt_central_rows_destroy(&found);
-    ikt_pipeline_close(&source, &data);
-    return st;
+    return IKT_OK;
 }

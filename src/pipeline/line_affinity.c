@@ -1,29 +1,35 @@
-/* From lists, or from all pairs, to P. See line.h. */
+/* From lists, or from all pairs, to P, and to what any two rows are compared by. See line.h. */
 #include "pipeline/line.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "affinity/matrix.h"
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "cells/cells.h"
 #include "evaluate/measure.h"
 #include "neighbours/fine.h"
 #include "neighbours/scorer.h"
-#include "pipeline/compared.h"
 #include "pipeline/early_outputs.h"
-#include "pipeline/graph_input.h"
 
 enum { LABEL_NEIGHBOURS = 10 };
 
-ikt_affinity_job ikt_line_weighing(const ikt_line *line) {
-    const ikt_probabilities *p = &line->p;
+/* The order that rows were brought into; NULL: that of the input. */
+static const ikt_order *order_of(const ikt_line *line) {
+    return line->p.is_ordered ? &line->p.order : NULL;
+}
+
+/* What weights are made with. */
+static ikt_affinity_job weighing_of(const ikt_line *line) {
     return (ikt_affinity_job){.settings = &line->settings->affinity,
-                              .k = p->k,
+                              .k = line->p.k,
                               .t = line->settings->isolation.partitionings,
                               .data = line->data,
-                              .rows = &p->rows,
-                              .order = p->is_ordered ? &p->order : NULL};
+                              .rows = &line->p.rows,
+                              .order = order_of(line)};
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -33,18 +39,16 @@ static ikt_status measure_accuracy(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
     const int64_t *labels = line->options->labels;
-    int64_t *ordered = NULL;
     if (!labels || p->is_found || p->accuracy >= 0) return IKT_OK;
-    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, ctx, "labels");
     if (p->is_ordered) {
-        IKT_TRY(ikt_alloc_all(ctx, &ordered, p->rows.count, sizeof *ordered, "labels"));
-        st = ikt_line_reorder(ctx, p, false, labels, ordered, sizeof *ordered);
+        int64_t *ordered = ikt_claim(&held, p->rows.count, sizeof *ordered);
+        IKT_TRY(ikt_arrays_agree(&held));
+        IKT_TRY(ikt_line_reorder(ctx, p, false, labels, ordered, sizeof *ordered));
+        labels = ordered;
     }
-    if (st == IKT_OK)
-        st = ikt_list_label_accuracy(ctx, &p->rows, &p->lists, ordered ? ordered : labels,
-                                     LABEL_NEIGHBOURS, &p->accuracy);
-    ikt_free(&ordered);
-    return st;
+    return ikt_list_label_accuracy(ctx, &p->rows, &p->lists, labels, LABEL_NEIGHBOURS,
+                                   &p->accuracy);
 }
 
 /* COLLECTIVE. A checkpoint holds lists with scores where these are needed. */
@@ -52,76 +56,53 @@ ikt_status ikt_step_keep(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
     const int64_t entries = p->rows.count * p->lists.k;
-    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = measure_accuracy(line);
-    if (st == IKT_OK && !p->is_found) st = ikt_probabilities_save_where_due(ctx, p);
-    if (st == IKT_OK && ikt_steps_have(line->steps, IKT_STEP_WEIGH)) {
-        st = ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours));
-        if (st == IKT_OK && entries > 0) {
-            memcpy(p->neighbours.row, p->lists.row, (size_t)entries * sizeof *p->lists.row);
-            memcpy(p->neighbours.score, p->lists.score, (size_t)entries * sizeof *p->lists.score);
-        }
-    } else if (st == IKT_OK) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_AFFINITY);
+    IKT_TRY(measure_accuracy(line));
+    if (!p->is_found) IKT_TRY(ikt_probabilities_save_where_due(ctx, p));
+    if (ikt_steps_have(line->steps, IKT_STEP_WEIGH)) {
+        IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours)));
+        memcpy(p->neighbours.row, p->lists.row, (size_t)entries * sizeof *p->lists.row);
+        memcpy(p->neighbours.score, p->lists.score, (size_t)entries * sizeof *p->lists.score);
+    } else {
         p->neighbours = p->lists;
         p->lists = (ikt_neighbours){0};
     }
-    if (st == IKT_OK) ikt_neighbours_sort(ctx, &p->neighbours);
-    ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
-    return st;
+    ikt_neighbours_sort(ctx, &p->neighbours);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Otherwise it holds them with weights in place of scores. */
 ikt_status ikt_step_weigh(ikt_line *line) {
     ikt_probabilities *p = &line->p;
     const bool has_scores = ikt_steps_have(line->steps, IKT_STEP_KEEP);
-    const ikt_affinity_job weighing = ikt_line_weighing(line);
+    const ikt_affinity_job weighing = weighing_of(line);
     const ikt_affinity *kind = ikt_affinity_of(&line->settings->affinity);
     if (p->is_found && !has_scores) return IKT_OK;
-    ikt_stage_begin(line->ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = measure_accuracy(line);
-    if (st == IKT_OK) st = kind->weigh(line->ctx, &weighing, &p->lists, &p->zero_similarity);
-    if (st == IKT_OK && !has_scores) st = ikt_probabilities_save_where_due(line->ctx, p);
-    ikt_stage_end(line->ctx, IKT_STAGE_AFFINITY);
-    return st;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
+    IKT_TRY(measure_accuracy(line));
+    IKT_TRY(kind->weigh(line->ctx, &weighing, &p->lists, &p->zero_similarity));
+    return has_scores ? IKT_OK : ikt_probabilities_save_where_due(line->ctx, p);
 }
 
 /* COLLECTIVE. From weights to the symmetric P, by way of a file where they are written. */
 ikt_status ikt_step_symmetrise(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
-    ikt_status st = IKT_OK;
+    ikt_graph_writer *writer = ikt_line_graph_writer(line);
+    IKT_IN_STAGE(ctx, IKT_STAGE_GRAPH);
     if (!p->weights.start)
-        st = ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->weights));
+        IKT_TRY(ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->weights)));
     p->weights.symmetry = ikt_affinity_of(&line->settings->affinity)->symmetry;
-    if (st == IKT_OK && line->options->graph_writer && *line->options->graph_writer)
-        st = ikt_run_graph_rows(ctx, line->settings, line->options, p);
-    if (st == IKT_OK) st = ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph);
+    if (writer) IKT_TRY(ikt_run_graph_rows(ctx, line->settings, line->options->labels, p, writer));
+    IKT_TRY(ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph));
+    if (p->is_whole) return IKT_OK;
 #ifdef NDEBUG
-    if (st == IKT_OK && !p->is_whole) st = ikt_graph_check_sums(ctx, &p->graph);
+    IKT_TRY(ikt_graph_check_sums(ctx, &p->graph));
 #else
-    if (st == IKT_OK && !p->is_whole) st = ikt_graph_check(ctx, &p->graph);
+    IKT_TRY(ikt_graph_check(ctx, &p->graph));
 #endif
-    if (st == IKT_OK && !p->is_whole) p->entries = ikt_graph_entries(ctx, &p->graph);
-    ikt_stage_end(ctx, IKT_STAGE_GRAPH);
-    return st;
-}
-
-/* --- a graph ---------------------------------------------------------------------------------- */
-
-ikt_status ikt_step_edges(ikt_line *line) {
-    ikt_stage_begin(line->ctx, IKT_STAGE_AFFINITY);
-    const ikt_status st =
-        ikt_graph_weights(line->ctx, line->settings, line->data, &line->p.rows, &line->p);
-    ikt_stage_end(line->ctx, IKT_STAGE_AFFINITY);
-    return st;
-}
-
-ikt_status ikt_step_join(ikt_line *line) {
-    ikt_stage_begin(line->ctx, IKT_STAGE_GRAPH);
-    const ikt_status st = ikt_compared_graph(line->ctx, line->settings, &line->p.rows, &line->p);
-    ikt_stage_end(line->ctx, IKT_STAGE_GRAPH);
-    return st;
+    p->entries = ikt_graph_entries(ctx, &p->graph);
+    return IKT_OK;
 }
 
 /* --- all pairs -------------------------------------------------------------------------------- */
@@ -129,7 +110,7 @@ ikt_status ikt_step_join(ikt_line *line) {
 /* COLLECTIVE. From the scores of all pairs to P. */
 static ikt_status weigh_dense(ikt_line *line) {
     ikt_probabilities *p = &line->p;
-    const ikt_affinity_job weighing = ikt_line_weighing(line);
+    const ikt_affinity_job weighing = weighing_of(line);
     const ikt_affinity *kind = ikt_affinity_of(&line->settings->affinity);
     p->entries = p->rows.n * (p->rows.n - 1);
     IKT_TRY(kind->dense(line->ctx, &weighing, &p->dense, &p->zero_similarity));
@@ -137,41 +118,31 @@ static ikt_status weigh_dense(ikt_line *line) {
 }
 
 static ikt_status fill(ikt_line *line, const ikt_scorer *scorer) {
-    ikt_stage_begin(line->ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = ikt_dense_fill(line->ctx, scorer, &line->p.dense);
-    if (st == IKT_OK) st = weigh_dense(line);
-    ikt_stage_end(line->ctx, IKT_STAGE_AFFINITY);
-    return st;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
+    IKT_TRY(ikt_dense_fill(line->ctx, scorer, &line->p.dense));
+    return weigh_dense(line);
 }
 
 ikt_status ikt_step_fill_codes(ikt_line *line) {
     const ikt_scorer scorer = ikt_scorer_codes(&line->p.codes, &line->p.rows);
-    const ikt_status st = fill(line, &scorer);
-    ikt_model_destroy(&line->model);
-    ikt_code_places_destroy(&line->places);
+    IKT_TRY(fill(line, &scorer));
+    ikt_line_forget_model(line);
     ikt_codes_destroy(&line->p.codes);
-    return st;
+    return IKT_OK;
 }
 
 ikt_status ikt_step_fill_matrix(ikt_line *line) {
-    ikt_context *ctx = line->ctx;
-    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st =
-        ikt_matrix_dense(ctx, line->pairs, &line->p.rows, line->pair_values, &line->p.dense);
-    if (st == IKT_OK) st = weigh_dense(line);
-    ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
-    return st;
+    ikt_probabilities *p = &line->p;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
+    IKT_TRY(ikt_matrix_dense(line->ctx, line->pairs, &p->rows, line->pair_values, &p->dense));
+    return weigh_dense(line);
 }
 
 ikt_status ikt_step_fill_rows(ikt_line *line) {
-    ikt_scorer scorer;
+    ikt_scorer scorer IKT_AT_END(ikt_scorer_destroy) = {0};
     if (line->pairs) return ikt_step_fill_matrix(line);
-    ikt_stage_begin(line->ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_scorer_data(line->ctx, line->data, &line->p.rows, &scorer);
-    ikt_stage_end(line->ctx, IKT_STAGE_READ);
-    if (st == IKT_OK) st = fill(line, &scorer);
-    ikt_scorer_destroy(&scorer);
-    return st;
+    IKT_TRY(ikt_line_score_rows(line, &scorer));
+    return fill(line, &scorer);
 }
 
 /* --- the whole kernel ------------------------------------------------------------------------- */
@@ -181,74 +152,161 @@ ikt_status ikt_step_fill_rows(ikt_line *line) {
 static ikt_status adopt_zero_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    ikt_zero_similarity zeros = {0, p->k, NULL, NULL};
-    uint8_t *marked = NULL;
+    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, p->k, NULL, NULL};
     if (p->whole.zero == 0) return IKT_OK;
-    IKT_TRY(ikt_alloc_all(ctx, &marked, p->rows.count, 1, "zero similarity"));
+    IKT_ARRAYS(held, ctx, "zero similarity");
+    uint8_t *marked = ikt_claim(&held, p->rows.count, 1);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t i = 0; i < p->rows.count; i++)
         marked[i] = p->whole.total[i] == 0;
-    ikt_status st = ikt_zero_similarity_find_ordered(
-        ctx, line->data, &p->rows, p->is_ordered ? &p->order : NULL, marked, p->k, &zeros);
-    ikt_free(&marked);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, &p->rows, &p->weights));
+    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, line->data, &p->rows, order_of(line), marked,
+                                             p->k, &zeros));
+    ikt_arrays_free(&held);
     p->zero_similarity = zeros.count;
-    ikt_zero_similarity_destroy(&zeros);
-    return st;
+    return ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, &p->rows, &p->weights));
 }
 
-/* COLLECTIVE. The whole kernel of codes, which it takes over; rows first come into the order of
- * their coarse cells, where there are such. */
+/* COLLECTIVE. Rows and codes come into the order of their coarse cells, where there are such. */
+static ikt_status order_codes(ikt_line *line) {
+    ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
+    ikt_fine_cells fine IKT_AT_END(ikt_fine_cells_destroy) = {0};
+    IKT_TRY(ikt_line_order_rows(line, &cells, &fine));
+    return ikt_line_order_codes(line);
+}
+
+/* COLLECTIVE. The cells of all partitionings. */
+static ikt_status gather_cells(ikt_line *line) {
+    ikt_probabilities *p = &line->p;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
+    IKT_TRY(ikt_whole_create(line->ctx, &p->rows, line->model->psi,
+                             (uint64_t)line->settings->run.seed, &p->codes, &p->whole));
+    return adopt_zero_rows(line);
+}
+
+/* COLLECTIVE. The whole kernel of codes, which it takes over. */
 ikt_status ikt_step_whole(ikt_line *line) {
+    ikt_probabilities *p = &line->p;
+    IKT_TRY(order_codes(line));
+    IKT_TRY(gather_cells(line));
+    ikt_line_forget_model(line);
+    ikt_codes_destroy(&p->codes);
+    return p->zero_similarity > 0 ? ikt_step_symmetrise(line) : IKT_OK;
+}
+
+/* --- what any two rows are compared by: the numbers of all pairs --------------------------------
+ */
+
+/* Where the numbers of all pairs go. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_rows *rows;
+    float *to;                  /* [rows->count * n] */
+    double largest;             /* similarity of different rows */
+    double least, most;         /* D of the own rows' pairs that have a similarity */
+    int64_t alone, first_alone; /* own rows without any: how many, and the first */
+} filling;
+
+static ikt_status put_squares(void *self, int64_t first, int64_t count, const double *value) {
+    const filling *f = self;
+    float *to = f->to + (first - f->rows->first) * f->rows->n;
+#pragma omp parallel for num_threads(ikt_threads(f->ctx))
+    for (int64_t e = 0; e < count * f->rows->n; e++)
+        to[e] = (float)(value[e] * value[e]);
+    return IKT_OK;
+}
+
+/* D of similarities as of the pairs of a graph (sampled/joined.h): INFINITY where there is none, 0
+ * of a row with itself. */
+static ikt_status put_d(void *self, int64_t first, int64_t count, const double *value) {
+    filling *f = self;
+    const int64_t n = f->rows->n;
+    float *to = f->to + (first - f->rows->first) * n;
+    double least = f->least, most = f->most;
+    int64_t alone = 0, first_alone = f->first_alone;
+#pragma omp parallel for num_threads(ikt_threads(f->ctx)) reduction(min : least, first_alone)      \
+    reduction(max : most) reduction(+ : alone)
+    for (int64_t b = 0; b < count; b++) {
+        int64_t similar = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const double w = value[b * n + j];
+            float *d = &to[b * n + j];
+            *d = INFINITY;
+            if (j == first + b) *d = 0;
+            if (j == first + b || !(w > 0)) continue;
+            *d = ikt_joined_of_similarity(fmaxf((float)(w / f->largest), FLT_MIN));
+            least = fmin(least, (double)*d);
+            most = fmax(most, (double)*d);
+            similar++;
+        }
+        alone += similar == 0;
+        if (similar == 0 && first + b < first_alone) first_alone = first + b;
+    }
+    f->least = least;
+    f->most = most;
+    f->alone += alone;
+    f->first_alone = first_alone;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. D of pairs without a similarity, once that of all others is known. */
+static ikt_status fill_gaps(ikt_context *ctx, const ikt_pairwise *pairs, filling *f) {
+    const int64_t entries = f->rows->count * f->rows->n, alone = ikt_sum_one(ctx, f->alone);
+    const float apart = ikt_joined_apart(ctx, f->least, f->most);
+    ikt_min_i64(ctx, &f->first_alone, 1);
+    if (alone > 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s: %lld of %lld rows have no similarity to another row, first row %lld: "
+                        "there are no triplets with them; leave them out",
+                        ikt_source_name(pairs->source), (long long)alone, (long long)f->rows->n,
+                        (long long)f->first_alone);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t e = 0; e < entries; e++)
+        if (isinf(f->to[e])) f->to[e] = apart;
+    return IKT_OK;
+}
+
+/* COLLECTIVE. All pairs of a matrix: squares of distances, or D of similarities and of
+ * probabilities, which similarity 0 does not join. */
+ikt_status ikt_step_compare_matrix(ikt_line *line) {
+    ikt_context *ctx = line->ctx;
+    const ikt_pairwise *pairs = line->pairs;
+    const ikt_rows *rows = &line->p.rows;
+    ikt_features *out = &line->p.features;
+    filling f = {
+        .ctx = ctx, .rows = rows, .least = INFINITY, .most = -INFINITY, .first_alone = INT64_MAX};
+    const bool are_d = line->pair_values != IKT_EDGES_DISTANCES;
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
+    IKT_TRY(are_d ? ikt_pairwise_check_similarities(ctx, pairs, &f.largest)
+                  : ikt_pairwise_check(ctx, pairs));
+    IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, rows, rows->n, NULL, out)));
+    out->are_d = are_d;
+    f.to = ikt_features_rows(out);
+    IKT_TRY(ikt_pairwise_read(ctx, pairs, rows, are_d ? put_d : put_squares, &f));
+    if (are_d) IKT_TRY(fill_gaps(ctx, pairs, &f));
+    return ikt_agree(ctx, ikt_features_turn(ctx, out));
+}
+
+/* --- the same: the rows themselves --------------------------------------------------------------
+ */
+
+/* COLLECTIVE. The rows of the data set, or its distances where they are those of a matrix. */
+static ikt_status read_features(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    const ikt_model_spec spec = line->model->spec;
-    const int64_t psi = line->model->psi;
-    ikt_cells cells = {0};
-    ikt_fine_cells fine;
-    ikt_status st = IKT_OK;
-    if (spec.near > 0) {
-        ikt_stage_begin(ctx, IKT_STAGE_CELLS);
-        st = ikt_fine_cells_create(ctx, &p->rows, &line->places, &cells, &p->order, &fine);
-        if (st == IKT_OK) ikt_fine_cells_destroy(&fine);
-        ikt_stage_end(ctx, IKT_STAGE_CELLS);
-    } else if (spec.coarse > 0) {
-        st = ikt_rows_order(ctx, line->data, &p->rows, line->model->coarse_row, spec.coarse,
-                            line->places.coarse, &cells, &p->order);
-    }
-    p->is_ordered = st == IKT_OK && (spec.near > 0 || spec.coarse > 0);
-    if (p->is_ordered) st = ikt_line_order_codes(ctx, &p->order, &p->codes);
-    ikt_cells_destroy(&cells);
-    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    if (st == IKT_OK)
-        st = ikt_whole_create(ctx, &p->rows, psi, (uint64_t)line->settings->run.seed, &p->codes,
-                              &p->whole);
-    if (st == IKT_OK) st = adopt_zero_rows(line);
-    ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
-    ikt_model_destroy(&line->model);
-    ikt_code_places_destroy(&line->places);
-    ikt_codes_destroy(&p->codes);
-    return st == IKT_OK && p->zero_similarity > 0 ? ikt_step_symmetrise(line) : st;
-}
-
-/* --- what any two rows are compared by -------------------------------------------------------- */
-
-ikt_status ikt_step_compare_matrix(ikt_line *line) {
-    ikt_stage_begin(line->ctx, IKT_STAGE_READ);
-    const ikt_status st = ikt_compared_matrix(line->ctx, line->pairs, line->pair_values,
-                                              &line->p.rows, &line->p.features);
-    ikt_stage_end(line->ctx, IKT_STAGE_READ);
-    return st;
+    const int64_t d = ikt_dataset_columns(line->data), bytes = d * (int64_t)sizeof(float);
+    const ikt_metric *metric = ikt_dataset_pairs(line->data) ? NULL : ikt_metric_of(line->data);
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
+    IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features)));
+    float *x = ikt_features_rows(&p->features);
+    IKT_TRY(ikt_scorer_read(ctx, line->data, &p->rows, x));
+    if (p->is_ordered) IKT_TRY(ikt_order_apply(ctx, &p->order, x, bytes, x, bytes, bytes));
+    return ikt_agree(ctx, ikt_features_turn(ctx, &p->features));
 }
 
 ikt_status ikt_step_compare_rows(ikt_line *line) {
-    ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
-    const ikt_order *order = p->is_ordered ? &p->order : NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_READ);
-    const ikt_status st = ikt_compared_rows(ctx, line->data, &p->rows, order, &p->features);
-    ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st != IKT_OK || !line->options->model_writer) return st;
-    return ikt_run_model_rows(ctx, line->options->model_writer, line->data, &p->rows,
-                              &p->neighbours, &p->features, order, &line->settings->layout);
+    IKT_TRY(read_features(line));
+    if (!line->options->model_writer) return IKT_OK;
+    return ikt_run_model_rows(line->ctx, line->options->model_writer, line->data, &line->p.rows,
+                              &line->p.neighbours, &line->p.features, order_of(line),
+                              &line->settings->layout);
 }

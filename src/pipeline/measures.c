@@ -13,7 +13,6 @@
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
 #include "objective/objective.h"
-#include "pipeline/kernel_scores.h"
 #include "pipeline/line.h"
 
 enum { EXACT_ROWS = 50000, DENSE_ROWS = 16384, MARKED_MOST = 16, CLASSES_MOST = 64 };
@@ -27,6 +26,19 @@ typedef struct {
     float *distance; /* [n] */
     int64_t *ranks;  /* [n] of the rows of one class */
 } overview;
+
+static void overview_destroy(overview *o) {
+    ikt_free_all(&o->y, &o->labels, &o->distance, &o->ranks);
+    ikt_classes_destroy(&o->classes);
+    ikt_radix_destroy(&o->radix);
+}
+
+/* LOCAL. */
+static ikt_status make_room(ikt_context *ctx, int64_t n, overview *o) {
+    IKT_TRY(ikt_radix_create(ctx, n, &o->radix));
+    IKT_TRY(ikt_alloc(ctx, &o->distance, n, sizeof *o->distance, "measures"));
+    return ikt_alloc(ctx, &o->ranks, n, sizeof *o->ranks, "measures");
+}
 
 /* Median and mean rank of a class: half of it is nearer than the one, and far parts draw at the
  * other. */
@@ -50,36 +62,30 @@ static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t ro
                             "mean rank distance of the class from the marked row; 0 nearest");
 }
 
+/* LOCAL. All classes as one marked row sees them. */
+static ikt_status add_row(ikt_context *ctx, overview *o, int64_t n, int64_t q, int64_t row,
+                          ikt_measures *out) {
+    ikt_embedding_distances(o->y, n, q, o->y + q * row, o->distance);
+    o->distance[row] = -1;
+    ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
+    for (int64_t c = 0; c < ikt_smaller(o->classes.count, CLASSES_MOST); c++)
+        IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
+    return IKT_OK;
+}
+
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                               int64_t n_marked, ikt_measures *out) {
-    const int64_t n = what->rows.n, q = what->q;
-    overview o = {0};
+    const ikt_rows *rows = &what->rows;
+    const int64_t n = rows->n, q = what->q;
+    overview o IKT_AT_END(overview_destroy) = {.y = NULL};
     if (n_marked == 0 || !what->has_labels || n < 2 || n > INT32_MAX) return IKT_OK;
-    ikt_status st =
-        ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *o.y, "measures", &o.y);
-    if (st == IKT_OK)
-        st =
-            ikt_share_rows(ctx, &what->rows, what->labels, sizeof *o.labels, "measures", &o.labels);
-    if (st == IKT_OK) st = ikt_classes_find(ctx, what->labels, what->rows.count, &o.classes);
-    if (st == IKT_OK) {
-        st = ikt_radix_create(ctx, n, &o.radix);
-        if (st == IKT_OK) st = ikt_alloc(ctx, &o.distance, n, sizeof *o.distance, "measures");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &o.ranks, n, sizeof *o.ranks, "measures");
-        st = ikt_agree(ctx, st);
-    }
-    for (int64_t m = 0; m < n_marked && m < MARKED_MOST && st == IKT_OK; m++) {
-        ikt_embedding_distances(o.y, n, q, o.y + q * marked[m], o.distance);
-        o.distance[marked[m]] = -1;
-        ikt_radix_ranks(&o.radix, o.distance, o.radix.rank[0]);
-        for (int64_t c = 0; c < o.classes.count && c < CLASSES_MOST && st == IKT_OK; c++)
-            st = add_class(ctx, &o, n, marked[m], o.classes.label[c], out);
-    }
-    ikt_free(&o.y);
-    ikt_free(&o.labels);
-    ikt_free(&o.distance);
-    ikt_free(&o.ranks);
-    ikt_classes_destroy(&o.classes);
-    ikt_radix_destroy(&o.radix);
+    IKT_TRY(ikt_share_rows(ctx, rows, what->y, (size_t)q * sizeof *o.y, "measures", &o.y));
+    IKT_TRY(ikt_share_rows(ctx, rows, what->labels, sizeof *o.labels, "measures", &o.labels));
+    IKT_TRY(ikt_classes_find(ctx, what->labels, rows->count, &o.classes));
+    IKT_TRY(ikt_agree(ctx, make_room(ctx, n, &o)));
+    ikt_status st = IKT_OK;
+    for (int64_t m = 0; m < ikt_smaller(n_marked, MARKED_MOST) && st == IKT_OK; m++)
+        st = add_row(ctx, &o, n, q, marked[m], out);
     return ikt_agree(ctx, st);
 }
 
@@ -101,39 +107,38 @@ ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
                           .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }
 
-/* Measures of a run; `only`: families, NULL for all that are possible. */
+/* What is computed of a run of n rows; `only`: families, NULL for all that are possible. */
+static ikt_measure_settings settings_of(const ikt_run *run, const char *only) {
+    const int64_t n = run->rows.n;
+    ikt_measure_settings settings = ikt_measure_defaults();
+    settings.seed = (uint64_t)run->settings.run.seed;
+    settings.only = only;
+    settings.leaves_out = only != NULL;
+    settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
+    settings.k = ikt_smaller(settings.k, n - 1); /* fewer neighbours for tiny sets */
+    settings.trust_k = ikt_smaller(settings.trust_k, n / 3);
+    return settings;
+}
+
+/* COLLECTIVE. The measures of these settings, and where marked rows landed. */
 static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only, bool has_input,
                           bool has_marked, ikt_measures *out) {
-    const int64_t n = run->rows.n;
-    const bool has_codes = only && strstr(only, "kernel");
-    ikt_source *source = NULL;
-    ikt_dataset *data = NULL;
-    ikt_codes codes = {0};
-    ikt_status st = IKT_OK;
-    if (n < 4) return IKT_OK;
-    ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-    if (has_input) st = ikt_pipeline_open(ctx, &run->settings, run->given, &source, &data);
-    if (st == IKT_OK && has_codes)
-        st = ikt_measure_codes(ctx, &run->settings, data, &run->rows, &codes);
-    if (st == IKT_OK) {
-        ikt_measure_settings settings = ikt_measure_defaults();
-        ikt_measured what = ikt_run_measured(ctx, run);
-        settings.seed = (uint64_t)run->settings.run.seed;
-        settings.only = only;
-        settings.leaves_out = only != NULL;
-        settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
-        if (settings.k > n - 1) settings.k = n - 1; /* fewer neighbours for tiny sets */
-        if (settings.trust_k > n / 3) settings.trust_k = n / 3;
-        what.data = data;
-        what.codes = has_codes ? &codes : NULL;
-        if (!only || only[0]) st = ikt_measures_compute(ctx, &settings, &what, out);
-        if (st == IKT_OK && has_marked)
-            st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
+    const ikt_measure_settings settings = settings_of(run, only);
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_codes codes IKT_AT_END(ikt_codes_destroy) = {0};
+    if (run->rows.n < 4) return IKT_OK;
+    IKT_IN_STAGE(ctx, IKT_STAGE_MEASURES);
+    if (has_input) IKT_TRY(ikt_pipeline_open(ctx, &run->settings, run->given, &source, &data));
+    ikt_measured what = ikt_run_measured(ctx, run);
+    what.data = data;
+    if (only && strstr(only, "kernel")) {
+        IKT_TRY(ikt_measure_codes(ctx, &run->settings, data, &run->rows, &codes));
+        what.codes = &codes;
     }
-    ikt_codes_destroy(&codes);
-    ikt_pipeline_close(&source, &data);
-    ikt_stage_end(ctx, IKT_STAGE_MEASURES);
-    return st;
+    if (!only || only[0]) IKT_TRY(ikt_measures_compute(ctx, &settings, &what, out));
+    if (!has_marked) return IKT_OK;
+    return ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
 }
 
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out) {
@@ -147,24 +152,29 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
     return measure(ctx, run, families, ikt_measures_need_input(families), has_marked, out);
 }
 
+/* What sums the kernel over n rows: exactly while that is quick, or by what can do it. */
+static ikt_repulsion repulsion_for(int64_t n, int q, double degrees) {
+    if (n <= EXACT_ROWS) return IKT_REPULSION_EXACT;
+    if (q == 2) return IKT_REPULSION_FFT;
+    return ikt_tree_has_kernel(ikt_kernel_of_degrees(degrees)) ? IKT_REPULSION_TREE
+                                                               : IKT_REPULSION_EXACT;
+}
+
 /* COLLECTIVE. The objective of t-SNE on a P, with the kernel of the run. */
 static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
                             const ikt_probabilities *p, int q, ikt_objective *out) {
     const int64_t n = p->rows.n;
     const double degrees = settings->layout.degrees_of_freedom;
-    const bool has_tree = ikt_tree_has_kernel(ikt_kernel_of_degrees(degrees));
+    const ikt_p_form form = ikt_form_of(p);
     ikt_objective_inputs inputs = {.rows = p->rows,
                                    .q = q,
                                    .options = {.degrees = degrees,
-                                               .repulsion = n <= EXACT_ROWS ? IKT_REPULSION_EXACT
-                                                            : q == 2        ? IKT_REPULSION_FFT
-                                                            : has_tree      ? IKT_REPULSION_TREE
-                                                                            : IKT_REPULSION_EXACT,
+                                               .repulsion = repulsion_for(n, q, degrees),
                                                .accuracy = IKT_ACCURACY_TIGHT,
                                                .sharing = settings->layout.grid},
-                                   .graph = p->graph.forward.start ? &p->graph : NULL,
-                                   .dense = p->is_dense ? &p->dense : NULL,
-                                   .whole = p->is_whole ? &p->whole : NULL,
+                                   .graph = form.graph,
+                                   .dense = form.dense,
+                                   .whole = form.whole,
                                    .sampling = settings->affinity.whole};
     if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, p->whole.t, 0));
     return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
@@ -178,32 +188,28 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
     const ikt_shape shape = {.has_rows = data != NULL};
     ikt_settings used = *settings;
     ikt_steps steps;
-    ikt_line line = {.ctx = ctx,
-                     .steps = &steps,
-                     .settings = &used,
-                     .data = data,
-                     .rows = rows,
-                     .options = &alone};
-    ikt_objective objective = {.kind = NULL};
+    ikt_line line IKT_AT_END(ikt_line_end) = {.ctx = ctx,
+                                              .steps = &steps,
+                                              .settings = &used,
+                                              .data = data,
+                                              .rows = rows,
+                                              .options = &alone};
+    ikt_objective objective IKT_AT_END(ikt_objective_destroy) = {.kind = NULL};
     ikt_objective_terms terms = {.value = NAN};
     ikt_gradient gradient;
+    *kl = NAN;
+    *error = 0;
     /* The same P as far as rows allow it. */
     if (used.affinity.support == IKT_SUPPORT_WHOLE && rows->n <= DENSE_ROWS)
         used.affinity.support = IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_line_begin(&line));
     const ikt_facts facts = ikt_facts_of(&used, &shape);
-    ikt_probabilities *p = &line.p;
-    ikt_status st = ikt_steps_find(ctx, &used, &facts, IKT_VALUE_P, &steps);
-    if (st == IKT_OK) st = ikt_line_run(&line, 0, IKT_STEPS);
-    if (st == IKT_OK) st = make_tsne(ctx, &used, p, q, &objective);
-    if (st == IKT_OK && p->is_ordered)
-        st = ikt_order_apply(ctx, &p->order, y, bytes, objective.y, bytes, bytes);
-    else if (st == IKT_OK)
-        memcpy(objective.y, y, (size_t)(rows->count * bytes));
-    if (st == IKT_OK) st = objective.kind->evaluate(&objective, 0, true, &gradient, &terms);
+    IKT_TRY(ikt_steps_find(ctx, &used, &facts, IKT_VALUE_P, &steps));
+    IKT_TRY(ikt_line_run(&line, 0, IKT_STEPS));
+    IKT_TRY(make_tsne(ctx, &used, &line.p, q, &objective));
+    IKT_TRY(ikt_line_reorder(ctx, &line.p, false, y, objective.y, bytes));
+    IKT_TRY(objective.kind->evaluate(&objective, 0, true, &gradient, &terms));
     *kl = terms.value;
     *error = terms.error;
-    ikt_objective_destroy(&objective);
-    ikt_line_end(&line);
-    return st;
+    return IKT_OK;
 }

@@ -1,15 +1,21 @@
 /* The facts of a run. See notes.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "pipeline/notes.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
+#include "base/encoding.h"
+#include "base/sort.h"
 #include "config/value.h"
 #include "iktsne/build.h"
+#include "pipeline/outcome.h"
 
 static void set(ikt_note *note, const char *name, const char *format, va_list values) {
     snprintf(note->name, sizeof note->name, "%s", name);
@@ -24,7 +30,8 @@ void ikt_note_fact(ikt_notes *n, const char *name, const char *format, ...) {
     va_end(values);
 }
 
-void ikt_note_circumstance(ikt_notes *n, const char *name, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void note_circumstance(ikt_notes *n, const char *name,
+                                                                    const char *format, ...) {
     va_list values;
     assert(n->n_circumstances < IKT_CIRCUMSTANCES_MOST);
     va_start(values, format);
@@ -47,12 +54,13 @@ void ikt_note_bool(ikt_notes *n, const char *name, bool value) {
     set_value(n, IKT_FACT_BOOL, value);
 }
 
-void ikt_note_real(ikt_notes *n, const char *name, double value) {
+static void note_real(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.17g", value);
     set_value(n, IKT_FACT_REAL, value);
 }
 
-void ikt_note_share(ikt_notes *n, const char *name, double value) {
+/* To six decimals. */
+static void note_share(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.6f", value);
     set_value(n, IKT_FACT_REAL, value);
 }
@@ -63,19 +71,18 @@ void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
 
 void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
     if (cells->sample == 0) return;
-    ikt_note_share(n, "cells_differing", cells->differing);
+    note_share(n, "cells_differing", cells->differing);
     ikt_note_int(n, "cell_sample", cells->sample);
 }
 
 /* "0.5 0.25" */
 void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int count) {
     char text[sizeof n->fact->text] = "";
-    size_t used = 0;
     for (int i = 0; i < count; i++) {
         char one[IKT_REAL_TEXT];
         ikt_real_print(values[i], one);
-        assert(used + IKT_REAL_TEXT < sizeof text);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", one);
+        assert(strlen(text) + IKT_REAL_TEXT < sizeof text);
+        ikt_join(text, sizeof text, " ", "%s", one);
     }
     ikt_note_fact(n, name, "%s", text);
     if (count == 1) set_value(n, IKT_FACT_REAL, values[0]);
@@ -89,8 +96,211 @@ void ikt_notes_program(ikt_notes *n) {
 
 void ikt_notes_share(ikt_context *ctx, ikt_notes *n) {
     char folder[sizeof n->circumstance->text];
-    ikt_note_circumstance(n, "ranks", "%d", ikt_size(ctx));
-    ikt_note_circumstance(n, "threads", "%d", ikt_threads(ctx));
-    ikt_note_circumstance(n, "directory", "%s", getcwd(folder, sizeof folder) ? folder : "unknown");
+    note_circumstance(n, "ranks", "%d", ikt_size(ctx));
+    note_circumstance(n, "threads", "%d", ikt_threads(ctx));
+    note_circumstance(n, "directory", "%s", getcwd(folder, sizeof folder) ? folder : "unknown");
     ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0);
+}
+
+/* --- those of a run --------------------------------------------------------------------------- */
+
+void ikt_note_origin(const ikt_run *run, ikt_notes *n) {
+    ikt_notes_program(n);
+    ikt_note_fact(n, "instruction_set", "%s", ikt_isa_name(ikt_cpu_isa()));
+    ikt_note_fact(n, "input", "%s", run->input_name);
+    if (run->d > 0)
+        ikt_note_fact(n, "input_shape", "%lld x %lld %s", (long long)run->rows.n, (long long)run->d,
+                      run->type);
+    ikt_note_hash(n, "embedding_hash", run->hash);
+}
+
+static void note_start(const ikt_spectrum_report *report, ikt_notes *n) {
+    if (report->components == 0) return;
+    ikt_note_int(n, "start_products", report->products);
+    note_real(n, "start_residual", report->residual);
+}
+
+static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
+    double after[IKT_EIGENGAP_LARGEST];
+    if (gap->values == 0) return;
+    for (int64_t g = 0; g < gap->gaps; g++)
+        after[g] = (double)gap->after[g];
+    ikt_note_reals(n, "eigenvalues", gap->value, (int)gap->values);
+    ikt_note_int(n, "eigenvalue_products", gap->report.products);
+    note_real(n, "eigenvalue_residual", gap->report.residual);
+    ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
+    ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
+    if (gap->is_clear) ikt_note_int(n, "clusters_by_eigengap", gap->after[0]);
+}
+
+static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
+    const int64_t components =
+        e->gap.values > 0 ? e->gap.report.components : e->eigenvectors.components;
+    if (components > 0) ikt_note_int(n, "components_of_p", components);
+    note_start(&e->eigenvectors, n);
+    note_gap(&e->gap, n);
+}
+
+enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
+
+/* What the regulariser of the objective left: the divergence alone, and the eigenvalues. */
+static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
+    if (trace->eigenvalues == 0) return;
+    ikt_note_int(n, "regulariser_rank", trace->eigenvalues + 1);
+    if (strcmp(trace->value_name, "KL") != 0) note_real(n, "kl", trace->divergence);
+    ikt_note_reals(n, "map_eigenvalues", trace->eigenvalue,
+                   (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
+}
+
+static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *n) {
+    const struct {
+        const char *name;
+        double value;
+    } figure[] = {{"posterior_error", f->posterior},
+                  {"space_1nn_error", f->space_nearest},
+                  {"space_vote_error", f->space_votes},
+                  {"map_1nn_error", f->map_nearest},
+                  {"map_vote_error", f->map_votes}};
+    char name[64];
+    snprintf(name, sizeof name, "fisher_%s_rows", of);
+    ikt_note_fact(n, name, "%lld, of which %lld were asked", (long long)f->rows,
+                  (long long)f->sample);
+    for (size_t e = 0; f->sample > 0 && e < sizeof figure / sizeof *figure; e++) {
+        snprintf(name, sizeof name, "fisher_%s_%s", of, figure[e].name);
+        note_share(n, name, figure[e].value);
+    }
+}
+
+/* That labels were used, which, and what they tell of others. */
+static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
+    if (!o->is_there) return;
+    ikt_note_fact(n, "labels_used", "%slabels of %lld rows of the support (fisher/support)",
+                  o->is_permuted ? "permuted " : "", (long long)o->support.m);
+    ikt_note_int(n, "fisher_train_rows", o->classes.trained);
+    ikt_note_int(n, "fisher_labelled_rows", o->classes.labelled);
+    note_real(n, "fisher_sigma", o->sigma.sigma);
+    note_real(n, "fisher_log_likelihood", o->sigma.log_likelihood);
+    note_share(n, "fisher_certain", o->certain);
+    note_share(n, "fisher_chance", o->chance);
+    note_share(n, "fisher_proved", o->proved);
+    ikt_note_int(n, "fisher_votes", o->used.votes);
+    note_figures(&o->held_out, "held_out", n);
+    note_figures(&o->used, "used", n);
+}
+
+static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
+    const ikt_discriminant_facts *d = &r->separated;
+    if (r->m == 0) return;
+    ikt_note_int(n, "kernel_rows", r->m);
+    if (r->bandwidth > 0) note_real(n, "kernel_bandwidth", r->bandwidth);
+    if (!r->is_kda) {
+        ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
+        note_real(n, "kernel_trace", r->components.trace);
+        return;
+    }
+    ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
+    ikt_note_int(n, "rows_without_label", r->unlabelled);
+    note_real(n, "kernel_ridge", d->ridge);
+    note_share(n, "kernel_error", d->error);
+    note_share(n, "permuted_error", d->baseline);
+    note_share(n, "chance_error", d->chance);
+}
+
+/* Every file that was read, by its role; the file of the settings, which may as well be words of
+ * the command, is no fact of the map. */
+static void note_inputs(const ikt_run *run, ikt_notes *n) {
+    char name[64];
+    for (int i = 0; i < run->n_inputs; i++) {
+        const ikt_run_input *input = &run->input[i];
+        const bool is_told = strcmp(input->role, "configuration") == 0;
+        if (!input->name[0]) continue;
+        snprintf(name, sizeof name, "read_%s", input->role);
+        (is_told ? note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
+                                                      input->checksum);
+    }
+}
+
+/* What is the same in every equal run. */
+static void note_facts(const ikt_run *run, ikt_notes *n) {
+    const ikt_embed_result *e = &run->embedding;
+    ikt_note_origin(run, n);
+    if (run->graph.n > 0)
+        ikt_note_fact(n, "graph", "%s, %lld rows, %lld entries", run->graph.name,
+                      (long long)run->graph.n, (long long)run->graph.entries);
+    if (run->input_fingerprint[0])
+        ikt_note_fact(n, "input_fingerprint", "%s", run->input_fingerprint);
+    note_inputs(run, n);
+    if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
+    ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
+    if (e->accuracy >= 0) note_share(n, "neighbour_label_accuracy", e->accuracy);
+    if (e->recall.sample > 0) {
+        note_share(n, "neighbour_similarity", e->recall.similarity);
+        note_share(n, "neighbours_found", e->recall.found);
+        ikt_note_int(n, "recall_sample", e->recall.sample);
+    }
+    ikt_note_cells(n, &e->cells);
+    note_classes(&e->classes, n);
+    note_eigenvectors(e, n);
+    note_kernel(&e->kernel, n);
+    ikt_note_int(n, "exaggeration_ended", e->trace.exaggeration_end);
+    ikt_note_int(n, "iterations_done", e->trace.end);
+    ikt_note_fact(n, "stopped_because", "%s",
+                  e->trace.has_converged ? "the objective settled" : "iterations are done");
+    note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
+    note_regulariser(&e->trace, n);
+    if (ikt_trace_last_error(&e->trace) > 0)
+        note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
+}
+
+/* Seconds and traffic of a stage, where there were any; those of the rank that has most of each. */
+static void note_stage(const ikt_run_cost *cost, ikt_stage stage, ikt_notes *n) {
+    const ikt_traffic *traffic = &cost->traffic[stage];
+    const ikt_traffic_range *of = traffic->of;
+    const int64_t calls = of[IKT_TRAFFIC_COLLECTIVES].most;
+    char name[64];
+    snprintf(name, sizeof name, "seconds_%s", ikt_stage_name(stage));
+    if (cost->times[stage].count > 0) note_circumstance(n, name, "%.6f", cost->times[stage].most);
+    if (calls + of[IKT_TRAFFIC_MESSAGES_SENT].most == 0) return;
+    snprintf(name, sizeof name, "traffic_%s", ikt_stage_name(stage));
+    note_circumstance(n, name,
+                      "per rank at most %lld bytes sent, %lld received, %lld messages "
+                      "sent, %lld received, %lld collective calls, %.6f s in calls of MPI, "
+                      "%.6f s in the longest",
+                      (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
+                      (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
+                      (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
+                      (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most, (long long)calls,
+                      traffic->wait_most, traffic->wait_longest);
+}
+
+/* What varies from run to run. Memory is that of the rank that had most when the file was written,
+ * and a number for each of few ranks. */
+static void note_circumstances(const ikt_run *run, const ikt_run_cost *cost, ikt_notes *n) {
+    const ikt_memory_peaks *m = &cost->memory;
+    char host[256] = "unknown", start[64] = "unknown";
+    char text[sizeof n->circumstance->text];
+    struct tm parts;
+    time_t seconds = (time_t)run->start_time;
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
+    if (gmtime_r(&seconds, &parts)) strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    note_circumstance(n, "host", "%s", host);
+    note_circumstance(n, "start", "%s", start);
+    note_circumstance(n, "predicted_bytes_per_rank", "%lld", (long long)run->predicted_bytes);
+    note_circumstance(n, "peak_bytes_per_rank", "%lld", (long long)m->most);
+    note_circumstance(n, "peak_rank", "%d", m->rank);
+    note_circumstance(n, "peak_stage", "%s", ikt_stage_name(m->stage));
+    ikt_memory_peaks_describe(m, text, sizeof text);
+    note_circumstance(n, "peak_purposes", "%s", text);
+    text[0] = '\0';
+    for (int r = 0; r < m->ranks; r++)
+        ikt_join(text, sizeof text, " ", "%lld", (long long)m->of_rank[r]);
+    if (m->ranks > 0) note_circumstance(n, "peak_bytes_of_ranks", "%s", text);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        note_stage(cost, (ikt_stage)s, n);
+}
+
+void ikt_note_run(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost, ikt_notes *n) {
+    note_facts(run, n);
+    note_circumstances(run, cost, n);
+    ikt_notes_share(ctx, n);
 }

@@ -37,6 +37,12 @@ typedef struct {
 /* COLLECTIVE. */
 void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost);
 
+/* LOCAL. Notes by which program and of what a run is. */
+void ikt_note_origin(const ikt_run *run, ikt_notes *notes);
+
+/* COLLECTIVE. Notes all that is known of a finished run; the same on every rank. */
+void ikt_note_run(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost, ikt_notes *notes);
+
 /* COLLECTIVE. The measures that output.measures asks for: the cheap ones of the map and its labels,
  * or all, also those that compare with the input, which is read again; and where marked rows
  * landed. Measures that a small data set does not allow are left out. Errors: those of
@@ -70,7 +76,7 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
  * exactly up to 50,000 rows, with the tight FFT or tree beyond. Of the whole kernel every pair
  * counts up to 16,384 rows, which takes the memory of a dense P, and a sample of pairs beyond.
  *   error   receives the standard error where the value is an estimate, else 0
- * Errors: those of ikt_probabilities_compute. */
+ * Errors: those of the steps of P (line.h). */
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                   const ikt_rows *distribution, int q, const float *y, double *kl,
                                   double *error);

@@ -8,15 +8,16 @@
 #include <time.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "checkpoint/loop_parts.h"
+#include "checkpoint/checkpoint.h"
 #include "io/sources/source.h"
 #include "pipeline/early_outputs.h"
-#include "pipeline/run_inputs.h"
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
 #include "settings/checks.h"
@@ -29,75 +30,86 @@ static const char *type_of(const ikt_source *source, const ikt_graph_about *grap
     return ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
 }
 
-/* The one line before a run: what is read, and what will be written. */
-static void announce(ikt_context *ctx, const ikt_source *source, const ikt_settings *asked,
-                     const ikt_run *run) {
-    const ikt_output_settings *output = &run->settings.output;
+/* "a.h5, b.svg and c.h5": the outputs that are named. */
+static void list_outputs(const ikt_output_settings *output, char *text, size_t size) {
     const char *const name[] = {output->file, output->picture, output->model, output->graph};
-    const int64_t n = source ? ikt_source_rows(source) : run->graph.n;
-    const int64_t d = source ? ikt_source_columns(source) : 0;
-    char writes[3 * IKT_STRING_MAX] = "", shape[64] = "";
-    int last = -1;
+    static const char *const between[] = {"", " and ", ", ", ", ", ", "}; /* by those left */
+    int left = 0;
+    text[0] = '\0';
     for (int i = 0; i < 4; i++)
-        if (name[i][0]) last = i;
-    for (int i = 0, count = 0; i <= last; i++) {
-        if (!name[i][0]) continue;
-        const size_t used = strlen(writes);
-        snprintf(writes + used, sizeof writes - used, "%s%s",
-                 count++ == 0 ? ", will write "
-                 : i == last  ? " and "
-                              : ", ",
-                 name[i]);
+        left += name[i][0] != '\0';
+    for (int i = 0; i < 4; i++)
+        if (name[i][0]) ikt_join(text, size, between[left--], "%s", name[i]);
+}
+
+/* Notes name, columns and type of what is read: of the rows, or of a graph that stands alone. */
+static void note_source(const ikt_source *source, ikt_run *run) {
+    const char *name = run->graph.name;
+    run->d = 0;
+    run->type = type_of(source, &run->graph);
+    if (source) {
+        name = ikt_source_name(source);
+        run->d = ikt_source_columns(source);
     }
-    if (d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)d);
+    snprintf(run->input_name, sizeof run->input_name, "%s", name);
+}
+
+/* The one line before a run: what is read, n rows, and what will be written. */
+static void announce(ikt_context *ctx, int64_t n, const ikt_settings *asked, const ikt_run *run) {
+    char writes[4 * IKT_STRING_MAX + 64], shape[64] = "";
+    list_outputs(&run->settings.output, writes, sizeof writes);
+    if (run->d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)run->d);
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("rows", n),
-                                       IKT_LOG_INT("columns", d),
+                                       IKT_LOG_INT("columns", run->d),
                                        IKT_LOG_INT("ranks", ikt_size(ctx)),
                                        IKT_LOG_INT("threads", ikt_threads(ctx)),
                                        {0}},
-                    "reading %s (%lld rows%s, %s)%s; %d rank%s x %d thread%s",
-                    source ? ikt_source_name(source) : run->graph.name, (long long)n, shape,
-                    type_of(source, &run->graph), writes, ikt_size(ctx),
-                    ikt_size(ctx) == 1 ? "" : "s", ikt_threads(ctx),
-                    ikt_threads(ctx) == 1 ? "" : "s");
+                    "reading %s (%lld rows%s, %s)%s%s; %d rank%s x %d thread%s", run->input_name,
+                    (long long)n, shape, run->type, writes[0] ? ", will write " : "", writes,
+                    ikt_size(ctx), ikt_plural(ikt_size(ctx)), ikt_threads(ctx),
+                    ikt_plural(ikt_threads(ctx)));
     if (run->settings.layout.init == IKT_INIT_RANDOM && asked->layout.init == IKT_INIT_AUTO)
         ikt_log(ctx, IKT_LOG_STAGE,
                 "layout.init: random, as there is no input.file to take principal components from");
 }
 
-/* Notes rows, columns and ownership: of the data, or of a graph that stands alone. */
+/* Notes ownership of the rows that there are, and tells what is known of them. */
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                        ikt_run *run) {
     const ikt_graph_about *graph = &run->graph;
-    const int64_t n = source ? ikt_dataset_rows(data) : graph->n;
-    snprintf(run->input_name, sizeof run->input_name, "%s",
-             source ? ikt_source_name(source) : graph->name);
-    run->d = source ? ikt_source_columns(source) : 0;
-    run->type = type_of(source, graph);
-    run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    const char *used = graph->is_pairwise ? " of all pairs are used" : "";
+    if (graph->is_kept) used = ", kept by a run of iktsne";
+    note_source(source, run);
+    run->rows =
+        ikt_rows_make(data ? ikt_dataset_rows(data) : graph->n, ikt_size(ctx), ikt_rank(ctx));
     if (graph->n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
-                        "graph: %s, %lld entries%s", graph->name, (long long)graph->entries,
-                        graph->is_kept       ? ", kept by a run of iktsne"
-                        : graph->is_pairwise ? " of all pairs are used"
-                                             : "");
+                        "graph: %s, %lld entries%s", graph->name, (long long)graph->entries, used);
     if (source) ikt_input_describe(ctx, source);
+}
+
+/* COLLECTIVE. */
+static ikt_status note_files(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
+    return ikt_run_inputs_note(ctx, source, run);
 }
 
 /* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
  * has to agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_run_inputs_note(ctx, source, run);
-    ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx,
-                       ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint));
-    if (st == IKT_OK)
-        st = ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
-    return st;
+    IKT_TRY(note_files(ctx, source, run));
+    IKT_TRY(
+        ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint)));
+    return ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
+}
+
+/* COLLECTIVE up to the recipe, whose outcome is not agreed on yet. */
+static ikt_status decide_on(ikt_context *ctx, const ikt_settings *asked, const ikt_shape *shape,
+                            bool needs_file, ikt_recipe *recipe) {
+    IKT_TRY(ikt_check_outputs(ctx, asked, needs_file));
+    return ikt_recipe_make(ctx, asked, shape, ikt_size(ctx), ikt_threads(ctx), recipe);
 }
 
 /* COLLECTIVE. Looks at the inputs and decides what the run is: everything that is refused without
@@ -105,7 +117,9 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
  *   source   receives the opened rows; NULL where they are given */
 static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *given, bool is_host,
                          ikt_recipe *recipe, ikt_source **source) {
-    ikt_shape shape;
+    ikt_shape shape IKT_AT_END(ikt_shape_destroy) = {0};
+    ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
+    *source = NULL;
     /* The finished run is read before it is replaced. */
     if (asked->run.extend > 0) asked->output.overwrite = true;
     if (is_host && !asked->output.file[0]) { /* no files without a name, nor what is for them */
@@ -114,15 +128,10 @@ static ikt_status decide(ikt_context *ctx, ikt_settings *asked, ikt_source *give
     }
     /* What is wrong with an input explains more than what is wrong with an output. */
     IKT_TRY(ikt_check_apart(ctx, asked));
-    IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, source));
-    ikt_status st = ikt_check_outputs(ctx, asked, !is_host);
-    if (st == IKT_OK)
-        st = ikt_recipe_make(ctx, asked, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
-    st = ikt_agree(ctx, st);
+    IKT_TRY(ikt_shape_look(ctx, asked, given, is_host, &shape, &opened));
+    IKT_TRY(ikt_agree(ctx, decide_on(ctx, asked, &shape, !is_host, recipe)));
     recipe->graph.settings = NULL; /* which nobody asks for any more */
-    ikt_shape_destroy(&shape);
-    if (st != IKT_OK) ikt_source_close(source);
-    return st;
+    return ikt_give(source, opened);
 }
 
 /* COLLECTIVE. Opens a matrix of similarities, which is looked through first. A run that does not
@@ -159,7 +168,6 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
                           ikt_workload *work, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     ikt_data_shape shape = work->data;
-    char inputs[IKT_INPUTS_TEXT];
     ikt_companions found;
     note_input(ctx, source, data, run);
     shape.n = run->rows.n;
@@ -175,10 +183,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->marked = found.marked;
     run->n_marked = found.n_marked;
     IKT_TRY(open_checkpoint(ctx, source, run));
-    ikt_run_inputs_of_graph(run, inputs);
-    const ikt_graph_origin origin = {settings, inputs, run->label_names, run->marked,
-                                     run->n_marked};
-    return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
+    return ikt_run_graph_begin(ctx, run, &run->graph_writer);
 }
 
 /* Which rows of the input the rows are, where some have been left out. */
@@ -193,60 +198,75 @@ static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt
 
 /* --- the line --------------------------------------------------------------------------------- */
 
+/* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them.
+ *   source   the opened rows, or NULL; data   receives what is made of them */
+static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, double began,
+                              ikt_recipe *recipe, ikt_run *run, ikt_source **source,
+                              ikt_dataset **data) {
+    ikt_settings *settings = &run->settings;
+    IKT_TRY(begin(ctx, began, run));
+    announce(ctx, recipe->work.data.n, asked, run);
+    IKT_TRY(open_similarities(ctx, recipe, source));
+    if (run->given || *source)
+        IKT_TRY(
+            ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, run->given, source));
+    ikt_source *rows = *source ? *source : run->given;
+    if (rows) IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
+    IKT_TRY(prepare(ctx, rows, *data, &recipe->work, run));
+    if (*source && ikt_missing_drops(*source)) return note_originals(ctx, *source, run);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Makes the map of open inputs, from the beginning or from where it goes on. */
+static ikt_status embed(ikt_context *ctx, const ikt_steps *steps, ikt_dataset *data, ikt_run *run) {
+    ikt_settings *settings = &run->settings;
+    ikt_loop_state finished IKT_AT_END(ikt_loop_state_destroy) = {0};
+    ikt_checkpoint_hooks hooks;
+    ikt_embed_options options = {.labels = run->labels,
+                                 .label_names = run->label_names,
+                                 .model_writer = run->model_writer,
+                                 .graph_writer = &run->graph_writer,
+                                 .want_last = settings->output.state,
+                                 .steps = steps,
+                                 .is_told = true};
+    if (run->checkpoint) {
+        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, &settings->layout, &hooks);
+        options.hooks = &hooks;
+    }
+    if (settings->run.extend > 0) {
+        const ikt_stage_head own =
+            ikt_checkpoint_head("loop", run->input_fingerprint, run->settings_fingerprint);
+        IKT_TRY(ikt_finished_read(ctx, settings, &run->rows, &own, &finished));
+        options.from = &finished;
+        settings->layout.iterations = finished.iteration + settings->run.extend;
+    }
+    IKT_TRY(ikt_embed_dataset(ctx, settings, data, &run->rows, &options, &run->embedding));
+    run->hash = ikt_row_hash(ctx, run->embedding.y, run->rows.first, run->rows.count,
+                             (size_t)settings->layout.dimensions * sizeof(float));
+    return IKT_OK;
+}
+
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
                             ikt_run *out) {
-    ikt_settings *settings = &out->settings, asked = *given_settings;
+    ikt_settings asked = *given_settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     ikt_recipe recipe;
-    ikt_checkpoint_hooks hooks;
-    ikt_loop_state finished = {0};
     const double began = ikt_now();
     memset(out, 0, sizeof *out);
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
     IKT_TRY(decide(ctx, &asked, given, out->is_guest, &recipe, &source));
-    *settings = recipe.settings;
+    out->settings = recipe.settings;
     out->graph = recipe.graph;
-    ikt_status st = begin(ctx, began, out);
-    if (st == IKT_OK) announce(ctx, given ? given : source, &asked, out);
-    if (st == IKT_OK) st = open_similarities(ctx, &recipe, &source);
-    if (st == IKT_OK && (given || source))
-        st = ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, &source);
-    ikt_source *rows = source ? source : given;
-    if (st == IKT_OK && rows) st = ikt_rows_open(ctx, rows, settings, &data);
-    if (st == IKT_OK) st = prepare(ctx, rows, data, &recipe.work, out);
-    ikt_embed_options options = {.labels = out->labels,
-                                 .label_names = out->label_names,
-                                 .model_writer = out->model_writer,
-                                 .graph_writer = &out->graph_writer,
-                                 .want_last = settings->output.state,
-                                 .steps = &recipe.steps,
-                                 .is_told = true};
-    if (st == IKT_OK && out->checkpoint) {
-        ikt_checkpoint_hooks_make(ctx, out->checkpoint, &out->rows, &settings->layout, &hooks);
-        options.hooks = &hooks;
-    }
-    if (st == IKT_OK && settings->run.extend > 0) {
-        const ikt_stage_head own =
-            ikt_checkpoint_head("loop", out->input_fingerprint, out->settings_fingerprint);
-        st = ikt_finished_read(ctx, settings, &out->rows, &own, &finished);
-        options.from = &finished;
-        settings->layout.iterations = finished.iteration + settings->run.extend;
-    }
-    if (st == IKT_OK && source && ikt_missing_drops(source)) st = note_originals(ctx, source, out);
-    if (st == IKT_OK)
-        st = ikt_embed_dataset(ctx, settings, data, &out->rows, &options, &out->embedding);
-    if (st == IKT_OK)
-        out->hash = ikt_row_hash(ctx, out->embedding.y, out->rows.first, out->rows.count,
-                                 (size_t)settings->layout.dimensions * sizeof(float));
-    ikt_loop_state_destroy(&finished);
+    note_source(given ? given : source, out);
+    ikt_status st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
+    if (st == IKT_OK) st = embed(ctx, &recipe.steps, data, out);
     ikt_pipeline_close(&source, &data);
-    if (st != IKT_OK) {
-        ikt_watch_end(ctx);
-        ikt_run_destroy(out);
-    }
+    if (st == IKT_OK) return IKT_OK;
+    ikt_watch_end(ctx);
+    ikt_run_destroy(out);
     return st;
 }
 
@@ -260,13 +280,9 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_model_writer_abandon(&run->model_writer);
     ikt_graph_writer_abandon(&run->graph_writer);
     ikt_embed_result_destroy(&run->embedding);
-    ikt_free(&run->labels);
-    ikt_free(&run->label_names);
-    ikt_free(&run->marked);
-    ikt_free(&run->original);
+    ikt_free_all(&run->labels, &run->label_names, &run->marked, &run->original, &run->facts,
+                 &run->settings_fingerprint);
     ikt_checkpoint_destroy(&run->checkpoint);
-    ikt_free(&run->facts);
-    ikt_free(&run->settings_fingerprint);
 }
 
 /* --- the same without the work ---------------------------------------------------------------- */
@@ -304,15 +320,13 @@ static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **so
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out) {
     ikt_settings asked = *settings;
-    ikt_recipe *recipe = NULL;
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    IKT_ARRAYS(held, ctx, "recipe");
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
-    ikt_status st = ikt_alloc_all(ctx, &recipe, 1, sizeof *recipe, "recipe");
-    if (st == IKT_OK) st = decide(ctx, &asked, NULL, false, recipe, &source);
-    if (st == IKT_OK) st = rehearse(ctx, recipe, &source, out);
-    if (st == IKT_OK) out->has_labels = recipe->has_labels;
-    ikt_source_close(&source);
-    ikt_free(&recipe);
-    return st;
+    ikt_recipe *recipe = ikt_claim(&held, 1, sizeof *recipe);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(decide(ctx, &asked, NULL, false, recipe, &source));
+    out->has_labels = recipe->has_labels;
+    return rehearse(ctx, recipe, &source, out);
 }

@@ -10,19 +10,29 @@
 
 #include <stdint.h>
 
-#include "checkpoint/fingerprint.h"
-#include "checkpoint/hooks.h"
+#include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
+#include "data/missing.h"
+#include "io/results/graph_file.h"
 #include "io/results/model_file.h"
 #include "io/sources/source.h"
 #include "neighbours/search.h"
 #include "pipeline/discriminative.h"
-#include "pipeline/kernel_scores.h"
 #include "pipeline/notes.h"
-#include "pipeline/rows.h"
 #include "plan/plan.h"
 #include "recipe/steps.h"
+#include "similarity/kernel_map.h"
 #include "spectral/spectrum.h"
+
+/* What a run tells of its map of similarities, kpca or kda; m = 0: it has none. */
+typedef struct {
+    int64_t m, unlabelled; /* rows that it is made of; rows without a label (kda) */
+    bool is_kda;
+    double bandwidth;                 /* of the Gaussian kernel, else 0 */
+    ikt_kernel_pca_facts components;  /* of kpca */
+    int q;                            /* eigenvalues of these */
+    ikt_discriminant_facts separated; /* of kda */
+} ikt_kernel_report;
 
 /* Positions, and what was learned while making them. */
 typedef struct {
@@ -102,11 +112,11 @@ typedef struct {
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
     ikt_model_writer *model_writer;       /* output.model, with codes; NULL where none is wanted */
-    ikt_run_input input[IKT_RUN_INPUTS_MOST]; /* [n_inputs] what was read (run_inputs.h) */
+    ikt_run_input input[IKT_RUN_INPUTS_MOST]; /* [n_inputs] what was read */
     int n_inputs;
     char input_fingerprint[IKT_INPUTS_TEXT]; /* checksums of what the map depends on */
     ikt_checkpoint *checkpoint;              /* NULL where none is wanted */
-    char *settings_fingerprint;              /* what the result depends on (fingerprint.h); owned */
+    char *settings_fingerprint;              /* what the result depends on (checkpoint.h); owned */
 } ikt_run;
 
 /* COLLECTIVE. Runs the pipeline.
@@ -132,6 +142,73 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
+/* --- rows: opened, completed where values are missing, brought to scale ------------------------
+ */
+
+/* COLLECTIVE. Puts rows without missing values in place of `*source`, or of `given` ones, which
+ * stay the caller's: then *source receives what stands on top of them, if anything has to. */
+ikt_status ikt_rows_complete(ikt_context *ctx, ikt_missing how, ikt_source *given,
+                             ikt_source **source);
+
+/* COLLECTIVE. The data set of rows, with isolation.model_from that which is the model of the rows
+ * (ikt_dataset_take_model).
+ *   settings   receive what the rows decide: preprocess.normalise and isolation.psi of auto
+ * Rows and centres go through one map: minmax, zscore and principal components are those of the
+ * data set that gives the model, and are applied to both (Zhu & Ting 2021, table 8). Without them
+ * (normalise none or unit, no reduction) nothing of that data set but the centres is read: bytes
+ * need no map, and the common offset that other numbers are freed of is that of the rows to be
+ * embedded, which changes no distance. Where both are the same file, every bit is that of a run
+ * without isolation.model_from.
+ * Errors: those of ikt_dataset_create; IKT_ERR_DATA where the model has other columns. */
+ikt_status ikt_rows_open(ikt_context *ctx, ikt_source *rows, ikt_settings *settings,
+                         ikt_dataset **data);
+
+/* COLLECTIVE. The same decisions, for those who want no data set. */
+ikt_status ikt_rows_resolve(ikt_context *ctx, ikt_source *rows, ikt_settings *settings);
+
+/* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing, for those who read the
+ * rows of a run again.
+ *   given    rows in place of input.file, which stay the caller's; *source is NULL then,
+ *            or a source on top of them without missing values. Or NULL
+ *   source, data   both NULL where there is a graph and no input.file, and on failure
+ * Errors: those of ikt_input_open and ikt_rows_open. */
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                             ikt_source **source, ikt_dataset **data);
+void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
+
+/* --- what a run has read ------------------------------------------------------------------------
+ *
+ * By role: each with a checksum of its contents, by which checkpoints, `--extend` and a kept graph
+ * tell whether they are of the same files, wherever these lie, and which the result names. */
+
+/* COLLECTIVE. Reads what the run reads once for its checksums, and notes them in run->inputs and
+ * run->input_fingerprint.
+ *   source   the rows; NULL: there is a graph alone
+ *   run      with settings, rows, labels and graph
+ * Errors: those of reading. Cost: one pass over the rows, those of isolation.model_from, the graph,
+ * and the positions to start from. */
+ikt_status ikt_run_inputs_note(ikt_context *ctx, ikt_source *source, ikt_run *run);
+
+/* LOCAL. What of them P depends on, as text: not the positions to start from. */
+void ikt_run_inputs_of_graph(const ikt_run *run, char text[IKT_INPUTS_TEXT]);
+
+/* COLLECTIVE. "graph of 1000 rows, 30000 entries, hash 0123456789abcdef", or "pairs 1000 x 1000
+ * float32, hash 0123456789abcdef" of a matrix: the same on any ranks.
+ *   data   the text of ikt_fingerprint_input of the rows that go with it, which then follows; or ""
+ *   text   receives both
+ * A kept graph that was made of other data is warned of. Cost: one pass over the graph. Errors:
+ * those of reading. */
+ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
+                                 char text[IKT_INPUT_TEXT]);
+
+/* COLLECTIVE. "1000 x 2 positions of a run, hash 0123456789abcdef": a checksum of what
+ * layout.init_file holds, the same on any ranks. Errors: IKT_ERR_DATA (other numbers of rows or
+ * dimensions, positions that are not finite); those of reading. */
+ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,
+                                      const ikt_rows *rows, char text[IKT_INPUT_TEXT]);
+
+/* --- the same without the work ---------------------------------------------------------------- */
+
 /* A run up to the point where work would begin: what it would refuse is refused, what it would
  * decide is decided, and nothing is computed or written. What only reading every row can tell is
  * left to the run: values that are not finite, columns that are all the same, and whether a
@@ -152,5 +229,27 @@ typedef struct {
  * Errors: those of ikt_pipeline_run before its first long stage. */
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out);
+
+/* --- landmarks as a data set file (landmark_file.c) --------------------------------------------
+ */
+
+/* What `iktsne landmarks` and studies begin with, beside the 10,000 landmarks of the paper. */
+#define IKT_LANDMARK_STEPS_TEXT "10"
+enum { IKT_LANDMARK_STEPS = 10 };
+
+typedef struct {
+    int64_t count; /* landmarks, less than there are rows */
+    int64_t steps; /* of k-means at most; 0: rows drawn at random */
+} ikt_landmark_request;
+
+/* COLLECTIVE. Chooses landmarks of the rows of settings->input under settings->preprocess, by the
+ * seed of settings->run, and writes them as they are in the input, in their order, to
+ * settings->output.file: /X (dense), /labels with their names where the input has them, and /rows,
+ * their numbers there.
+ *   found   how many they are; fewer than asked for where rows lie in fewer places, with a warning
+ * Errors: IKT_ERR_USAGE (no rows, no Euclidean distances, as many landmarks as rows), IKT_ERR_DATA
+ * (labels beyond 32 bits), IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_landmark_file_write(ikt_context *ctx, const ikt_settings *settings,
+                                   const ikt_landmark_request *request, int64_t *found);
 
 #endif

@@ -1,9 +1,8 @@
-/* The rows of a run: opened, completed, brought to scale. See rows.h. */
-#include "pipeline/rows.h"
-
+/* The rows of a run: opened, completed, brought to scale. See pipeline.h. */
 #include "base/log.h"
 #include "base/timer.h"
 #include "isolation/settings.h"
+#include "pipeline/pipeline.h"
 
 /* COLLECTIVE. Opens isolation.model_from. */
 static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,
@@ -30,56 +29,65 @@ static ikt_status resolve_normalise(ikt_context *ctx, ikt_source *source,
     return IKT_OK;
 }
 
+/* COLLECTIVE. Two data sets by one map, which the statistics of the first fix.
+ *   leading     receives the first, whose map the other borrows; following   the other */
+static ikt_status open_both(ikt_context *ctx, const ikt_preprocess_settings *preprocess,
+                            ikt_source *first, ikt_source *other, ikt_dataset **leading,
+                            ikt_dataset **following) {
+    IKT_TRY(ikt_dataset_create(ctx, first, preprocess, leading));
+    const ikt_data_map map = ikt_dataset_map(*leading);
+    return ikt_dataset_create_mapped(ctx, other, &map, following);
+}
+
 /* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
  * The statistics of one of the two fix the map of both. */
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **out) {
     ikt_preprocess_settings preprocess = settings->preprocess;
-    ikt_source *other = NULL;
-    ikt_dataset *leading = NULL, *following = NULL;
+    ikt_source *other IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *leading IKT_AT_END(ikt_dataset_destroy) = NULL;
+    ikt_dataset *following IKT_AT_END(ikt_dataset_destroy) = NULL; /* goes first */
     preprocess.is_indefinite = settings->input.similarities[0] != '\0';
     if (!settings->isolation.model_from[0])
         return ikt_dataset_create(ctx, source, &preprocess, out);
     IKT_TRY(open_model_rows(ctx, settings, source, &other));
-    ikt_status st = resolve_normalise(ctx, other, &preprocess);
-    const bool by_rows = preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
-                                                 preprocess.normalise == IKT_NORMALISE_UNIT);
-    if (st == IKT_OK) st = ikt_dataset_create(ctx, by_rows ? source : other, &preprocess, &leading);
-    if (st == IKT_OK) {
-        const ikt_data_map map = ikt_dataset_map(leading);
-        st = ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following);
+    IKT_TRY(resolve_normalise(ctx, other, &preprocess));
+    if (preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
+                                preprocess.normalise == IKT_NORMALISE_UNIT)) {
+        IKT_TRY(open_both(ctx, &preprocess, source, other, &leading, &following));
+        ikt_dataset_take_model(leading, &other, &following);
+        return ikt_give(out, leading);
     }
-    if (st == IKT_OK) {
-        *out = by_rows ? leading : following;
-        ikt_dataset_take_model(*out, &other, by_rows ? &following : &leading);
-    } else {
-        ikt_dataset_destroy(&following); /* what borrows the map goes first */
-        ikt_dataset_destroy(&leading);
-    }
-    ikt_source_close(&other);
-    return st;
+    IKT_TRY(open_both(ctx, &preprocess, other, source, &leading, &following));
+    ikt_dataset_take_model(following, &other, &leading);
+    return ikt_give(out, following);
+}
+
+/* COLLECTIVE. How the rows lie, where that decides isolation.psi.
+ *   cell_rows   receives rows of a cell; 0: they stand in no small groups */
+static ikt_status find_neighbourhoods(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
+                                      double *growth) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_PREPROCESS);
+    return ikt_small_neighbourhoods_find(ctx, data, cell_rows, growth);
 }
 
 /* COLLECTIVE. Puts psi for rows with small neighbourhoods in place of isolation.psi: auto. The
  * rule of other rows asks for no look at them (isolation/settings.h). */
 static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *settings) {
-    ikt_isolation_settings *isolation = &settings->isolation;
-    int64_t cell_rows;
+    const int64_t n = ikt_dataset_rows(data);
+    int64_t cell_rows, *psi = &settings->isolation.psi;
     double growth;
-    if (!ikt_settings_look_at_neighbourhoods(settings, ikt_dataset_rows(data),
-                                             ikt_dataset_is_sparse(data)))
+    if (!ikt_settings_look_at_neighbourhoods(settings, n, ikt_dataset_is_sparse(data)))
         return IKT_OK;
-    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
-    ikt_status st = ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth);
-    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
-    if (st != IKT_OK || cell_rows == 0) return st;
-    isolation->psi = ikt_dataset_rows(data) / cell_rows;
+    IKT_TRY(find_neighbourhoods(ctx, data, &cell_rows, &growth));
+    if (cell_rows == 0) return IKT_OK;
+    *psi = n / cell_rows;
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("psi", isolation->psi), IKT_LOG_REAL("growth", growth), {0}},
+        (ikt_log_number[]){IKT_LOG_INT("psi", *psi), IKT_LOG_REAL("growth", growth), {0}},
         "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
         "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
-        (long long)isolation->psi, (long long)cell_rows, growth);
+        (long long)*psi, (long long)cell_rows, growth);
     return IKT_OK;
 }
 
@@ -93,39 +101,33 @@ ikt_status ikt_rows_complete(ikt_context *ctx, ikt_missing how, ikt_source *give
 
 ikt_status ikt_rows_open(ikt_context *ctx, ikt_source *rows, ikt_settings *settings,
                          ikt_dataset **data) {
-    IKT_TRY(open_data(ctx, settings, rows, data));
-    settings->preprocess.normalise = (int)ikt_dataset_map(*data).normaliser.mode;
-    const ikt_status st = resolve_psi(ctx, *data, settings);
-    if (st != IKT_OK) ikt_dataset_destroy(data);
-    return st;
+    ikt_dataset *made IKT_AT_END(ikt_dataset_destroy) = NULL;
+    IKT_TRY(open_data(ctx, settings, rows, &made));
+    settings->preprocess.normalise = (int)ikt_dataset_map(made).normaliser.mode;
+    IKT_TRY(resolve_psi(ctx, made, settings));
+    return ikt_give(data, made);
 }
 
 ikt_status ikt_rows_resolve(ikt_context *ctx, ikt_source *rows, ikt_settings *settings) {
-    ikt_source *model = NULL;
-    ikt_dataset *data = NULL;
+    ikt_source *model IKT_AT_END(ikt_source_close) = NULL;
+    ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
     const bool is_sparse = ikt_source_is_sparse(rows) && settings->preprocess.pca == 0;
-    if (ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(rows), is_sparse)) {
-        IKT_TRY(ikt_rows_open(ctx, rows, settings, &data));
-        ikt_dataset_destroy(&data);
-        return IKT_OK;
-    }
+    if (ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(rows), is_sparse))
+        return ikt_rows_open(ctx, rows, settings, &data);
     if (settings->isolation.model_from[0]) IKT_TRY(open_model_rows(ctx, settings, rows, &model));
-    const ikt_status st = resolve_normalise(ctx, model ? model : rows, &settings->preprocess);
-    ikt_source_close(&model);
-    return st;
+    return resolve_normalise(ctx, model ? model : rows, &settings->preprocess);
 }
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                              ikt_source **source, ikt_dataset **data) {
+    ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
     *source = NULL;
     *data = NULL;
     if (!given && !ikt_input_has_rows(&settings->input) && settings->input.graph[0]) return IKT_OK;
-    if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_status st =
-        ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, source);
-    if (st == IKT_OK) st = open_data(ctx, settings, *source ? *source : given, data);
-    if (st != IKT_OK) ikt_source_close(source);
-    return st;
+    if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, &opened));
+    IKT_TRY(ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, &opened));
+    IKT_TRY(open_data(ctx, settings, opened ? opened : given, data));
+    return ikt_give(source, opened);
 }
 
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {

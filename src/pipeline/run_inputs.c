@@ -1,15 +1,12 @@
-/* What a run has read. See run_inputs.h. */
-#include "pipeline/run_inputs.h"
-
+/* What a run has read. See pipeline.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/row_hash.h"
-#include "pipeline/class_rows.h"
-#include "pipeline/graph_input.h"
-#include "pipeline/start.h"
+#include "pipeline/pipeline.h"
 
 /* The next entry of the list, with a name, whose checksum is to be written. */
 static ikt_run_input *add(ikt_run *run, const char *role, ikt_input_reach reach, const char *name) {
@@ -26,50 +23,58 @@ static ikt_run_input *add(ikt_run *run, const char *role, ikt_input_reach reach,
 static ikt_status add_data(ikt_context *ctx, ikt_source *source, ikt_run *run) {
     const ikt_settings *settings = &run->settings;
     const char *role = settings->input.similarities[0] ? "input.similarities" : "input.file";
-    ikt_run_input *rows = source ? add(run, role, IKT_REACHES_P, ikt_source_name(source)) : NULL;
-    if (rows) IKT_TRY(ikt_fingerprint_input(ctx, source, rows->checksum));
+    const char *of_rows = "";
+    if (source) {
+        ikt_run_input *rows = add(run, role, IKT_REACHES_P, ikt_source_name(source));
+        IKT_TRY(ikt_fingerprint_input(ctx, source, rows->checksum));
+        /* The checksum of a graph names them, too. */
+        if (run->graph.n > 0) rows->reach = IKT_REACHES_NOTHING;
+        of_rows = rows->checksum;
+    }
     if (run->graph.n == 0) return IKT_OK;
-    if (rows) rows->reach = IKT_REACHES_NOTHING; /* the checksum of the graph names them, too */
-    return ikt_graph_fingerprint(ctx, settings, rows ? rows->checksum : "",
-                                 add(run, "input.graph", IKT_REACHES_P, run->graph.name)->checksum);
+    ikt_run_input *graph = add(run, "input.graph", IKT_REACHES_P, run->graph.name);
+    return ikt_graph_fingerprint(ctx, settings, of_rows, graph->checksum);
 }
 
-/* COLLECTIVE. All labels; and those that weigh the neighbours (affinity.kind=fisher), with the rows
- * of fisher.train, or that objective or start need. */
+/* COLLECTIVE. Those that weigh the neighbours (affinity.kind=fisher), with the rows of
+ * fisher.train. */
+static ikt_status add_classes(ikt_context *ctx, ikt_run *run) {
+    const ikt_fisher_settings *fisher = &run->settings.affinity.fisher;
+    uint64_t hash;
+    if (run->settings.affinity.kind != IKT_AFFINITY_FISHER) return IKT_OK;
+    IKT_TRY(ikt_class_rows_hash(ctx, fisher, &run->rows, run->labels, run->label_names,
+                                (uint64_t)run->settings.run.seed, &hash));
+    ikt_run_input *classes = add(run, "fisher.train", IKT_REACHES_P, fisher->train);
+    snprintf(classes->checksum, IKT_INPUT_TEXT, "labels %016llx", (unsigned long long)hash);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. All labels, on which the map depends where objective or start need them. */
 static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
-    const char *train = settings->affinity.fisher.train, *names = run->label_names;
-    const ikt_layout_settings *layout = &settings->layout;
+    const ikt_layout_settings *layout = &run->settings.layout;
+    const char *names = run->label_names;
     const bool is_needed = (ikt_layout_objective(layout)->needs & IKT_NEEDS_LABELS) ||
                            ikt_layout_start(layout)->of_labels;
-    uint64_t hash;
-    if (settings->affinity.kind == IKT_AFFINITY_FISHER) {
-        IKT_TRY(ikt_class_rows_hash(ctx, &settings->affinity.fisher, &run->rows, run->labels,
-                                    run->label_names, (uint64_t)settings->run.seed, &hash));
-        snprintf(add(run, "fisher.train", IKT_REACHES_P, train)->checksum, IKT_INPUT_TEXT,
-                 "labels %016llx", (unsigned long long)hash);
-    }
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, run->labels != NULL) == 0) return IKT_OK;
-    hash = ikt_row_hash(ctx, run->labels, run->rows.first, run->rows.count, sizeof *run->labels);
+    uint64_t hash =
+        ikt_row_hash(ctx, run->labels, run->rows.first, run->rows.count, sizeof *run->labels);
     if (names) hash = ikt_hash_bytes(names, strlen(names), hash);
-    snprintf(add(run, "input.labels", is_needed ? IKT_REACHES_MAP : IKT_REACHES_NOTHING,
-                 settings->input.labels)
-                 ->checksum,
-             IKT_INPUT_TEXT, "hash %016llx", (unsigned long long)hash);
+    ikt_run_input *labels =
+        add(run, "input.labels", is_needed ? IKT_REACHES_MAP : IKT_REACHES_NOTHING,
+            run->settings.input.labels);
+    snprintf(labels->checksum, IKT_INPUT_TEXT, "hash %016llx", (unsigned long long)hash);
     return IKT_OK;
 }
 
 /* COLLECTIVE. The rows that centres are drawn from, and by whose statistics all are normalised. */
 static ikt_status add_model_rows(ikt_context *ctx, ikt_run *run) {
     const ikt_isolation_settings *isolation = &run->settings.isolation;
-    ikt_source *source = NULL;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     if (!isolation->model_from[0]) return IKT_OK;
     IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
     ikt_run_input *rows = add(run, "isolation.model_from", IKT_REACHES_P, ikt_source_name(source));
-    const ikt_status st = ikt_fingerprint_input(ctx, source, rows->checksum);
-    ikt_source_close(&source);
-    return st;
+    return ikt_fingerprint_input(ctx, source, rows->checksum);
 }
 
 /* COLLECTIVE. The text that the settings were read from. */
@@ -81,39 +86,39 @@ static ikt_status add_configuration(ikt_context *ctx, ikt_run *run) {
     ikt_broadcast(ctx, &is_file, (int64_t)sizeof is_file, 0);
     if (!is_file) return IKT_OK;
     IKT_TRY(ikt_file_hash(ctx, path, &hash));
-    snprintf(add(run, "configuration", IKT_REACHES_NOTHING, path)->checksum, IKT_INPUT_TEXT,
-             "hash of the bytes %016llx", (unsigned long long)hash);
+    ikt_run_input *text = add(run, "configuration", IKT_REACHES_NOTHING, path);
+    snprintf(text->checksum, IKT_INPUT_TEXT, "hash of the bytes %016llx", (unsigned long long)hash);
     return IKT_OK;
+}
+
+/* COLLECTIVE. The positions to start from, where they are a file's. */
+static ikt_status add_start(ikt_context *ctx, ikt_run *run) {
+    const ikt_layout_settings *layout = &run->settings.layout;
+    const char *path = layout->init_file;
+    if (!path[0] || (layout->init != IKT_INIT_AUTO && layout->init != IKT_INIT_FILE)) return IKT_OK;
+    ikt_run_input *start = add(run, "layout.init_file", IKT_REACHES_MAP, path);
+    return ikt_start_file_fingerprint(ctx, layout, &run->rows, start->checksum);
 }
 
 /* LOCAL. The checksums of what reaches so far. */
 static void compose(const ikt_run *run, ikt_input_reach least, char text[IKT_INPUTS_TEXT]) {
-    size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < run->n_inputs; i++) {
         const ikt_run_input *input = &run->input[i];
-        if (input->reach < least || used >= IKT_INPUTS_TEXT) continue;
-        used +=
-            (size_t)snprintf(text + used, IKT_INPUTS_TEXT - used, "%s%s%s",
-                             input->is_by_role ? "; "
-                             : used > 0        ? ", "
-                                               : "",
-                             input->is_by_role ? input->role : "", input->is_by_role ? " " : "");
-        used += (size_t)snprintf(text + used, IKT_INPUTS_TEXT - used, "%s", input->checksum);
+        if (input->reach < least) continue;
+        if (input->is_by_role)
+            ikt_join(text, IKT_INPUTS_TEXT, "", "; %s %s", input->role, input->checksum);
+        else
+            ikt_join(text, IKT_INPUTS_TEXT, ", ", "%s", input->checksum);
     }
 }
 
 ikt_status ikt_run_inputs_note(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    const ikt_layout_settings *layout = &run->settings.layout;
-    const bool has_start =
-        layout->init_file[0] && (layout->init == IKT_INIT_AUTO || layout->init == IKT_INIT_FILE);
     IKT_TRY(add_data(ctx, source, run));
+    IKT_TRY(add_classes(ctx, run));
     IKT_TRY(add_labels(ctx, run));
     IKT_TRY(add_model_rows(ctx, run));
-    if (has_start)
-        IKT_TRY(ikt_start_file_fingerprint(
-            ctx, layout, &run->rows,
-            add(run, "layout.init_file", IKT_REACHES_MAP, layout->init_file)->checksum));
+    IKT_TRY(add_start(ctx, run));
     IKT_TRY(add_configuration(ctx, run));
     compose(run, IKT_REACHES_MAP, run->input_fingerprint);
     return IKT_OK;

@@ -1,72 +1,120 @@
 /* The checkpoint of P: lists with weights, from which P follows, and what was learned while they
- * were made. See probabilities.h. */
+ * were made. See line.h. */
 #include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/watch.h"
-#include "pipeline/probabilities.h"
+#include "pipeline/line.h"
 
-enum { NUMBERS = 9, REALS = 6, HEADS = 2, PARTS_MOST = HEADS + 4 };
+enum { HEADS = 2, PARTS_MOST = HEADS + 4 };
 
-/* What is known beside the lists. */
+/* What is known beside the lists; the numbers are in the order of the file. */
 typedef struct {
-    int64_t number[NUMBERS];
-    double real[REALS];
+    struct {
+        int64_t k, psi, pool, zero_similarity, recall_sample, is_ordered, has_start, cell_sample,
+            rounds;
+    } number;
+    struct {
+        double accuracy, found, similarity, cells_differing, proved, longest;
+    } real;
     uint32_t *slot; /* [rows.count] of the own rows, where they are ordered */
 } facts;
 
 /* LOCAL. The table of the parts, heads first; returns how many there are. */
-static int64_t name_parts(const ikt_probabilities *p, const facts *f, ikt_part part[PARTS_MOST]) {
+static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PARTS_MOST]) {
     const ikt_rows *rows = &p->rows;
     const int64_t k = p->lists.k, q = p->hooks->q;
     int64_t count = 0;
-    part[count++] = ikt_part_shared("numbers", IKT_PART_I64, NUMBERS, (void *)f->number);
-    part[count++] = ikt_part_shared("reals", IKT_PART_F64, REALS, (void *)f->real);
+    part[count++] = ikt_part_shared("numbers", IKT_PART_I64,
+                                    (int64_t)(sizeof f->number / sizeof(int64_t)), &f->number);
+    part[count++] = ikt_part_shared("reals", IKT_PART_F64,
+                                    (int64_t)(sizeof f->real / sizeof(double)), &f->real);
     part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
     part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
-    if (f->number[5]) part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
-    if (f->number[6]) part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
+    if (f->number.is_ordered)
+        part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
+    if (f->number.has_start)
+        part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
     return count;
 }
 
-typedef struct {
-    ikt_context *ctx;
-    ikt_probabilities *p;
-} saving;
-
 static ikt_status save(void *self) {
-    ikt_context *ctx = ((const saving *)self)->ctx;
-    const ikt_probabilities *p = ((const saving *)self)->p;
+    const ikt_probabilities *p = self;
+    ikt_context *ctx = p->hooks->ctx;
     ikt_part part[PARTS_MOST];
-    ikt_status st = IKT_OK;
-    facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
-                          p->is_ordered, p->start != NULL, p->cells.sample, p->rounds},
-               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing,
-                        p->classes.proved, p->classes.longest}};
-    if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
-    if (st == IKT_OK)
-        st = ikt_checkpoint_write(p->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
-                                  name_parts(p, &f, part));
-    ikt_free(&f.slot);
-    return st;
+    facts f = {.number = {.k = p->k,
+                          .psi = p->psi,
+                          .pool = p->pool,
+                          .zero_similarity = p->zero_similarity,
+                          .recall_sample = p->recall.sample,
+                          .is_ordered = p->is_ordered,
+                          .has_start = p->start != NULL,
+                          .cell_sample = p->cells.sample,
+                          .rounds = p->rounds},
+               .real = {.accuracy = p->accuracy,
+                        .found = p->recall.found,
+                        .similarity = p->recall.similarity,
+                        .cells_differing = p->cells.differing,
+                        .proved = p->classes.proved,
+                        .longest = p->classes.longest}};
+    IKT_ARRAYS(held, ctx, "checkpoint");
+    if (p->is_ordered) {
+        f.slot = ikt_claim(&held, p->rows.count, sizeof *f.slot);
+        IKT_TRY(ikt_arrays_agree(&held));
+        IKT_TRY(ikt_order_slots(ctx, &p->order, f.slot));
+    }
+    return ikt_checkpoint_write(p->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
+                                name_parts(p, &f, part));
 }
 
 ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p) {
     if (!p->hooks) return IKT_OK;
-    saving s = {ctx, p};
-    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
+    const ikt_saver saver = {p, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
     ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
     return ikt_watch_stage_end(ctx, &saver);
 }
 
+/* LOCAL. Room for what the heads say that there is. */
+static ikt_status make_room(ikt_context *ctx, facts *f, ikt_arrays *held, ikt_probabilities *out) {
+    const ikt_rows *rows = &out->rows;
+    IKT_TRY(ikt_neighbours_create(ctx, rows, f->number.k, &out->lists));
+    if (f->number.is_ordered) f->slot = ikt_claim(held, rows->count, sizeof *f->slot);
+    IKT_TRY(held->status);
+    if (!f->number.has_start) return IKT_OK;
+    return ikt_alloc(ctx, &out->start, out->hooks->q * rows->count, sizeof *out->start,
+                     "embedding");
+}
+
+/* COLLECTIVE. There is everything in a file but P itself. */
+static ikt_status load(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities *out) {
+    ikt_part part[PARTS_MOST];
+    facts f = {.slot = NULL};
+    IKT_ARRAYS(held, ctx, "checkpoint");
+    name_parts(out, &f, part);
+    IKT_TRY(ikt_stage_file_read(file, part, HEADS));
+    if (f.number.k < 1 || f.number.k >= out->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
+    IKT_TRY(ikt_agree(ctx, make_room(ctx, &f, &held, out)));
+    const int64_t count = name_parts(out, &f, part);
+    IKT_TRY(ikt_stage_file_read(file, part + HEADS, count - HEADS));
+    out->k = f.number.k;
+    out->psi = f.number.psi;
+    out->pool = f.number.pool;
+    out->zero_similarity = f.number.zero_similarity;
+    out->recall = (ikt_recall){f.number.recall_sample, f.real.found, f.real.similarity};
+    out->cells = (ikt_code_check){f.number.cell_sample, f.real.cells_differing};
+    out->rounds = f.number.rounds;
+    out->is_ordered = f.number.is_ordered != 0;
+    out->accuracy = f.real.accuracy;
+    out->classes.proved = f.real.proved;
+    out->classes.longest = f.real.longest;
+    return out->is_ordered ? ikt_order_create(ctx, &out->rows, f.slot, &out->order) : IKT_OK;
+}
+
 ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
                                    const ikt_rows *rows, ikt_probabilities *out) {
-    ikt_part part[PARTS_MOST];
-    ikt_stage_file *file;
-    facts f = {.slot = NULL};
+    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     memset(out, 0, sizeof *out);
     out->rows = *rows;
     out->hooks = hooks;
@@ -75,51 +123,14 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
     if (!hooks) return IKT_OK;
     IKT_TRY(ikt_checkpoint_find(hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
     if (!file) return IKT_OK;
-    /* There is everything of it but P itself. */
-    name_parts(out, &f, part);
-    ikt_status st = ikt_stage_file_read(file, part, HEADS);
-    if (st == IKT_OK && (f.number[0] < 1 || f.number[0] >= rows->n)) {
-        st = ikt_agree(ctx, ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense"));
-    } else if (st == IKT_OK) {
-        st = ikt_neighbours_create(ctx, rows, f.number[0], &out->lists);
-        if (st == IKT_OK && f.number[5])
-            st = ikt_alloc(ctx, &f.slot, rows->count, sizeof *f.slot, "checkpoint");
-        if (st == IKT_OK && f.number[6])
-            st = ikt_alloc(ctx, &out->start, hooks->q * rows->count, sizeof *out->start,
-                           "embedding");
-        st = ikt_agree(ctx, st);
-    }
-    if (st == IKT_OK) {
-        const int64_t count = name_parts(out, &f, part);
-        st = ikt_stage_file_read(file, part + HEADS, count - HEADS);
-    }
-    if (st == IKT_OK) {
-        out->k = f.number[0];
-        out->psi = f.number[1];
-        out->pool = f.number[2];
-        out->zero_similarity = f.number[3];
-        out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
-        out->cells = (ikt_code_check){f.number[7], f.real[3]};
-        out->rounds = f.number[8];
-        out->is_ordered = f.number[5] != 0;
-        out->accuracy = f.real[0];
-        out->classes.proved = f.real[4];
-        out->classes.longest = f.real[5];
-        if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
-    }
-    ikt_free(&f.slot);
-    ikt_stage_file_close(&file);
-    out->is_found = st == IKT_OK;
-    if (out->is_found)
-        ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
-    else
-        ikt_neighbours_destroy(&out->lists);
-    return st;
+    IKT_TRY(load(ctx, file, out));
+    out->is_found = true;
+    ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
+    return IKT_OK;
 }
 
 void ikt_probabilities_destroy(ikt_probabilities *p) {
-    ikt_free(&p->start);
-    ikt_free(&p->scores);
+    ikt_free_all(&p->start, &p->scores);
     ikt_neighbours_destroy(&p->lists);
     ikt_neighbours_destroy(&p->neighbours);
     ikt_codes_destroy(&p->codes);

@@ -1,6 +1,4 @@
-/* Where the rows start. See start.h; read ikt_start, at the end, first. */
-#include "pipeline/start.h"
-
+/* Where the rows start. See line.h; read ikt_step_start, at the end, first. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,58 +6,49 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
+#include "base/rng.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
+#include "dist/shuffle.h"
 #include "io/results/result.h"
 #include "io/sources/source.h"
 #include "linalg/blocks.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
+#include "pipeline/early_outputs.h"
+#include "pipeline/line.h"
 #include "plan/plan.h"
 
 static const char purpose[] = "initial";
-
-ikt_status ikt_start_draw(ikt_context *ctx, uint64_t seed, ikt_rng_purpose what, int64_t n,
-                          int64_t count, int64_t **row) {
-    const int64_t slots = ikt_draw_slots(count);
-    int64_t *slot = NULL;
-    *row = NULL;
-    ikt_status st = ikt_alloc(ctx, row, count, sizeof **row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_draw_subset(seed, what, 0, n, count, slot, slots, *row);
-    ikt_free(&slot);
-    if (st != IKT_OK) ikt_free(row);
-    return st;
-}
 
 /* --- principal components --------------------------------------------------------------------- */
 
 /* Scores of the own sparse rows on the first components, along the axes of some of them that are
  * drawn at random. */
-static ikt_status find_sparse_scores(ikt_context *ctx, int q, uint64_t seed, ikt_dataset *data,
-                                     const ikt_rows *rows, double *scores) {
-    const int64_t n = rows->n, count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
+static ikt_status find_sparse_scores(const ikt_line *line, double *scores) {
+    ikt_context *ctx = line->ctx;
+    const ikt_rows *rows = line->rows;
+    const int64_t count = ikt_smaller(rows->n, IKT_START_SPARSE_ROWS);
     const ikt_row_range own = {rows->first, rows->count};
-    const int64_t block = ikt_dataset_block_rows(data);
-    ikt_sparse sample = {0}, part = {0};
-    ikt_sparse_axes axes = {0};
-    int64_t *row = NULL;
-    ikt_status st = ikt_start_draw(ctx, seed, IKT_RNG_AXES, n, count, &row);
-    if (st == IKT_OK) st = ikt_dataset_gather_sparse(data, row, count, &sample);
-    if (st == IKT_OK) st = ikt_sparse_axes_fit(ctx, &sample, q, &axes);
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    const int64_t block = ikt_dataset_block_rows(line->data);
+    ikt_sparse sample IKT_AT_END(ikt_sparse_destroy) = {0};
+    ikt_sparse part IKT_AT_END(ikt_sparse_destroy) = {0};
+    ikt_sparse_axes axes IKT_AT_END(ikt_sparse_axes_destroy) = {0};
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *row = ikt_claim(&held, count, sizeof *row);
+    ikt_draw_claimed(&held, (uint64_t)line->settings->run.seed, IKT_RNG_AXES, 0, rows->n, count,
+                     row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_dataset_gather_sparse(line->data, row, count, &sample));
+    IKT_TRY(ikt_sparse_axes_fit(ctx, &sample, (int)line->settings->layout.dimensions, &axes));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_dataset_read_sparse(data, at.first, at.count, &part);
-        if (st == IKT_OK)
-            ikt_sparse_axes_scores(ctx, &axes, &part, scores + (at.first - own.first) * axes.q);
+        IKT_TRY(ikt_dataset_read_sparse(line->data, at.first, at.count, &part));
+        ikt_sparse_axes_scores(ctx, &axes, &part, scores + (at.first - own.first) * axes.q);
     }
-    ikt_free(&row);
-    ikt_sparse_destroy(&part);
-    ikt_sparse_axes_destroy(&axes);
-    ikt_sparse_destroy(&sample);
-    return st;
+    return IKT_OK;
 }
 
 /* Principal coordinates of the rows of a matrix of all distances.
@@ -75,67 +64,63 @@ typedef struct {
     double *square; /* [m * m] their squared distances, */
     double *mean;   /* [m] and the means of these */
     double *vector; /* [q * m] v_c / sqrt(lambda_c); 0 where there is no extent left */
+    ikt_arrays held;
 } pair_axes;
 
 static void pair_axes_destroy(pair_axes *a) {
-    ikt_free(&a->row);
-    ikt_free(&a->square);
-    ikt_free(&a->mean);
-    ikt_free(&a->vector);
+    ikt_arrays_free(&a->held);
 }
 
 /* COLLECTIVE. Draws the rows and reads what they have to do with one another. */
-static ikt_status draw_pairs(ikt_context *ctx, uint64_t seed, ikt_dataset *data, pair_axes *a) {
-    const int64_t n = ikt_dataset_rows(data), m = a->m;
+static ikt_status draw_pairs(const ikt_line *line, pair_axes *a) {
+    ikt_context *ctx = line->ctx;
+    const int64_t n = line->rows->n, m = a->m;
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&share, 0);
-    float *whole = NULL;
-    double *own = NULL;
-    IKT_TRY(ikt_start_draw(ctx, seed, IKT_RNG_AXES, n, m, &a->row));
-    ikt_status st = ikt_alloc(ctx, &whole, n, sizeof *whole, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, share.count * m, sizeof *own, purpose);
-    st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < most; i++) {
+    IKT_ARRAYS(work, ctx, purpose);
+    a->row = ikt_claim(&a->held, m, sizeof *a->row);
+    ikt_draw_claimed(&a->held, (uint64_t)line->settings->run.seed, IKT_RNG_AXES, 0, n, m, a->row);
+    IKT_TRY(ikt_arrays_agree(&a->held));
+    float *whole = ikt_claim(&work, n, sizeof *whole);
+    double *own = ikt_claim(&work, share.count * m, sizeof *own);
+    IKT_TRY(ikt_arrays_agree(&work));
+    for (int64_t i = 0; i < most; i++) {
         const bool is_mine = i < share.count;
-        st = ikt_dataset_read(data, is_mine ? a->row[share.first + i] : 0, is_mine, whole);
-        for (int64_t j = 0; st == IKT_OK && is_mine && j < m; j++)
+        IKT_TRY(
+            ikt_dataset_read(line->data, is_mine ? a->row[share.first + i] : 0, is_mine, whole));
+        for (int64_t j = 0; is_mine && j < m; j++)
             own[i * m + j] = (double)whole[a->row[j]];
     }
-    if (st == IKT_OK)
-        st = ikt_share_rows(ctx, &share, own, (size_t)m * sizeof *own, purpose, &a->square);
-    ikt_free(&whole);
-    ikt_free(&own);
-    return st;
+    IKT_TRY(ikt_share_rows(ctx, &share, own, (size_t)m * sizeof *own, purpose, &a->square));
+    ikt_arrays_take(&a->held, a->square);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Eigenvectors of the doubly centred matrix -1/2 (d_ij^2 - m_i - m_j + m). */
 static ikt_status fit_pairs(ikt_context *ctx, pair_axes *a) {
-    const int64_t m = a->m, found = a->q < m ? a->q : m;
-    double *upper = NULL, *values = NULL, mean = 0;
-    ikt_status st = ikt_alloc(ctx, &upper, m * (m + 1) / 2, sizeof *upper, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &values, found, sizeof *values, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &a->mean, m, sizeof *a->mean, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &a->vector, a->q * m, sizeof *a->vector, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < m; i++) {
-            for (int64_t j = 0; j < m; j++)
-                a->mean[i] += a->square[i * m + j] / (double)m;
-            mean += a->mean[i] / (double)m;
-        }
-        for (int64_t i = 0, at = 0; i < m; i++)
-            for (int64_t j = i; j < m; j++, at++)
-                upper[at] = -0.5 * (a->square[i * m + j] - a->mean[i] - a->mean[j] + mean);
-        st = ikt_eigen_leading(ctx, upper, m, found, IKT_EIGEN_ALONE_MAX, values, a->vector);
+    const int64_t m = a->m, found = ikt_smaller(a->q, m);
+    double mean = 0;
+    IKT_ARRAYS(work, ctx, purpose);
+    double *upper = ikt_claim(&work, m * (m + 1) / 2, sizeof *upper);
+    double *values = ikt_claim(&work, found, sizeof *values);
+    a->mean = ikt_claim(&a->held, m, sizeof *a->mean);
+    a->vector = ikt_claim(&a->held, a->q * m, sizeof *a->vector);
+    IKT_TRY(ikt_arrays_agree_both(&a->held, &work));
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < m; j++)
+            a->mean[i] += a->square[i * m + j] / (double)m;
+        mean += a->mean[i] / (double)m;
     }
-    for (int64_t c = 0; st == IKT_OK && c < found; c++) {
+    for (int64_t i = 0, at = 0; i < m; i++)
+        for (int64_t j = i; j < m; j++, at++)
+            upper[at] = -0.5 * (a->square[i * m + j] - a->mean[i] - a->mean[j] + mean);
+    IKT_TRY(ikt_eigen_leading(ctx, upper, m, found, IKT_EIGEN_ALONE_MAX, values, a->vector));
+    for (int64_t c = 0; c < found; c++) {
         const bool has_extent = values[c] > (double)m * DBL_EPSILON * values[0] && values[0] > 0;
         for (int64_t i = 0; i < m; i++)
             a->vector[c * m + i] *= has_extent ? 1 / sqrt(values[c]) : 0;
     }
-    ikt_free(&upper);
-    ikt_free(&values);
-    return st;
+    return IKT_OK;
 }
 
 /* y_c = -1/2 sum over the drawn rows of v_ci / sqrt(lambda_c) (d_i^2 - m_i). */
@@ -149,223 +134,268 @@ static void place_pairs(const pair_axes *a, const float *square, double *score) 
 }
 
 /* COLLECTIVE. Principal coordinates of the own rows. */
-static ikt_status find_pair_scores(ikt_context *ctx, int q, uint64_t seed, ikt_dataset *data,
-                                   const ikt_rows *rows, double *scores) {
-    const int64_t n = rows->n;
-    const ikt_row_range own = {rows->first, rows->count};
+static ikt_status find_pair_scores(const ikt_line *line, double *scores) {
+    ikt_context *ctx = line->ctx;
+    const int64_t n = line->rows->n, q = line->settings->layout.dimensions;
+    const ikt_row_range own = {line->rows->first, line->rows->count};
     const int64_t block = ikt_stream_rows(n, (int64_t)sizeof(double));
-    pair_axes axes = {.m = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS, .q = q};
-    float *part = NULL;
-    ikt_status st = draw_pairs(ctx, seed, data, &axes);
-    if (st == IKT_OK) st = fit_pairs(ctx, &axes);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &part, block * n, sizeof *part, purpose));
-    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+    pair_axes axes IKT_AT_END(pair_axes_destroy) = {
+        .m = ikt_smaller(n, IKT_START_SPARSE_ROWS), .q = q, .held = ikt_arrays_of(ctx, purpose)};
+    IKT_TRY(draw_pairs(line, &axes));
+    IKT_TRY(fit_pairs(ctx, &axes));
+    float *part = ikt_claim(&axes.held, block * n, sizeof *part);
+    IKT_TRY(ikt_arrays_agree(&axes.held));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_dataset_read(data, at.count > 0 ? at.first : 0, at.count, part);
+        IKT_TRY(ikt_dataset_read(line->data, at.count > 0 ? at.first : 0, at.count, part));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < (st == IKT_OK ? at.count : 0); i++)
+        for (int64_t i = 0; i < at.count; i++)
             place_pairs(&axes, part + i * n, scores + (at.first + i - own.first) * q);
     }
-    ikt_free(&part);
-    pair_axes_destroy(&axes);
-    return st;
+    return IKT_OK;
 }
 
-/* COLLECTIVE. Scores as the map, or made as small as every start. */
-static void take_scores(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
-                        const double *scores, float *y) {
-    const int q = (int)settings->layout.dimensions;
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
-    for (int64_t e = 0; objective->is_start && e < q * rows->count; e++)
-        y[e] = (float)scores[e];
-    if (!objective->is_start)
-        ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
-                                objective->start_deviation, scores, y);
+/* COLLECTIVE. Scores of the own dense rows, along the axes of some of them. */
+static ikt_status find_dense_scores(const ikt_line *line, double *scores) {
+    ikt_context *ctx = line->ctx;
+    const int q = (int)line->settings->layout.dimensions;
+    const ikt_rows *rows = line->rows;
+    ikt_pca *pca IKT_AT_END(ikt_pca_destroy) = NULL;
+    ikt_strided_reader space;
+    const ikt_row_reader reader = ikt_dataset_reader(line->data);
+    const ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
+    IKT_TRY(ikt_pca_fit(ctx, &sample, q, &pca));
+    return ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
 }
 
-static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                 const ikt_rows *rows, const ikt_start_sources *from, float *y) {
-    const int q = (int)settings->layout.dimensions;
-    const uint64_t seed = (uint64_t)settings->run.seed;
-    double *scores = NULL;
-    ikt_pca *pca = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_PCA);
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
-    if (st == IKT_OK && from->scores) {
-        memcpy(scores, from->scores, (size_t)(q * rows->count) * sizeof *scores);
-    } else if (st == IKT_OK && ikt_dataset_pairs(data)) {
-        st = find_pair_scores(ctx, q, seed, data, rows, scores);
-    } else if (st == IKT_OK && ikt_dataset_is_sparse(data)) {
-        st = find_sparse_scores(ctx, q, seed, data, rows, scores);
-    } else if (st == IKT_OK && ikt_dataset_has_components(data, q)) {
-        st = ikt_dataset_read_components(ctx, data, q, rows->first, rows->count, scores);
-    } else if (st == IKT_OK) {
-        ikt_strided_reader space;
-        const ikt_row_reader reader = ikt_dataset_reader(data);
-        const ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
-        st = ikt_pca_fit(ctx, &sample, q, &pca);
-        if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
-        ikt_pca_destroy(&pca);
+/* COLLECTIVE. Principal components of the own rows, where they are known or as their form has it.
+ */
+static ikt_status find_any_scores(ikt_line *line, double *scores) {
+    const ikt_rows *rows = line->rows;
+    const int q = (int)line->settings->layout.dimensions;
+    if (line->p.scores) {
+        memcpy(scores, line->p.scores, (size_t)(q * rows->count) * sizeof *scores);
+        return IKT_OK;
     }
-    if (st == IKT_OK && from->graph_writer)
-        st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
-    if (st == IKT_OK) take_scores(ctx, settings, rows, scores, y);
-    ikt_free(&scores);
-    ikt_stage_end(ctx, IKT_STAGE_PCA);
-    return st;
+    if (ikt_dataset_pairs(line->data)) return find_pair_scores(line, scores);
+    if (ikt_dataset_is_sparse(line->data)) return find_sparse_scores(line, scores);
+    if (ikt_dataset_has_components(line->data, q))
+        return ikt_dataset_read_components(line->ctx, line->data, q, rows->first, rows->count,
+                                           scores);
+    return find_dense_scores(line, scores);
 }
 
-/* COLLECTIVE. The map of kpca or kda. */
-static ikt_status start_from_kernel(ikt_context *ctx, const ikt_settings *settings,
-                                    ikt_dataset *data, const ikt_rows *rows,
-                                    const ikt_start_sources *from, float *y) {
-    const int q = (int)settings->layout.dimensions;
-    double *scores = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_PCA);
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
-    if (st == IKT_OK)
-        st = ikt_kernel_scores(ctx, settings, data, rows, from->labels, from->model_writer, scores,
-                               from->kernel);
-    if (st == IKT_OK) take_scores(ctx, settings, rows, scores, y);
-    ikt_free(&scores);
-    ikt_stage_end(ctx, IKT_STAGE_PCA);
-    return st;
+/* COLLECTIVE. The file of the graph, where there is one, keeps what rows start from. */
+static ikt_status keep_start(const ikt_line *line, ikt_graph_start what, void *values) {
+    ikt_graph_writer *writer = ikt_line_graph_writer(line);
+    if (!writer) return IKT_OK;
+    return ikt_graph_writer_start(writer, what, line->settings->layout.dimensions, values);
 }
 
-/* --- eigenvectors of P ------------------------------------------------------------------------ */
+/* COLLECTIVE. The same, kept. */
+static ikt_status find_components(ikt_line *line, double *scores) {
+    IKT_TRY(find_any_scores(line, scores));
+    return keep_start(line, IKT_GRAPH_START_PCA, scores);
+}
 
-/* Signs are fixed here, as ties go to the lower row of the input. */
-static void start_from_eigenvectors(ikt_context *ctx, const ikt_settings *settings,
-                                    const ikt_rows *rows, double *eigenvectors, float *y) {
-    const int q = (int)settings->layout.dimensions;
-    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
-    ikt_spectrum_orient(ctx, rows, q, eigenvectors);
-    if (!objective->is_start) {
-        const double scale = settings->layout.init_scale;
-        if (scale != 0) {
-            ikt_initial_from_scores(ctx, rows, q, (uint64_t)settings->run.seed,
-                                    scale > 0 ? scale : objective->start_deviation, eigenvectors,
-                                    y);
-            return;
-        }
-        for (int64_t e = 0; e < q * rows->count; e++) /* eigenvectors of length 1 */
-            y[e] = (float)(eigenvectors[e] / sqrt((double)rows->n));
-        ikt_initial_from_map(ctx, rows, q, (uint64_t)settings->run.seed, y);
+/* --- scores as positions ---------------------------------------------------------------------- */
+
+/* COLLECTIVE. Scores as the map where the start is one, or else made as small as a start is. */
+static void take_scores(const ikt_line *line, double deviation, const double *scores, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    const int q = (int)layout->dimensions;
+    if (!ikt_layout_objective(layout)->is_start) {
+        ikt_initial_from_scores(line->ctx, line->rows, q, (uint64_t)line->settings->run.seed,
+                                deviation, scores, y);
         return;
     }
-    for (int64_t e = 0; e < q * rows->count; e++)
-        y[e] = (float)eigenvectors[e];
+    for (int64_t e = 0; e < q * line->rows->count; e++)
+        y[e] = (float)scores[e];
+}
+
+typedef ikt_status finding(ikt_line *line, double *scores);
+
+static ikt_status start_from_scores(ikt_line *line, finding *find, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_PCA);
+    IKT_ARRAYS(held, line->ctx, purpose);
+    double *scores = ikt_claim(&held, layout->dimensions * line->rows->count, sizeof *scores);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(find(line, scores));
+    take_scores(line, ikt_layout_objective(layout)->start_deviation, scores, y);
+    return IKT_OK;
+}
+
+static ikt_status start_from_pca(ikt_line *line, float *y) {
+    return start_from_scores(line, find_components, y);
+}
+
+/* The file of the model, where the map of similarities stays as it is; NULL else. */
+static ikt_model_writer *projection_writer(const ikt_line *line) {
+    return ikt_settings_is_kernel_map(line->settings) ? line->options->model_writer : NULL;
+}
+
+/* COLLECTIVE. The map of kpca or kda, and what it had to decide. */
+static ikt_status find_kernel_scores(ikt_line *line, double *scores) {
+    ikt_kernel_report *report = &line->out->kernel;
+    ikt_kernel_settings *kernel = &line->settings->kernel;
+    IKT_TRY(ikt_kernel_scores(line->ctx, line->settings, line->data, line->rows,
+                              line->options->labels, projection_writer(line), scores, report));
+    if (report->bandwidth > 0) kernel->bandwidth = report->bandwidth;
+    if (report->is_kda) kernel->ridge = report->separated.ridge;
+    return IKT_OK;
+}
+
+static ikt_status start_from_kernel(ikt_line *line, float *y) {
+    return start_from_scores(line, find_kernel_scores, y);
+}
+
+/* Signs are fixed here, as ties go to the lower row of the input. */
+static ikt_status start_from_eigenvectors(ikt_line *line, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    const ikt_objective_kind *objective = ikt_layout_objective(layout);
+    const ikt_rows *rows = line->rows;
+    const int q = (int)layout->dimensions;
+    const double scale = layout->init_scale;
+    ikt_spectrum_orient(line->ctx, rows, q, line->eigenvectors);
+    if (objective->is_start || scale != 0) {
+        take_scores(line, scale > 0 ? scale : objective->start_deviation, line->eigenvectors, y);
+        return IKT_OK;
+    }
+    for (int64_t e = 0; e < q * rows->count; e++) /* eigenvectors of length 1 */
+        y[e] = (float)(line->eigenvectors[e] / sqrt((double)rows->n));
+    ikt_initial_from_map(line->ctx, rows, q, (uint64_t)line->settings->run.seed, y);
+    return IKT_OK;
 }
 
 /* --- a file ----------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Positions of the own rows from layout.init_file. Without places they are only
- * checked. is_run   receives whether they are those of a run, which stay as they are */
+/* COLLECTIVE. Positions of the own rows from layout.init_file, any map that io/results/result.h
+ * reads.
+ *   is_run   receives whether they are those of a run */
 static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layout,
                               const ikt_rows *rows, double *places, bool *is_run) {
     const char *path = layout->init_file;
     const int64_t q = layout->dimensions;
-    ikt_result_file *map = NULL;
-    float *y = NULL;
+    ikt_result_file *map IKT_AT_END(ikt_result_close) = NULL;
+    IKT_ARRAYS(held, ctx, purpose);
     IKT_TRY(ikt_result_open(ctx, path, &map));
     *is_run = ikt_result_is_run(map);
-    ikt_status st = IKT_OK;
     if (ikt_result_rows(map) != rows->n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                      (long long)ikt_result_rows(map), (long long)rows->n);
-    else if (ikt_result_dimensions(map) != q)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
-                      ikt_result_dimensions(map), (long long)q);
-    if (st == IKT_OK && places) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * rows->count, sizeof *y, purpose));
-        if (st == IKT_OK) st = ikt_result_read_embedding(map, rows->first, rows->count, y);
-        for (int64_t e = 0; st == IKT_OK && e < q * rows->count; e++) {
-            places[e] = (double)y[e];
-            if (!(fabs(places[e]) <= 1e30))
-                st =
-                    ikt_fail(ctx, IKT_ERR_DATA,
-                             "%s, row %lld, column %lld (counted from 0): %g is no position to "
-                             "start from",
-                             path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
-        }
-        st = ikt_agree(ctx, st);
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
+                        (long long)ikt_result_rows(map), (long long)rows->n);
+    if (ikt_result_dimensions(map) != q)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
+                        ikt_result_dimensions(map), (long long)q);
+    float *y = ikt_claim(&held, q * rows->count, sizeof *y);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(ikt_result_read_embedding(map, rows->first, rows->count, y));
+    ikt_status st = IKT_OK;
+    for (int64_t e = 0; e < q * rows->count && st == IKT_OK; e++) {
+        places[e] = (double)y[e];
+        if (!(fabs(places[e]) <= 1e30))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "%s, row %lld, column %lld (counted from 0): %g is no position to "
+                          "start from",
+                          path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
     }
-    ikt_free(&y);
-    ikt_result_close(&map);
-    return st;
+    return ikt_agree(ctx, st);
 }
 
 ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,
                                       const ikt_rows *rows, char text[IKT_INPUT_TEXT]) {
     const int64_t q = layout->dimensions;
-    double *places = NULL;
-    bool is_run = false;
-    IKT_TRY(ikt_alloc_all(ctx, &places, q * rows->count, sizeof *places, purpose));
-    const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
-    if (st == IKT_OK)
-        snprintf(text, IKT_INPUT_TEXT, "%lld x %lld positions%s, hash %016llx", (long long)rows->n,
-                 (long long)q, is_run ? " of a run" : "",
-                 (unsigned long long)ikt_row_hash(ctx, places, rows->first, rows->count,
-                                                  (size_t)q * sizeof *places));
-    ikt_free(&places);
-    return st;
+    bool is_run;
+    IKT_ARRAYS(held, ctx, purpose);
+    double *places = ikt_claim(&held, q * rows->count, sizeof *places);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(read_places(ctx, layout, rows, places, &is_run));
+    const size_t bytes = (size_t)q * sizeof *places;
+    snprintf(text, IKT_INPUT_TEXT, "%lld x %lld positions%s, hash %016llx", (long long)rows->n,
+             (long long)q, is_run ? " of a run" : "",
+             (unsigned long long)ikt_row_hash(ctx, places, rows->first, rows->count, bytes));
+    return IKT_OK;
 }
 
-static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings,
-                                  const ikt_rows *rows, float *y) {
-    const ikt_layout_settings *layout = &settings->layout;
+/* COLLECTIVE. Positions of a run stay as they are unless layout.init_scale is given: a map that is
+ * gone on with keeps its spread. Others are scaled to a standard deviation of 1e-4, as openTSNE
+ * does with its own starts: t-SNE must be free to move rows while attraction is exaggerated. */
+static ikt_status start_from_file(ikt_line *line, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    const ikt_rows *rows = line->rows;
     const int q = (int)layout->dimensions;
     const bool is_auto = layout->init_scale == IKT_AUTO_REAL;
-    double *places = NULL;
-    bool is_run = false;
-    IKT_TRY(ikt_alloc_all(ctx, &places, q * rows->count, sizeof *places, purpose));
-    const ikt_status st = read_places(ctx, layout, rows, places, &is_run);
-    const bool is_kept = is_auto ? is_run : layout->init_scale == 0;
-    for (int64_t e = 0; e < q * rows->count && st == IKT_OK && is_kept; e++)
-        y[e] = (float)places[e];
-    if (st == IKT_OK && !is_kept)
-        ikt_initial_from_places(ctx, rows, q, (uint64_t)settings->run.seed,
-                                is_auto ? ikt_layout_objective(layout)->start_deviation
-                                        : layout->init_scale,
-                                places, y);
-    ikt_free(&places);
-    return st;
-}
-
-/* --- the whole -------------------------------------------------------------------------------- */
-
-ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                     const ikt_rows *rows, const ikt_start_sources *from, float **y) {
-    const int q = (int)settings->layout.dimensions;
-    const uint64_t seed = (uint64_t)settings->run.seed;
-    const bool is_placed = *y != NULL;
-    ikt_status st = IKT_OK;
-    if (!is_placed) st = ikt_alloc(ctx, y, q * rows->count, sizeof **y, "embedding");
-    IKT_TRY(ikt_agree(ctx, st));
-    switch (settings->layout.init) {
-    case IKT_INIT_PCA:
-        return start_from_pca(ctx, settings, data, rows, from, *y);
-    case IKT_INIT_KPCA:
-    case IKT_INIT_KDA:
-        return start_from_kernel(ctx, settings, data, rows, from, *y);
-    case IKT_INIT_LANDMARK: /* rows that a checkpoint has placed come without landmarks */
-        if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, rows, data, *y));
-        if (from->graph_writer)
-            IKT_TRY(ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_LANDMARK, q, *y));
-        ikt_initial_from_map(ctx, rows, q, seed, *y);
-        return IKT_OK;
-    case IKT_INIT_FILE:
-        return start_from_file(ctx, settings, rows, *y);
-    case IKT_INIT_SPECTRAL:
-        start_from_eigenvectors(ctx, settings, rows, from->eigenvectors, *y);
-        return IKT_OK;
-    default:
-        ikt_initial_random(ctx, rows, q, seed,
-                           ikt_layout_objective(&settings->layout)->start_deviation, *y);
+    bool is_run;
+    IKT_ARRAYS(held, line->ctx, purpose);
+    double *places = ikt_claim(&held, q * rows->count, sizeof *places);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(read_places(line->ctx, layout, rows, places, &is_run));
+    if (is_auto ? is_run : layout->init_scale == 0) {
+        for (int64_t e = 0; e < q * rows->count; e++)
+            y[e] = (float)places[e];
         return IKT_OK;
     }
+    ikt_initial_from_places(
+        line->ctx, rows, q, (uint64_t)line->settings->run.seed,
+        is_auto ? ikt_layout_objective(layout)->start_deviation : layout->init_scale, places, y);
+    return IKT_OK;
+}
+
+/* --- the rest, and all ------------------------------------------------------------------------ */
+
+/* COLLECTIVE. From places among landmarks. */
+static ikt_status start_from_landmarks(ikt_line *line, float *y) {
+    const int q = (int)line->settings->layout.dimensions;
+    IKT_TRY(keep_start(line, IKT_GRAPH_START_LANDMARK, y));
+    ikt_initial_from_map(line->ctx, line->rows, q, (uint64_t)line->settings->run.seed, y);
+    return IKT_OK;
+}
+
+static ikt_status start_at_random(ikt_line *line, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    ikt_initial_random(line->ctx, line->rows, (int)layout->dimensions,
+                       (uint64_t)line->settings->run.seed,
+                       ikt_layout_objective(layout)->start_deviation, y);
+    return IKT_OK;
+}
+
+/* By layout.init, resolved. */
+static ikt_status (*const starts[])(ikt_line *line,
+                                    float *y) = {[IKT_INIT_PCA] = start_from_pca,
+                                                 [IKT_INIT_RANDOM] = start_at_random,
+                                                 [IKT_INIT_LANDMARK] = start_from_landmarks,
+                                                 [IKT_INIT_FILE] = start_from_file,
+                                                 [IKT_INIT_SPECTRAL] = start_from_eigenvectors,
+                                                 [IKT_INIT_KPCA] = start_from_kernel,
+                                                 [IKT_INIT_KDA] = start_from_kernel};
+
+/* COLLECTIVE. Initial positions, in the order of the input. */
+static ikt_status begin_positions(ikt_line *line) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    const ikt_rows *rows = line->rows;
+    float **y = &line->out->y;
+    const bool is_placed = *y != NULL; /* by codes, by a checkpoint or by a kept graph */
+    if (!is_placed)
+        IKT_TRY(
+            ikt_alloc_all(line->ctx, y, layout->dimensions * rows->count, sizeof **y, "embedding"));
+    if (!is_placed && layout->init == IKT_INIT_LANDMARK)
+        IKT_TRY(ikt_landmarks_place_rows(line->ctx, &line->landmarks, rows, line->data, *y));
+    return starts[layout->init](line, *y);
+}
+
+/* COLLECTIVE. Positions, in the order of the loop; the file of the graph keeps a start from
+ * components, although the loop goes on, and that of a projection what the start alone knows. */
+ikt_status ikt_step_start(ikt_line *line) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    float **y = &line->out->y;
+    const int64_t bytes = layout->dimensions * (int64_t)sizeof **y;
+    const bool is_written =
+        projection_writer(line) || (ikt_line_graph_writer(line) && layout->init == IKT_INIT_PCA);
+    if (!line->from || is_written) IKT_TRY(begin_positions(line));
+    if (!line->from) IKT_TRY(ikt_line_reorder(line->ctx, &line->p, false, *y, *y, bytes));
+    ikt_free_all(&line->p.scores, &line->eigenvectors);
+    ikt_landmarks_destroy(&line->landmarks);
+    return ikt_run_graph_end(line->ctx, line->options->graph_writer);
 }

@@ -11,6 +11,8 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "io/convert/table_writer.h"
@@ -262,8 +264,7 @@ ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "an unknown host");
     const int ranks = ikt_size(ctx), threads = ikt_threads(ctx);
     snprintf(out->name, sizeof out->name, "measured with %d rank%s x %d thread%s, %s, on %s", ranks,
-             ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", ikt_isa_name(ikt_cpu_isa()),
-             host);
+             ikt_plural(ranks), threads, ikt_plural(threads), ikt_isa_name(ikt_cpu_isa()), host);
     ikt_broadcast(ctx, out->name, sizeof out->name, 0);
     ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: messages, files, processor");
     IKT_TRY(measure_messages(ctx, out));

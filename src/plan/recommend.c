@@ -9,7 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/sort.h"
 
 /* A tenth is less than what predictions are worth. */
 static const double alike = 0.9;

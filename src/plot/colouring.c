@@ -15,7 +15,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "evaluate/measure.h"
 

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/number.h"
+#include "base/log.h"
+#include "base/sort.h"
 #include "io/formats/class_labels.h"
 
 /* In thousandths of the picture's smaller side. */
@@ -47,7 +48,7 @@ static void head_texts(const ikt_legend *l, char first[TEXT_BYTES], char second[
     const int64_t classes = l->colouring->n_classes;
     char count[32];
     ikt_count_text(l->n, count);
-    snprintf(first, TEXT_BYTES, "%s point%s", count, l->n == 1 ? "" : "s");
+    snprintf(first, TEXT_BYTES, "%s point%s", count, ikt_plural(l->n));
     second[0] = '\0';
     if (l->colouring->kind == IKT_COLOUR_VALUES) snprintf(second, TEXT_BYTES, "%.100s", name);
     if (l->colouring->kind == IKT_COLOUR_CLASSES)

@@ -10,7 +10,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "io/formats/class_labels.h"
 #include "plot/figure.h"

@@ -10,7 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "config/key.h"
 #include "plot/figure.h"
 

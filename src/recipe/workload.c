@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/number.h"
+#include "base/sort.h"
 #include "cells/cells.h"
 #include "isolation/near_search.h"
 

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
-#include "io/sources/lent.h"
+#include "io/sources/source.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
 

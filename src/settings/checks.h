@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/files.h"
-#include "base/stage.h"
+#include "base/timer.h"
 #include "settings/settings.h"
 
 /* LOCAL. Adds what a run of these settings reads: the configuration, data, labels, graph, the rows

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "cells/cells.h"
 #include "config/value.h"
 #include "isolation/centre_table.h"

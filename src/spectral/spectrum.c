@@ -67,7 +67,7 @@ ikt_status ikt_spectrum_map(ikt_context *ctx, const ikt_spectrum_of *p, int64_t 
             "P has %lld rows and %lld connected component%s, which leaves %lld eigenvectors "
             "beside those of the eigenvalue 0 for %lld dimensions; take layout.init=pca "
             "or random",
-            (long long)rows->n, (long long)components.count, components.count == 1 ? "" : "s",
+            (long long)rows->n, (long long)components.count, ikt_plural(components.count),
             (long long)(rows->n - components.count), (long long)q);
     IKT_TRY(find_pairs(ctx, p, &components, q, tolerance, seed, report, &pairs));
     for (int64_t i = 0; i < rows->count; i++)
@@ -153,7 +153,7 @@ ikt_status ikt_eigengap_clusters(ikt_context *ctx, const ikt_eigengap *gap, int6
                     "no gap between the %lld least eigenvalues of P, which has %lld connected "
                     "component%s, is larger than the others, so that they suggest no number of "
                     "clusters",
-                    (long long)gap->values, components, components == 1 ? "" : "s");
+                    (long long)gap->values, components, ikt_plural(components));
 }
 
 int64_t ikt_spectrum_bytes(int64_t n_local, int64_t boundary, int64_t wanted, int threads) {

@@ -14,8 +14,8 @@
 #include "config/value.h"
 #include "evaluate/measure.h"
 #include "io/results/result.h"
-#include "pipeline/landmark_file.h"
 #include "pipeline/outcome.h"
+#include "pipeline/pipeline.h"
 #include "study/results.h"
 #include "transform/transform.h"
 

@@ -8,8 +8,10 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/number.h"
+#include "base/log.h"
+#include "base/memory.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "evaluate/measure.h"
 #include "pipeline/notes.h"
 
@@ -31,7 +33,7 @@ static ikt_status check_files(ikt_context *ctx, const ikt_align_request *request
     const int q = ikt_result_dimensions(a->file), p = ikt_result_dimensions(reference);
     if (q != p)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s has %d dimension%s, but %s has %d", request->run, q,
-                        q == 1 ? "" : "s", request->reference, p);
+                        ikt_plural(q), request->reference, p);
     if (request->rows > n || request->rows > m)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--rows %" PRId64 ", but %s has %" PRId64 " rows and %s has %" PRId64,

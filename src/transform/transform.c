@@ -10,7 +10,7 @@
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/value.h"
@@ -130,7 +130,7 @@ static ikt_status place_by_divergence(ikt_context *ctx, ikt_dataset *data, int64
     done->cells = new.cells;
     done->similarity = new.similarity;
     new.similarity = NULL;
-    IKT_STAGE_HERE(ctx, IKT_STAGE_LAYOUT);
+    IKT_IN_STAGE(ctx, IKT_STAGE_LAYOUT);
     return ikt_agree(ctx, place(ctx, &new, trials, done));
 }
 
@@ -247,7 +247,7 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
     *accuracy = -1;
     bool has_labels = m->shape.has_labels && ikt_max_one(ctx, done->labels != NULL) > 0;
     if (!has_labels || m->shape.n < 2) return IKT_OK;
-    IKT_STAGE_HERE(ctx, IKT_STAGE_MEASURES);
+    IKT_IN_STAGE(ctx, IKT_STAGE_MEASURES);
     IKT_ARRAYS(held, ctx, "measures");
     int64_t *own = ikt_claim(&held, old.count, sizeof *own);
     IKT_TRY(ikt_arrays_agree(&held));
@@ -353,7 +353,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
         {value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence}};
     const int64_t placing = done->loaded.shape.placing;
     char *configuration IKT_AT_END(ikt_free) = NULL;
-    IKT_STAGE_HERE(ctx, IKT_STAGE_WRITE);
+    IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
     IKT_TRY(ikt_alloc_all(ctx, &done->facts, 1, sizeof *done->facts, "provenance"));
     ikt_notes *n = done->facts;
     describe(request, done, n);
@@ -384,7 +384,7 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transformed *done, 
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
-    IKT_STAGE_HERE(ctx, IKT_STAGE_PICTURE);
+    IKT_IN_STAGE(ctx, IKT_STAGE_PICTURE);
     if (ikt_transform_projects(&done->loaded))
         snprintf(footer, sizeof footer, "new rows among the %lld of the model in grey",
                  (long long)old.n);

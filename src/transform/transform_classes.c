@@ -179,7 +179,7 @@ static ikt_status find_lists(ikt_context *ctx, const ikt_loaded_model *loaded, i
         .old = ikt_rows_make(loaded->shape.n, ikt_size(ctx), ikt_rank(ctx)),
         .metric = ikt_metric_of(data),
         .held = ikt_arrays_of(ctx, purpose)};
-    IKT_STAGE_HERE(ctx, IKT_STAGE_NEIGHBOURS);
+    IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(read_support(ctx, &c));
     IKT_TRY(read_support_rows(ctx, &c));
     IKT_TRY(read_old(ctx, &c));

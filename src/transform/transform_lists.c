@@ -7,7 +7,6 @@
 #include "affinity/affinity.h"
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "isolation/codes.h"

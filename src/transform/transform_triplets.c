@@ -5,7 +5,7 @@
 
 #include "base/arrays.h"
 #include "base/exact_sum.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "objective/triplet_placing.h"
@@ -270,7 +270,7 @@ ikt_status ikt_new_triplets_place(ikt_context *ctx, ikt_dataset *data, int64_t t
     ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {.row = NULL};
     IKT_TRY(done->loaded.shape.has_rows ? find_near_rows(&c, data, done, &near)
                                         : find_near_codes(&c, data, done, &near));
-    IKT_STAGE_HERE(ctx, IKT_STAGE_LAYOUT);
+    IKT_IN_STAGE(ctx, IKT_STAGE_LAYOUT);
     IKT_TRY(draw_far(&c));
     IKT_TRY(read_far(&c));
     return place_all(&c, &near, trials, done);

@@ -13,7 +13,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/encoding.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "viewer/parts.h"
 
 enum { AT_ONCE = 16 };

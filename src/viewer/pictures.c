@@ -11,7 +11,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/number.h"
+#include "base/sort.h"
 #include "io/sources/source.h"
 
 enum { READ_BYTES = 16 << 20, BLOCK_BYTES = 1 << 20 };

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "cells/cells.h"
-#include "checkpoint/fingerprint.h"
+#include "checkpoint/checkpoint.h"
 #include "isolation/codes.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"

@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/fingerprint.h"
 
 static const char input[] = "10 x 2 float32, hash 0123456789abcdef";
 

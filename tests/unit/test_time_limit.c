@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "checkpoint/fingerprint.h"
+#include "checkpoint/checkpoint.h"
 #include "settings/checks.h"
 
 static void times_are_those_of_slurm(void **state) {
