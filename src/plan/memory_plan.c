@@ -375,6 +375,12 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
            compared + 3 * READ_BYTES;
 }
 
+/* Codes or rows, lists, blocks under way; and whether a row has its list. */
+static int64_t searching_bytes(const ikt_workload *w, const parts *of, int64_t reading) {
+    return w->distribution.count + of->searched + search_bytes(w) + fisher_bytes(w) +
+           when(!w->is_isolation, reading) + of->lists + loading_bytes(w, of->kept);
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, q = settings->layout.dimensions;
@@ -389,16 +395,13 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held =
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
-    /* Codes or rows, lists, blocks under way; and whether a row has its list. */
-    const int64_t searching = rows + of.searched + search_bytes(w) + fisher_bytes(w) +
-                              when(!w->is_isolation, reading) + of.lists +
-                              loading_bytes(w, of.kept) + held;
+    const int64_t searching = relates ? searching_bytes(w, &of, reading) + held : 0;
     const int64_t writing = of.searched + of.lists + model_rows_bytes(w) + reading + held;
     const int64_t looping = of.of_objective + loop_bytes(w);
     ikt_memory_plan plan = {
         .base = base,
-        .stage = {[IKT_STAGE_NEIGHBOURS] = ikt_larger(when(relates, searching),
-                                                      when(has_model && !w->is_isolation, writing)),
+        .stage = {[IKT_STAGE_NEIGHBOURS] =
+                      ikt_larger(searching, when(has_model && !w->is_isolation, writing)),
                   [IKT_STAGE_LAYOUT] = ikt_larger(looping, of.making) + held,
                   [IKT_STAGE_MEASURES] = measures_bytes(w) + held,
                   [IKT_STAGE_PICTURE] = when(settings->output.picture[0], PICTURE_BYTES + held)}};

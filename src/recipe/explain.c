@@ -89,19 +89,20 @@ static void add_line(ikt_text *text, const char *name, const ikt_shape *shape,
 static void add_objectives(ikt_text *text) {
     static const char *const needs[] = {"P", "lists of neighbours", "codes", "labels",
                                         "what any two rows are compared by"};
+    static const char *const placed[] = {[IKT_PLACES_NOTHING] = "",
+                                         [IKT_PLACES_BY_KERNEL] = "by the kernel of t-SNE",
+                                         [IKT_PLACES_BY_TRIPLETS] = "by triplets"};
     ikt_text_add(text, "| layout.objective | takes | own section | new rows are placed |\n"
                        "|---|---|---|---|\n");
     for (int k = 0; k < IKT_OBJECTIVES; k++) {
         const ikt_objective_kind *kind = ikt_objective_kind_of((ikt_objective_name)k);
-        const bool is_kernel = ikt_start_kind_of(kind->start)->of_similarities;
+        const char *way = placed[kind->places];
+        if (!way[0] && ikt_start_kind_of(kind->start)->of_similarities)
+            way = "by similarities to landmarks";
         ikt_text_add(text, "| %s | %s", kind->name, kind->is_start ? "its start" : "");
         for (int n = 0, count = kind->is_start; n < (int)(sizeof needs / sizeof *needs); n++)
             if (kind->needs & 1u << n) ikt_text_add(text, "%s%s", count++ ? ", " : "", needs[n]);
-        ikt_text_add(text, " | %s | %s |\n", kind->section ? kind->section->name : "",
-                     kind->places == IKT_PLACES_BY_KERNEL     ? "by the kernel of t-SNE"
-                     : kind->places == IKT_PLACES_BY_TRIPLETS ? "by triplets"
-                     : is_kernel                              ? "by similarities to landmarks"
-                                                              : "");
+        ikt_text_add(text, " | %s | %s |\n", kind->section ? kind->section->name : "", way);
     }
 }
 

@@ -18,9 +18,8 @@ static bool has_free_start(const ikt_layout_settings *layout) {
 static void adopt_similarities(ikt_settings *settings) {
     ikt_preprocess_settings *rows = &settings->preprocess;
     ikt_layout_settings *layout = &settings->layout;
-    const bool is_usual = rows->metric == IKT_METRIC_EUCLIDEAN && rows->matrix == 0;
     if (!settings->input.similarities[0]) return;
-    if (is_usual) {
+    if (rows->metric == IKT_METRIC_EUCLIDEAN && rows->matrix == 0) {
         rows->metric = IKT_METRIC_PRECOMPUTED;
         rows->matrix = IKT_MATRIX_SIMILARITIES;
     }
@@ -58,6 +57,11 @@ static ikt_status find_values(ikt_context *ctx, const ikt_graph_about *about,
                     name);
 }
 
+/* Whether the kind is one that a graph replaces without a word: the usual one, or `graph`. */
+static bool is_replaced(const ikt_affinity_settings *affinity) {
+    return affinity->kind == IKT_AFFINITY_ISOLATION || affinity->kind == IKT_AFFINITY_GRAPH;
+}
+
 /* A matrix of all pairs: distances are for the kinds that weigh distances, other numbers for the
  * kind `graph`. */
 static ikt_status adopt_pairs(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
@@ -65,8 +69,7 @@ static ikt_status adopt_pairs(ikt_context *ctx, ikt_settings *settings, ikt_grap
     ikt_affinity_settings *affinity = &settings->affinity;
     const char *name = about->name;
     const bool is_dense = affinity->support == IKT_SUPPORT_DENSE;
-    const bool is_any =
-        affinity->kind == IKT_AFFINITY_ISOLATION || affinity->kind == IKT_AFFINITY_GRAPH;
+    const bool is_any = is_replaced(affinity);
     const bool needs_p = ikt_layout_objective(&settings->layout)->needs & IKT_NEEDS_P;
     IKT_TRY(find_values(ctx, about, &affinity->graph));
     affinity->graph.is_pairwise = true;
@@ -99,7 +102,7 @@ static ikt_status adopt_pairs(ikt_context *ctx, ikt_settings *settings, ikt_grap
 static ikt_status adopt_foreign(ikt_context *ctx, ikt_settings *settings,
                                 const ikt_graph_about *about) {
     ikt_affinity_settings *affinity = &settings->affinity;
-    if (affinity->kind != IKT_AFFINITY_ISOLATION && affinity->kind != IKT_AFFINITY_GRAPH)
+    if (!is_replaced(affinity))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "affinity.kind = %s does not go with input.graph, which stands in place of "
                         "a kernel; distances get Gaussian weights by graph.values=distances with "
