@@ -329,21 +329,16 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
 }
 
 ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *c) {
-    const bool root = ikt_rank(ctx) == 0;
     ikt_csv_columns all = *c;
-    ikt_status st = IKT_OK;
+    IKT_ARRAYS(held, ctx, "reader");
     ikt_broadcast(ctx, &all, (int64_t)sizeof all, 0);
-    if (!root) {
-        all.role = NULL;
-        all.place = NULL;
-        all.names = NULL;
-        st = ikt_alloc(ctx, &all.role, all.columns + 1, 1, "reader");
-        if (st == IKT_OK)
-            st = ikt_alloc(ctx, &all.place, all.columns + 1, sizeof *all.place, "reader");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &all.names, all.name_bytes, 1, "reader");
-        *c = all; /* freed by the caller in any case */
+    if (ikt_rank(ctx) != 0) { /* freed by the caller in any case */
+        all.role = ikt_claim_kept(&held, all.columns + 1, 1);
+        all.place = ikt_claim_kept(&held, all.columns + 1, sizeof *all.place);
+        all.names = ikt_claim_kept(&held, all.name_bytes, 1);
+        *c = all;
     }
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_arrays_agree(&held));
     ikt_broadcast(ctx, c->role, c->columns, 0);
     ikt_broadcast(ctx, c->place, c->columns * (int64_t)sizeof *c->place, 0);
     ikt_broadcast(ctx, c->names, c->name_bytes, 0);

@@ -134,15 +134,13 @@ static ikt_status open_archive(npz_archive *npz) {
         const size_t length = name ? strlen(name) : 0, tail = strlen(ending);
         if (length <= tail || strcmp(name + length - tail, ending) != 0) continue;
         npz_member *member = &npz->member[npz->count];
-        ikt_bytes bytes;
+        ikt_bytes bytes IKT_AT_END(ikt_bytes_close) = {0};
         IKT_TRY(ikt_alloc(npz->ctx, &member->name, (int64_t)length + 1, 1, "reader"));
         npz->count++;
         memcpy(member->name, name, length - tail);
         member->position = position;
         IKT_TRY(open_member(npz, member, &bytes));
-        const ikt_status st = ikt_npy_header_read(&bytes, &member->header);
-        ikt_bytes_close(&bytes);
-        IKT_TRY(st);
+        IKT_TRY(ikt_npy_header_read(&bytes, &member->header));
     }
     if (npz->count > 0) return IKT_OK;
     return ikt_fail(npz->ctx, IKT_ERR_DATA,
@@ -247,18 +245,17 @@ static ikt_status bad_matrix(const ikt_reader *reader, const char *what) {
 /* "csr": a text of bytes, or of characters of four bytes. */
 static ikt_status read_format(const npz_archive *npz, char name[NAME_SIZE]) {
     ikt_npy_header header;
-    ikt_bytes bytes;
+    ikt_bytes bytes IKT_AT_END(ikt_bytes_close) = {0};
     char text[4 * NAME_SIZE];
     int64_t got = 0;
     int length = 0;
     IKT_TRY(open_member(npz, find_member(npz, "format"), &bytes));
-    ikt_status st = ikt_npy_header_read(&bytes, &header);
-    if (st == IKT_OK) st = ikt_bytes_read(&bytes, text, sizeof text, &got);
-    ikt_bytes_close(&bytes);
+    IKT_TRY(ikt_npy_header_read(&bytes, &header));
+    IKT_TRY(ikt_bytes_read(&bytes, text, sizeof text, &got));
     for (int64_t i = 0; i < got && length + 1 < NAME_SIZE; i++)
         if (text[i] >= 'a' && text[i] <= 'z') name[length++] = text[i];
     name[length] = '\0';
-    return st;
+    return IKT_OK;
 }
 
 static ikt_status read_shape(const npz_archive *npz, ikt_reader *reader) {

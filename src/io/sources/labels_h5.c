@@ -281,18 +281,15 @@ static ikt_status read_place(const labels_place *p, int64_t first, int64_t count
 
 /* A program of others may have left out the end of the last line. */
 ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names) {
-    char *stored = NULL;
+    char *stored IKT_AT_END(ikt_free) = NULL;
     *names = NULL;
     IKT_TRY(ikt_h5_get_text(ctx, file, "label_names", &stored));
     if (!stored) return IKT_OK;
     const int64_t length = (int64_t)strlen(stored), size = 2 * length + 2;
-    const ikt_status st = ikt_alloc(ctx, names, size, 1, "class names");
-    if (st == IKT_OK) {
-        if (!ikt_utf8_copy(stored, *names, (size_t)size - 1)) ikt_h5_warn_latin1(ctx, path);
-        if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
-    }
-    ikt_free(&stored);
-    return st;
+    IKT_TRY(ikt_alloc(ctx, names, size, 1, "class names"));
+    if (!ikt_utf8_copy(stored, *names, (size_t)size - 1)) ikt_h5_warn_latin1(ctx, path);
+    if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
+    return IKT_OK;
 }
 
 bool ikt_labels_are_default(const char *name) {
