@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "config/config.h"
 #include "config/value.h"
@@ -419,33 +419,34 @@ static void rehearsal_json(const ikt_rehearsal *r, const ikt_config_part *parts)
     ikt_json_end(&json, '}');
 }
 
+static void rehearsal_print(const ikt_rehearsal *r, const char *configuration) {
+    const ikt_output_settings *out = &r->settings.output;
+    const double seconds = r->plan.time.stage[IKT_STAGE_TOTAL].seconds;
+    printf("reads            %s, %s labels\n", r->input_name, r->has_labels ? "with" : "no");
+    printf("writes           %s, %.1f MB at most", out->file, (double)r->result_bytes / 1e6);
+    if (out->picture[0]) printf("; picture %s", out->picture);
+    if (out->model[0]) printf("; model %s", out->model);
+    printf("\n");
+    if (r->goes_on) printf("goes on          from a checkpoint of the stage '%s'\n", r->goes_on);
+    if (isfinite(r->seconds_left))
+        printf("time limit       %.0f s%s\n", r->seconds_left,
+               seconds > r->seconds_left ? ": it would stop with a checkpoint before its end" : "");
+    printf("time             %.1f s, predicted\n\n", seconds);
+    plan_print(&r->plan);
+    printf("\nsettings, as they would be used:\n%s", configuration);
+}
+
 ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *r, bool as_json) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     ikt_settings settings = r->settings;
-    char *text = NULL;
+    char *text IKT_AT_END(ikt_free) = NULL;
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
-    if (ikt_rank(ctx) == 0 && as_json) {
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    if (as_json)
         rehearsal_json(r, parts);
-    } else if (ikt_rank(ctx) == 0) {
-        const ikt_output_settings *out = &r->settings.output;
-        const double seconds = r->plan.time.stage[IKT_STAGE_TOTAL].seconds;
-        printf("reads            %s, %s labels\n", r->input_name, r->has_labels ? "with" : "no");
-        printf("writes           %s, %.1f MB at most", out->file, (double)r->result_bytes / 1e6);
-        if (out->picture[0]) printf("; picture %s", out->picture);
-        if (out->model[0]) printf("; model %s", out->model);
-        printf("\n");
-        if (r->goes_on)
-            printf("goes on          from a checkpoint of the stage '%s'\n", r->goes_on);
-        if (isfinite(r->seconds_left))
-            printf("time limit       %.0f s%s\n", r->seconds_left,
-                   seconds > r->seconds_left ? ": it would stop with a checkpoint before its end"
-                                             : "");
-        printf("time             %.1f s, predicted\n\n", seconds);
-        plan_print(&r->plan);
-        printf("\nsettings, as they would be used:\n%s", text);
-    }
-    ikt_free(&text);
+    else
+        rehearsal_print(r, text);
     return IKT_OK;
 }
 

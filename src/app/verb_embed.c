@@ -6,8 +6,8 @@
 #include "app/print.h"
 #include "app/settings_read.h"
 #include "app/verb.h"
+#include "base/arrays.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/watch.h"
 #include "pipeline/outcome.h"
 #include "recipe/facts.h"
@@ -156,8 +156,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
 static ikt_status print_tables(ikt_context *ctx, bool as_yaml, const ikt_settings_words *words) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_text presets = {ctx, NULL, 0, 0, IKT_OK};
-    char *keys = NULL;
+    char *keys IKT_AT_END(ikt_free) = NULL;
     if (words->count > 0 || words->preset != IKT_RUN_PRESET_NONE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s takes no settings; --print-config prints what would be used",
@@ -165,19 +164,20 @@ static ikt_status print_tables(ikt_context *ctx, bool as_yaml, const ikt_setting
     memset(&settings, 0, sizeof settings);
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    if (!as_yaml) ikt_presets_describe_markdown(&presets);
-    ikt_status st = presets.status;
-    if (st == IKT_OK)
-        st = (as_yaml ? ikt_config_print_commented
-                      : ikt_config_describe_markdown)(ctx, parts, IKT_SETTINGS_PARTS, &keys);
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && as_yaml)
+    IKT_TRY((as_yaml ? ikt_config_print_commented
+                     : ikt_config_describe_markdown)(ctx, parts, IKT_SETTINGS_PARTS, &keys));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    if (as_yaml) {
         printf("# Every setting of `iktsne embed` with its default. What is left out of a "
                "configuration has it.\n\n%s",
                keys);
-    if (st == IKT_OK && ikt_rank(ctx) == 0 && !as_yaml) printf("%s\n%s", keys, presets.data);
-    ikt_free(&keys);
+        return IKT_OK;
+    }
+    ikt_text presets = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_presets_describe_markdown(&presets);
+    if (presets.status == IKT_OK) printf("%s\n%s", keys, presets.data);
     ikt_free(&presets.data);
-    return st;
+    return presets.status;
 }
 
 /* What goes together, by asking what decides it. */
@@ -191,13 +191,12 @@ static ikt_status list_methods(ikt_context *ctx) {
 
 static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL;
+    char *text IKT_AT_END(ikt_free) = NULL;
     /* With a graph it is the graph's file that tells what is in use. */
     if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, NULL));
     ikt_settings_parts(settings, parts);
     IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
     if (ikt_rank(ctx) == 0) fputs(text, stdout);
-    ikt_free(&text);
     return IKT_OK;
 }
 
