@@ -238,7 +238,7 @@ static int64_t follow(const ikt_pyramid *p, int level, const float *row, const i
     int64_t kept = 0;
     for (int64_t g = 0; g < groups; g++)
         packed[g] = p->packed[level] + group[g] * p->d * GROUP;
-    p->metric->groups(p->isa, row, packed, groups, p->d, distance);
+    p->metric->on(p->isa)->groups(row, packed, groups, p->d, distance);
     for (int64_t g = 0; g < groups; g++) {
         const int64_t size = group_size(p->count[level], group[g]);
         for (int64_t i = 0; i < size; i++) {

@@ -8,8 +8,8 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
-#include "base/sort.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "evaluate/tree.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
@@ -118,8 +118,9 @@ static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t que
             const int64_t of_tile = ikt_smaller(TILE_ROWS, rows - t * TILE_ROWS);
             const int64_t width = ikt_packed_rows(of_tile);
             float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
-            metric->block(ikt_cpu_isa(), work->query + q * work->d, some, packed_tile(work, t),
-                          of_tile, work->d, result);
+            metric->on(ikt_cpu_isa())
+                ->block(work->query + q * work->d, some, packed_tile(work, t), of_tile, work->d,
+                        result);
             for (int64_t a = 0; a < some; a++)
                 memcpy(work->distance + (q + a) * work->stride + first + t * TILE_ROWS,
                        result + a * width, (size_t)of_tile * sizeof *result);

@@ -245,7 +245,7 @@ int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int
     return walk(table, pair, count, certain, open, cell);
 }
 
-/* Lists of a row's nearest distinct centres. */
+/* --- lists of a row's nearest distinct centres ------------------------------------------------ */
 
 enum { LIST_LEAST = 32 };
 

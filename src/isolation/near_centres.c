@@ -95,8 +95,8 @@ static int64_t find_groups(const ikt_near_centres *near, ikt_cell_finder *f, int
     int64_t found = 0;
     for (int64_t r = 0; r < count; r += FEW_ROWS) {
         const int64_t rows = count - r < FEW_ROWS ? count - r : FEW_ROWS;
-        near->metric->block(near->isa, f->x + r * near->d, rows, near->group_packed, near->groups,
-                            near->d, f->distance);
+        near->metric->on(near->isa)->block(f->x + r * near->d, rows, near->group_packed,
+                                           near->groups, near->d, f->distance);
         for (int64_t i = 0; i < rows; i++) {
             ikt_pair pair[IKT_SELECT_CAPACITY * NEAR_GROUPS];
             found = nearest_groups(near, f->distance + i * stride, pair);
@@ -116,8 +116,8 @@ static void compare_cells(const ikt_near_centres *near, ikt_cell_finder *f, int6
     const int64_t stride = ikt_packed_rows(end - from);
     for (int64_t i = 0; i < rows; i++)
         memcpy(f->some + i * d, f->x + pair[i] / each * d, (size_t)d * sizeof *f->x);
-    near->metric->block(near->isa, f->some, rows, near->packed + from * d, end - from, d,
-                        f->distance);
+    near->metric->on(near->isa)->block(f->some, rows, near->packed + from * d, end - from, d,
+                                       f->distance);
     for (int64_t i = 0; i < rows; i++) {
         ikt_pair *best = &f->best[pair[i] / each];
         const ikt_pair here =
@@ -164,8 +164,8 @@ static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *
     ikt_pack_rows_from(row, groups, d, near->group_packed);
     for (int64_t i = 0; i < cells; i++) {
         ikt_pair nearest[IKT_SELECT_CAPACITY * NEAR_GROUPS];
-        near->metric->block(near->isa, x + sorted[i] * d, 1, near->group_packed, groups, d,
-                            distance);
+        near->metric->on(near->isa)->block(x + sorted[i] * d, 1, near->group_packed, groups, d,
+                                           distance);
         nearest_groups(near, distance, nearest);
         group[i] = ikt_pair_number(nearest[0]);
     }

@@ -68,19 +68,22 @@ static double start_bound(int64_t longest) {
 
 static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t stride,
                          ikt_postings *p) {
-    int64_t *next IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_alloc(ctx, &p->slot, p->d, sizeof *p->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &p->start, p->count, sizeof *p->start, purpose));
-    IKT_TRY(ikt_alloc(ctx, &p->norm, p->count, sizeof *p->norm, purpose));
+    ikt_arrays *held = &p->held;
+    p->slot = ikt_claim(held, p->d, sizeof *p->slot);
+    p->start = ikt_claim(held, p->count, sizeof *p->start);
+    p->norm = ikt_claim(held, p->count, sizeof *p->norm);
+    IKT_TRY(held->status);
     for (int64_t e = 0; e < centres->start[centres->count]; e++) /* numbers the columns in use */
         p->slot[centres->column[e]] = 1;
     for (int64_t k = 0; k < p->d; k++)
         p->slot[k] = p->slot[k] ? (int32_t)p->slots++ : -1;
-    IKT_TRY(ikt_alloc(ctx, &p->first, p->chunks * p->slots + 1, sizeof *p->first, purpose));
+    p->first = ikt_claim(held, p->chunks * p->slots + 1, sizeof *p->first);
+    IKT_TRY(held->status);
     place_lists(p, centres, stride);
-    const int64_t entries = p->first[p->chunks * p->slots];
-    IKT_TRY(ikt_alloc(ctx, &p->posting, entries, sizeof *p->posting, purpose));
-    IKT_TRY(ikt_alloc(ctx, &next, p->slots, sizeof *next, purpose));
+    IKT_ARRAYS(work, ctx, purpose);
+    p->posting = ikt_claim(held, p->first[p->chunks * p->slots], sizeof *p->posting);
+    int64_t *next = ikt_claim(&work, p->slots, sizeof *next);
+    IKT_TRY(held->status != IKT_OK ? held->status : work.status);
     for (int64_t chunk = 0; chunk < p->chunks; chunk++)
         fill_chunk(p, centres, stride, chunk, next);
     p->longest = ikt_sparse_longest(centres);
@@ -100,14 +103,15 @@ ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int6
     *out = (ikt_postings){.count = centres->count,
                           .d = centres->d,
                           .chunks = (centres->count + CHUNK - 1) / CHUNK,
-                          .is_manhattan = is_manhattan};
-    ikt_status st = create(ctx, centres, stride, out);
+                          .is_manhattan = is_manhattan,
+                          .held = ikt_arrays_of(ctx, purpose)};
+    const ikt_status st = create(ctx, centres, stride, out);
     if (st != IKT_OK) ikt_postings_destroy(out);
     return st;
 }
 
 void ikt_postings_destroy(ikt_postings *p) {
-    ikt_free_all(&p->slot, &p->first, &p->posting, &p->start, &p->norm);
+    ikt_arrays_free(&p->held);
     *p = (ikt_postings){0};
 }
 

@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 
+#include "base/arrays.h"
 #include "isolation/kernel_f32_bound.h"
 #include "linalg/sparse.h"
 
@@ -47,6 +48,7 @@ typedef struct {
     double largest_norm;
     int64_t longest; /* entries of a centre, at most */
     bool is_manhattan;
+    ikt_arrays held;
 } ikt_postings;
 
 /* LOCAL. Makes the index.

@@ -79,7 +79,7 @@ static void compare(ikt_context *ctx, search *s, int64_t first, int64_t count) {
     for (int64_t q = 0; q < s->queries; q += TOGETHER) {
         float *result = s->result + (int64_t)omp_get_thread_num() * TOGETHER * BLOCK;
         const int64_t some = s->queries - q < TOGETHER ? s->queries - q : TOGETHER;
-        metric->block(ikt_cpu_isa(), s->query + q * s->d, some, s->packed, count, s->d, result);
+        metric->on(ikt_cpu_isa())->block(s->query + q * s->d, some, s->packed, count, s->d, result);
         for (int64_t i = 0; i < some; i++)
             ikt_select_floats(&s->nearest[q + i], s->row[q + i], first, count, result + i * width);
     }

@@ -265,7 +265,8 @@ static void sum_points(const ikt_kernelsum *sums, const ikt_kernelsum_request *r
     const bool alone = sums->rows.ranks == 1; /* points stand in the order in which they left */
     for (int64_t s = 0; s < tree->n && !alone; s++)
         m->back[tree->row[s]] = m->found[s];
-    if (!alone) ikt_stretches_answer(sums->ctx, &m->stretches, m->back, m->own, sizeof *m->own);
+    if (!alone)
+        ikt_shuffle_answer(sums->ctx, &m->stretches.shuffle, m->back, m->own, sizeof *m->own);
     const result *own = alone ? m->found : m->own;
     for (int64_t s = 0; s < sums->rows.count; s++)
         store(sums, r, k, m->stretches.order[s], &own[s]);
@@ -313,7 +314,7 @@ static ikt_status bring_charges(ikt_kernelsum *sums, const ikt_kernelsum_request
     float *leaving = m->moved, *arriving = m->moved + m->charge_room;
     for (int64_t s = 0; s < sums->rows.count; s++)
         leaving[s] = (float)(charge[m->stretches.order[s]] / sums->scale[k]);
-    ikt_stretches_send(sums->ctx, &m->stretches, leaving, arriving, sizeof *leaving);
+    ikt_shuffle_send(sums->ctx, &m->stretches.shuffle, leaving, arriving, sizeof *leaving);
     for (int64_t s = 0; s < m->tree.n; s++)
         m->charge[s] = arriving[m->tree.row[s]];
     ikt_octree_charge(&m->tree, m->charge);

@@ -5,48 +5,47 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void free_points(ikt_octree *tree) {
-    ikt_free_all(&tree->key, &tree->spare_key, &tree->row, &tree->spare_row);
-    for (int c = 0; c < 3; c++)
-        ikt_free(&tree->at[c]);
-    tree->room = 0;
-}
-
 ikt_status ikt_octree_claim_points(ikt_context *ctx, ikt_octree *tree, int64_t points) {
+    ikt_arrays *held = &tree->held_points;
     if (points <= tree->room) return IKT_OK;
-    free_points(tree);
+    ikt_arrays_free(held);
+    tree->room = 0;
     points += points / 16;
-    IKT_TRY(ikt_alloc(ctx, &tree->key, points, sizeof *tree->key, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &tree->spare_key, points, sizeof *tree->spare_key, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &tree->row, points, sizeof *tree->row, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &tree->spare_row, points, sizeof *tree->spare_row, "repulsion"));
+    *held = ikt_arrays_of(ctx, "repulsion");
+    tree->key = ikt_claim(held, points, sizeof *tree->key);
+    tree->spare_key = ikt_claim(held, points, sizeof *tree->spare_key);
+    tree->row = ikt_claim(held, points, sizeof *tree->row);
+    tree->spare_row = ikt_claim(held, points, sizeof *tree->spare_row);
     for (int c = 0; c < 3; c++)
-        IKT_TRY(ikt_alloc(ctx, &tree->at[c], points, sizeof *tree->at[c], "repulsion"));
+        tree->at[c] = ikt_claim(held, points, sizeof *tree->at[c]);
+    IKT_TRY(held->status);
     tree->room = points;
     return IKT_OK;
 }
 
 ikt_status ikt_octree_claim_nodes(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
+    ikt_arrays *held = &tree->held_nodes;
     if (nodes <= tree->capacity) return IKT_OK;
-    ikt_free_all(&tree->node, &tree->moments);
+    ikt_arrays_free(held);
     tree->capacity = 0;
     nodes += nodes / 4;
-    IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &tree->moments, nodes, sizeof *tree->moments, "repulsion"));
+    *held = ikt_arrays_of(ctx, "repulsion");
+    tree->node = ikt_claim(held, nodes, sizeof *tree->node);
+    tree->moments = ikt_claim(held, nodes, sizeof *tree->moments);
+    IKT_TRY(held->status);
     tree->capacity = nodes;
     return IKT_OK;
 }
 
 void ikt_octree_destroy(ikt_octree *tree) {
-    free_points(tree);
-    ikt_free_all(&tree->node, &tree->moments);
+    ikt_arrays_free(&tree->held_points);
+    ikt_arrays_free(&tree->held_nodes);
 }
 
 /* --- the order -------------------------------------------------------------------------------- */
@@ -261,32 +260,32 @@ void ikt_octree_charge(ikt_octree *tree, const float *charge) {
     }
 }
 
-/* Points dealt out by place. */
+/* --- points dealt out by place ---------------------------------------------------------------- */
 
 enum { SAMPLES = 256, LEVELS = IKT_OCTREE_BITS + 1 };
 
 ikt_status ikt_stretches_create(ikt_context *ctx, const ikt_rows *rows, ikt_stretches *out) {
-    const char *purpose = "repulsion";
     const int64_t ranks = rows->ranks, n = rows->count;
-    *out = (ikt_stretches){0};
-    IKT_TRY(ikt_shuffle_create(ctx, purpose, &out->shuffle));
-    IKT_TRY(ikt_alloc(ctx, &out->order, n, sizeof *out->order, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->begin, ranks + 1, sizeof *out->begin, purpose));
+    *out = (ikt_stretches){.held = ikt_arrays_of(ctx, "repulsion")};
+    IKT_TRY(ikt_shuffle_create(ctx, "repulsion", &out->shuffle));
+    out->order = ikt_claim(&out->held, n, sizeof *out->order);
+    out->begin = ikt_claim(&out->held, ranks + 1, sizeof *out->begin);
     if (ranks == 1) { /* all stay */
         out->shuffle.send_counts[0] = out->shuffle.recv_counts[0] = n;
         out->shuffle.sent = out->shuffle.received = n;
-        return IKT_OK;
+        return out->held.status;
     }
-    IKT_TRY(ikt_alloc(ctx, &out->leaving, n, sizeof *out->leaving, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->sample, SAMPLES * (ranks + 1), sizeof *out->sample, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->samples, ranks, sizeof *out->samples, purpose));
-    return ikt_alloc(ctx, &out->around, ranks * LEVELS, sizeof *out->around, purpose);
+    out->leaving = ikt_claim(&out->held, n, sizeof *out->leaving);
+    out->sample = ikt_claim(&out->held, SAMPLES * (ranks + 1), sizeof *out->sample);
+    out->samples = ikt_claim(&out->held, ranks, sizeof *out->samples);
+    out->around = ikt_claim(&out->held, ranks * LEVELS, sizeof *out->around);
+    return out->held.status;
 }
 
 void ikt_stretches_destroy(ikt_stretches *stretches) {
     ikt_shuffle_destroy(&stretches->shuffle);
-    ikt_free_all(&stretches->order, &stretches->begin, &stretches->leaving, &stretches->arriving,
-                 &stretches->sample, &stretches->samples, &stretches->around);
+    ikt_arrays_free(&stretches->held);
+    ikt_free(&stretches->arriving);
 }
 
 /* COLLECTIVE. The cube around all points: the tree's origin; its side, or -1 where a coordinate is
@@ -414,14 +413,4 @@ ikt_status ikt_stretches_deal(ikt_context *ctx, const ikt_rows *rows, int q, con
         for (int64_t i = 0; i < tree->n; i++)
             tree->at[c][i] = c < q ? y[q * (int64_t)s->order[i] + c] : 0;
     return IKT_OK;
-}
-
-void ikt_stretches_send(ikt_context *ctx, const ikt_stretches *s, const void *in, void *out,
-                        size_t bytes) {
-    ikt_shuffle_send(ctx, &s->shuffle, in, out, bytes);
-}
-
-void ikt_stretches_answer(ikt_context *ctx, const ikt_stretches *s, const void *in, void *out,
-                          size_t bytes) {
-    ikt_shuffle_answer(ctx, &s->shuffle, in, out, bytes);
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/arrays.h"
 #include "dist/shuffle.h"
 
 enum {
@@ -59,6 +59,7 @@ typedef struct {
     ikt_octree_moments raw[IKT_OCTREE_ROOTS]; /* [roots] about the middle of the cube */
     double origin[3];                         /* middle of the cube */
     uint64_t low, high;                       /* the stretch: keys low .. high - 1 */
+    ikt_arrays held_points, held_nodes;
 } ikt_octree;
 
 /* Which axes the second moments belong to. */
@@ -116,6 +117,7 @@ typedef struct {
     int64_t *samples; /* [ranks] of each */
     uint64_t *begin;  /* [ranks + 1] the first key of each rank */
     int64_t *around;  /* [ranks][22] points in the boxes around the beginnings */
+    ikt_arrays held;  /* all but `arriving` */
 } ikt_stretches;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE; free it then, too. */
@@ -128,12 +130,5 @@ void ikt_stretches_destroy(ikt_stretches *stretches);
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_stretches_deal(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
                               ikt_stretches *stretches, ikt_octree *tree, bool *finite);
-
-/* COLLECTIVE. A number of each row to the rank that has its point: in [rows->count] in the order of
- * rows as they leave, out [tree->n] as they arrive; and back what was found. */
-void ikt_stretches_send(ikt_context *ctx, const ikt_stretches *stretches, const void *in, void *out,
-                        size_t bytes);
-void ikt_stretches_answer(ikt_context *ctx, const ikt_stretches *stretches, const void *in,
-                          void *out, size_t bytes);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Windows as piecewise polynomials. */
+/* --- windows as piecewise polynomials --------------------------------------------------------- */
 
 enum { CHI_TERMS = 4 };
 

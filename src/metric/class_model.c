@@ -311,7 +311,7 @@ int ikt_class_best(const ikt_class_lanes *shape, const float *root) {
 void ikt_class_compare(const ikt_metric *metric, const float *x, int64_t count,
                        const float *support, int64_t m, int64_t d, float *squared, float *k) {
     const int64_t stride = ikt_packed_rows(m);
-    metric->block(ikt_cpu_isa(), x, count, support, m, d, squared);
+    metric->on(ikt_cpu_isa())->block(x, count, support, m, d, squared);
     for (int64_t i = 0; i < count; i++)
         for (int64_t l = 0; l < m; l++)
             k[i * m + l] = -0.5f * squared[i * stride + l];

@@ -124,21 +124,6 @@ int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries) {
  * Advantage: d(x, y) = d(y, x) and d(x, x) = 0 exactly; nothing cancels, near rows are as accurate
  * as far ones. Disadvantage: two instructions an element, where |x|^2 - 2 x.y + |y|^2 needs one. */
 
-static void euclidean_block(ikt_isa isa, const float *a, int64_t na, const float *packed_b,
-                            int64_t nb, int64_t d, float *out) {
-    ikt_euclidean_for(isa)->block(a, na, packed_b, nb, d, out);
-}
-
-static void euclidean_groups(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
-                             int64_t d, float *out) {
-    ikt_euclidean_for(isa)->groups(a, group, groups, d, out);
-}
-
-static void euclidean_sparse(ikt_isa isa, const ikt_sparse_pack *pack, ikt_sparse_row row,
-                             float *out) {
-    ikt_euclidean_for(isa)->sparse(pack, row, out);
-}
-
 /* As the formula says, in double precision. */
 static double euclidean_exact(const float *x, const float *y, int64_t d) {
     double sum = 0;
@@ -149,11 +134,8 @@ static double euclidean_exact(const float *x, const float *y, int64_t d) {
     return sum;
 }
 
-const ikt_metric ikt_metric_euclidean = {.block = euclidean_block,
-                                         .groups = euclidean_groups,
-                                         .sparse = euclidean_sparse,
-                                         .exact = euclidean_exact,
-                                         .sparse_exact = ikt_sparse_distance_f64};
+const ikt_metric ikt_metric_euclidean = {
+    .on = ikt_euclidean_for, .exact = euclidean_exact, .sparse_exact = ikt_sparse_distance_f64};
 
 /* Squared Manhattan distances, (sum of |x_k - y_k|)^2.
  *
@@ -162,21 +144,6 @@ const ikt_metric ikt_metric_euclidean = {.block = euclidean_block,
  * sum itself, as the square of a float rounds two different ones to two different ones.
  * Method: the absolute difference of two coordinates is added in the tiles of block.kernel.c.
  * Advantage: as for the Euclidean metric. Disadvantage: three instructions an element. */
-
-static void manhattan_block(ikt_isa isa, const float *a, int64_t na, const float *packed_b,
-                            int64_t nb, int64_t d, float *out) {
-    ikt_manhattan_for(isa)->block(a, na, packed_b, nb, d, out);
-}
-
-static void manhattan_groups(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
-                             int64_t d, float *out) {
-    ikt_manhattan_for(isa)->groups(a, group, groups, d, out);
-}
-
-static void manhattan_sparse(ikt_isa isa, const ikt_sparse_pack *pack, ikt_sparse_row row,
-                             float *out) {
-    ikt_manhattan_for(isa)->sparse(pack, row, out);
-}
 
 /* As the formula says, in double precision. */
 static double manhattan_exact(const float *x, const float *y, int64_t d) {
@@ -191,8 +158,5 @@ static double manhattan_sparse_exact(ikt_sparse_row x, ikt_sparse_row y) {
     return sum * sum;
 }
 
-const ikt_metric ikt_metric_manhattan = {.block = manhattan_block,
-                                         .groups = manhattan_groups,
-                                         .sparse = manhattan_sparse,
-                                         .exact = manhattan_exact,
-                                         .sparse_exact = manhattan_sparse_exact};
+const ikt_metric ikt_metric_manhattan = {
+    .on = ikt_manhattan_for, .exact = manhattan_exact, .sparse_exact = manhattan_sparse_exact};

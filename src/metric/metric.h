@@ -30,25 +30,32 @@ typedef struct {
     float *value;    /* [first[groups] * 16] */
 } ikt_sparse_pack;
 
-/* All functions are LOCAL, run in one thread, and may be called from any number of threads. */
+/* How a metric is computed on one instruction set (block.kernel.c): the same bits on all. All
+ * functions are LOCAL, run in one thread, and may be called from any number of threads. */
 typedef struct {
     /* Dense rows in single precision.
-     *   isa        what to compute with, at most ikt_cpu_isa(); the result does not depend on it
      *   a          [na * d], row-major
      *   packed_b   nb rows packed by ikt_pack_rows
      *   out        [na * ikt_packed_rows(nb)]; pair (i, j) is at out[i * ikt_packed_rows(nb) + j],
      *              columns from nb on hold distances to rows of zeros
      * Best with na >= 8 and two groups of rows well below the second-level cache. */
-    void (*block)(ikt_isa isa, const float *a, int64_t na, const float *packed_b, int64_t nb,
-                  int64_t d, float *out);
+    void (*block)(const float *a, int64_t na, const float *packed_b, int64_t nb, int64_t d,
+                  float *out);
     /* One row against packed groups of sixteen that lie anywhere: the bits of `block`.
      *   group   [groups] where each begins
      *   out     [groups * 16] */
-    void (*groups)(ikt_isa isa, const float *a, const float *const *group, int64_t groups,
-                   int64_t d, float *out);
+    void (*groups)(const float *a, const float *const *group, int64_t groups, int64_t d,
+                   float *out);
     /* A sparse row against all rows of a pack: the bits of `block` on the dense rows.
      *   out   [pack->groups * 16], columns from pack->count on as in `block` */
-    void (*sparse)(ikt_isa isa, const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
+    void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
+} ikt_metric_kernel;
+
+IKT_KERNELS(const ikt_metric_kernel, ikt_euclidean)
+IKT_KERNELS(const ikt_metric_kernel, ikt_manhattan)
+
+typedef struct {
+    const ikt_metric_kernel *(*on)(ikt_isa isa); /* at most ikt_cpu_isa() */
     /* Two rows in double precision, in the order of the columns. */
     double (*exact)(const float *x, const float *y, int64_t d);
     double (*sparse_exact)(ikt_sparse_row x, ikt_sparse_row y);
@@ -85,17 +92,5 @@ void ikt_sparse_pack_destroy(ikt_sparse_pack *pack);
 
 /* LOCAL, pure. Bytes of a pack of so many rows with so many entries in all, at most. */
 int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries);
-
-/* The first three functions of a metric on one instruction set (block.kernel.c). */
-typedef struct {
-    void (*block)(const float *a, int64_t na, const float *packed_b, int64_t nb, int64_t d,
-                  float *out);
-    void (*groups)(const float *a, const float *const *group, int64_t groups, int64_t d,
-                   float *out);
-    void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
-} ikt_metric_kernel;
-
-IKT_KERNELS(const ikt_metric_kernel, ikt_euclidean)
-IKT_KERNELS(const ikt_metric_kernel, ikt_manhattan)
 
 #endif

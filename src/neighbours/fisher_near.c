@@ -19,8 +19,7 @@
 #include "neighbours/near_tiles.h"
 #include "neighbours/second_neighbours.h"
 
-/* A round over neighbours of neighbours in the Fisher metric. See
- * second_neighbours.h.
+/* A round over neighbours of neighbours in the Fisher metric (second_neighbours.h).
  *
  * The candidates of a row are a block (fisher_batch.h), which the bounds of the search leave little
  * of. */

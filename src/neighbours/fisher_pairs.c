@@ -36,7 +36,7 @@ static double plain_squared(const ikt_fisher_batch *b, int64_t a, const ikt_fish
     const int64_t d = b->rows->d;
     if (b->rows->euclidean == 0) return 0;
     ikt_pack_rows_from(&other->x[j], 1, d, s->pair);
-    b->rows->metric->block(ikt_cpu_isa(), b->x + a * d, 1, s->pair, 1, d, s->one);
+    b->rows->metric->on(ikt_cpu_isa())->block(b->x + a * d, 1, s->pair, 1, d, s->one);
     return b->rows->euclidean * (double)s->one[0];
 }
 
@@ -170,7 +170,7 @@ static bool ikt_fisher_is_support_far(const ikt_fisher_batch *b, int64_t a, int6
     return ikt_fisher_is_too_long(b, a, other, j, root, their, plain, corrected_slack, s);
 }
 
-/* The passes of own rows over a block. */
+/* --- the passes of own rows over a block ------------------------------------------------------ */
 
 /* Candidates of own row a are selected. `space` [FISHER_BLOCK_ROWS] is what they are nearest by. */
 static void select_near(const ikt_fisher_batch *b, int64_t a, const ikt_fisher_block *other,
@@ -257,11 +257,11 @@ void ikt_fisher_tiles(const ikt_fisher_batch *b, bool has_chords, int64_t first,
     const int64_t classes = rows->job.shape.classes, size = na * ikt_packed_rows(other->count);
     const ikt_isa isa = ikt_cpu_isa();
     if (has_chords)
-        ikt_metric_euclidean.block(isa, b->chord_row + first * classes, na, other->packed_root,
-                                   other->count, classes, s->chord);
+        ikt_metric_euclidean.on(isa)->block(b->chord_row + first * classes, na, other->packed_root,
+                                            other->count, classes, s->chord);
     if (rows->d > 0)
-        rows->metric->block(isa, b->x + first * rows->d, na, other->packed_x, other->count, rows->d,
-                            s->plain);
+        rows->metric->on(isa)->block(b->x + first * rows->d, na, other->packed_x, other->count,
+                                     rows->d, s->plain);
     if (!ikt_fisher_adds(b) || ikt_fisher_by_plain(b)) return;
     const float factor = (float)rows->euclidean;
     for (int64_t e = 0; e < size; e++) {

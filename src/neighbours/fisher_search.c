@@ -332,7 +332,7 @@ ikt_status ikt_fisher_search(ikt_context *ctx, const ikt_fisher_rows *rows,
     return IKT_OK;
 }
 
-/* An order of rows by their probabilities. */
+/* --- an order of rows by their probabilities -------------------------------------------------- */
 
 static const char purpose[] = "fisher order";
 

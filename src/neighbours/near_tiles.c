@@ -116,14 +116,15 @@ static void choose_some(const ikt_near_tiles *s, const ikt_probe_space *w, int64
     for (int64_t b = 0; b < count; b++) {
         const int64_t cell = ikt_cells_find(cells, s->tiles->first[s->first_tile + from + b]);
         if (cells->is_sparse)
-            cells->metric->sparse(ikt_cpu_isa(), &cells->sparse_pack,
-                                  ikt_sparse_row_of(&cells->rows, cell), w->distance + b * stride);
+            cells->metric->on(ikt_cpu_isa())
+                ->sparse(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
+                         w->distance + b * stride);
         else
             memcpy(w->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
     }
     if (!cells->is_sparse)
-        cells->metric->block(ikt_cpu_isa(), w->centre, count, cells->packed, cells->count, d,
-                             w->distance);
+        cells->metric->on(ikt_cpu_isa())
+            ->block(w->centre, count, cells->packed, cells->count, d, w->distance);
     for (int64_t b = 0; b < count; b++)
         choose_one(s, w, from + b, w->distance + b * stride);
 }

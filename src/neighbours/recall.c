@@ -12,7 +12,7 @@
 #include "neighbours/exact.h"
 #include "neighbours/search.h"
 
-/* The nearest rows of a few rows. */
+/* --- the nearest rows of a few rows ----------------------------------------------------------- */
 
 ikt_status ikt_query_join(ikt_context *ctx, ikt_neighbours *lists, const int64_t *counts) {
     const int64_t k = lists->k, ranks = ikt_size(ctx), own = counts[ikt_rank(ctx)];

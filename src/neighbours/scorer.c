@@ -82,7 +82,7 @@ static void pack_rows(const ikt_scorer *s, const void *plain, int64_t count, voi
 
 static void score_rows(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
                        int64_t nb, float *out) {
-    s->metric->block(s->isa, plain, na, packed, nb, s->d, out);
+    s->metric->on(s->isa)->block(plain, na, packed, nb, s->d, out);
 }
 
 static void score_some_rows(const ikt_scorer *s, const char *row, const char *const *other,
@@ -94,7 +94,8 @@ static void score_some_rows(const ikt_scorer *s, const char *row, const char *co
         for (int64_t i = 0; i < now; i++)
             from[i] = (const float *)(const void *)other[done + i];
         ikt_pack_rows_from(from, now, s->d, packed);
-        s->metric->block(s->isa, (const float *)(const void *)row, 1, packed, now, s->d, distance);
+        s->metric->on(s->isa)->block((const float *)(const void *)row, 1, packed, now, s->d,
+                                     distance);
         memcpy(out + done, distance, (size_t)now * sizeof *out);
     }
 }

@@ -150,20 +150,19 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
 /* COLLECTIVE. */
 static ikt_status create_whole(ikt_context *ctx, const ikt_objective_inputs *inputs, state *t) {
     const ikt_whole_settings *s = &inputs->sampling;
-    const ikt_whole_attraction_setup setup = {
-        .whole = inputs->whole,
-        .q = inputs->q,
-        .kernel = kernel_of(t->divergence, &inputs->options, 0),
-        .sampling = {.seed = inputs->options.seed,
-                     .t = inputs->whole->t,
-                     .usual = s->partitionings,
-                     .last = s->last_partitionings,
-                     .last_from = inputs->iterations - s->last_iterations,
-                     .block = s->block,
-                     .iterations = inputs->iterations,
-                     .step = s->step,
-                     .noise = ikt_whole_noise(s, inputs->whole->t, inputs->whole->others)}};
-    return ikt_whole_attraction_create(ctx, &setup, &t->whole);
+    const ikt_whole_sampling sampling = {
+        .seed = inputs->options.seed,
+        .t = inputs->whole->t,
+        .usual = s->partitionings,
+        .last = s->last_partitionings,
+        .last_from = inputs->iterations - s->last_iterations,
+        .block = s->block,
+        .iterations = inputs->iterations,
+        .step = s->step,
+        .noise = ikt_whole_noise(s, inputs->whole->t, inputs->whole->others)};
+    return ikt_whole_attraction_create(ctx, inputs->whole, inputs->q,
+                                       kernel_of(t->divergence, &inputs->options, 0), &sampling,
+                                       &t->whole);
 }
 
 ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *inputs,

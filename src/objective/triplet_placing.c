@@ -40,14 +40,17 @@ ikt_status ikt_point_triplets_create(ikt_context *ctx, const ikt_placed_triplets
                                 .m = m,
                                 .stride = stride,
                                 .pairs = old->settings.random > 0 ? old->n_far / 2 : 0};
-    IKT_TRY(ikt_alloc(ctx, &out->near, m * q, sizeof *out->near, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->far, q * stride, sizeof *out->far, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->pair, 2 * out->pairs, sizeof *out->pair, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->weight, m * stride, sizeof *out->weight, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->of_pair, out->pairs, sizeof *out->of_pair, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->of_near, m, sizeof *out->of_near, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->square, stride, sizeof *out->square, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->push, stride, sizeof *out->push, purpose));
+    ikt_arrays *held = &out->held;
+    *held = ikt_arrays_of(ctx, purpose);
+    out->near = ikt_claim(held, m * q, sizeof *out->near);
+    out->far = ikt_claim(held, q * stride, sizeof *out->far);
+    out->pair = ikt_claim(held, 2 * out->pairs, sizeof *out->pair);
+    out->weight = ikt_claim(held, m * stride, sizeof *out->weight);
+    out->of_pair = ikt_claim(held, out->pairs, sizeof *out->of_pair);
+    out->of_near = ikt_claim(held, m, sizeof *out->of_near);
+    out->square = ikt_claim(held, stride, sizeof *out->square);
+    out->push = ikt_claim(held, stride, sizeof *out->push);
+    IKT_TRY(held->status);
     for (int64_t k = 0; k < old->n_far; k++)
         for (int64_t c = 0; c < q; c++)
             out->far[c * stride + k] = (double)old->y[q * old->far[k] + c];
@@ -56,8 +59,7 @@ ikt_status ikt_point_triplets_create(ikt_context *ctx, const ikt_placed_triplets
 }
 
 void ikt_point_triplets_destroy(ikt_point_triplets *t) {
-    ikt_free_all(&t->near, &t->far, &t->pair, &t->weight, &t->of_pair, &t->of_near, &t->square,
-                 &t->push);
+    ikt_arrays_free(&t->held);
 }
 
 int64_t ikt_triplets_placing_memory(int64_t m, int64_t n_far, int q, int threads) {

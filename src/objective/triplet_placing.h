@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/arrays.h"
 #include "neighbours/neighbours.h"
 #include "sampled/triplet.h"
 
@@ -53,6 +53,7 @@ typedef struct {
     double *of_near; /* [m] sums of `weight` */
     double *square;  /* [stride] work space: 1 + |y - y_k|^2, or the square itself */
     double *push;    /* [stride] work space */
+    ikt_arrays held; /* these arrays */
 } ikt_point_triplets;
 
 /* LOCAL. Draws the pairs; no point yet. Errors: IKT_ERR_RESOURCE; destroy it in any case. */

@@ -137,18 +137,18 @@ static ikt_status allocate(ikt_whole_attraction *a) {
     return held->status;
 }
 
-ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attraction_setup *setup,
+ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole *w, int q,
+                                       ikt_kernel kernel, const ikt_whole_sampling *sampling,
                                        ikt_whole_attraction **out) {
-    const ikt_whole *w = setup->whole;
     ikt_whole_attraction *a IKT_AT_END(ikt_whole_attraction_destroy) = NULL;
     *out = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &a, 1, sizeof *a, purpose));
-    const int64_t most = setup->sampling.block > 3 ? setup->sampling.block : 3;
+    const int64_t most = sampling->block > 3 ? sampling->block : 3;
     *a = (ikt_whole_attraction){.ctx = ctx,
                                 .whole = w,
-                                .sampling = setup->sampling,
-                                .q = setup->q,
-                                .kernel = setup->kernel,
+                                .sampling = *sampling,
+                                .q = q,
+                                .kernel = kernel,
                                 .isa = ikt_cpu_isa(),
                                 .parts = parts_of(w->rows.count, w->psi, ikt_threads(ctx)),
                                 .padded = padded_block(most < w->largest ? most : w->largest),

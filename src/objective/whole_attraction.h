@@ -23,16 +23,12 @@
 
 typedef struct ikt_whole_attraction ikt_whole_attraction;
 
-/* What it works with. */
-typedef struct {
-    const ikt_whole *whole; /* lent until it is destroyed */
-    int q;
-    ikt_kernel kernel; /* of the map: not w log w */
-    ikt_whole_sampling sampling;
-} ikt_whole_attraction_setup;
-
-/* COLLECTIVE. Errors: IKT_ERR_RESOURCE; *out is NULL then. */
-ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attraction_setup *setup,
+/* COLLECTIVE.
+ *   whole    lent until it is destroyed
+ *   kernel   of the map: not w log w
+ * Errors: IKT_ERR_RESOURCE; *out is NULL then. */
+ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole *whole, int q,
+                                       ikt_kernel kernel, const ikt_whole_sampling *sampling,
                                        ikt_whole_attraction **out);
 void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction);
 

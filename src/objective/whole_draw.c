@@ -58,7 +58,7 @@ void ikt_whole_shuffle(const ikt_whole_sampling *s, int64_t iteration, int64_t p
     }
 }
 
-/* All pairs of a block, in lanes. */
+/* --- all pairs of a block, in lanes ----------------------------------------------------------- */
 
 enum {
     GROUP = 2, /* vectors of rows that go together, so that what passes by is loaded once */

@@ -64,8 +64,8 @@ typedef struct {
 static double multiply_adds(bench_thread *t) {
     enum { REPEATS = 16 };
     for (int i = 0; i < REPEATS; i++)
-        ikt_metric_euclidean.block(ikt_cpu_isa(), (const float *)t->number, SIDE, t->packed, SIDE,
-                                   COLUMNS, t->distance);
+        ikt_metric_euclidean.on(ikt_cpu_isa())
+            ->block((const float *)t->number, SIDE, t->packed, SIDE, COLUMNS, t->distance);
     return (double)REPEATS * SIDE * SIDE * COLUMNS;
 }
 

@@ -59,7 +59,7 @@ void ikt_features_copy(const ikt_features *features, int64_t row, float *to) {
         to[c] = from[c * IKT_TILE];
 }
 
-/* Pairs of rows that a graph joins. */
+/* --- pairs of rows that a graph joins --------------------------------------------------------- */
 
 static const char purpose[] = "triplets";
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 
 ikt_status ikt_pool_create(ikt_context *ctx, const ikt_rows *rows, int64_t size, int64_t redraw,
                            uint64_t seed, ikt_rng_purpose purpose, ikt_pool *out) {
@@ -16,9 +16,11 @@ ikt_status ikt_pool_create(ikt_context *ctx, const ikt_rows *rows, int64_t size,
                       .redraw = redraw,
                       .epoch = -1,
                       .slots = ikt_draw_slots(size)};
-    IKT_TRY(ikt_alloc(ctx, &out->row, size, sizeof *out->row, "pool"));
-    IKT_TRY(ikt_alloc(ctx, &out->counts, rows->ranks, sizeof *out->counts, "pool"));
-    return ikt_alloc(ctx, &out->slot, out->slots, sizeof *out->slot, "pool");
+    IKT_ARRAYS(held, ctx, "pool");
+    out->row = ikt_claim_kept(&held, size, sizeof *out->row);
+    out->counts = ikt_claim_kept(&held, rows->ranks, sizeof *out->counts);
+    out->slot = ikt_claim_kept(&held, out->slots, sizeof *out->slot);
+    return held.status;
 }
 
 void ikt_pool_destroy(ikt_pool *pool) {

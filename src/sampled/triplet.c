@@ -40,7 +40,7 @@ double ikt_triplet_weight(ikt_triplet_weighing weighing, double l, double most) 
     return 2 * (sqrt(1 + l) - 1);
 }
 
-/* Scales of distances. */
+/* --- scales of distances ---------------------------------------------------------------------- */
 
 static const char purpose[] = "triplets";
 
@@ -87,7 +87,7 @@ ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32
     return ikt_gather_rows(ctx, rows, ghost, set->count, scale, sizeof *scale, *others);
 }
 
-/* Keys of the section `trimap`, and what "auto" means. */
+/* --- keys of the section `trimap`, and what "auto" means -------------------------------------- */
 
 #define KEY(name, type, usual, low, high, is_auto, choices, unit, help)                            \
     {                                                                                              \

@@ -12,7 +12,7 @@
 #include "io/sources/source_ops.h"
 #include "linalg/eigen.h"
 
-/* Eigenvalues and symmetry of similarities. */
+/* --- eigenvalues and symmetry of similarities ------------------------------------------------- */
 
 /* What counts as a negative eigenvalue and not as rounding, as a part of the largest magnitude. */
 static const double rounding = 1e-10;

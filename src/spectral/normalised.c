@@ -292,7 +292,7 @@ int64_t ikt_normalised_bytes(int64_t n_local, int64_t boundary, int64_t columns)
     return (2 * n_local + boundary + 2 * (boundary * columns + WIDE)) * (int64_t)sizeof(double);
 }
 
-/* Connected components of P. */
+/* --- connected components of P ---------------------------------------------------------------- */
 
 static const char components_purpose[] = "components";
 

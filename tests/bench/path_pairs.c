@@ -114,7 +114,7 @@ static double measure_block(void *self) {
     {
         const float *a = (const void *)(p->in + omp_get_thread_num() * p->in_bytes);
         float *out = (void *)(p->out + omp_get_thread_num() * p->out_bytes);
-        ikt_metric_euclidean.block(p->isa, a, ROWS, a + ROWS * p->d, ROWS, p->d, out);
+        ikt_metric_euclidean.on(p->isa)->block(a, ROWS, a + ROWS * p->d, ROWS, p->d, out);
     }
     return ikt_now() - begin;
 }

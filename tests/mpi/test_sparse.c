@@ -211,9 +211,10 @@ static void distances_are_those_of_the_dense_rows(void **state) {
         ikt_pack_rows(s.dense, n, d, packed);
         for (int64_t i = 0; i < n; i++) {
             const ikt_sparse_row row = ikt_sparse_row_of(&all, i);
-            ikt_metric_of(s.data[0])->block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d,
-                                            expected);
-            ikt_metric_of(s.data[1])->sparse(ikt_cpu_isa(), &pack, row, found);
+            ikt_metric_of(s.data[0])
+                ->on(ikt_cpu_isa())
+                ->block(s.dense + i * d, 1, packed, n, d, expected);
+            ikt_metric_of(s.data[1])->on(ikt_cpu_isa())->sparse(&pack, row, found);
             assert_memory_equal(expected, found, (size_t)n * sizeof *found);
             for (int64_t j = 0; j < n; j++) {
                 const ikt_sparse_row other = ikt_sparse_row_of(&all, j);

@@ -85,12 +85,11 @@ static void run_begin(ikt_context *ctx, const setting *s, run *r) {
     ikt_codes codes = random_codes(ctx, &r->rows, s->psi, s->t, s->has_zeros);
     assert_int_equal(ikt_whole_create(ctx, &r->rows, s->psi, 5, &codes, &r->whole), IKT_OK);
     assert_null(codes.code);
-    const ikt_whole_attraction_setup setup = {
-        .whole = &r->whole,
-        .q = s->q,
-        .kernel = kernel_of(s),
-        .sampling = {5, s->t, s->usual, s->last, s->last_from, s->block, 0, 1, 0}};
-    assert_int_equal(ikt_whole_attraction_create(ctx, &setup, &r->attraction), IKT_OK);
+    const ikt_whole_sampling sampling = {5,        s->t, s->usual, s->last, s->last_from,
+                                         s->block, 0,    1,        0};
+    assert_int_equal(
+        ikt_whole_attraction_create(ctx, &r->whole, s->q, kernel_of(s), &sampling, &r->attraction),
+        IKT_OK);
     ikt_alloc(ctx, &r->y, r->rows.count * s->q, sizeof *r->y, "test");
     ikt_alloc(ctx, &r->force, r->rows.count * s->q, sizeof *r->force, "test");
     for (int64_t e = 0; e < r->rows.count * s->q; e++)
@@ -363,12 +362,9 @@ static void a_large_cell_is_the_sum_of_its_pairs(void **state) {
         ikt_codes codes = codes_of_many(ctx, &r.rows);
         succeed(ctx, ikt_whole_create(ctx, &r.rows, 2, 5, &codes, &r.whole));
         assert_true(r.whole.largest > LARGE);
-        const ikt_whole_attraction_setup setup = {
-            .whole = &r.whole,
-            .q = 2,
-            .kernel = ikt_kernel_of_degrees(1),
-            .sampling = {5, MANY_T, MANY_T, MANY_T, 100, block[k], 0, 1, 0}};
-        succeed(ctx, ikt_whole_attraction_create(ctx, &setup, &r.attraction));
+        const ikt_whole_sampling sampling = {5, MANY_T, MANY_T, MANY_T, 100, block[k], 0, 1, 0};
+        succeed(ctx, ikt_whole_attraction_create(ctx, &r.whole, 2, ikt_kernel_of_degrees(1),
+                                                 &sampling, &r.attraction));
         succeed(ctx, ikt_alloc(ctx, &r.y, r.rows.count * 2, sizeof *r.y, "test"));
         succeed(ctx, ikt_alloc(ctx, &r.force, r.rows.count * 2, sizeof *r.force, "test"));
         for (int64_t e = 0; e < r.rows.count * 2; e++)
@@ -376,7 +372,7 @@ static void a_large_cell_is_the_sum_of_its_pairs(void **state) {
         run_step(&r, 3);
         for (int64_t i = 0; i < r.rows.count; i += r.rows.count / LOOKED_AT + 1) {
             double wanted[2];
-            plain_force(&setup.sampling, 3, r.rows.first + i, wanted);
+            plain_force(&sampling, 3, r.rows.first + i, wanted);
             const double off =
                 hypot((double)r.force[2 * i] - wanted[0], (double)r.force[2 * i + 1] - wanted[1]);
             if (!(off <= 1e-5 * hypot(wanted[0], wanted[1])))

@@ -37,7 +37,7 @@ static float *distances(ikt_isa isa, const float *a, int64_t na, const float *b,
     float *packed = aligned((size_t)ikt_packed_floats(nb, d) * sizeof(float));
     float *out = aligned((size_t)(na * ikt_packed_rows(nb)) * sizeof(float));
     ikt_pack_rows(b, nb, d, packed);
-    metric->block(isa, a, na, packed, nb, d, out);
+    metric->on(isa)->block(a, na, packed, nb, d, out);
     free(packed);
     return out;
 }
@@ -100,7 +100,7 @@ static void some_groups_are_as_in_a_block(void **state) {
             out[groups * LANES] = -1;
             for (int64_t g = 0; g < groups; g++)
                 group[g] = packed + g * g % GROUPS * LANES * d;
-            metric->groups((ikt_isa)isa, a, group, groups, d, out);
+            metric->on((ikt_isa)isa)->groups(a, group, groups, d, out);
             for (int64_t g = 0; g < groups; g++)
                 assert_memory_equal(out + g * LANES, expected + g * g % GROUPS * LANES,
                                     LANES * sizeof(float));
