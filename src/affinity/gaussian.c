@@ -144,7 +144,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
     *zero_similarity = 0;
     const int64_t n = out->rows.n, first = out->rows.first;
     const double scale = 1 / (2 * (double)n);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &mine, out->rows.count, sizeof *mine, "dense P")));
+    IKT_TRY(ikt_alloc_all(ctx, &mine, out->rows.count, sizeof *mine, "dense P"));
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < out->rows.count; i++) {
         double least, total;

@@ -180,7 +180,7 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
     uint8_t *marked IKT_AT_END(ikt_free) = NULL;
     ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, 0, NULL, NULL};
     *count = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &marked, rows->count, 1, purpose));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++) {
         int64_t e = 0;

@@ -91,7 +91,8 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                                    const ikt_placed_rows *placed);
 
 /* COLLECTIVE. An array of the caller's blocks, `bytes` bytes a row, in equal blocks.
- *   out   receives [embedding->run.rows.count], to be freed with ikt_free in any case
+ *   out   receives [embedding->run.rows.count], which is NULL before the call; to be freed
+ *         with ikt_free in any case
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_embedding_take(ikt_embedding *embedding, const void *own, size_t bytes, void *out);
 

@@ -182,8 +182,6 @@ static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_
     memcpy(what, parts.what, IKT_STRING_MAX);
 }
 
-/* --- a column --------------------------------------------------------------------------------- */
-
 /* COLLECTIVE. Reads "DATASET" of the file of the map, or "FILE:COLUMN". */
 static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *map,
                                    const char *name, const ikt_page_names *names,

@@ -105,8 +105,7 @@ static void print_version(void) {
     printf("cairo:           %s\n", cairo_version_string());
 }
 
-/* Runs the verb, and makes rank 0 print the one message there may be. Output that did not arrive (a
- * full disk, a closed pipe) is a failure, too. */
+/* Runs the verb, if this machine and its memory can run the program at all. */
 static ikt_status run_verb(ikt_context *ctx, const char *name, int argc, char **argv) {
     IKT_TRY(ikt_cpu_check_launch(ctx));
     IKT_TRY(ikt_memory_check_start(ctx));

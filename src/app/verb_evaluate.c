@@ -147,7 +147,7 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
         if (error > 0)
             snprintf(note, sizeof note,
                      "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
-        IKT_TRY(ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note));
+        IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note)));
     }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;

@@ -1,9 +1,9 @@
 /* Our own small collectives: 64-bit counts, checked, the same on every rank.
  *
- * The only place (with exact_sum.c) that calls MPI. A failing MPI call cannot be
- * agreed upon, so it prints what failed and aborts the job (iktsne.h says when else that happens);
- * functions below that return void cannot fail otherwise. Transfers are cut into pieces below 1
- * GiB, because MPI counts are ints.
+ * MPI is called here, and in context.c, cpu.c, shared_file.c and transpose.c. A failing MPI call
+ * cannot be agreed upon, so it prints what failed and aborts the job (iktsne.h says when else that
+ * happens); functions below that return void cannot fail otherwise. Transfers are cut into pieces
+ * below 1 GiB, because MPI counts are ints.
  */
 #ifndef IKT_BASE_COMM_H
 #define IKT_BASE_COMM_H

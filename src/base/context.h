@@ -80,7 +80,7 @@ struct ikt_context {
 /* LOCAL. A context of one process without MPI, which need not have begun (it may not be available
  * on a login node). Collective functions are those of a group of one; HDF5 opens files as without
  * MPI. What hands a communicator to others cannot be called with it: eigenvectors (ScaLAPACK),
- * shared grids (FFTW), and the exchanges of the layout (comm.h, dist/halo.h).
+ * shared grids (FFTW), and the exchanges of the layout (ikt_transfer of comm.h, dist/halo.h).
  *   threads   as for ikt_context_create
  *   out       receives the context, freed with ikt_context_destroy; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */

@@ -99,7 +99,7 @@ bool ikt_utf8_copy(const char *text, char *out, size_t size) {
     return is_valid;
 }
 
-/* --- JSON, base64 ----------------------------------------------------------------------------- */
+/* --- joined words ---------------------------------------------------------------------------- */
 
 void ikt_join(char *text, size_t size, const char *between, const char *format, ...) {
     size_t used = strlen(text);
@@ -110,6 +110,8 @@ void ikt_join(char *text, size_t size, const char *between, const char *format, 
     vsnprintf(text + used, size - used, format, values);
     va_end(values);
 }
+
+/* --- JSON, base64 ----------------------------------------------------------------------------- */
 
 void ikt_quote(FILE *file, const char *text) {
     fputc('"', file);

@@ -26,17 +26,11 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
  * removes the file ("": none), prints its message, and aborts the job with its status. */
 ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished);
 
-/* Leaves the enclosing function (or loop's cleanup label) on failure. */
+/* Leaves the enclosing function on failure. */
 #define IKT_TRY(call)                                                                              \
     do {                                                                                           \
         ikt_status ikt_try_status_ = (call);                                                       \
         if (ikt_try_status_ != IKT_OK) return ikt_try_status_;                                     \
-    } while (0)
-
-#define IKT_TRY_GOTO(status, label, call)                                                          \
-    do {                                                                                           \
-        (status) = (call);                                                                         \
-        if ((status) != IKT_OK) goto label;                                                        \
     } while (0)
 
 #endif

@@ -107,8 +107,7 @@ ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const c
 ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                                   const ikt_stage_head *head, const char *what);
 
-/* --- the loop's state as parts of a file: in checkpoints, and in results for --extend
- * ------------- */
+/* --- the loop's state as parts of a file: checkpoints, results for --extend ------------------- */
 
 enum {
     IKT_LOOP_NUMBERS = 2 + IKT_PHASE_NUMBERS,
@@ -181,8 +180,7 @@ ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, in
 ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *last,
                               const ikt_trace *trace, ikt_loop_parts *out);
 
-/* --- what the stages of a run hand their checkpoints to, and get them back from
- * ------------------- */
+/* --- what stages hand their checkpoints to, and get them back from ---------------------------- */
 
 /* One for each stage, all of one checkpoint. Everything is lent. */
 typedef struct {

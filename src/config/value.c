@@ -199,14 +199,6 @@ int ikt_name_distance(const char *a, const char *b) {
     return table[la][lb];
 }
 
-void ikt_append(char *text, size_t size, const char *format, ...) {
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
 void ikt_text_free(ikt_text *text) {
     ikt_free(&text->data);
 }

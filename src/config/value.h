@@ -26,10 +26,6 @@ void ikt_value_expected(const ikt_key *key, char *text, size_t size);
  * hints; names longer than 63 characters count as far apart. */
 int ikt_name_distance(const char *a, const char *b);
 
-/* LOCAL. Adds to the text that stands in `text`, of `size` bytes with the zero, as much as fits. */
-void ikt_append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* LOCAL. Text that grows; `data` is NULL until something is added. Freed with ikt_free(&t.data). */
 typedef struct {
     ikt_context *ctx;

@@ -339,9 +339,9 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
     return IKT_OK;
 }
 
-/* A data set of the source's shape, with nothing decided yet. */
+/* COLLECTIVE. A data set of the source's shape, with nothing decided yet. */
 static ikt_status create(ikt_context *ctx, ikt_source *source, ikt_dataset **out) {
-    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "data set"));
+    IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "data set"));
     ikt_dataset *d = *out;
     d->ctx = ctx;
     d->source = source;
@@ -355,7 +355,7 @@ static ikt_status create(ikt_context *ctx, ikt_source *source, ikt_dataset **out
 
 ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
                               const ikt_preprocess_settings *settings, ikt_dataset **out) {
-    IKT_TRY(ikt_agree(ctx, create(ctx, source, out)));
+    IKT_TRY(create(ctx, source, out));
     if (settings->pca > 0) (*out)->columns = settings->pca;
     ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
     ikt_status status = prepare(*out, settings);
@@ -378,7 +378,7 @@ ikt_data_map ikt_dataset_map(const ikt_dataset *d) {
 
 ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
                                      ikt_dataset **out) {
-    IKT_TRY(ikt_agree(ctx, create(ctx, source, out)));
+    IKT_TRY(create(ctx, source, out));
     ikt_dataset *d = *out;
     d->is_lent = true;
     d->normaliser = map->normaliser;

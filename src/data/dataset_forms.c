@@ -33,7 +33,7 @@ ikt_status ikt_dataset_read_components(ikt_context *ctx, ikt_dataset *d, int64_t
     few.k = q;
     map.pca = &few;
     IKT_TRY(ikt_dataset_create_mapped(ctx, ikt_dataset_source(d), &map, &leading));
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * q, sizeof *rows, "initial")));
+    IKT_TRY(ikt_alloc_all(ctx, &rows, count * q, sizeof *rows, "initial"));
     IKT_TRY(ikt_dataset_read(leading, first, count, rows));
     for (int64_t e = 0; e < count * q; e++)
         scores[e] = (double)rows[e];

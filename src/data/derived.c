@@ -38,7 +38,7 @@ static ikt_status open_source(ikt_generation *g, derived **out) {
     void *x = NULL;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
     g->columns = ikt_source_columns(source);
-    IKT_TRY(ikt_agree(g->ctx, ikt_alloc(g->ctx, out, 1, sizeof **out, "source")));
+    IKT_TRY(ikt_alloc_all(g->ctx, out, 1, sizeof **out, "source"));
     derived *s = g->state = *out;
     s->n = ikt_source_rows(source);
     const ikt_status st = ikt_generate_load(g, source, IKT_TYPE_F32, &x, &s->labels);

@@ -374,7 +374,7 @@ static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *
     IKT_TRY(count_missing(ctx, &reader, &c));
     log_missing(ctx, self->from, &c, how);
     if (how == IKT_MISSING_DROP) return gather_dropped(ctx, self->from, &c, self);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &self->fill, d, sizeof *self->fill, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &self->fill, d, sizeof *self->fill, purpose));
     for (int64_t k = 0; k < d; k++)
         self->fill[k] = ikt_exact_sum_value(&c.total[k]) / (double)(n - c.absent[k]);
     return how == IKT_MISSING_MEDIAN ? find_medians(ctx, &reader, c.absent, self->fill) : IKT_OK;
@@ -394,7 +394,7 @@ ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt
     self->from = from;
     ikt_status st = IKT_OK;
     if (fill && how != IKT_MISSING_DROP) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &self->fill, from->d, sizeof *self->fill, purpose));
+        st = ikt_alloc_all(ctx, &self->fill, from->d, sizeof *self->fill, purpose);
         if (st == IKT_OK) memcpy(self->fill, fill, (size_t)from->d * sizeof *fill);
     } else {
         st = look_at_rows(ctx, how, self);
@@ -439,8 +439,8 @@ ikt_status ikt_raw_rows_create(ikt_context *ctx, ikt_source *source, ikt_raw_row
     const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
     *out = (ikt_raw_rows){source, NULL};
     *reader = (ikt_row_reader){read_raw, out, n, d, ikt_source_name(source)};
-    return ikt_agree(ctx, ikt_alloc(ctx, &out->native, values,
-                                    ikt_type_size(ikt_source_type(source)), "row blocks"));
+    return ikt_alloc_all(ctx, &out->native, values, ikt_type_size(ikt_source_type(source)),
+                         "row blocks");
 }
 
 void ikt_raw_rows_destroy(ikt_raw_rows *rows) {

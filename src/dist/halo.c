@@ -26,7 +26,6 @@ ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const
     IKT_TRY(ikt_alloc_all(ctx, &made, 1, sizeof *made, "halo"));
     ikt_halo *halo = made;
     ikt_shuffle *shuffle = &halo->asked;
-    int64_t needed = 0;
     halo->ctx = ctx;
     halo->width = width;
     /* Asks the owners for the ghost rows, and learns which own rows others need. */
@@ -37,7 +36,7 @@ ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const
         ikt_shuffle_count(shuffle, ikt_rows_owner(distribution, ghost_row[g]));
     ikt_shuffle_group(ctx, shuffle);
     ikt_shuffle_meet(ctx, shuffle);
-    needed = shuffle->received;
+    const int64_t needed = shuffle->received;
     IKT_ARRAYS(held, ctx, "halo");
     int64_t *asked = ikt_claim(&held, needed, sizeof *asked);
     halo->send_row = ikt_claim_kept(&held, needed, sizeof *halo->send_row);

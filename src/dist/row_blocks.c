@@ -87,7 +87,7 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
         }
         if (step == 1 || ikt_max_one(ctx, most) <= most_rows) break;
     }
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &leaving, most, bytes, purpose));
     for (int64_t round = 0; round * step < longest; round++) {
         plan_round(ctx, b, step, round, own, bytes, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);

@@ -49,7 +49,7 @@ typedef struct {
     ikt_status (*check)(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what);
     /* COLLECTIVE. Appends its measures to *out. NULL: the family looks at queries. The status of
-     * this and of `finish` need not be agreed. */
+     * this and of `finish` need not be agreed, but is before a further collective call. */
     ikt_status (*compute)(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out);
     /* LOCAL. Makes the observer, in arrays that observer->held has; one whose `see` stays NULL has
      * nothing to look at. */
@@ -97,8 +97,7 @@ float ikt_order_statistic(float *values, int64_t count, int64_t place);
 /* LOCAL. The median: the mean of the two in the middle where count is even; count >= 1. */
 double ikt_median(float *values, int64_t count);
 
-/* --- neighbour ranks, counted (rank_quality.c) -------------------------------------------------
- */
+/* --- neighbour ranks, counted (rank_quality.c) ------------------------------------------------ */
 
 /* Neighbour ranks in the input against neighbour ranks in the map.
  *

@@ -388,7 +388,8 @@ static ikt_status add_clusters(ikt_context *ctx, const ikt_measure_view *view, i
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t asked = view->settings->clusters;
     char ending[16];
-    IKT_TRY(add_clusters(ctx, view, view->classes.count, "", out));
+    /* What one rank cannot note must not let the others begin the next clustering without it. */
+    IKT_TRY(ikt_agree(ctx, add_clusters(ctx, view, view->classes.count, "", out)));
     if (asked == 0) return IKT_OK;
     snprintf(ending, sizeof ending, " (k %lld)", (long long)asked);
     return add_clusters(ctx, view, asked, ending, out);

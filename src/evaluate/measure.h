@@ -159,10 +159,10 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 /* LOCAL. Empties the list and frees its memory. */
 void ikt_measures_destroy(ikt_measures *measures);
 
-/* --- before anything is placed (accuracy.c) --------------------------------------------------- */
+/* --- before anything is placed -------------------------------------------------------------- */
 
 /* COLLECTIVE. Share of rows whose label the majority of their k best neighbours has (of fewer where
- * lists are shorter); among equal votes the smallest label counts, as in measure.h.
+ * lists are shorter); among equal votes the smallest label counts.
  *   lists      neighbours by score, in any order
  *   labels     [rows->count] of the own rows, in the order of the lists
  *   accuracy   the same on every rank

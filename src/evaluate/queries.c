@@ -203,8 +203,7 @@ static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *r
     return IKT_OK;
 }
 
-/* --- in either -----------------------------------------------------------------------------------
- */
+/* --- in either -------------------------------------------------------------------------------- */
 
 ikt_status ikt_distances_create(ikt_arrays *held, const ikt_measured *what, bool by_code,
                                 int64_t batch, ikt_distances *out) {

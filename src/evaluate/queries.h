@@ -64,7 +64,7 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
 
 /* --- distances of a batch of rows to all rows ------------------------------------------------- */
 
-/* Distances of a batch of rows to all rows: in the input, or by the codes of the Isolation kernel.
+/* In the input, or by the codes of the Isolation kernel.
  *
  * In the input, after preprocessing: its rows are streamed in blocks, of which each rank reads and
  * preprocesses an equal part and gets the others' by an allgather; each rank then takes the

@@ -149,8 +149,8 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
 
 /* COLLECTIVE. Reads the own rows as numbers of pairs, not as weights.
  *   values   what the numbers are. Distances become their squares, in a unit that is a power of
- * two; similarities and probabilities parts of the largest of all rows, at least FLT_MIN; of
- *            IKT_EDGES_NONE every one is 1
+ *            two; similarities and probabilities parts of the largest of all rows, at least
+ *            FLT_MIN; of IKT_EDGES_NONE every one is 1
  *   out      in the order of the file, ascending by column; rows may be empty; free with
  *            ikt_directed_destroy
  * Errors: IKT_ERR_DATA as above, but for rows without or with few edges; those of reading,

@@ -124,8 +124,8 @@ static ikt_status prepare(loading *l, const block *b, edge *sorting) {
             continue;
         }
         b->edges[i] = 0;
-        for (int64_t e = at; e < at + count;
-             e++) { /* leaves out the row itself, and what is no edge */
+        /* Leaves out the row itself, and what is no edge. */
+        for (int64_t e = at; e < at + count; e++) {
             const bool is_self = b->column[e] == b->first + i;
             const bool is_zero = b->value[e] == 0 && l->rule.values != IKT_EDGES_DISTANCES;
             selves += is_self;

@@ -87,9 +87,6 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Adds the weights of every pair that is in two lists, and puts the others into the
- * reverse part as well: first those of own rows, behind them those that come from other ranks. */
-
 /* COLLECTIVE. The total of both directions over all pairs, whose values are of either sign: 2 n by
  * construction where the rows sum to 1, or an exact sum. */
 static double total_of(const work *w) {

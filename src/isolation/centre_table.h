@@ -86,7 +86,7 @@ int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int
 
 /* Lists of a row's nearest distinct centres: how long they are, and how far they can be trusted.
  *
- * Dense rows and sparse ones share them and the table (centre_table.h) along which they are walked.
+ * Dense rows and sparse ones share them and the table along which they are walked.
  */
 
 /* LOCAL, pure. Length of the lists: 99 of 100 rows find all their cells in it, and every row the

@@ -122,8 +122,7 @@ ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *n
     const int64_t count = near->cells + 1;
     places->centres = near->count;
     places->cells = near->cells;
-    IKT_TRY(ikt_agree(c->ctx,
-                      ikt_alloc(c->ctx, &places->first, count, sizeof *places->first, "cells")));
+    IKT_TRY(ikt_alloc_all(c->ctx, &places->first, count, sizeof *places->first, "cells"));
     memcpy(places->first, near->first, (size_t)count * sizeof *places->first);
     return IKT_OK;
 }

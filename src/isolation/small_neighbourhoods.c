@@ -134,7 +134,7 @@ static ikt_status look_up(ikt_context *ctx, search *s) {
 static ikt_status merge(ikt_context *ctx, search *s) {
     const int ranks = ikt_size(ctx);
     const ikt_rows share = ikt_rows_make(s->queries, ranks, ikt_rank(ctx));
-    int64_t *come = NULL, left = 0, coming = 0;
+    int64_t left = 0, coming = 0;
     IKT_ARRAYS(held, ctx, "neighbourhoods");
     int64_t *leave = ikt_claim(&held, 2 * ranks, sizeof *leave);
     ikt_pair *out = ikt_claim(&held, s->queries * NEAREST, sizeof *out);
@@ -148,7 +148,7 @@ static ikt_status merge(ikt_context *ctx, search *s) {
         for (int64_t e = 0; e < NEAREST; e++)
             out[left++] = e < own->count ? own->pair[e] : UINT64_MAX;
     }
-    come = leave + ranks;
+    int64_t *come = leave + ranks;
     for (int r = 0; r < ranks; r++) {
         leave[r] = ikt_rows_count(&share, r) * NEAREST;
         come[r] = share.count * NEAREST;

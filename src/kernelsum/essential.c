@@ -410,7 +410,7 @@ ikt_status ikt_essential_charge(ikt_context *ctx, const ikt_octree *tree, const 
         e->root[first + r].raw = tree->raw[r];
     ikt_essential_root *own IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(st);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, tree->roots, sizeof *own, "repulsion")));
+    IKT_TRY(ikt_alloc_all(ctx, &own, tree->roots, sizeof *own, "repulsion"));
     if (tree->roots > 0) memcpy(own, e->root + first, (size_t)tree->roots * sizeof *own);
     ikt_allgather(ctx, own, tree->roots, sizeof *own, e->root, e->root_counts);
     merge_all(ctx, tree, e, true);

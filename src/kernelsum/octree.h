@@ -91,7 +91,7 @@ void ikt_octree_extend(ikt_octree_node *node, const ikt_octree_node *by);
 
 /* Points dealt out by place: each rank gets those of a stretch of the Z-order curve.
  *
- * Method: every rank sorts its rows along the curve (octree.h) and shows 256 of its keys; those of
+ * Method: every rank sorts its rows along the curve and shows 256 of its keys; those of
  * all ranks, sorted, say where stretches of about equally many points end. An end is moved back to
  * where the leaf of the tree begins that it would cut, which the numbers of points in the boxes
  * around it tell, summed over the ranks. Points then travel once there, and what was found for them

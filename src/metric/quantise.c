@@ -13,7 +13,6 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
-#include "base/memory.h"
 #include "base/sort.h"
 
 enum {
@@ -151,10 +150,7 @@ static int32_t quantise(const ikt_quantiser *q, const float *x, double scale, in
     return square;
 }
 
-/* LOCAL. Packs rows: in groups of sixteen, one row a lane, first half the squared length of each
- * row (rounded down), then its words; lanes without a row hold the largest integer there.
- *   x        [count * d]
- *   packed   [ikt_quantised_size(d, count)] as [group][1 + words][16] */
+/* The same of a part, by one thread. */
 static void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count,
                               int32_t *packed) {
     const int64_t group = (1 + q->words) * LANE_COUNT, tail = count % LANE_COUNT;

@@ -45,14 +45,17 @@ static inline int64_t ikt_quantised_size(int64_t d, int64_t count) {
     return (count + 15) / 16 * 16 * (1 + (d + 1) / 2);
 }
 
-/* LOCAL. The same, by all threads. */
+/* LOCAL. Packs rows, by all threads: in groups of sixteen, one row a lane, first half the squared
+ * length of each row (rounded down), then its words; lanes without a row hold the largest integer.
+ *   x        [count * d]
+ *   packed   [ikt_quantised_size(d, count)] as [group][1 + words][16] */
 void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *quantiser, const float *x,
                       int64_t count, int32_t *packed);
 
 /* Which rows of many may be among the k nearest to a row, by squared Euclidean distances.
  *
  * Method (filter and refine): a candidate has the score |c|^2 / 2 - x.c in exact integers of rows
- * of 16 bits (quantise.h). The k-th least score seen so far, with the most that rounding of rows
+ * of 16 bits. The k-th least score seen so far, with the most that rounding of rows
  * and of float32 can do to it, is a limit that no row among the k nearest can be above. Sixteen
  * scores at a time are compared with it while they are in a register; the few that are not above it
  * go into a buffer, which is thinned, and the limit lowered, when it is full. What is left in the

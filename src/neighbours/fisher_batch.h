@@ -91,6 +91,8 @@ static inline float *ikt_fisher_best(const ikt_fisher_batch *b, int64_t a) {
 
 /* --- pairs (fisher_pairs.c) ------------------------------------------------------------------- */
 
+/* LOCAL, pure. The limit on squared chords with plain distances that follows from the worst score
+ * of a list: 4 h^2 + e x^2 <= d^2. */
 float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst);
 
 /* LOCAL, pure. The lane of an own row whose weight is left out of its pairs; -1. */

@@ -17,14 +17,12 @@
 static const float slack = 1e-4f, corrected_slack = 6e-3f;
 static const float weight_most = 0.95f; /* of an entry that a correction can leave out */
 
-/* LOCAL, pure. The limit on squared chords, and on squared chords with plain distances, that
- * follows from the worst score of a list. */
+/* The limit on squared chords that follows from the worst score of a list. */
 static float ikt_fisher_chord_limit(const ikt_fisher_batch *b, float worst) {
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;
     return (float)(ikt_segment_chord_of(sqrt((double)worst)) * (1 + (double)slack) + 1e-9);
 }
 
-/* 4 h^2 + e x^2 <= d^2. */
 float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst) {
     if (!ikt_fisher_adds(b)) return ikt_fisher_chord_limit(b, worst);
     if (b->rows->computes_all || b->rows->job.rule != IKT_RULE_ARC) return INFINITY;

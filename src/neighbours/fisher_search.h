@@ -99,7 +99,7 @@ int64_t ikt_fisher_search_memory(int64_t n_local, int64_t selected, int64_t lane
                                  int64_t d, int threads);
 
 /* Holding rows in an order in which near probabilities stand together, so that blocks of them can
- * be passed over as a whole in a search in the Fisher metric (fisher_search.h). */
+ * be passed over as a whole in a search in the Fisher metric. */
 
 /* COLLECTIVE. ikt_fisher_search for all rows, which are held in such an order meanwhile: the same
  * lists, some times sooner. Rows of the support, whose pairs know no bound, come first; of the
@@ -118,8 +118,8 @@ ikt_status ikt_fisher_search_ordered(ikt_context *ctx, const ikt_fisher_rows *ro
  * square roots of probabilities and the plain distance x, is a squared Euclidean distance in as
  * many columns as there are classes, and those of the rows where plain distances count. Rows get
  * coarse cells there (cells/cells.h) and are compared with the rows of their own cell and the
- * nearest ones (near_tiles.h), by the same bounds and the same kernel as among all rows
- * (fisher_search.h), then with the neighbours of their neighbours.
+ * nearest ones (near_tiles.h), by the same bounds and the same kernel as among all rows,
+ * then with the neighbours of their neighbours.
  * Advantage: time grows with the number of rows, and a rank fetches what is near alone.
  * Disadvantage: nothing is proved of the lists, whose recall has to be measured; rows of the
  * support, whose own weights are left out, stand where their probabilities without these are, and

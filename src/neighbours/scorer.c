@@ -131,7 +131,7 @@ ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *
                            ikt_scorer *out) {
     const int64_t d = ikt_dataset_columns(data);
     float *x = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
+    ikt_status st = ikt_alloc_all(ctx, &x, rows->count * d, sizeof *x, "rows");
     if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
     *out = ikt_scorer_rows(ikt_metric_of(data), x, d, rows);
     out->owned = x;

@@ -72,7 +72,7 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
         .scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
     *out = (ikt_tiles){0};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
+    ikt_status st = ikt_alloc_all(ctx, &x, rows->count * d, sizeof *x, "rows");
     made.owned = x;
     made.data = made.owned;
     IKT_TRY(st);

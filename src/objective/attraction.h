@@ -1,10 +1,4 @@
 /* clang-format off */
-#include <stdint.h>
-
-#include "base/cpu.h"
-#include "kernelsum/replica.h"
-#include "sampled/pool.h"
-
 /* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P.
  *
  * A pair has a weight and up to two other terms, functions of p_ij and r^2 = |y_i - y_j|^2. With w
@@ -23,10 +17,14 @@
 #ifndef IKT_OBJECTIVE_ATTRACTION_H
 #define IKT_OBJECTIVE_ATTRACTION_H
 
+#include <stdint.h>
+
 #include "affinity/dense.h"
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "graph/graph.h"
+#include "kernelsum/replica.h"
+#include "sampled/pool.h"
 
 typedef enum {
     IKT_PAIR_TSNE,
@@ -93,8 +91,6 @@ typedef struct {
 
 IKT_KERNELS(const ikt_attraction_kernel, ikt_attraction_kernel)
 
-#endif
-
 /* Repulsion from negative samples: the forces that sixteen rows of a tile take from a few far rows.
  *
  * Of a row i and a far row k at distance d, along each axis,
@@ -125,3 +121,5 @@ typedef struct {
 typedef void ikt_negatives_kernel(const ikt_negatives_job *job);
 
 IKT_KERNELS(ikt_negatives_kernel, ikt_negatives_kernel)
+
+#endif

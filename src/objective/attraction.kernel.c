@@ -1,4 +1,4 @@
-/* The loops over the entries of P. See attraction.h.
+/* The loops over the entries of P, and repulsion from far rows. See attraction.h.
  *
  * A part of a row whose length is not a multiple of the lanes ends in a block whose surplus values
  * are masked to zero: such lanes add +0 or -0, which changes no sum that began as +0. Its surplus
@@ -10,7 +10,10 @@
 #include "base/lanes.h"
 #include "kernelsum/replica.h"
 
-/* What is below this counts as this: logarithms are of normal numbers. */
+/* UMAP's curve w = 1 / (1 + a s^b), s the square of a distance, in lanes. Method: a s^b = e^l with
+ * l = b log s + log a, and w from e^-|l|, which no s makes overflow.
+ *
+ * What is below this counts as this: logarithms are of normal numbers. */
 static const float curve_least = 1e-37F;
 
 /* e = e^-|l|, and which lanes have l > 0, where w = e / (1 + e); in the others w = 1 / (1 + e). */

@@ -7,7 +7,6 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/memory.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
 #include "sampled/fixed_triplets.h"

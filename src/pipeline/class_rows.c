@@ -5,9 +5,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "dist/shuffle.h"
 #include "io/hdf5/columns.h"
 #include "io/numbers/element.h"
@@ -114,8 +114,9 @@ static ikt_status permute(ikt_context *ctx, uint64_t seed, int64_t n, int64_t la
                           const uint8_t *has, int64_t *label) {
     int64_t at = 0;
     IKT_ARRAYS(held, ctx, purpose);
-    int64_t *pair = ikt_claim(&held, labelled, sizeof *pair);   /* draws are cut to 31 bits; */
-    int64_t *given = ikt_claim(&held, labelled, sizeof *given); /* equal ones go by row */
+    /* Draws are cut to 31 bits; equal ones go by row. */
+    int64_t *pair = ikt_claim(&held, labelled, sizeof *pair);
+    int64_t *given = ikt_claim(&held, labelled, sizeof *given);
     IKT_TRY(held.status);
     for (int64_t i = 0; i < n; i++) {
         if (!has[i]) continue;

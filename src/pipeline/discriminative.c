@@ -287,8 +287,8 @@ static ikt_status note_posterior(ikt_context *ctx, const model *m) {
     const int64_t rows = m->job->rows->count;
     double range[2 * IKT_CLASSES_MOST] = {0}; /* largest p of each class, and of 1 - p */
     int64_t certain = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &m->out->posterior, rows * shape->classes,
-                                     sizeof *m->out->posterior, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &m->out->posterior, rows * shape->classes, sizeof *m->out->posterior,
+                          purpose));
     for (int64_t i = 0; i < rows; i++) {
         float most = 0;
         /* Rows of the support lack a part of their own class, whatever sigma is. */

@@ -49,15 +49,20 @@ static ikt_status write_head(ikt_context *ctx, ikt_model_writer *w, ikt_dataset 
     const ikt_data_map map = ikt_dataset_map(data);
     const ikt_pca none = {.mean = NULL}, *pca = map.pca ? map.pca : &none;
     const int64_t d = map.normaliser.d;
+    IKT_ARRAYS(held, ctx, "model");
+    const double *shift = map.normaliser.shift;
+    /* Columns of sparse rows that are reduced are scaled and not shifted. */
+    if (map.normaliser.scale && !shift) shift = ikt_claim(&held, d, sizeof *shift);
+    IKT_TRY(ikt_arrays_agree(&held));
     const shared_part parts[] = {{IKT_MODEL_FILL, d, ikt_dataset_fill(data)},
-                                 {IKT_MODEL_SHIFT, d, map.normaliser.shift},
+                                 {IKT_MODEL_SHIFT, d, shift},
                                  {IKT_MODEL_SCALE, d, map.normaliser.scale},
                                  {IKT_MODEL_MEAN, d, pca->mean},
                                  {IKT_MODEL_COMPONENTS, pca->k, pca->components}};
     if (shape->is_of_similarities) return ikt_model_writer_shape(w, shape);
     shape->d = d;
     shape->columns = ikt_dataset_columns(data);
-    shape->is_shifted = map.normaliser.shift != NULL;
+    shape->is_shifted = shift != NULL;
     shape->is_reduced = map.pca != NULL;
     shape->is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT;
     shape->metric = map.normaliser.metric;
@@ -87,7 +92,8 @@ static ikt_status gather_floats(ikt_dataset *data, const int64_t *row, int64_t c
 
 /* COLLECTIVE. Chosen rows, some at a time.
  *   gather   how they are read
- *   bytes    of a row; room   of those at a time */
+ *   bytes    of a row
+ *   room     bytes of the rows held at a time */
 static ikt_status write_chosen(ikt_context *ctx, ikt_model_writer *w, ikt_model_part part,
                                ikt_dataset *data, gathering *gather, const int64_t *row,
                                int64_t count, int64_t bytes, int64_t room) {

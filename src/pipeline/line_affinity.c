@@ -215,8 +215,8 @@ static ikt_status put_squares(void *self, int64_t first, int64_t count, const do
     return IKT_OK;
 }
 
-/* D of similarities as of the pairs of a graph (sampled/joined.h): INFINITY where there is none, 0
- * of a row with itself. */
+/* D of similarities as of the pairs of a graph (sampled/features.h): INFINITY where there is none,
+ * 0 of a row with itself. */
 static ikt_status put_d(void *self, int64_t first, int64_t count, const double *value) {
     filling *f = self;
     const int64_t n = f->rows->n;

@@ -107,7 +107,7 @@ ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
                           .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }
 
-/* What is computed of a run of n rows; `only`: families, NULL for all that are possible. */
+/* What is computed of a run; `only`: families, NULL for all that are possible. */
 static ikt_measure_settings settings_of(const ikt_run *run, const char *only) {
     const int64_t n = run->rows.n;
     ikt_measure_settings settings = ikt_measure_defaults();

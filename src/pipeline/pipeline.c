@@ -11,8 +11,8 @@
 #include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/checkpoint.h"
@@ -189,8 +189,8 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
 /* Which rows of the input the rows are, where some have been left out. */
 static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt_run *run) {
     const ikt_rows *rows = &run->rows;
-    IKT_TRY(ikt_agree(
-        ctx, ikt_alloc(ctx, &run->original, rows->count, sizeof *run->original, "missing values")));
+    IKT_TRY(
+        ikt_alloc_all(ctx, &run->original, rows->count, sizeof *run->original, "missing values"));
     for (int64_t i = 0; i < rows->count; i++)
         run->original[i] = ikt_missing_original(source, rows->first + i);
     return IKT_OK;
@@ -199,7 +199,8 @@ static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt
 /* --- the line --------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them.
- *   source   the opened rows, or NULL; data   receives what is made of them */
+ *   source   the opened rows, or NULL
+ *   data     receives what is made of them */
 static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, double began,
                               ikt_recipe *recipe, ikt_run *run, ikt_source **source,
                               ikt_dataset **data) {

@@ -30,7 +30,8 @@ static ikt_status resolve_normalise(ikt_context *ctx, ikt_source *source,
 }
 
 /* COLLECTIVE. Two data sets by one map, which the statistics of the first fix.
- *   leading     receives the first, whose map the other borrows; following   the other */
+ *   leading     receives the first, whose map the other borrows
+ *   following   receives the other */
 static ikt_status open_both(ikt_context *ctx, const ikt_preprocess_settings *preprocess,
                             ikt_source *first, ikt_source *other, ikt_dataset **leading,
                             ikt_dataset **following) {

@@ -6,9 +6,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "io/results/result.h"
@@ -193,7 +193,7 @@ static ikt_status keep_start(const ikt_line *line, ikt_graph_start what, void *v
     return ikt_graph_writer_start(writer, what, line->settings->layout.dimensions, values);
 }
 
-/* COLLECTIVE. The same, kept. */
+/* COLLECTIVE. Principal components, which the file of the graph keeps. */
 static ikt_status find_components(ikt_line *line, double *scores) {
     IKT_TRY(find_any_scores(line, scores));
     return keep_start(line, IKT_GRAPH_START_PCA, scores);

@@ -1,5 +1,4 @@
-/* A figure under way: what plot.c lays out, and panels.c and legend.c draw. Within the folder only.
- */
+/* A figure under way: what plot.c lays out, and panels.c and legend.c draw. Of this folder only. */
 #ifndef IKT_PLOT_FIGURE_H
 #define IKT_PLOT_FIGURE_H
 

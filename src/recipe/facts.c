@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/missing.h"
@@ -237,7 +238,7 @@ void ikt_names_join(const char *const *name, int count, const char *last, char *
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
         const char *between = i == count - 1 ? last : ", ";
-        ikt_append(text, size, "%s%s", i == 0 ? "" : between, name[i]);
+        ikt_join(text, size, "", "%s%s", i == 0 ? "" : between, name[i]);
     }
 }
 

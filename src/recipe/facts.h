@@ -14,7 +14,7 @@ typedef struct {
 } ikt_facts;
 
 /* LOCAL, pure. The facts of a run.
- *   settings   in which the graph and the matrix have put what follows from them (graph.h)
+ *   settings   in which the graph and the matrix have put what follows from them (make.c)
  *   shape      NULL: of nothing but the settings, as if all files were there */
 ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape);
 

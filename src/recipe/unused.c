@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "config/value.h"
 #include "recipe/facts.h"
@@ -122,7 +123,7 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
         return !facts->has[IKT_FACT_GRAPH_KIND] && !facts->has[IKT_FACT_PAIRS_GRAPH];
     }
     if (!name_readers(section, text, size)) return false;
-    ikt_append(text, size, ", and an objective that has P");
+    ikt_join(text, size, "", ", and an objective that has P");
     const bool is_read = affinity->section == section || affinity->also == section ||
                          (section == &ikt_gaussian_section && is_weighing);
     return !is_read || !facts->has[IKT_FACT_TAKES_P];

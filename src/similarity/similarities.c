@@ -260,7 +260,7 @@ static ikt_status prepare_matrix(ikt_similarities *s) {
     if (s->of.kind == IKT_SIMILARITY_GAUSSIAN) {
         for (int64_t l = 0; l < s->m; l++)
             s->self[l] = 1;
-        return ikt_agree(ctx, ikt_alloc(ctx, &s->square, s->most * s->n, sizeof(float), purpose));
+        return ikt_alloc_all(ctx, &s->square, s->most * s->n, sizeof(float), purpose);
     }
     if (!s->of.is_apart && (!pairs->is_kernel || s->of.kind != IKT_SIMILARITY_GIVEN))
         return ikt_fail(
@@ -355,7 +355,7 @@ ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of
                                                           : ikt_larger(d, m),
                               (int64_t)sizeof(double));
     if (!(of->bandwidth > 0)) s->of.bandwidth = 0;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &s->self, m, sizeof *s->self, purpose)));
+    IKT_TRY(ikt_alloc_all(ctx, &s->self, m, sizeof *s->self, purpose));
     IKT_TRY(ikt_agree(ctx, is_of_codes(s) ? prepare_codes(s)
                            : is_matrix    ? prepare_matrix(s)
                                           : prepare_vectors(s)));

@@ -305,7 +305,7 @@ ikt_status ikt_block_gram(const ikt_block *v, const ikt_block *w, double *gram) 
     ikt_summed_rows left IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL},
                          right IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL};
     double *square IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_agree(v->ctx, ikt_alloc(v->ctx, &square, v->m + w->m, sizeof *square, purpose)));
+    IKT_TRY(ikt_alloc_all(v->ctx, &square, v->m + w->m, sizeof *square, purpose));
     IKT_TRY(ikt_summed_rows_create(v, &left));
     IKT_TRY(ikt_sum_squares(&left, NULL, NULL, square));
     if (!is_same) IKT_TRY(ikt_summed_rows_create(w, &right));
@@ -460,8 +460,7 @@ ikt_status ikt_block_orthonormalise(ikt_block *v, const ikt_deflation *known, ui
     double *work IKT_AT_END(ikt_free) = NULL;
     bool is_done = false;
     *replaced = 0;
-    IKT_TRY(ikt_agree(v->ctx,
-                      ikt_alloc(v->ctx, &work, 3 * v->m * v->m + 2 * v->m, sizeof *work, purpose)));
+    IKT_TRY(ikt_alloc_all(v->ctx, &work, 3 * v->m * v->m + 2 * v->m, sizeof *work, purpose));
     for (uint64_t round = 1; !is_done; round++) {
         IKT_TRY(pass(v, known, seed, round, work, replaced, &is_done));
         if (!is_done && round >= PASSES_MOST)

@@ -8,6 +8,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/config.h"
@@ -72,7 +73,7 @@ static needs find_needs(const ikt_study *study, const ikt_run *run) {
             continue;
         }
         if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
-        ikt_append(n.families, sizeof n.families, "%s%s", n.families[0] ? "," : "", family);
+        ikt_join(n.families, sizeof n.families, "", "%s%s", n.families[0] ? "," : "", family);
     }
     return n;
 }

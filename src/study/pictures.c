@@ -86,8 +86,7 @@ ikt_status ikt_study_pictures_draw(ikt_context *ctx, const ikt_study_plan *plan,
     const int64_t methods = study->n_methods;
     *picture = NULL;
     *count = 0;
-    IKT_TRY(ikt_agree(ctx,
-                      ikt_alloc(ctx, picture, study->n_data * methods, sizeof **picture, "study")));
+    IKT_TRY(ikt_alloc_all(ctx, picture, study->n_data * methods, sizeof **picture, "study"));
     ikt_status st = IKT_OK;
     for (int64_t i = 0; i < study->n_data; i++) {
         int64_t m = -1;

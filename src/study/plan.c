@@ -8,6 +8,7 @@
 
 #include "base/arrays.h"
 #include "base/build.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/sort.h"
 #include "config/config.h"
@@ -77,8 +78,8 @@ void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, ch
     const ikt_study_method *method = &plan->study->method[run->method];
     snprintf(text, size, "%s, %s", plan->study->data[run->data].name, method->name);
     for (int a = 0; a < method->axes; a++)
-        ikt_append(text, size, ", %s %s", method->axis[a].name, run->value[a]);
-    ikt_append(text, size, ", seed %" PRId64, run->seed);
+        ikt_join(text, size, "", ", %s %s", method->axis[a].name, run->value[a]);
+    ikt_join(text, size, "", ", seed %" PRId64, run->seed);
 }
 
 /* --- the runs --------------------------------------------------------------------------------- */
@@ -225,7 +226,7 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
         snprintf(file, sizeof file, "%.*s", (int)(colon - given), given);
         ikt_study_find_file(ctx, study, places, file, run->map);
         if (run->map[0]) {
-            ikt_append(run->map, sizeof run->map, "%s", colon);
+            ikt_join(run->map, sizeof run->map, "", "%s", colon);
             return IKT_OK;
         }
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "evaluate/measure.h"
 #include "iktsne/version.h"
 #include "study/report_parts.h"
@@ -43,8 +44,8 @@ static void print_values(const ikt_study *study, const ikt_study_run *run, char 
     text[0] = '\0';
     for (int a = 0; a < method->axes; a++) {
         const char *dot = strchr(method->axis[a].name, '.');
-        ikt_append(text, size, "%s%s %s", a > 0 ? ", " : "", dot ? dot + 1 : method->axis[a].name,
-                   run->value[a]);
+        ikt_join(text, size, "", "%s%s %s", a > 0 ? ", " : "", dot ? dot + 1 : method->axis[a].name,
+                 run->value[a]);
     }
 }
 
@@ -162,7 +163,7 @@ static void add_median(const report *r, const ikt_study_cell *cell, int64_t m) {
     snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
     if (ikt_measure_way(study->measure[m]) == 0 && isfinite(value)) {
         print_number(value, middle);
-        ikt_append(text, sizeof text, "; published %.20s", middle);
+        ikt_join(text, sizeof text, "", "; published %.20s", middle);
     }
     ikt_page_cell(r->page, "%s", text);
 }
@@ -287,7 +288,7 @@ static void name_axis(const ikt_study *study, char *text, size_t size) {
         const char *name = study->method[m].axis[0].name, *dot = strchr(name, '.');
         if (dot) name = dot + 1;
         if (strstr(text, name)) continue;
-        ikt_append(text, size, "%s%s", text[0] ? ", " : "", name);
+        ikt_join(text, size, "", "%s%s", text[0] ? ", " : "", name);
     }
 }
 
@@ -369,7 +370,7 @@ static void show_pictures(report *r, const ikt_study_picture *picture, int64_t c
             const double value = r->result[picture[p].run].number[ikt_study_number(r->study, m)];
             if (!isfinite(value)) continue;
             print_number(value, number);
-            ikt_append(text, sizeof text, "; %s %s", r->study->measure[m], number);
+            ikt_join(text, sizeof text, "", "; %s %s", r->study->measure[m], number);
         }
         ikt_page_picture(r->page, picture[p].name, text);
     }
@@ -424,12 +425,12 @@ static void show_builds(report *r) {
         for (int64_t k = first; k < runs; k++)
             count += result[k].is_done && strcmp(result[k].build, result[i].build) == 0;
         if (first == i && strlen(text) < sizeof text / 2)
-            ikt_append(text, sizeof text, "%s%" PRId64 " by %s",
-                       text[0] ? ", "
-                               : "Not all results are of the same build of iktsne, or of the "
-                                 "one that made this report, so that differences between them "
-                                 "may be those of the program: ",
-                       count, result[i].build);
+            ikt_join(text, sizeof text, "", "%s%" PRId64 " by %s",
+                     text[0] ? ", "
+                             : "Not all results are of the same build of iktsne, or of the "
+                               "one that made this report, so that differences between them "
+                               "may be those of the program: ",
+                     count, result[i].build);
     }
     if (others) ikt_page_paragraph(r->page, text);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "config/config.h"
 #include "config/value.h"
 #include "data/generate.h"
@@ -52,7 +53,7 @@ static ikt_status read_value(reader *r, int node, const ikt_key *key, const char
     char what[IKT_STRING_MAX];
     if (!node) return IKT_OK;
     ikt_yaml_where(r->yaml, node, what, sizeof what);
-    ikt_append(what, sizeof what, "%s", name);
+    ikt_join(what, sizeof what, "", "%s", name);
     return ikt_value_parse(r->ctx, key, what, text ? text : ikt_yaml_text(r->yaml, node), member);
 }
 

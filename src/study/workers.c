@@ -27,6 +27,7 @@
 #include "base/arrays.h"
 #include "base/build.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/shared_file.h"
 #include "base/sort.h"
@@ -152,7 +153,7 @@ static void report(const worker *w, int64_t taken, const ikt_study_result *resul
     for (int64_t m = 0; m < study->n_measures && strlen(values) < sizeof values / 2; m++) {
         const double value = result->number[ikt_study_number(study, m)];
         if (isfinite(value))
-            ikt_append(values, sizeof values, ", %s %.4g", study->measure[m], value);
+            ikt_join(values, sizeof values, "", ", %s %.4g", study->measure[m], value);
     }
     ikt_log_numbers(w->ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("done", w->cursor),

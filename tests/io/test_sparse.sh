@@ -105,6 +105,33 @@ starts_do_not_depend_on_ranks() {
     done
 }
 
+# Columns of very different sizes, which preprocess.normalise brings to scale before the rows are reduced:
+# a model that forgets the scale places the rows that it was made from elsewhere.
+models_of_reduced_rows_keep_their_scale() {
+    awk 'BEGIN {
+        srand(3)
+        for (i = 0; i < 400; i++) {
+            printf "%d", i % 4
+            for (c = 1; c <= 60; c++)
+                if (c > 10 * (i % 4) && c <= 30 + 10 * (i % 4) && rand() < 0.3)
+                    printf " %d:%g", c, int(1 + 4 * rand()) * 10 ^ (c % 5)
+            print ""
+        }
+    }' >scaled.libsvm
+    rm -f model.h5 placed.h5
+    embed 1 input.file=scaled.libsvm preprocess.pca=5 preprocess.normalise=minmax layout.iterations=300 \
+        output.model=model.h5 output.picture=none
+    "$IKT_PROGRAM" transform model.h5 scaled.libsvm placed.h5 --picture none --quiet >out.txt 2>err.txt ||
+        fail "transform: $(cat err.txt)"
+    "$python" - <<'PYTHON' || fail "rows of the model do not come back to their places"
+import h5py
+import numpy as np
+y, placed = h5py.File("y.h5")["embedding"][:], h5py.File("placed.h5")["embedding"][:]
+off = np.median(np.linalg.norm(y - placed, axis=1)) / np.ptp(y)
+assert off < 0.02, off
+PYTHON
+}
+
 wide_rows_need_little_memory() {
     local peak
     "$python" - <<'PYTHON' || fail "writing wide rows"
@@ -150,6 +177,7 @@ try wide_rows_need_little_memory "2000 rows x 1.3 million in little memory"
 try distances_of_wide_rows_are_refused "distances of wide rows are refused"
 try plans_know_sparse_rows "plans of sparse rows"
 try rows_that_share_columns_have_few_centres "rows that share many columns"
+try models_of_reduced_rows_keep_their_scale "models of reduced sparse rows keep their scale"
 if [ -r "$text" ]; then
     try bits_are_those_of_dense_rows "sparse rows have the bits of dense ones"
     try near_centres_find_similar_rows "sparse rows near the same centres"

@@ -91,7 +91,7 @@ static ikt_status turn(ikt_row_feed *feed, hid_t group, const ikt_feed_options *
     source_self *self = feed->self;
     const ikt_sparse_block *whole = &self->whole;
     char name[1024];
-    ikt_csc csc IKT_AT_END(ikt_csc_destroy);
+    ikt_csc csc IKT_AT_END(ikt_csc_destroy) = {0};
     snprintf(name, sizeof name, "%s:/%s", feed->path, options->dataset);
     IKT_TRY(ikt_csc_read(feed->ctx, group, name, &csc));
     const ikt_sparse_triplets all = {.path = name,

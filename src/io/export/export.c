@@ -63,7 +63,7 @@ static ikt_status open_column(ikt_export *export, const char *file, const char *
         return ikt_texts_read(ctx, c->source, export->n, 0, export->n, &c->texts);
     }
     if (texts == IKT_TEXTS_CELLS) {
-        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &c->cells, export->n, sizeof *c->cells, "column")));
+        IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
         return ikt_number_file_read(ctx, c->source, export->n, 0, export->n, c->cells);
     }
     if (!has_names) return ikt_column_open(ctx, file, dataset, export->n, &c->values);

@@ -152,9 +152,9 @@ ikt_status ikt_csv_label(const ikt_csv_records *records, const ikt_csv_columns *
 /* A file of delimited text, gzipped or not, parsed by all ranks.
  *
  * Method: a plain file is cut into as many ranges of bytes as there are ranks, and each rank has
- * the records that begin in its own; of a compressed one rank 0 has all. The first
- * pass finds where records begin, and counts them; a second one, where labels or texts are wanted,
- * learns them; the last gives rows. Rows, their order, columns, classes, and the message of the
+ * the records that begin in its own; of a compressed one rank 0 has all. The first pass finds where
+ * records begin, and counts them; a second one, where labels or texts are wanted, learns them; the
+ * last gives rows. Rows, their order, columns, classes, and the message of the
  * first bad line are those of one rank.
  * Advantage: parsing, which takes longer than reading, is shared by the ranks, and any size passes
  * by in the memory of a block. Disadvantage: the file is read two or three times, and all ranks

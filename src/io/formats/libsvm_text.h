@@ -50,9 +50,9 @@ void ikt_libsvm_free(ikt_libsvm_part *part);
 /* A LIBSVM file that is not compressed, parsed by all ranks.
  *
  * Method: the file is cut into as many ranges of bytes as there are ranks, and each rank reads the
- * lines that begin in its own. After the first pass the ranks merge what they have
- * learnt. Rows, their order, columns, classes, and the message of the first bad line are those of
- * one rank. Advantage: parsing, which takes longer than reading, is shared by the ranks.
+ * lines that begin in its own. After the first pass the ranks merge what they have learnt. Rows,
+ * their order, columns, classes, and the message of the first bad line are those of one rank.
+ * Advantage: parsing, which takes longer than reading, is shared by the ranks.
  * Disadvantage: the file is read twice, and all ranks must see it. Memory per rank: a block of
  * text, and the names of classes where labels are text.
  */

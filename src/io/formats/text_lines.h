@@ -63,7 +63,8 @@ ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before);
 /* COLLECTIVE. The outcome of a pass through the ranges of all ranks, whose lines have been counted.
  * A fault is told with the number of its line in the file: the ranks before, whose lines it counts,
  * have none, or else their own comes first.
- *   local    of this rank; before   receives the lines of the file before the range */
+ *   local    of this rank
+ *   before   receives the lines of the file before the range */
 ikt_status ikt_text_lines_agree(const ikt_text_lines *lines, ikt_status local, int64_t *before);
 
 /* LOCAL. Closes the file and frees everything. */

@@ -155,7 +155,7 @@ enum { IKT_H5_FILE_BYTES = 256 << 10 };
 /* LOCAL, pure. Bytes that a data set of ikt_h5_create takes in the file, at most. */
 int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 
-/* How a data set is stored: in whole rows of about 1 MiB with checksums (fletcher32); the same,
+/* How a data set is stored: in chunks of whole rows, about 1 MiB each, with checksums; the same,
  * compressed (deflate), for texts of fixed length, most of which is nothing; in one piece and
  * without checksum, for files that are sealed as a whole: written and read at the speed of the file
  * system. */

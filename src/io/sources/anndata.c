@@ -87,8 +87,8 @@ static ikt_status look_up(genes *g, hid_t var, const char *name) {
     return IKT_OK;
 }
 
-/* LOCAL. The numbers of the genes: the index of var first, then what other tools call the
- * names of genes. */
+/* LOCAL. The numbers of the genes: the index of var first, then what other tools call the names of
+ * genes. */
 static ikt_status find_columns(genes *g) {
     static const char *const others[] = {"feature_name", "gene_symbols", "gene_name",
                                          "gene_short_name"};
