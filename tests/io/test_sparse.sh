@@ -119,9 +119,10 @@ models_of_reduced_rows_keep_their_scale() {
         }
     }' >scaled.libsvm
     rm -f model.h5 placed.h5
-    embed 1 input.file=scaled.libsvm preprocess.pca=5 preprocess.normalise=minmax layout.iterations=300 \
+    "$IKT_PROGRAM" convert scaled.libsvm scaled.h5 --quiet || fail "convert"
+    embed 1 input.file=scaled.h5 preprocess.pca=5 preprocess.normalise=minmax layout.iterations=300 \
         output.model=model.h5 output.picture=none
-    "$IKT_PROGRAM" transform model.h5 scaled.libsvm placed.h5 --picture none --quiet >out.txt 2>err.txt ||
+    "$IKT_PROGRAM" transform model.h5 scaled.h5 placed.h5 --picture none --quiet >out.txt 2>err.txt ||
         fail "transform: $(cat err.txt)"
     "$python" - <<'PYTHON' || fail "rows of the model do not come back to their places"
 import h5py
