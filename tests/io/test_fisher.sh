@@ -99,7 +99,7 @@ says() {
     # Plain distances count as 0.3 unless something else is said.
     embed 1 "${usual[@]}" output.file=a.h5
     hash=$(hash_of)
-    "$IKT_PROGRAM" info a.h5 --config | grep -q '^ *euclidean: 0.3' || fail "the share of plain distances is not told"
+    "$IKT_PROGRAM" info a.h5 --config | grep '^ *euclidean: 0.3' >/dev/null || fail "the share of plain distances is not told"
     embed 1 "${usual[@]}" fisher.euclidean=0.3 output.file=b.h5
     [ "$(hash_of)" = "$hash" ] || fail "the usual share of plain distances is not 0.3"
     embed 1 "${usual[@]}" fisher.euclidean=0 output.file=b.h5

@@ -82,7 +82,7 @@ everywhere() {
     verb convert named.h5 copy.h5 input.dataset=rows output.overwrite=yes || fail "convert by output.overwrite"
     verb plot run.h5 grey.svg input.labels=none && verb plot run.h5 grey2.svg --colour-by none && cmp -s grey.svg grey2.svg ||
         fail "plot by input.labels"
-    "$IKT_PROGRAM" convert --help | grep -q 'also as input.labels=FILE' || fail "the help does not say so"
+    "$IKT_PROGRAM" convert --help | grep 'also as input.labels=FILE' >/dev/null || fail "the help does not say so"
     refused 2 "input.labels.*takes no\|--labels: " evaluate run.h5 $'input.labels=\xff'
 }
 

@@ -85,7 +85,7 @@ over_an_array() {
         says few "there are 3 values of isolation.psi and 2 jobs in the array: submit it with the indices 1-3"
     fi
     for psi in 16 32 64; do
-        iktsne info "psi-$psi.h5" --config 2>>err.txt | grep -q " psi: $psi\b" ||
+        iktsne info "psi-$psi.h5" --config 2>>err.txt | grep " psi: $psi\b" >/dev/null ||
             fail "psi-$psi.h5 is not the run of psi $psi: $(logs psi)"
         [ -s "psi-$psi.png" ] || fail "no picture of psi $psi"
     done
@@ -104,7 +104,7 @@ scaling() {
     submit weak scaling 0 ranks=2 rows=300 run.yaml "$hasty"
     submit toomany scaling 0 ranks=1,9 run.yaml
     wait_until 90 has_ended weak || fail "weak does not end: $(logs weak)"
-    iktsne info weak-2.h5 | grep -q 600 || fail "weak-2.h5: rows: $(logs weak)"
+    iktsne info weak-2.h5 | grep 600 >/dev/null || fail "weak-2.h5: rows: $(logs weak)"
     [ ! -e weak-1.h5 ] || fail "ranks=2 was not obeyed"
     wait_until 30 has_ended toomany
     says toomany "ranks=1,9: the job has 2 ranks only"
