@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 #include <zlib.h>
@@ -105,34 +106,23 @@ static void print_version(void) {
     printf("cairo:           %s\n", cairo_version_string());
 }
 
-/* Runs the verb, if this machine and its memory can run the program at all. */
-static ikt_status run_verb(ikt_context *ctx, const char *name, int argc, char **argv) {
-    IKT_TRY(ikt_cpu_check_launch(ctx));
-    IKT_TRY(ikt_memory_check_start(ctx));
-    const ikt_verb *verb = find_verb(ctx, name);
-    return verb ? verb->run(ctx, argc, argv) : IKT_ERR_USAGE;
-}
-
-/* Output that did not arrive (a full disk, a closed pipe) is a failure, too. */
-static ikt_status run_words(ikt_context *ctx, int argc, char **argv) {
+/* Does what the words ask for. Output that did not arrive (a full disk, a closed pipe) is a
+ * failure, too. */
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(take_global_options(ctx, &argc, argv));
     const char *word = argc > 0 ? argv[0] : "help";
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         IKT_TRY(ikt_document_overview(ctx, verbs, VERBS));
-    else if (strcmp(word, "--version") != 0)
-        IKT_TRY(run_verb(ctx, word, argc - 1, argv + 1));
-    else if (ikt_rank(ctx) == 0)
-        print_version();
+    } else if (strcmp(word, "--version") == 0) {
+        if (ikt_rank(ctx) == 0) print_version();
+    } else {
+        IKT_TRY(ikt_cpu_check_launch(ctx));
+        IKT_TRY(ikt_memory_check_start(ctx));
+        const ikt_verb *verb = find_verb(ctx, word);
+        IKT_TRY(verb ? verb->run(ctx, argc - 1, argv + 1) : IKT_ERR_USAGE);
+    }
     if (ikt_rank(ctx) != 0 || (fflush(stdout) == 0 && !ferror(stdout))) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
-}
-
-/* Does what the words ask for, and makes rank 0 print the one message there may be. */
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    const ikt_status st = ikt_agree(ctx, run_words(ctx, argc, argv));
-    if (st != IKT_OK)
-        ikt_log(ctx, st == IKT_STOPPED ? IKT_LOG_WARN : IKT_LOG_ERROR, "%s", ikt_message(ctx));
-    return st;
 }
 
 /* Verbs whose work is that of one process: a login node, where MPI may not be available, runs them.
@@ -163,38 +153,25 @@ static bool is_without_mpi(int argc, char **argv) {
     return true;
 }
 
-/* Runs what the words ask for by a context of its own. */
-static ikt_status run_with(ikt_context **ctx, int argc, char **argv) {
-    ikt_sandbox_allow(*ctx);
-    const ikt_status st = run(*ctx, argc, argv);
-    ikt_context_destroy(ctx);
-    return st;
-}
-
-static ikt_status run_without_mpi(int argc, char **argv) {
-    ikt_context *ctx = NULL;
-    if (ikt_context_create_alone(0, &ctx) == IKT_OK) return run_with(&ctx, argc, argv);
-    fprintf(stderr, "iktsne: error: not enough memory to begin\n");
-    return IKT_ERR_RESOURCE;
-}
-
-static ikt_status run_with_mpi(int argc, char **argv) {
+/* The group of all ranks; NULL where there is none, which has been said. */
+static ikt_context *begin_with_mpi(void) {
     bool has_threads;
     ikt_context *ctx = NULL;
     if (!ikt_mpi_begin(&has_threads)) {
         fprintf(stderr, "iktsne: error: MPI cannot be started\n");
-        return IKT_ERR_INTERNAL;
+        exit(IKT_ERR_INTERNAL);
     }
-    ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st != IKT_OK) fprintf(stderr, "iktsne: error: not enough memory to begin\n");
-    if (st == IKT_OK && !has_threads) {
-        ikt_log(ctx, IKT_LOG_WARN,
-                "this MPI library does not allow threads; each rank runs one: start more ranks");
-        ikt_context_set_threads(ctx, 1);
-    }
-    if (st == IKT_OK) st = run_with(&ctx, argc - 1, argv + 1);
-    ikt_mpi_end();
-    return st;
+    if (ikt_context_create(MPI_COMM_WORLD, 0, &ctx) != IKT_OK || has_threads) return ctx;
+    ikt_log(ctx, IKT_LOG_WARN,
+            "this MPI library does not allow threads; each rank runs one: start more ranks");
+    ikt_context_set_threads(ctx, 1);
+    return ctx;
+}
+
+static ikt_context *begin_alone(void) {
+    ikt_context *ctx = NULL;
+    ikt_context_create_alone(0, &ctx);
+    return ctx;
 }
 
 int main(int argc, char **argv) {
@@ -205,7 +182,18 @@ int main(int argc, char **argv) {
         return (int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS);
     ikt_h5_begin();
     /* Of several processes only ranks know which of them writes and prints. */
-    if (is_without_mpi(argc - 1, argv + 1) && !ikt_cpu_is_one_of_several())
-        return (int)run_without_mpi(argc - 1, argv + 1);
-    return (int)run_with_mpi(argc, argv);
+    const bool is_alone = is_without_mpi(argc - 1, argv + 1) && !ikt_cpu_is_one_of_several();
+    ikt_context *ctx = is_alone ? begin_alone() : begin_with_mpi();
+    ikt_status st = IKT_ERR_RESOURCE;
+    if (ctx) {
+        ikt_sandbox_allow(ctx);
+        st = ikt_agree(ctx, run(ctx, argc - 1, argv + 1));
+        if (st != IKT_OK) /* rank 0 prints the one message there may be */
+            ikt_log(ctx, st == IKT_STOPPED ? IKT_LOG_WARN : IKT_LOG_ERROR, "%s", ikt_message(ctx));
+        ikt_context_destroy(&ctx);
+    } else {
+        fprintf(stderr, "iktsne: error: not enough memory to begin\n");
+    }
+    if (!is_alone) ikt_mpi_end();
+    return (int)st;
 }

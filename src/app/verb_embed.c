@@ -127,23 +127,21 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
 }
 
 /* The run, its file, its picture, its measures: files first, so that nothing is lost after. */
-static ikt_status run_all(ikt_context *ctx, const ikt_settings *settings, ikt_run *run,
-                          ikt_measures *measures) {
-    IKT_IN_STAGE(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, run));
-    ikt_status st = ikt_run_write(ctx, run);
-    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
-    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
-    if (st == IKT_OK) ikt_run_finish(ctx, run);
-    ikt_watch_signals_end(); /* measures are not worth waiting for */
-    return st == IKT_OK ? ikt_run_measures(ctx, run, measures) : st;
-}
-
 static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
     ikt_run run IKT_AT_END(ikt_run_destroy) = {.d = 0};
     ikt_measures measures IKT_AT_END(ikt_measures_destroy) = {0};
     ikt_run_cost cost;
-    IKT_TRY(run_all(ctx, settings, &run, &measures));
+    {
+        IKT_IN_STAGE(ctx, IKT_STAGE_TOTAL);
+        IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, &run));
+        ikt_status st = ikt_run_write(ctx, &run);
+        if (st == IKT_OK) st = ikt_run_model_end(ctx, &run);
+        if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
+        if (st == IKT_OK) ikt_run_finish(ctx, &run);
+        ikt_watch_signals_end(); /* measures are not worth waiting for */
+        IKT_TRY(st);
+        IKT_TRY(ikt_run_measures(ctx, &run, &measures));
+    }
     ikt_run_cost_collect(ctx, &cost);
     ikt_cost_log(ctx, &cost, run.predicted_bytes);
     ikt_status st = IKT_OK;

@@ -219,43 +219,40 @@ static ikt_status create_batch(const ikt_line *line, ikt_batch **out) {
 }
 
 /* COLLECTIVE. */
-static ikt_status run_loop(ikt_line *line, int64_t bytes) {
+ikt_status ikt_step_loop(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const ikt_embed_options *options = line->options;
     ikt_probabilities *p = &line->p;
     ikt_embed_result *out = line->out;
-    IKT_IN_STAGE(ctx, IKT_STAGE_LAYOUT);
-    IKT_ARRAYS(held, ctx, "labels");
-    IKT_ARRAYS(positions, ctx, "embedding");
-    ikt_objective objective IKT_AT_END(ikt_objective_destroy) = {.kind = NULL};
-    ikt_batch *batch IKT_AT_END(ikt_batch_destroy) = NULL;
-    const int64_t *labels;
+    const int64_t bytes = line->settings->layout.dimensions * (int64_t)sizeof *out->y;
     /* Landmarks are not the rows that the program gave. */
     const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
-    reporter told = {ctx, p, &objective, NULL};
-    IKT_TRY(order_labels(line, &held, &labels));
-    IKT_TRY(create_objective(line, labels, &objective));
-    IKT_TRY(create_batch(line, &batch));
-    if (is_told) {
-        told.y = ikt_claim(&positions, p->rows.count, (size_t)bytes);
-        IKT_TRY(ikt_arrays_agree(&positions));
+    if (!out->y)
+        IKT_TRY(ikt_alloc_all(ctx, &out->y, line->rows->count, (size_t)bytes, "embedding"));
+    { /* what the loop holds is given back before rows change their order */
+        IKT_IN_STAGE(ctx, IKT_STAGE_LAYOUT);
+        IKT_ARRAYS(held, ctx, "labels");
+        IKT_ARRAYS(positions, ctx, "embedding");
+        ikt_objective objective IKT_AT_END(ikt_objective_destroy) = {.kind = NULL};
+        ikt_batch *batch IKT_AT_END(ikt_batch_destroy) = NULL;
+        const int64_t *labels;
+        reporter told = {ctx, p, &objective, NULL};
+        IKT_TRY(order_labels(line, &held, &labels));
+        IKT_TRY(create_objective(line, labels, &objective));
+        IKT_TRY(create_batch(line, &batch));
+        if (is_told) {
+            told.y = ikt_claim(&positions, p->rows.count, (size_t)bytes);
+            IKT_TRY(ikt_arrays_agree(&positions));
+        }
+        const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
+                                        .from = line->from,
+                                        .is_extended = options->from != NULL,
+                                        .last = options->want_last ? &out->last : NULL,
+                                        .report = is_told ? report : NULL,
+                                        .reporter = &told,
+                                        .batch = batch};
+        IKT_TRY(ikt_layout_run(ctx, &line->settings->layout, &p->rows, &objective, &course, out->y,
+                               &out->trace));
     }
-    const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
-                                    .from = line->from,
-                                    .is_extended = options->from != NULL,
-                                    .last = options->want_last ? &out->last : NULL,
-                                    .report = is_told ? report : NULL,
-                                    .reporter = &told,
-                                    .batch = batch};
-    return ikt_layout_run(ctx, &line->settings->layout, &p->rows, &objective, &course, out->y,
-                          &out->trace);
-}
-
-/* COLLECTIVE. */
-ikt_status ikt_step_loop(ikt_line *line) {
-    float **y = &line->out->y;
-    const int64_t bytes = line->settings->layout.dimensions * (int64_t)sizeof **y;
-    if (!*y) IKT_TRY(ikt_alloc_all(line->ctx, y, line->rows->count, (size_t)bytes, "embedding"));
-    IKT_TRY(run_loop(line, bytes));
-    return ikt_line_reorder(line->ctx, &line->p, true, *y, *y, bytes);
+    return ikt_line_reorder(ctx, p, true, out->y, out->y, bytes);
 }

@@ -218,32 +218,22 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
     return IKT_OK;
 }
 
-/* COLLECTIVE. Makes the map of open inputs, from the beginning or from where it goes on. */
-static ikt_status embed(ikt_context *ctx, const ikt_steps *steps, ikt_dataset *data, ikt_run *run) {
+/* COLLECTIVE. From where the map is made: the beginning, a checkpoint, or a finished run.
+ *   hooks      memory for those of the checkpoint
+ *   finished   receives the state of a finished run that is extended */
+static ikt_status choose_beginning(ikt_context *ctx, ikt_run *run, ikt_checkpoint_hooks *hooks,
+                                   ikt_loop_state *finished, ikt_embed_options *options) {
     ikt_settings *settings = &run->settings;
-    ikt_loop_state finished IKT_AT_END(ikt_loop_state_destroy) = {0};
-    ikt_checkpoint_hooks hooks;
-    ikt_embed_options options = {.labels = run->labels,
-                                 .label_names = run->label_names,
-                                 .model_writer = run->model_writer,
-                                 .graph_writer = &run->graph_writer,
-                                 .want_last = settings->output.state,
-                                 .steps = steps,
-                                 .is_told = true};
     if (run->checkpoint) {
-        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, &settings->layout, &hooks);
-        options.hooks = &hooks;
+        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, &settings->layout, hooks);
+        options->hooks = hooks;
     }
-    if (settings->run.extend > 0) {
-        const ikt_stage_head own =
-            ikt_checkpoint_head("loop", run->input_fingerprint, run->settings_fingerprint);
-        IKT_TRY(ikt_finished_read(ctx, settings, &run->rows, &own, &finished));
-        options.from = &finished;
-        settings->layout.iterations = finished.iteration + settings->run.extend;
-    }
-    IKT_TRY(ikt_embed_dataset(ctx, settings, data, &run->rows, &options, &run->embedding));
-    run->hash = ikt_row_hash(ctx, run->embedding.y, run->rows.first, run->rows.count,
-                             (size_t)settings->layout.dimensions * sizeof(float));
+    if (settings->run.extend == 0) return IKT_OK;
+    const ikt_stage_head own =
+        ikt_checkpoint_head("loop", run->input_fingerprint, run->settings_fingerprint);
+    IKT_TRY(ikt_finished_read(ctx, settings, &run->rows, &own, finished));
+    options->from = finished;
+    settings->layout.iterations = finished->iteration + settings->run.extend;
     return IKT_OK;
 }
 
@@ -252,6 +242,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     ikt_settings asked = *given_settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
+    ikt_loop_state finished IKT_AT_END(ikt_loop_state_destroy) = {0};
+    ikt_checkpoint_hooks hooks;
     ikt_recipe recipe;
     const double began = ikt_now();
     memset(out, 0, sizeof *out);
@@ -263,12 +255,25 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->graph = recipe.graph;
     note_source(given ? given : source, out);
     ikt_status st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
-    if (st == IKT_OK) st = embed(ctx, &recipe.steps, data, out);
+    ikt_embed_options options = {.labels = out->labels,
+                                 .label_names = out->label_names,
+                                 .model_writer = out->model_writer,
+                                 .graph_writer = &out->graph_writer,
+                                 .want_last = out->settings.output.state,
+                                 .steps = &recipe.steps,
+                                 .is_told = true};
+    if (st == IKT_OK) st = choose_beginning(ctx, out, &hooks, &finished, &options);
+    if (st == IKT_OK)
+        st = ikt_embed_dataset(ctx, &out->settings, data, &out->rows, &options, &out->embedding);
     ikt_pipeline_close(&source, &data);
-    if (st == IKT_OK) return IKT_OK;
-    ikt_watch_end(ctx);
-    ikt_run_destroy(out);
-    return st;
+    if (st != IKT_OK) {
+        ikt_watch_end(ctx);
+        ikt_run_destroy(out);
+        return st;
+    }
+    out->hash = ikt_row_hash(ctx, out->embedding.y, out->rows.first, out->rows.count,
+                             (size_t)out->settings.layout.dimensions * sizeof(float));
+    return IKT_OK;
 }
 
 void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
