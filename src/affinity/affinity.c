@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/sort.h"
 #include "config/value.h"
 
@@ -23,15 +24,15 @@ const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name) {
 
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
-    size_t used = (size_t)snprintf(text, size, "%s", kind->name);
-    for (size_t k = 0; kind->section && k < kind->section->n_keys && used < size; k++) {
+    snprintf(text, size, "%s", kind->name);
+    for (size_t k = 0; kind->section && k < kind->section->n_keys; k++) {
         const ikt_key *key = &kind->section->keys[k];
         char value[64];
         ikt_value_print(key, (const char *)settings + kind->keys + key->offset, value,
                         sizeof value);
         /* Of many keys those that differ from what is usual. */
         if (kind->section->n_keys > 4 && strcmp(value, key->fallback) == 0) continue;
-        used += (size_t)snprintf(text + used, size - used, " %s %s", key->name, value);
+        ikt_join(text, size, " ", "%s %s", key->name, value);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/sort.h"
 #include "config/config.h"
@@ -454,11 +455,9 @@ ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *r, bool as
 
 /* "codes, lists"; nothing: "the file". */
 static void put_values(unsigned values, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "%s", values ? "" : "a file, or nothing");
-    for (unsigned v = 1; v < 1u << IKT_VALUES && used < size; v <<= 1)
-        if (values & v)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     ikt_value_name((ikt_value)v));
+    snprintf(text, size, "%s", values ? "" : "a file, or nothing");
+    for (unsigned v = 1; v < 1u << IKT_VALUES; v <<= 1)
+        if (values & v) ikt_join(text, size, ", ", "%s", ikt_value_name((ikt_value)v));
 }
 
 void ikt_steps_print(const ikt_steps *steps, const ikt_plan *plan) {

@@ -7,6 +7,7 @@
 #include "app/print.h"
 #include "app/verb.h"
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "base/files.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
@@ -203,11 +204,9 @@ static void describe_families(char *text, size_t size) {
              "Compute only these families of measures, separated by commas; by default all that "
              "labels and input allow. Single measures are asked for by name, such as "
              "trustworthiness, continuity, accuracy or silhouette");
-    for (int f = 0; ikt_measure_family_name(f); f++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s: %s", f == 0 ? ". " : "; ",
-                 ikt_measure_family_name(f), ikt_measure_family_help(f));
-    }
+    for (int f = 0; ikt_measure_family_name(f); f++)
+        ikt_join(text, size, f == 0 ? ". " : "; ", "%s: %s", ikt_measure_family_name(f),
+                 ikt_measure_family_help(f));
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {

@@ -7,6 +7,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "config/config.h"
@@ -88,8 +89,7 @@ static ikt_status complete(ikt_context *ctx, const ikt_generator *generator,
         if (!use && given) {
             char list[256] = "";
             for (use = generator->uses; use->key; use++)
-                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                         use == generator->uses ? "" : ", ", use->key);
+                ikt_join(list, sizeof list, ", ", "%s", use->key);
             return ikt_fail(ctx, IKT_ERR_USAGE, "the set %s has no setting '%s'; it has: %s",
                             generator->name, keys[k].name, list);
         }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "config/config.h"
 #include "evaluate/family.h"
 
@@ -207,9 +208,8 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
         if (f == FAMILIES) {
             char known[256] = "";
             for (size_t other = 0; other < FAMILIES; other++) {
-                const char *before = other == 0 ? "" : other == FAMILIES - 1 ? " and " : ", ";
-                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before,
-                         families[other]->name);
+                const char *between = other == FAMILIES - 1 ? " and " : ", ";
+                ikt_join(known, sizeof known, between, "%s", families[other]->name);
             }
             char word[64], hint[200];
             snprintf(word, sizeof word, "%.*s", (int)length, name);

@@ -7,6 +7,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "io/numbers/element.h"
 
@@ -190,11 +191,8 @@ ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
                     .type = options->as ? (ikt_type)(options->as - 1) : shape->type,
                     .keeps_missing = options->feed.reader.keeps_missing};
     *made = (ikt_converted){.n = shape->n, .d = shape->d, .type = c.type, .labels = shape->labels};
-    for (int64_t t = 0; t < feed->texts; t++) {
-        const size_t used = strlen(made->texts);
-        snprintf(made->texts + used, sizeof made->texts - used, "%s%s", t > 0 ? ", " : "",
-                 feed->text[t].about.name);
-    }
+    for (int64_t t = 0; t < feed->texts; t++)
+        ikt_join(made->texts, sizeof made->texts, ", ", "%s", feed->text[t].about.name);
     IKT_TRY(choose_form(&c, options->sparse, &made->sparse));
     if (made->sparse) made->entries = shape->entries;
     return write_output(&c, out, options->overwrite, made->sparse);

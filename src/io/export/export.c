@@ -7,6 +7,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/shared_file.h"
 #include "io/hdf5/h5.h"
 #include "io/numbers/element.h"
@@ -175,11 +176,9 @@ const ikt_export_format *ikt_export_find(const char *name, const char *path, boo
 }
 
 void ikt_export_names(char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int f = 0; f < FORMATS && used < size; f++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", f > 0 ? ", " : "",
-                                 formats[f]->endings);
+    for (int f = 0; f < FORMATS; f++)
+        ikt_join(text, size, ", ", "%s", formats[f]->endings);
 }
 
 /* --- NPY -------------------------------------------------------------------------------------- */

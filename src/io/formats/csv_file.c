@@ -279,8 +279,7 @@ void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size) {
     const char *name = ikt_csv_heading(&file->columns, column);
     snprintf(text, size, "line %lld, column %lld%s%.60s%s: the cell is missing", (long long)first,
              (long long)column + 1, *name ? " ('" : "", name, *name ? "')" : "");
-    if (all > 1)
-        snprintf(text + strlen(text), size - strlen(text), ", the first of %lld", (long long)all);
+    if (all > 1) ikt_join(text, size, ", ", "the first of %lld", (long long)all);
 }
 
 void ikt_csv_file_close(ikt_csv_file *file) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "io/formats/bytes.h"
 
 static bool npz_probe(const unsigned char *head, int64_t bytes) {
@@ -369,12 +370,10 @@ static ikt_status open_sparse(const npz_archive *npz, ikt_reader *reader) {
 
 /* "1797 x 64, <f8". */
 static void describe(const ikt_npy_header *header, char text[SHAPE_SIZE]) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int axis = 0; axis < header->axes && used + 40 < SHAPE_SIZE; axis++)
-        used += (size_t)snprintf(text + used, SHAPE_SIZE - used, "%s%lld", axis > 0 ? " x " : "",
-                                 (long long)header->shape[axis]);
-    snprintf(text + used, SHAPE_SIZE - used, "%s%s", used > 0 ? ", " : "a single ", header->type);
+    for (int axis = 0; axis < header->axes && strlen(text) + 40 < SHAPE_SIZE; axis++)
+        ikt_join(text, SHAPE_SIZE, " x ", "%lld", (long long)header->shape[axis]);
+    ikt_join(text, SHAPE_SIZE, ", ", "%s%s", header->axes > 0 ? "" : "a single ", header->type);
 }
 
 static ikt_status choose(const npz_archive *npz, const char *name, int64_t *chosen) {

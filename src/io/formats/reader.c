@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "io/formats/bytes.h"
 
 ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const char *path,
@@ -84,10 +85,8 @@ ikt_status ikt_reader_count(ikt_reader *reader, int64_t rows, int64_t *entries) 
 static ikt_status refuse(ikt_context *ctx, const char *path, const ikt_array *arrays, int64_t count,
                          const char *what) {
     char list[800] = "";
-    size_t used = 0;
-    for (int64_t a = 0; a < count && used + 160 < sizeof list; a++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.80s (%.60s)",
-                                 a > 0 ? ", " : "", arrays[a].name, arrays[a].shape);
+    for (int64_t a = 0; a < count && strlen(list) + 160 < sizeof list; a++)
+        ikt_join(list, sizeof list, ", ", "%.80s (%.60s)", arrays[a].name, arrays[a].shape);
     return ikt_fail(ctx, IKT_ERR_DATA, "%s %s; it holds: %s", path, what,
                     count > 0 ? list : "nothing");
 }

@@ -11,6 +11,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "dist/row_blocks.h"
 #include "dist/rows.h"
@@ -116,13 +117,12 @@ static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first
 
 static void csv_describe(const ikt_source *source, ikt_source_content *content) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
-    size_t used = 0;
-    for (int64_t k = 0; k < c->columns && used + 160 < sizeof content->labels; k++) {
+    for (int64_t k = 0; k < c->columns && strlen(content->labels) + 160 < sizeof content->labels;
+         k++) {
         char name[128];
         if (c->role[k] == IKT_CSV_NUMBER) continue;
         ikt_csv_name(c, k, name, sizeof name);
-        used += (size_t)snprintf(content->labels + used, sizeof content->labels - used, "%s%s",
-                                 used > 0 ? ", " : "", name);
+        ikt_join(content->labels, sizeof content->labels, ", ", "%s", name);
     }
     (void)ikt_csv_describe(c, content->beside, sizeof content->beside);
 }
