@@ -147,10 +147,8 @@ static inline void ikt_stage_leave(const ikt_stage_lasting *lasting) {
 /* IKT_TRY of a call that is a stage. */
 #define IKT_TRY_STAGE(ctx, stage, call)                                                            \
     do {                                                                                           \
-        ikt_stage_begin((ctx), (stage));                                                           \
-        const ikt_status ikt_stage_status_ = (call);                                               \
-        ikt_stage_end((ctx), (stage));                                                             \
-        IKT_TRY(ikt_stage_status_);                                                                \
+        IKT_IN_STAGE(ctx, stage);                                                                  \
+        IKT_TRY(call);                                                                             \
     } while (0)
 
 typedef struct {

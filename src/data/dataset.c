@@ -252,10 +252,7 @@ static ikt_status reduce(ikt_dataset *d, int64_t k, int64_t most) {
     ikt_strided_reader space;
     const ikt_row_reader all = {read_normalised, d, d->n, d->d, ikt_source_name(d->source)};
     const ikt_row_reader reader = ikt_strided_reader_make(d->ctx, &all, most, &space);
-    ikt_stage_begin(d->ctx, IKT_STAGE_PCA);
-    ikt_status status = ikt_pca_fit(d->ctx, &reader, k, &d->fitted);
-    ikt_stage_end(d->ctx, IKT_STAGE_PCA);
-    IKT_TRY(status);
+    IKT_TRY_STAGE(d->ctx, IKT_STAGE_PCA, ikt_pca_fit(d->ctx, &reader, k, &d->fitted));
     d->pca = d->fitted;
     double kept = 0;
     for (int64_t m = 0; m < k; m++)

@@ -148,10 +148,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
     ikt_study_embedding_file(plan, what->id, settings.output.file);
     settings.output.overwrite = true;
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    const ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
-    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(st);
+    IKT_TRY_STAGE(ctx, IKT_STAGE_TOTAL, ikt_pipeline_run(ctx, &settings, NULL, &run));
     note_run(ctx, &run, out);
     IKT_TRY(ikt_run_write(ctx, &run));
     ikt_run_finish(ctx, &run);
