@@ -4,7 +4,11 @@
 #   symbols.sh LIBRARY FOLDER    the archive, and the folder of the program's objects
 set -uo pipefail
 command -v nm >/dev/null || { echo "skipped: needs nm"; exit 77; }
-mapfile -t objects < <(find "$2" -name '*.o')
+# A build that is not fresh has objects of sources that are gone, which nothing is linked from.
+mapfile -t objects < <(find "$2" -name '*.o' | while read -r object; do
+    source=${object#"$2"/}
+    if [ "${source#src/}" = "$source" ] || [ -e "$IKT_SOURCE/${source%.o}" ]; then echo "$object"; fi
+done)
 [ -e "$1" ] && [ ${#objects[@]} -gt 0 ] || { echo "$1 or the objects in $2 are missing"; exit 1; }
 defined=$(nm -A -g --defined-only "$1" "${objects[@]}" | awk 'NF > 2 && $(NF-1) ~ /^[TDBRSG]$/ { print $NF, $1 }' |
     grep -vE '^(__odr_asan|__asan|__sanitizer)')
