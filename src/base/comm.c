@@ -296,8 +296,7 @@ void ikt_barrier(ikt_context *ctx) {
     ikt_traffic_collective(ctx, 0, 0);
 }
 
-/* --- point-to-point messages between all ranks, begun and ended apart ---------------------------
- */
+/* --- point-to-point messages between all ranks, begun and ended apart ------------------------- */
 
 enum { TAG_TRANSFER = 301 };
 

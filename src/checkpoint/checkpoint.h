@@ -22,8 +22,7 @@
 #include "neighbours/neighbours.h"
 #include "settings/settings.h"
 
-/* --- what the result of a run depends on, as text that two runs can be compared by ---------------
- */
+/* --- what the result of a run depends on, as text that two runs can be compared by ------------ */
 
 /* Room for the checksum of one file, and for those of all that a result depends on. */
 enum { IKT_INPUT_TEXT = 256, IKT_INPUTS_TEXT = 1024 };
@@ -156,8 +155,7 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out);
 
-/* --- the state of a finished run, in its result file, from which --extend goes on ----------------
- */
+/* --- the state of a finished run, in its result file, from which --extend goes on ------------- */
 
 /* COLLECTIVE. Reads the state from output.file, if it is of the same data and settings. A state of
  * another build of the same version is read with a warning.

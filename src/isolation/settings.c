@@ -37,8 +37,7 @@ static const ikt_key keys[] = {
      "coarser kernel in less time, most of which is spent on the cell codes; auto is 131,072 up to "
      "2,097,152 rows, 65,536 for more, whose codes take half of the memory then, and 8,192 for "
      "more than 16,384 sparse rows, which are compared with all centres (4,096 where two rows "
-     "share "
-     "more than a few columns)"},
+     "share more than a few columns)"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
      "The number t of partitionings: the similarity of two rows is the share of them in which both "
@@ -50,9 +49,8 @@ static const ikt_key keys[] = {
     {"search", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, search), "auto", 0, 0, 0,
      "auto|exact|approximate", "",
      "How the cells of a row are found: exact compares it with all centres; approximate compares "
-     "it "
-     "with the centres of near coarse cells only, and measures on 1,000 rows how many cells differ "
-     "from the exact ones; auto is exact up to 65,536 distinct centres and for sparse rows"},
+     "it with the centres of near coarse cells only, and measures on 1,000 rows how many cells "
+     "differ from the exact ones; auto is exact up to 65,536 distinct centres and for sparse rows"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "

@@ -10,8 +10,7 @@
 #include "linalg/column_stats.h"
 #include "linalg/cyclic.h"
 
-/* --- prototypes of ScaLAPACK (see cyclic.c) ----------------------------------------------------
- */
+/* --- prototypes of ScaLAPACK (see cyclic.c) --------------------------------------------------- */
 
 /* All eigenvalues, ascending, and eigenvectors of a real symmetric matrix (divide and conquer). */
 void pdsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *ia,
@@ -240,8 +239,7 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
                               vectors);
 }
 
-/* --- functions of a matrix ---------------------------------------------------------------------
- */
+/* --- functions of a matrix -------------------------------------------------------------------- */
 
 static double identity(const void *self, double value) {
     (void)self;

@@ -218,8 +218,7 @@ LANES_INLINE float sum_arcs(const ikt_class_lanes *shape, int points, const floa
     return length;
 }
 
-/* --- the functions of the table, which begin with the instruction set of the file ---------------
- */
+/* --- the functions of the table, which begin with the instruction set of the file ------------- */
 
 static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
                   float *root) {

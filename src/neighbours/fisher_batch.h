@@ -98,8 +98,7 @@ float ikt_fisher_space_limit(const ikt_fisher_batch *b, float worst);
 /* LOCAL, pure. The lane of an own row whose weight is left out of its pairs; -1. */
 int64_t ikt_fisher_lane(const ikt_fisher_batch *b, int64_t a);
 
-/* --- passes over a block ------------------------------------------------------------------------
- */
+/* --- passes over a block ---------------------------------------------------------------------- */
 
 /* What a pass does: it selects the rows that come first and the candidates, offers those that come
  * first, or offers the rest. */

@@ -129,8 +129,7 @@ static inline float gain_next(float gain, float slope, float velocity, int zeros
     return next < gain_least ? gain_least : next;
 }
 
-/* --- kinds of optimiser ------------------------------------------------------------------------
- */
+/* --- kinds of optimiser ----------------------------------------------------------------------- */
 
 /* Delta-bar-delta with a gradient that is taken ahead: the steps of TriMap.
  *

@@ -56,8 +56,7 @@ static void destroy_model(model *m) {
     ikt_codes_destroy(&m->codes);
 }
 
-/* --- similarities to the support: of rows themselves -------------------------------------------
- */
+/* --- similarities to the support: of rows themselves ------------------------------------------ */
 
 static void compare(const model *m, const float *x, int64_t count, float *squared, float *k) {
     ikt_class_compare(m->metric, x, count, m->support, m->out->support.m,
@@ -117,8 +116,7 @@ static ikt_status compare_rows(ikt_context *ctx, const model *m, ikt_row_range a
     return IKT_OK;
 }
 
-/* --- similarities to the support: by another kernel, or given -----------------------------------
- */
+/* --- similarities to the support: by another kernel, or given --------------------------------- */
 
 /* COLLECTIVE. */
 static ikt_status begin_similar(ikt_context *ctx, model *m) {

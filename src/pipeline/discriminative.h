@@ -19,8 +19,7 @@
 #include "neighbours/search.h"
 #include "settings/settings.h"
 
-/* --- which labels may be used: those of the input, of a train list, or permuted (class_rows.c) ---
- */
+/* --- which labels may be used: those of the input, of a train list, or permuted (class_rows.c)  */
 
 /* A label that no train row has. */
 #define IKT_CLASS_FOREIGN (-2)

@@ -193,8 +193,7 @@ ikt_status ikt_step_whole(ikt_line *line) {
     return p->zero_similarity > 0 ? ikt_step_symmetrise(line) : IKT_OK;
 }
 
-/* --- what any two rows are compared by: the numbers of all pairs --------------------------------
- */
+/* --- what any two rows are compared by: the numbers of all pairs ------------------------------ */
 
 /* Where the numbers of all pairs go. */
 typedef struct {
@@ -286,8 +285,7 @@ ikt_status ikt_step_compare_matrix(ikt_line *line) {
     return ikt_agree(ctx, ikt_features_turn(ctx, out));
 }
 
-/* --- the same: the rows themselves --------------------------------------------------------------
- */
+/* --- the same: the rows themselves ------------------------------------------------------------ */
 
 /* COLLECTIVE. The rows of the data set, or its distances where they are those of a matrix. */
 static ikt_status read_features(ikt_line *line) {

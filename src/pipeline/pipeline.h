@@ -142,8 +142,7 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
-/* --- rows: opened, completed where values are missing, brought to scale ------------------------
- */
+/* --- rows: opened, completed where values are missing, brought to scale ----------------------- */
 
 /* COLLECTIVE. Puts rows without missing values in place of `*source`, or of `given` ones, which
  * stay the caller's: then *source receives what stands on top of them, if anything has to. */
@@ -230,8 +229,7 @@ typedef struct {
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
                         ikt_rehearsal *out);
 
-/* --- landmarks as a data set file (landmark_file.c) --------------------------------------------
- */
+/* --- landmarks as a data set file (landmark_file.c) ------------------------------------------- */
 
 /* What `iktsne landmarks` and studies begin with, beside the 10,000 landmarks of the paper. */
 #define IKT_LANDMARK_STEPS_TEXT "10"

@@ -60,16 +60,12 @@ static ikt_status find_sparse_scores(const ikt_line *line, double *scores) {
  * negative eigenvalues hold. */
 typedef struct {
     int64_t m, q;
-    int64_t *row;   /* [m] the drawn rows */
-    double *square; /* [m * m] their squared distances, */
-    double *mean;   /* [m] and the means of these */
-    double *vector; /* [q * m] v_c / sqrt(lambda_c); 0 where there is no extent left */
-    ikt_arrays held;
+    int64_t *row;     /* [m] the drawn rows */
+    double *square;   /* [m * m] their squared distances, */
+    double *mean;     /* [m] and the means of these */
+    double *vector;   /* [q * m] v_c / sqrt(lambda_c); 0 where there is no extent left */
+    ikt_arrays *held; /* the caller's, of all of these */
 } pair_axes;
-
-static void pair_axes_destroy(pair_axes *a) {
-    ikt_arrays_free(&a->held);
-}
 
 /* COLLECTIVE. Draws the rows and reads what they have to do with one another. */
 static ikt_status draw_pairs(const ikt_line *line, pair_axes *a) {
@@ -78,9 +74,9 @@ static ikt_status draw_pairs(const ikt_line *line, pair_axes *a) {
     const ikt_rows share = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&share, 0);
     IKT_ARRAYS(work, ctx, purpose);
-    a->row = ikt_claim(&a->held, m, sizeof *a->row);
-    ikt_draw_claimed(&a->held, (uint64_t)line->settings->run.seed, IKT_RNG_AXES, 0, n, m, a->row);
-    IKT_TRY(ikt_arrays_agree(&a->held));
+    a->row = ikt_claim(a->held, m, sizeof *a->row);
+    ikt_draw_claimed(a->held, (uint64_t)line->settings->run.seed, IKT_RNG_AXES, 0, n, m, a->row);
+    IKT_TRY(ikt_arrays_agree(a->held));
     float *whole = ikt_claim(&work, n, sizeof *whole);
     double *own = ikt_claim(&work, share.count * m, sizeof *own);
     IKT_TRY(ikt_arrays_agree(&work));
@@ -92,7 +88,7 @@ static ikt_status draw_pairs(const ikt_line *line, pair_axes *a) {
             own[i * m + j] = (double)whole[a->row[j]];
     }
     IKT_TRY(ikt_share_rows(ctx, &share, own, (size_t)m * sizeof *own, purpose, &a->square));
-    ikt_arrays_take(&a->held, a->square);
+    ikt_arrays_take(a->held, a->square);
     return IKT_OK;
 }
 
@@ -103,9 +99,9 @@ static ikt_status fit_pairs(ikt_context *ctx, pair_axes *a) {
     IKT_ARRAYS(work, ctx, purpose);
     double *upper = ikt_claim(&work, m * (m + 1) / 2, sizeof *upper);
     double *values = ikt_claim(&work, found, sizeof *values);
-    a->mean = ikt_claim(&a->held, m, sizeof *a->mean);
-    a->vector = ikt_claim(&a->held, a->q * m, sizeof *a->vector);
-    IKT_TRY(ikt_arrays_agree_both(&a->held, &work));
+    a->mean = ikt_claim(a->held, m, sizeof *a->mean);
+    a->vector = ikt_claim(a->held, a->q * m, sizeof *a->vector);
+    IKT_TRY(ikt_arrays_agree_both(a->held, &work));
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < m; j++)
             a->mean[i] += a->square[i * m + j] / (double)m;
@@ -139,12 +135,12 @@ static ikt_status find_pair_scores(const ikt_line *line, double *scores) {
     const int64_t n = line->rows->n, q = line->settings->layout.dimensions;
     const ikt_row_range own = {line->rows->first, line->rows->count};
     const int64_t block = ikt_stream_rows(n, (int64_t)sizeof(double));
-    pair_axes axes IKT_AT_END(pair_axes_destroy) = {
-        .m = ikt_smaller(n, IKT_START_SPARSE_ROWS), .q = q, .held = ikt_arrays_of(ctx, purpose)};
+    IKT_ARRAYS(held, ctx, purpose);
+    pair_axes axes = {.m = ikt_smaller(n, IKT_START_SPARSE_ROWS), .q = q, .held = &held};
     IKT_TRY(draw_pairs(line, &axes));
     IKT_TRY(fit_pairs(ctx, &axes));
-    float *part = ikt_claim(&axes.held, block * n, sizeof *part);
-    IKT_TRY(ikt_arrays_agree(&axes.held));
+    float *part = ikt_claim(&held, block * n, sizeof *part);
+    IKT_TRY(ikt_arrays_agree(&held));
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
     for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);

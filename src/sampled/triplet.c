@@ -113,8 +113,7 @@ static const ikt_key keys[] = {
     KEY(weights, IKT_KEY_CHOICE, "log", 0, 0, 0, "log|ratio|unit", "",
         "The weight of a triplet by L, the logarithm of the ratio of its two similarities: log is "
         "2 sqrt(1 + L) - 2; ratio is the paper's, the ratio itself divided by the largest one, "
-        "plus "
-        "0.001; unit is 1 for every triplet"),
+        "plus 0.001; unit is 1 for every triplet"),
     KEY(t, IKT_KEY_REAL, "2", 0, 10, 0, NULL, "",
         "The bend of the loss log_t(1 + r): above 1 it is bounded, and a triplet that cannot be "
         "satisfied is given up. t = 1 with weights=unit is t-STE with alpha degrees of freedom for "

@@ -146,8 +146,7 @@ static const ikt_key run_keys[] = {
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
 
-/* --- presets: their values are measured, docs/guide.md has what each costs and gives -----------
- */
+/* --- presets: their values are measured, docs/guide.md has what each costs and gives ---------- */
 
 const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
     {"none", "The defaults", {NULL}},
