@@ -23,7 +23,7 @@
 /* Behind the name of a variable: destroy(&variable) is called where the block ends, also by a
  * return. It accepts what is empty:
  *     ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {.count = 0}; */
-#define IKT_AT_END(destroy) __attribute__((cleanup(destroy)))
+#define IKT_AT_END(destroy) __attribute__((cleanup(destroy), unused))
 
 /* *out = made, of which nothing is left to be destroyed; IKT_OK. So ends what made it with
  * IKT_AT_END, that a failure leaves nothing behind:  return ikt_give(out, made); */

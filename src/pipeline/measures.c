@@ -152,8 +152,9 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
     return measure(ctx, run, families, ikt_measures_need_input(families), has_marked, out);
 }
 
-/* What sums the kernel over n rows: exactly while that is quick, or by what can do it. */
-static ikt_repulsion repulsion_for(int64_t n, int q, double degrees) {
+/* What sums the kernel over n rows (ikt_repulsion): exactly while that is quick, or by what can do
+ * it. */
+static int repulsion_for(int64_t n, int q, double degrees) {
     if (n <= EXACT_ROWS) return IKT_REPULSION_EXACT;
     if (q == 2) return IKT_REPULSION_FFT;
     return ikt_tree_has_kernel(ikt_kernel_of_degrees(degrees)) ? IKT_REPULSION_TREE

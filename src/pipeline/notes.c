@@ -40,7 +40,7 @@ __attribute__((format(printf, 3, 4))) static void note_circumstance(ikt_notes *n
 }
 
 /* The fact that was added last has a value. */
-static void set_value(ikt_notes *n, int kind, double number) {
+static void set_value(ikt_notes *n, ikt_fact_kind kind, double number) {
     n->value[n->n_facts - 1] = (ikt_fact_value){kind, number};
 }
 

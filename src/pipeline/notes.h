@@ -9,9 +9,11 @@
 
 enum { IKT_FACTS_MOST = 48, IKT_CIRCUMSTANCES_MOST = 16 + 2 * IKT_STAGE_COUNT };
 
+typedef enum { IKT_FACT_TEXT, IKT_FACT_INT, IKT_FACT_REAL, IKT_FACT_BOOL } ikt_fact_kind;
+
 /* What a fact is besides its text. */
 typedef struct {
-    enum { IKT_FACT_TEXT, IKT_FACT_INT, IKT_FACT_REAL, IKT_FACT_BOOL } kind;
+    ikt_fact_kind kind;
     double number; /* integers of a run are below 2^53 */
 } ikt_fact_value;
 

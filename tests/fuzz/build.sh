@@ -14,7 +14,7 @@ if ! "$clang" -fsanitize=fuzzer,address -fopenmp "$probe/probe.c" -o "$probe/pro
     exit 77
 fi
 cmake -S "$source_folder" -B "$folder" -DIKT_FUZZ=ON -DIKT_BUILD_TESTS=OFF -DCMAKE_C_COMPILER="$clang" \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >"$probe/log" 2>&1 || {
+    -DIKT_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >"$probe/log" 2>&1 || {
     cat "$probe/log" >&2
     exit 1
 }
