@@ -22,6 +22,12 @@ const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name) {
     return kinds[name];
 }
 
+char *ikt_affinity_file(const ikt_affinity_settings *settings) {
+    static char none[1] = "";
+    const ikt_affinity *kind = ikt_affinity_of(settings);
+    return kind->file_key ? (char *)settings + kind->file : none;
+}
+
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
     snprintf(text, size, "%s", kind->name);

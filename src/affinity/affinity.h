@@ -117,7 +117,8 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 typedef enum {
     IKT_SCORES_CODES,     /* numbers of differing entries of the rows' cell codes */
     IKT_SCORES_DISTANCES, /* squared Euclidean distances of the preprocessed rows */
-    IKT_SCORES_CLASSES     /* squared Fisher distances, by given labels (metric/segment.h) */
+    IKT_SCORES_CLASSES,   /* squared Fisher distances, by given labels (metric/segment.h) */
+    IKT_SCORES_NONE       /* of a run whose neighbours come from a graph: of no kind */
 } ikt_affinity_scores;
 
 /* How both directions of a pair become one entry of P. */
@@ -145,7 +146,11 @@ typedef struct {
     size_t keys;                /* where their struct is in ikt_affinity_settings */
     const ikt_section *also;    /* the section of others, which it reads, too; or NULL */
     const ikt_rule *rules;      /* what it does not go with; or NULL */
-    bool counts_neighbours;     /* affinity.neighbours means something in every form of P */
+    /* LOCAL. Sets facts of its own keys (config/facts.h); NULL: there are none. */
+    void (*facts)(const ikt_affinity_settings *settings, bool *has);
+    const char *file_key;   /* the key of a file that it reads beside the data; NULL: none */
+    size_t file;            /* where that stands in ikt_affinity_settings */
+    bool counts_neighbours; /* affinity.neighbours means something in every form of P */
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
     int64_t (*neighbours)(const ikt_affinity_settings *settings);
     /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
@@ -164,6 +169,8 @@ typedef struct {
      * NULL: there is none, as the kind has weights for the nearest rows alone. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
                         int64_t *zero_similarity);
+    const char
+        *lighter_search; /* what makes its search take less memory; NULL: nothing of its own */
     bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
     /* "N rows ...": why a row may have no similarity; NULL: never. */
     const char *zero_similarity_because;
@@ -185,6 +192,10 @@ void ikt_perplexity_shrink(ikt_affinity_settings *settings, int64_t n);
 /* LOCAL, pure. The kind that the settings name, and any. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
 const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name);
+
+/* LOCAL, pure. The name of the file that the kind reads beside the data, "" for none; a part of the
+ * settings. */
+char *ikt_affinity_file(const ikt_affinity_settings *settings);
 
 /* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
  *   text   [size] */

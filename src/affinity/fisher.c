@@ -37,6 +37,13 @@ static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings,
     return ikt_perplexity_check(ctx, settings, weighed);
 }
 
+static void find_facts(const ikt_affinity_settings *settings, bool *has) {
+    const ikt_fisher_settings *fisher = &settings->fisher;
+    has[IKT_FACT_TRAIN] = fisher->train[0];
+    has[IKT_FACT_CLASS_CANDIDATES] = fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
+    has[IKT_FACT_CLASS_DISTANCES] = fisher->euclidean > 0;
+}
+
 /* Distances that follow labels are of rows, which are compared with a support; and a model of the
  * classes of some rows is not that of all. */
 static const ikt_rule rules[] = {
@@ -101,6 +108,10 @@ const ikt_affinity ikt_affinity_fisher = {.name = "fisher",
                                           .neighbours = ikt_perplexity_neighbours,
                                           .also = &ikt_gaussian_section,
                                           .rules = rules,
+                                          .facts = find_facts,
+                                          .file_key = "fisher.train",
+                                          .file = offsetof(ikt_affinity_settings, fisher.train),
+                                          .lighter_search = "a smaller fisher.support",
                                           .check = check,
                                           .has_bandwidth_search = true,
                                           .weigh = weigh};

@@ -261,7 +261,7 @@ static void plan_print(const ikt_plan *plan) {
     ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
     printf("%s; %d rank%s x %d thread%s\n%s", ikt_type_name(w->data.type), w->ranks,
            ikt_plural(w->ranks), w->threads, ikt_plural(w->threads), kind);
-    if (w->is_isolation)
+    if (w->scores == IKT_SCORES_CODES)
         printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
                (long long)w->t);
     if (w->is_dense)
@@ -270,7 +270,7 @@ static void plan_print(const ikt_plan *plan) {
         printf(", whole, %lld partitionings an iteration, blocks of %lld rows",
                (long long)w->settings.affinity.whole.partitionings,
                (long long)w->settings.affinity.whole.block);
-    else if (w->is_given)
+    else if (w->scores == IKT_SCORES_NONE)
         printf(", %lld entries a row of input.graph", (long long)w->k);
     else
         printf(", k %lld of %lld candidates", (long long)w->k, (long long)w->candidates);

@@ -15,8 +15,8 @@
 /* --- the quality of the map ------------------------------------------------------------------- */
 
 /* Measures that the paragraph tells in words. */
-static const char *const told[] = {"#-NN accuracy", "1-NN error", "Davies-Bouldin",
-                                   "Calinski-Harabasz"};
+static const char *const shown[] = {"#-NN accuracy", "1-NN error", "Davies-Bouldin",
+                                    "Calinski-Harabasz"};
 
 /* The measure of the pattern, where it was computed and has a value; else NULL. */
 static const ikt_measure *find(const ikt_measures *measures, const char *pattern) {
@@ -28,16 +28,16 @@ static const ikt_measure *find(const ikt_measures *measures, const char *pattern
     return NULL;
 }
 
-static bool is_told(const ikt_measures *measures, const ikt_measure *m) {
-    for (size_t t = 0; t < sizeof told / sizeof *told; t++)
-        if (find(measures, told[t]) == m) return true;
+static bool is_in_summary(const ikt_measures *measures, const ikt_measure *m) {
+    for (size_t t = 0; t < sizeof shown / sizeof *shown; t++)
+        if (find(measures, shown[t]) == m) return true;
     return false;
 }
 
 /* What the labels say of the map. */
 static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *measures) {
-    const ikt_measure *knn = find(measures, told[0]), *first = find(measures, told[1]);
-    const ikt_measure *db = find(measures, told[2]), *ch = find(measures, told[3]);
+    const ikt_measure *knn = find(measures, shown[0]), *first = find(measures, shown[1]);
+    const ikt_measure *db = find(measures, shown[2]), *ch = find(measures, shown[3]);
     if (knn) {
         ikt_text_add(text,
                      "In the map, %.2f %% of the rows have the class of most of their %d "
@@ -187,7 +187,7 @@ ikt_status ikt_run_summary_print(ikt_context *ctx, const ikt_run *run, const ikt
     if (st != IKT_OK) ikt_free(&text.data);
     if (st == IKT_OK) st = print(&text);
     for (int64_t i = 0; i < measures->count && has_others; i++)
-        if (!is_told(measures, &measures->list[i])) ikt_measure_print(&measures->list[i]);
+        if (!is_in_summary(measures, &measures->list[i])) ikt_measure_print(&measures->list[i]);
     return st;
 }
 

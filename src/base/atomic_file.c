@@ -278,6 +278,12 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
+bool ikt_file_is_there(ikt_context *ctx, const char *path) {
+    int64_t found = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
+    ikt_broadcast(ctx, &found, (int64_t)sizeof found, 0);
+    return found != 0;
+}
+
 ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
     struct stat about;
     if (stat(path, &about) != 0 || access(path, R_OK) != 0)

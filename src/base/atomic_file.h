@@ -70,6 +70,9 @@ void ikt_atomic_discard(const char *temporary);
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text);
 
+/* COLLECTIVE. Whether there is something of that name, as rank 0 sees it. */
+bool ikt_file_is_there(ikt_context *ctx, const char *path);
+
 /* LOCAL. Whether `path` names a regular file that this rank may read, found out without opening it:
  * opening a pipe would wait for whoever writes it. Inputs are read more than once and by several
  * ranks, so that pipes, sockets and devices cannot be used.

@@ -136,8 +136,8 @@ void ikt_stage_end(ikt_context *ctx, ikt_stage stage) {
     const double seconds = ikt_now() - ctx->stage_begun[stage];
     ctx->stage_seconds[stage] += seconds;
     /* A line for the stages of the first depth. Off JSON short ones are not worth it. */
-    const bool is_told = ctx->stage_count[stage] == 1 && (seconds >= 0.1 || ctx->is_json);
-    const ikt_log_level level = is_told ? IKT_LOG_STAGE : IKT_LOG_DETAIL;
+    const bool has_line = ctx->stage_count[stage] == 1 && (seconds >= 0.1 || ctx->is_json);
+    const ikt_log_level level = has_line ? IKT_LOG_STAGE : IKT_LOG_DETAIL;
     if (ikt_stage_depth(stage) == 1 && ctx->status == IKT_OK && ctx->rank == 0 &&
         level <= ctx->level) {
         char message[64];

@@ -295,13 +295,6 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
     return IKT_OK;
 }
 
-/* COLLECTIVE. */
-static bool is_there(ikt_context *ctx, const char *path) {
-    int64_t found = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
-    ikt_broadcast(ctx, &found, (int64_t)sizeof found, 0);
-    return found != 0;
-}
-
 /* COLLECTIVE. Opens a file if it can be used; else *out stays NULL. A damaged one is removed, so
  * that it does not take the place of an older one. */
 static ikt_status try_file(ikt_context *ctx, const char *path, ikt_stage_file **out) {
@@ -320,7 +313,7 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_fil
     *out = NULL;
     for (int previous = 0; previous < 2 && !file; previous++) {
         file_name(c, stage, previous != 0, path);
-        if (is_there(c->ctx, path)) IKT_TRY(try_file(c->ctx, path, &file));
+        if (ikt_file_is_there(c->ctx, path)) IKT_TRY(try_file(c->ctx, path, &file));
     }
     if (!file) return IKT_OK;
     const ikt_stage_head head = ikt_stage_file_head(file), own = head_of(c, stage);
@@ -332,7 +325,7 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_fil
 static bool find_sealed(const ikt_checkpoint *c, ikt_stage stage, char path[IKT_PATH_MAX]) {
     for (int previous = 0; previous < 2; previous++) {
         file_name(c, stage, previous != 0, path);
-        if (is_there(c->ctx, path) && ikt_stage_file_is(c->ctx, path)) return true;
+        if (ikt_file_is_there(c->ctx, path) && ikt_stage_file_is(c->ctx, path)) return true;
     }
     return false;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "checkpoint/checkpoint.h"
 #include "linalg/blocks.h"
 
@@ -113,7 +113,8 @@ ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settin
     s.layout.iterations = IKT_AUTO_INT; /* more of them go on from fewer */
     s.layout.grid = 0;                  /* gives the same bits */
     s.run.seed = settings->run.seed;
-    char *const file[] = {s.isolation.model_from, s.layout.init_file, s.affinity.fisher.train};
+    char *const file[] = {s.isolation.model_from, s.layout.init_file,
+                          ikt_affinity_file(&s.affinity)};
     for (size_t f = 0; f < sizeof file / sizeof *file; f++)
         if (file[f][0]) strcpy(file[f], "a file");
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);

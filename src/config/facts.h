@@ -52,17 +52,19 @@ typedef enum {
     IKT_FACT_OF_INPUTS,  /* of those that follow the inputs tell something, or a graph changes
                             what settings say */
     /* The inputs. What is not known, as of data that are only described, is not held against. */
-    IKT_FACT_ROWS,             /* rows: of a file, or in memory */
-    IKT_FACT_HOST,             /* a program calls the library */
-    IKT_FACT_SPARSE_INPUT,     /* rows that are stored sparse, */
-    IKT_FACT_SPARSE_ROWS,      /* and stay so */
-    IKT_FACT_KEPT_GRAPH,       /* the graph is of a run of ours, */
-    IKT_FACT_SPARSE_GRAPH,     /* a sparse matrix, */
-    IKT_FACT_PAIRS_GRAPH,      /* or all pairs */
-    IKT_FACT_GRAPH_COMPONENTS, /* which keeps a start from components */
-    IKT_FACT_GRAPH_LANDMARKS,  /* or from landmarks */
-    IKT_FACT_EDGE_DISTANCES,   /* whose numbers are, or may be, distances */
-    IKT_FACT_UNLABELLED,       /* there are no labels */
+    IKT_FACT_ROWS,               /* rows: of a file, or in memory */
+    IKT_FACT_HOST,               /* a program calls the library */
+    IKT_FACT_SPARSE_INPUT,       /* rows that are stored sparse, */
+    IKT_FACT_SPARSE_ROWS,        /* and stay so */
+    IKT_FACT_KEPT_GRAPH,         /* the graph is of a run of ours, */
+    IKT_FACT_SPARSE_GRAPH,       /* a sparse matrix, */
+    IKT_FACT_PAIRS_GRAPH,        /* or all pairs */
+    IKT_FACT_GRAPH_COMPONENTS,   /* which keeps a start from components */
+    IKT_FACT_GRAPH_LANDMARKS,    /* or from landmarks */
+    IKT_FACT_EDGE_DISTANCES,     /* whose numbers are, or may be, distances, */
+    IKT_FACT_EDGE_PROBABILITIES, /* probabilities, */
+    IKT_FACT_EDGES_ALIKE,        /* or of no meaning */
+    IKT_FACT_UNLABELLED,         /* there are no labels */
     /* What becomes of the rows. */
     IKT_FACT_MATRIX, /* preprocess.metric = precomputed */
     IKT_FACT_MATRIX_OF_SIMILARITIES,

@@ -380,8 +380,8 @@ static ikt_status look_at_rows(ikt_context *ctx, ikt_missing how, missing_self *
     return how == IKT_MISSING_MEDIAN ? find_medians(ctx, &reader, c.absent, self->fill) : IKT_OK;
 }
 
-ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
-                              const double *fill, ikt_source **out) {
+ikt_status ikt_missing_open(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
+                            const double *fill, ikt_source **out) {
     *out = NULL;
     if (how == IKT_MISSING_REFUSE || ikt_source_type(from) == IKT_TYPE_U8) return IKT_OK;
     if (ikt_source_is_sparse(from))

@@ -32,10 +32,10 @@ typedef enum {
  *             refuse, or the numbers are integers) or nothing is (drop)
  * Errors: IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE
  * (sparse rows), IKT_ERR_RESOURCE, the source's. */
-ikt_status ikt_missing_settle(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
-                              const double *fill, ikt_source **out);
+ikt_status ikt_missing_open(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
+                            const double *fill, ikt_source **out);
 
-/* LOCAL. What stands for missing values in a source that ikt_missing_settle made, [columns]; NULL:
+/* LOCAL. What stands for missing values in a source that ikt_missing_open made, [columns]; NULL:
  * it was not made so. Valid as long as the source. */
 const double *ikt_missing_fill(const ikt_source *source);
 

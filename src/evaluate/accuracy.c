@@ -149,8 +149,8 @@ const ikt_measure_family ikt_family_labels = {
 enum { VOTES_MOST = 256 };
 
 /* Whether the k best of a list tell the label. */
-static bool is_told(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
-                    int64_t label) {
+static bool votes_for(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
+                      int64_t label) {
     ikt_pair best[VOTES_MOST];
     int64_t votes[VOTES_MOST], count = 0;
     for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
@@ -174,7 +174,7 @@ ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
 #pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
-        right += is_told(lists, i, votes, all, labels[i]);
+        right += votes_for(lists, i, votes, all, labels[i]);
     *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
     return IKT_OK;
 }

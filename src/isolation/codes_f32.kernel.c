@@ -226,7 +226,7 @@ static int64_t nearest_of_few(const float *x, const ikt_centres *centres, const 
 }
 
 /* The cell of one row after the first pass, or -1 when all centres must be looked at again. */
-LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_centres *centres, rounding round,
+LANES_INLINE int64_t decide(const ikt_row_block *block, const ikt_centres *centres, rounding round,
                             int64_t row) {
     float value, *seen = f32_seen_of(block, row);
     int64_t winner = f32_nearest_of_row(seen, &value);
@@ -284,7 +284,7 @@ static void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t 
     compare(&tile->all, centres, PRODUCTS);
     for (int64_t row = 0; row < tile->all.count; row++) {
         int64_t centre =
-            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
+            tile->all.norm[row] <= largest_safe_norm ? decide(&tile->all, centres, round, row) : -1;
         if (centre < 0)
             tile->doubtful[doubts++] = (int32_t)row;
         else

@@ -7,7 +7,7 @@
 
 /* Where the rows may start, as a table. */
 
-static const ikt_start_kind kinds[] = {
+static const ikt_start_kind kinds[IKT_INITS] = {
     [IKT_INIT_AUTO] = {.name = "auto"},
     [IKT_INIT_PCA] = {.name = "pca"},
     [IKT_INIT_RANDOM] = {.name = "random"},
@@ -19,6 +19,11 @@ static const ikt_start_kind kinds[] = {
 
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings) {
     return &kinds[settings->init];
+}
+
+const char *ikt_layout_start_file(const ikt_layout_settings *settings) {
+    const bool is_read = settings->init == IKT_INIT_FILE || settings->init == IKT_INIT_AUTO;
+    return is_read && !ikt_layout_objective(settings)->is_start ? settings->init_file : "";
 }
 
 const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init) {

@@ -42,7 +42,7 @@ typedef struct {
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
     int eigengap;         /* ikt_eigengap_kind */
-    int regulariser;      /* ikt_regulariser; so below (objective/laplacian.h) */
+    int regulariser;      /* ikt_regulariser_kind; so below (objective/laplacian.h) */
     int regulariser_form;
     double regulariser_weight;
     int64_t regulariser_rank;
@@ -66,6 +66,10 @@ typedef struct {
 
 /* LOCAL, pure. The start that the settings name, and any. */
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
+
+/* LOCAL, pure. The file that positions are read from, layout.init_file where the start may be one;
+ * "": there is none. */
+const char *ikt_layout_start_file(const ikt_layout_settings *settings);
 const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init);
 
 /* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */

@@ -295,11 +295,11 @@ static ikt_status iterate(loop *l, int64_t first) {
         ikt_objective_terms terms;
         l->before = l->phases;
         IKT_TRY(check(l, iteration, iteration > first, is_finite));
-        const bool is_told = every > 0 && iteration % every == 0;
+        const bool is_watched = every > 0 && iteration % every == 0;
         const bool is_reported =
             iteration % s->report_every == 0 || iteration == s->iterations || l->trace->is_stopped;
         const bool want_value =
-            is_reported || is_told || ikt_phases_want_value(&l->phases, iteration);
+            is_reported || is_watched || ikt_phases_want_value(&l->phases, iteration);
         objective->is_exaggerated =
             l->phases.is_exaggerated && iteration < s->exaggeration_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
@@ -316,7 +316,7 @@ static ikt_status iterate(loop *l, int64_t first) {
             add_to_trace(l, iteration, &gradient, &terms);
             IKT_TRY(note_eigenvalues(l, iteration, &terms));
         }
-        if (is_told) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
+        if (is_watched) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 
         const ikt_optimiser_step step = step_at(l, iteration, terms.step > 0 ? terms.step : 1);

@@ -172,13 +172,13 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .sharing = settings->grid,
                                    .seed = seed,
                                    .own = settings->own,
-                                   .laplacian = {.kind = settings->regulariser,
-                                                 .form = settings->regulariser_form,
-                                                 .weight = settings->regulariser_weight,
-                                                 .rank = settings->regulariser_rank,
-                                                 .every = settings->regulariser_every,
-                                                 .from = settings->regulariser_from,
-                                                 .vectors = settings->regulariser_vectors}};
+                                   .regulariser = {.kind = settings->regulariser,
+                                                   .form = settings->regulariser_form,
+                                                   .weight = settings->regulariser_weight,
+                                                   .rank = settings->regulariser_rank,
+                                                   .every = settings->regulariser_every,
+                                                   .from = settings->regulariser_from,
+                                                   .vectors = settings->regulariser_vectors}};
 }
 
 bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out) {
@@ -269,16 +269,16 @@ static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, 
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_rank = 1 counts the eigenvalue 0 alone, which no map "
                         "can change: take 2 or more, or leave the regulariser out");
-    if (rank == IKT_AUTO_INT && ikt_laplacian_rank_most(n) < 2)
+    if (rank == IKT_AUTO_INT && ikt_regulariser_rank_most(n) < 2)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser=laplacian draws rows together into groups, and %lld "
                         "rows are none: leave the regulariser out",
                         (long long)n);
-    if (rank != IKT_AUTO_INT && rank > ikt_laplacian_rank_most(n))
+    if (rank != IKT_AUTO_INT && rank > ikt_regulariser_rank_most(n))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_rank = %lld, but it must be at most %lld for %lld "
                         "rows: groups of fewer than four rows are none",
-                        (long long)rank, (long long)ikt_laplacian_rank_most(n), (long long)n);
+                        (long long)rank, (long long)ikt_regulariser_rank_most(n), (long long)n);
     if (s->regulariser_from != IKT_AUTO_INT && s->regulariser_from > s->iterations)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.regulariser_from = %lld is beyond the last iteration, %lld: it "
@@ -288,7 +288,7 @@ static ikt_status resolve_regulariser(ikt_context *ctx, ikt_layout_settings *s, 
         s->eigengap = IKT_EIGENGAP_ABSOLUTE;
     if (s->regulariser_weight <= IKT_AUTO_REAL)
         s->regulariser_weight =
-            s->regulariser_form == IKT_LAPLACIAN_LOG ? usual_weight_of_log : usual_weight;
+            s->regulariser_form == IKT_REGULARISER_LOG ? usual_weight_of_log : usual_weight;
     return IKT_OK;
 }
 

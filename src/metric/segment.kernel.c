@@ -79,12 +79,8 @@ LANES_INLINE float class_sums(const ikt_class_lanes *shape, const float *low, co
     return lanes_total(lanes);
 }
 
-LANES_INLINE void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
-                             float t, float *root) {
-    const vector at = (vector){0} + t;
-    float total = class_sums(shape, low, high, at, 0, root);
-    if (!(total >= least_sum))
-        total = class_sums(shape, low, high, at, largest(shape, low, high, at), root);
+/* Roots of sums of classes as their shares of the total. */
+LANES_INLINE void share_roots(const ikt_class_lanes *shape, float total, float *root) {
     const vector all = (vector){0} + total;
     for (int c = 0; c < shape->wide; c += LANE_WIDTH) {
         vector p;
@@ -92,6 +88,15 @@ LANES_INLINE void find_roots(const ikt_class_lanes *shape, const float *low, con
         p = vector_root(p / all);
         memcpy(root + c, &p, sizeof p);
     }
+}
+
+LANES_INLINE void find_roots(const ikt_class_lanes *shape, const float *low, const float *high,
+                             float t, float *root) {
+    const vector at = (vector){0} + t;
+    float total = class_sums(shape, low, high, at, 0, root);
+    if (!(total >= least_sum))
+        total = class_sums(shape, low, high, at, largest(shape, low, high, at), root);
+    share_roots(shape, total, root);
 }
 
 LANES_INLINE void find_halves(const float *weight, int64_t lanes, float *half) {
@@ -122,13 +127,7 @@ LANES_INLINE float find_middle(const ikt_class_lanes *shape, const float *half, 
     }
     for (int c = shape->classes; c < shape->wide; c++)
         root[c] = 0;
-    const vector all = (vector){0} + total;
-    for (int c = 0; c < shape->wide; c += LANE_WIDTH) {
-        vector p;
-        load(&p, root + c);
-        p = vector_root(p / all);
-        memcpy(root + c, &p, sizeof p);
-    }
+    share_roots(shape, total, root);
     return total;
 }
 

@@ -187,10 +187,10 @@ ikt_status ikt_central_rows_find(ikt_context *ctx, ikt_dataset *data,
     IKT_TRY(draw_centres(&w, settings->seed));
     IKT_TRY(assign(&w, &changed, &made.drawn));
     made.spread = made.drawn;
-    while (made.steps < settings->steps && !made.is_settled) {
+    while (made.steps < settings->steps && !made.has_converged) {
         move_centres(&w);
         IKT_TRY(assign(&w, &changed, &made.spread));
-        made.is_settled = changed == 0;
+        made.has_converged = changed == 0;
         made.steps++;
         ikt_progress(ctx, "steps of k-means", made.steps, settings->steps, NULL);
     }

@@ -25,7 +25,7 @@ typedef struct {
     int64_t *row;         /* [count] ascending, the same on every rank; owned */
     int64_t count;        /* at most as many as there are centres */
     int64_t steps;        /* that were made */
-    bool is_settled;      /* no row changed its cluster in the last of them */
+    bool has_converged;   /* no row changed its cluster in the last of them */
     double drawn, spread; /* mean squared distance of a row to its nearest centre, before the first
                              step and after the last */
 } ikt_central_rows;

@@ -30,9 +30,9 @@ typedef struct {
     ikt_replica replica;
     float *y, *attraction, *field; /* [n_local * q] */
     double *phi;                   /* [n_local] */
-    ikt_laplacian_settings regularising;
+    ikt_regulariser_settings regularising;
     ikt_kernelsum *sums; /* of the regulariser; NULL where there is none */
-    ikt_laplacian *laplacian;
+    ikt_regulariser *regulariser;
     ikt_arrays held;
 } fused;
 
@@ -180,18 +180,18 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
                                    .z = sums.total[0],
                                    .condition = ikt_map_condition_of(sums.total[0], rows->n)};
     const ikt_regulariser_map map = {objective, iteration, want_value, t->phi, t->field};
-    return ikt_regulariser_add(t->laplacian, &t->regularising, &map, gradient, terms);
+    return ikt_regulariser_add(t->regulariser, &t->regularising, &map, gradient, terms);
 }
 
 static void *state_array(ikt_objective *objective, int64_t iteration, int k) {
     const fused *t = objective->self;
-    return ikt_regulariser_state_array(t->laplacian, iteration, k);
+    return ikt_regulariser_state_array(t->regulariser, iteration, k);
 }
 
 static void destroy(ikt_objective *objective) {
     fused *t = objective->self;
     if (!t) return;
-    ikt_laplacian_destroy(&t->laplacian);
+    ikt_regulariser_destroy(&t->regulariser);
     ikt_kernelsum_destroy(&t->sums);
     ikt_replica_destroy(&t->replica);
     ikt_arrays_free(&t->held);
@@ -206,7 +206,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     *t = (fused){.ctx = ctx,
                  .dense = inputs->dense,
                  .isa = ikt_cpu_isa(),
-                 .regularising = inputs->options.laplacian,
+                 .regularising = inputs->options.regulariser,
                  .held = ikt_arrays_of(ctx, "layout")};
     t->held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica);
     out->y = t->y = ikt_claim(&t->held, own, sizeof *t->y);
@@ -216,7 +216,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     IKT_TRY(ikt_arrays_agree(&t->held));
     if (ikt_regulariser_is_there(&inputs->options))
         IKT_TRY(ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, ikt_student, &t->sums));
-    return ikt_regulariser_create(ctx, inputs, t->sums, &t->laplacian);
+    return ikt_regulariser_create(ctx, inputs, t->sums, &t->regulariser);
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {

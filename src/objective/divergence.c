@@ -30,7 +30,7 @@ typedef struct {
     ikt_replica replica;            /* dense P */
     ikt_whole_attraction *whole;    /* whole kernel */
     ikt_kernelsum *sums[IKT_KERNELS_MOST];
-    ikt_laplacian *laplacian; /* the regulariser, or NULL */
+    ikt_regulariser *regulariser; /* the regulariser, or NULL */
     ikt_arrays held;
 } state;
 
@@ -187,13 +187,13 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
         else
             IKT_TRY(ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]));
     }
-    return ikt_regulariser_create(ctx, inputs, t->sums[0], &t->laplacian);
+    return ikt_regulariser_create(ctx, inputs, t->sums[0], &t->regulariser);
 }
 
 void ikt_divergence_destroy(ikt_objective *objective) {
     state *t = objective->self;
     if (!t) return;
-    ikt_laplacian_destroy(&t->laplacian);
+    ikt_regulariser_destroy(&t->regulariser);
     for (int k = 0; k < IKT_KERNELS_MOST; k++)
         ikt_kernelsum_destroy(&t->sums[k]);
     ikt_halo_destroy(&t->halo);
@@ -408,10 +408,11 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
                               .z = sums.total[0],
                               .condition = ikt_map_condition_of(sums.total[0], rows->n)};
     const ikt_regulariser_map map = {objective, iteration, want_value, t->phi, t->field[0]};
-    return ikt_regulariser_add(t->laplacian, &t->inputs.options.laplacian, &map, gradient, terms);
+    return ikt_regulariser_add(t->regulariser, &t->inputs.options.regulariser, &map, gradient,
+                               terms);
 }
 
 void *ikt_divergence_state_array(ikt_objective *objective, int64_t iteration, int k) {
     const state *t = objective->self;
-    return ikt_regulariser_state_array(t->laplacian, iteration, k);
+    return ikt_regulariser_state_array(t->regulariser, iteration, k);
 }

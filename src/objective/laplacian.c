@@ -27,7 +27,7 @@ static const double sigma_least = 1e-8;
 
 static const char purpose[] = "eigenvectors";
 
-struct ikt_laplacian {
+struct ikt_regulariser {
     ikt_context *ctx;
     ikt_laplacian_setup setup;
     int64_t m;  /* columns of the block: t, sqrt(d) of length 1, and those that are followed */
@@ -52,7 +52,7 @@ struct ikt_laplacian {
 /* Numbers of the state: iteration in which the regulariser began or -1, K, columns in use. */
 enum { BEGUN, RANK, COLUMNS };
 
-int64_t ikt_laplacian_columns(int64_t rank, int64_t n) {
+int64_t ikt_regulariser_columns(int64_t rank, int64_t n) {
     return ikt_smaller(rank - 1 + GUARDS, n - 1);
 }
 
@@ -63,7 +63,7 @@ static int64_t depth_columns(int64_t m, int64_t n) {
 /* --- making ----------------------------------------------------------------------------------- */
 
 /* LOCAL. */
-static ikt_status allocate(ikt_laplacian *l) {
+static ikt_status allocate(ikt_regulariser *l) {
     ikt_context *ctx = l->ctx;
     const ikt_rows *rows = &l->setup.rows;
     const int64_t count = rows->count, q = l->setup.q, m = l->m;
@@ -92,13 +92,13 @@ static ikt_status allocate(ikt_laplacian *l) {
 }
 
 ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *setup,
-                                ikt_laplacian **out) {
-    ikt_laplacian *l IKT_AT_END(ikt_laplacian_destroy) = NULL;
+                                ikt_regulariser **out) {
+    ikt_regulariser *l IKT_AT_END(ikt_regulariser_destroy) = NULL;
     *out = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &l, 1, sizeof *l, purpose));
-    *l =
-        (ikt_laplacian){.ctx = ctx, .setup = *setup, .at = -1, .held = ikt_arrays_of(ctx, purpose)};
-    l->m = 1 + ikt_laplacian_columns(setup->settings.rank, setup->rows.n);
+    *l = (ikt_regulariser){
+        .ctx = ctx, .setup = *setup, .at = -1, .held = ikt_arrays_of(ctx, purpose)};
+    l->m = 1 + ikt_regulariser_columns(setup->settings.rank, setup->rows.n);
     l->floor_root = sqrt(setup->floor);
     l->number[BEGUN] = -1;
     l->number[RANK] = setup->settings.rank;
@@ -107,8 +107,8 @@ ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *set
     return ikt_give(out, l);
 }
 
-void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
-    ikt_laplacian *l = *laplacian;
+void ikt_regulariser_destroy(ikt_regulariser **laplacian) {
+    ikt_regulariser *l = *laplacian;
     if (!l) return;
     ikt_block_destroy(&l->v);
     ikt_block_destroy(&l->b);
@@ -119,7 +119,7 @@ void ikt_laplacian_destroy(ikt_laplacian **laplacian) {
     ikt_free(laplacian);
 }
 
-int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,
+int64_t ikt_laplacian_memory(const ikt_regulariser_settings *settings, const ikt_rows *rows, int q,
                              int64_t columns, int threads) {
     const int64_t n = rows->n, count = rows->count;
     const int64_t m = 1 + columns;
@@ -136,13 +136,13 @@ int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_r
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static bool renews(const ikt_laplacian *l, int64_t iteration) {
+static bool renews(const ikt_regulariser *l, int64_t iteration) {
     return (iteration - l->number[BEGUN]) % l->setup.settings.every == 0;
 }
 
 /* From the block of the last evaluation to the one that the next begins with: a power step where
  * eigenvectors are then renewed, else the vectors as they are. */
-static void advance(ikt_laplacian *l, int64_t iteration) {
+static void advance(ikt_regulariser *l, int64_t iteration) {
     const int64_t m = l->m, stride = l->setup.columns;
     if (l->number[BEGUN] < 0 || l->at < 0 || l->at == iteration) return;
     const bool steps = renews(l, iteration);
@@ -155,12 +155,12 @@ static void advance(ikt_laplacian *l, int64_t iteration) {
     l->at = iteration;
 }
 
-float *ikt_laplacian_state_block(ikt_laplacian *l, int64_t iteration) {
+float *ikt_laplacian_state_block(ikt_regulariser *l, int64_t iteration) {
     advance(l, iteration);
     return l->state;
 }
 
-int64_t *ikt_laplacian_state_numbers(ikt_laplacian *l, int64_t iteration) {
+int64_t *ikt_laplacian_state_numbers(ikt_regulariser *l, int64_t iteration) {
     advance(l, iteration);
     return l->number;
 }
@@ -168,7 +168,7 @@ int64_t *ikt_laplacian_state_numbers(ikt_laplacian *l, int64_t iteration) {
 /* --- the graph of the map --------------------------------------------------------------------- */
 
 /* COLLECTIVE. */
-static void find_degrees(ikt_laplacian *l, const double *phi) {
+static void find_degrees(ikt_regulariser *l, const double *phi) {
     const double floor = l->setup.floor;
     double least = INFINITY;
     int64_t isolated = 0;
@@ -187,7 +187,7 @@ static void find_degrees(ikt_laplacian *l, const double *phi) {
 }
 
 /* COLLECTIVE. Sums are counted with those of the repulsion, under one stage. */
-static ikt_status sum(ikt_laplacian *l, const ikt_kernelsum_request *request) {
+static ikt_status sum(ikt_regulariser *l, const ikt_kernelsum_request *request) {
     ikt_stage_end(l->ctx, IKT_STAGE_EIGENVECTORS);
     ikt_stage_begin(l->ctx, IKT_STAGE_REPULSION);
     const ikt_status st = ikt_kernelsum_evaluate(l->setup.sums, request);
@@ -199,7 +199,7 @@ static ikt_status sum(ikt_laplacian *l, const ikt_kernelsum_request *request) {
 /* COLLECTIVE. to = N from, by sums with the charges u = D^-1/2 v, a few columns at a time; column 0
  * is t, which N leaves as it is.
  *   field   [from->m - 1][rows.count * q] receives the gradients of the sums; NULL: not wanted */
-static ikt_status multiply(ikt_laplacian *l, const float *y, const ikt_block *from, ikt_block *to,
+static ikt_status multiply(ikt_regulariser *l, const float *y, const ikt_block *from, ikt_block *to,
                            float *field) {
     const int64_t count = l->setup.rows.count, q = l->setup.q, m = from->m;
     const int threads = ikt_threads(l->ctx);
@@ -234,14 +234,14 @@ static ikt_status multiply(ikt_laplacian *l, const float *y, const ikt_block *fr
 
 /* COLLECTIVE. Orthonormal columns; the others become orthogonal to t, as each does to those before
  * it. */
-static ikt_status orthonormalise(ikt_laplacian *l, ikt_block *v) {
+static ikt_status orthonormalise(ikt_regulariser *l, ikt_block *v) {
     int64_t replaced;
     return ikt_block_orthonormalise(v, NULL, l->setup.seed, &replaced);
 }
 
 /* COLLECTIVE. The first block: the coordinates of the map and random columns, and some power steps.
  * A map that has clusters has them in its coordinates. */
-static ikt_status begin(ikt_laplacian *l, const ikt_laplacian_map *map) {
+static ikt_status begin(ikt_regulariser *l, const ikt_laplacian_map *map) {
     const int64_t m = l->m, stride = l->setup.columns, count = l->setup.rows.count;
     const int64_t q = ikt_smaller(l->setup.q, m - 1);
     ikt_block_random(&l->v, 1 + q, l->setup.seed, 0);
@@ -270,7 +270,7 @@ static void copy_columns(const ikt_block *from, int64_t columns, ikt_block *into
 }
 
 /* COLLECTIVE. Residual of the wanted pairs: the largest. v and b are rotated by Rayleigh-Ritz. */
-static ikt_status find_residual(ikt_laplacian *l, double *worst) {
+static ikt_status find_residual(ikt_regulariser *l, double *worst) {
     IKT_TRY(ikt_block_residuals(&l->v, &l->b, l->theta, l->weight));
     *worst = 0;
     for (int64_t k = 1; k < l->setup.settings.rank; k++)
@@ -279,7 +279,7 @@ static ikt_status find_residual(ikt_laplacian *l, double *worst) {
 }
 
 /* COLLECTIVE. v and b = N v become Ritz vectors. */
-static ikt_status rotate(ikt_laplacian *l, ikt_block *v, ikt_block *b) {
+static ikt_status rotate(ikt_regulariser *l, ikt_block *v, ikt_block *b) {
     IKT_TRY(ikt_block_ritz(v, b, 1, l->theta, l->x));
     IKT_TRY(ikt_block_rotate(v, l->x));
     return ikt_block_rotate(b, l->x);
@@ -287,7 +287,7 @@ static ikt_status rotate(ikt_laplacian *l, ikt_block *v, ikt_block *b) {
 
 /* COLLECTIVE. Orthonormal columns V until the wanted ones are eigenvectors: the best within the
  * space of V, N V and N^2 V, again and again. */
-static ikt_status settle(ikt_laplacian *l, const float *y) {
+static ikt_status converge(ikt_regulariser *l, const float *y) {
     const int64_t m = l->m, widest = l->space.m;
     const double given = l->setup.settings.residual, aim = given > 0 ? given : residual_usual;
     double last = INFINITY;
@@ -316,7 +316,7 @@ static ikt_status settle(ikt_laplacian *l, const float *y) {
 }
 
 /* COLLECTIVE. Rayleigh's quotients of columns that are not renewed. */
-static ikt_status find_quotients(ikt_laplacian *l) {
+static ikt_status find_quotients(ikt_regulariser *l) {
     const int64_t m = l->m;
     IKT_TRY(ikt_block_gram(&l->v, &l->b, l->x));
     for (int64_t k = 0; k < m; k++)
@@ -326,7 +326,7 @@ static ikt_status find_quotients(ikt_laplacian *l) {
 
 /* COLLECTIVE. Eigenvectors and eigenvalues of the map, and the fields of the columns that they are
  * combined from: those of l->v before it was rotated by l->x. */
-static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
+static ikt_status find_vectors(ikt_regulariser *l, const ikt_laplacian_map *map) {
     const int64_t m = l->m, stride = l->setup.columns;
     const bool is_renewed = renews(l, map->iteration);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(l->ctx))
@@ -337,7 +337,7 @@ static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
     }
     if (is_renewed) IKT_TRY(orthonormalise(l, &l->v));
     if (is_renewed && l->setup.settings.vectors == IKT_EIGENVECTORS_EXACT)
-        IKT_TRY(settle(l, map->y));
+        IKT_TRY(converge(l, map->y));
     IKT_TRY(multiply(l, map->y, &l->v, &l->b, l->field));
     if (is_renewed) {
         IKT_TRY(rotate(l, &l->v, &l->b));
@@ -355,8 +355,8 @@ static ikt_status find_vectors(ikt_laplacian *l, const ikt_laplacian_map *map) {
 /* --- the gradient ----------------------------------------------------------------------------- */
 
 /* h and h' at the eigenvalues; returns the sum of h. */
-static double weigh(ikt_laplacian *l) {
-    const bool is_log = l->setup.settings.form == IKT_LAPLACIAN_LOG;
+static double weigh(ikt_regulariser *l) {
+    const bool is_log = l->setup.settings.form == IKT_REGULARISER_LOG;
     double value = 0;
     for (int64_t k = 1; k < l->setup.settings.rank; k++) {
         const double sigma = 1 - l->theta[k], above = fmax(sigma, sigma_least);
@@ -376,7 +376,7 @@ static int64_t tiled(int64_t m) {
 
 /* h'(sigma_k) x_jk, by which eigenvector k pulls at the field of column j, k = 2 .. K.
  *   pull   [tiled(m)][m], zeros behind row m - 1 */
-static void set_pulls(const ikt_laplacian *l, double *pull) {
+static void set_pulls(const ikt_regulariser *l, double *pull) {
     const int64_t m = l->m;
     memset(pull, 0, (size_t)(tiled(m) * m) * sizeof *pull);
     for (int64_t j = 1; j < m; j++)
@@ -386,7 +386,7 @@ static void set_pulls(const ikt_laplacian *l, double *pull) {
 
 /* The charges b of some own rows, and the rows of eigenvectors 2 .. K side by side.
  *   across   [K - 1][PULLED_ROWS] receives the latter, zeros for rows that are not there */
-IKT_WIDEST_VECTORS static void charge_rows(ikt_laplacian *l, int64_t first, int64_t rows,
+IKT_WIDEST_VECTORS static void charge_rows(ikt_regulariser *l, int64_t first, int64_t rows,
                                            double *restrict across) {
     const int64_t m = l->m, wanted = l->setup.settings.rank;
     double charge[PULLED_ROWS] = {0};
@@ -409,7 +409,7 @@ IKT_WIDEST_VECTORS static void charge_rows(ikt_laplacian *l, int64_t first, int6
 
 /* The fields of all columns together, for some own rows.
  *   pull   [tiled(m)][PULLED_ROWS] by how much each row has of each field */
-IKT_WIDEST_VECTORS static void pull_rows(ikt_laplacian *l, int64_t first, int64_t rows,
+IKT_WIDEST_VECTORS static void pull_rows(ikt_regulariser *l, int64_t first, int64_t rows,
                                          const double *restrict pull) {
     const int64_t q = l->setup.q, count = l->setup.rows.count;
     for (int64_t c = 0; c < q; c++) {
@@ -425,7 +425,7 @@ IKT_WIDEST_VECTORS static void pull_rows(ikt_laplacian *l, int64_t first, int64_
 }
 
 /* LOCAL. l->charge and l->pull of all own rows. */
-static ikt_status pull(ikt_laplacian *l) {
+static ikt_status pull(ikt_regulariser *l) {
     const int64_t m = l->m, count = l->setup.rows.count, panel = tiled(m) * PULLED_ROWS;
     const int threads = ikt_threads(l->ctx);
     const ikt_isa isa = ikt_cpu_isa();
@@ -448,7 +448,7 @@ static ikt_status pull(ikt_laplacian *l) {
 }
 
 /* COLLECTIVE. */
-static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+static ikt_status add_gradient(ikt_regulariser *l, const ikt_laplacian_map *map, double scale,
                                float *gradient) {
     const int64_t count = l->setup.rows.count, q = l->setup.q;
     const double lambda = l->setup.settings.weight;
@@ -469,7 +469,7 @@ static ikt_status add_gradient(ikt_laplacian *l, const ikt_laplacian_map *map, d
 }
 
 /* COLLECTIVE. */
-static void warn_once(ikt_laplacian *l, int64_t iteration) {
+static void warn_once(ikt_regulariser *l, int64_t iteration) {
     if (l->isolated == 0 || l->has_warned) return;
     l->has_warned = true;
     ikt_log(l->ctx, IKT_LOG_WARN,
@@ -478,7 +478,7 @@ static void warn_once(ikt_laplacian *l, int64_t iteration) {
             (long long)iteration, (long long)l->isolated, l->setup.floor);
 }
 
-static ikt_status evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+static ikt_status evaluate(ikt_regulariser *l, const ikt_laplacian_map *map, double scale,
                            float *gradient, ikt_laplacian_terms *terms) {
     double residual = 0;
     advance(l, map->iteration);
@@ -504,7 +504,7 @@ static ikt_status evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, doubl
     return IKT_OK;
 }
 
-ikt_status ikt_laplacian_evaluate(ikt_laplacian *l, const ikt_laplacian_map *map, double scale,
+ikt_status ikt_laplacian_evaluate(ikt_regulariser *l, const ikt_laplacian_map *map, double scale,
                                   float *gradient, ikt_laplacian_terms *terms) {
     ikt_stage_begin(l->ctx, IKT_STAGE_EIGENVECTORS);
     const ikt_status st = evaluate(l, map, scale, gradient, terms);

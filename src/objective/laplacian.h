@@ -38,15 +38,15 @@
 /* What the settings say to the regulariser of t-SNE: keys layout.regulariser and
  * layout.regulariser_*. */
 
-typedef enum { IKT_REGULARISER_NONE, IKT_REGULARISER_LAPLACIAN } ikt_regulariser;
-typedef enum { IKT_LAPLACIAN_SUM, IKT_LAPLACIAN_LOG } ikt_laplacian_form;
+typedef enum { IKT_REGULARISER_NONE, IKT_REGULARISER_LAPLACIAN } ikt_regulariser_kind;
+typedef enum { IKT_REGULARISER_SUM, IKT_REGULARISER_LOG } ikt_regulariser_form;
 
 /* How eigenvectors are had: followed by one product an evaluation, or settled in each. */
 typedef enum { IKT_EIGENVECTORS_FOLLOWED, IKT_EIGENVECTORS_EXACT } ikt_eigenvectors;
 
 typedef struct {
-    int kind;        /* ikt_regulariser */
-    int form;        /* ikt_laplacian_form: h */
+    int kind;        /* ikt_regulariser_kind */
+    int form;        /* ikt_regulariser_form: h */
     double weight;   /* lambda, or IKT_AUTO_REAL */
     int64_t rank;    /* K, of which the zero is one; or IKT_AUTO_INT: by the eigengap of P, */
     int64_t found;   /* which then has found this, or 0 where it has not been sought yet */
@@ -54,37 +54,37 @@ typedef struct {
     int64_t from;    /* first iteration, or IKT_AUTO_INT: the end of the first phase */
     int vectors;     /* ikt_eigenvectors */
     double residual; /* of exact ones, at most; 0: 1e-6 */
-} ikt_laplacian_settings;
+} ikt_regulariser_settings;
 
 /* LOCAL, pure. The largest K for n rows: groups of fewer than four rows are none. */
-static inline int64_t ikt_laplacian_rank_most(int64_t n) {
+static inline int64_t ikt_regulariser_rank_most(int64_t n) {
     return 1 + n / 4;
 }
 
-typedef struct ikt_laplacian ikt_laplacian;
+typedef struct ikt_regulariser ikt_regulariser;
 
 typedef struct {
     ikt_rows rows;
     int q;
-    ikt_laplacian_settings settings; /* resolved; rank 2 .. n */
-    int64_t columns;                 /* of the state: those of ikt_laplacian_columns or more */
+    ikt_regulariser_settings settings; /* resolved; rank 2 .. n */
+    int64_t columns;                   /* of the state: those of ikt_regulariser_columns or more */
     uint64_t seed;
     ikt_kernelsum *sums; /* of the map's kernel, which is 1 at 0; lent */
     double floor;        /* degrees below it count as this: what the sums cannot tell from 0 */
 } ikt_laplacian_setup;
 
 /* LOCAL, pure. Columns of the block for eigenvalues 2 .. rank of n rows: guards with them. */
-int64_t ikt_laplacian_columns(int64_t rank, int64_t n);
+int64_t ikt_regulariser_columns(int64_t rank, int64_t n);
 
 /* COLLECTIVE. Errors: IKT_ERR_RESOURCE; *out is NULL then. */
 ikt_status ikt_laplacian_create(ikt_context *ctx, const ikt_laplacian_setup *setup,
-                                ikt_laplacian **out);
+                                ikt_regulariser **out);
 
 /* LOCAL. Frees and sets to NULL; accepts NULL. */
-void ikt_laplacian_destroy(ikt_laplacian **laplacian);
+void ikt_regulariser_destroy(ikt_regulariser **laplacian);
 
 /* LOCAL, pure. Most bytes a rank will hold, without those of the sums. */
-int64_t ikt_laplacian_memory(const ikt_laplacian_settings *settings, const ikt_rows *rows, int q,
+int64_t ikt_laplacian_memory(const ikt_regulariser_settings *settings, const ikt_rows *rows, int q,
                              int64_t columns, int threads);
 
 /* Sets of charges that are summed together, for the memory of sums. */
@@ -113,13 +113,13 @@ typedef struct {
  *                     `gradient` may be the field; it stays as it is where lambda is 0
  * Errors: IKT_ERR_RESOURCE; IKT_ERR_INTERNAL; agreed. Where a position of any rank is not finite
  * there is no value; the caller must have looked. */
-ikt_status ikt_laplacian_evaluate(ikt_laplacian *laplacian, const ikt_laplacian_map *map,
+ikt_status ikt_laplacian_evaluate(ikt_regulariser *laplacian, const ikt_laplacian_map *map,
                                   double scale, float *gradient, ikt_laplacian_terms *terms);
 
 /* State that the next evaluation begins with: the block as floats by rows, and numbers. LOCAL,
  * pure; the arrays of ikt_objective_kind.state and state_array. */
 enum { IKT_LAPLACIAN_NUMBERS = 3 };
-float *ikt_laplacian_state_block(ikt_laplacian *laplacian, int64_t iteration);
-int64_t *ikt_laplacian_state_numbers(ikt_laplacian *laplacian, int64_t iteration);
+float *ikt_laplacian_state_block(ikt_regulariser *laplacian, int64_t iteration);
+int64_t *ikt_laplacian_state_numbers(ikt_regulariser *laplacian, int64_t iteration);
 
 #endif

@@ -57,7 +57,8 @@ typedef enum {
     IKT_INIT_FILE,
     IKT_INIT_SPECTRAL,
     IKT_INIT_KPCA,
-    IKT_INIT_KDA
+    IKT_INIT_KDA,
+    IKT_INITS
 } ikt_layout_init;
 
 /* What places new rows in a finished map. */
@@ -92,7 +93,7 @@ typedef struct {
     ikt_fft_rates rates; /* of the machine, where the sharing is left to them */
     uint64_t seed;       /* for draws */
     ikt_objective_own own;
-    ikt_laplacian_settings laplacian; /* of the regulariser of t-SNE */
+    ikt_regulariser_settings regulariser; /* of the regulariser of t-SNE */
 } ikt_objective_options;
 
 /* What is known of an objective before it is made: enough for its memory and its state. */

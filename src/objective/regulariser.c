@@ -22,14 +22,14 @@ static double floor_of(const ikt_objective_options *options) {
 }
 
 /* Columns of the state. */
-static int64_t columns_of(const ikt_laplacian_settings *settings, int64_t n) {
+static int64_t columns_of(const ikt_regulariser_settings *settings, int64_t n) {
     const bool is_found = settings->rank == IKT_AUTO_INT;
-    return ikt_laplacian_columns(is_found ? ikt_smaller(RANK_FOUND_MOST, n) : settings->rank, n);
+    return ikt_regulariser_columns(is_found ? ikt_smaller(RANK_FOUND_MOST, n) : settings->rank, n);
 }
 
 /* K as the eigengap says, but not more than are allowed to be asked for. */
 static int64_t rank_found(ikt_context *ctx, int64_t found, int64_t n) {
-    const int64_t most = ikt_laplacian_rank_most(n);
+    const int64_t most = ikt_regulariser_rank_most(n);
     if (found <= most) return found;
     ikt_log(ctx, IKT_LOG_WARN,
             "layout.regulariser_rank = auto takes %lld in place of the %lld clusters of the "
@@ -39,12 +39,12 @@ static int64_t rank_found(ikt_context *ctx, int64_t found, int64_t n) {
 }
 
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                                  ikt_kernelsum *sums, ikt_laplacian **out) {
+                                  ikt_kernelsum *sums, ikt_regulariser **out) {
     *out = NULL;
     if (!ikt_regulariser_is_there(&inputs->options)) return IKT_OK;
     ikt_laplacian_setup setup = {.rows = inputs->rows,
                                  .q = inputs->q,
-                                 .settings = inputs->options.laplacian,
+                                 .settings = inputs->options.regulariser,
                                  .seed = inputs->options.seed,
                                  .sums = sums,
                                  .floor = floor_of(&inputs->options)};
@@ -59,12 +59,13 @@ ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *
     return ikt_laplacian_create(ctx, &setup, out);
 }
 
-ikt_status ikt_regulariser_add(ikt_laplacian *laplacian, const ikt_laplacian_settings *settings,
+ikt_status ikt_regulariser_add(ikt_regulariser *regulariser,
+                               const ikt_regulariser_settings *settings,
                                const ikt_regulariser_map *map, ikt_gradient *gradient,
                                ikt_objective_terms *terms) {
     const bool is_on = settings->from == IKT_AUTO_INT ? !map->objective->is_exaggerated
                                                       : map->iteration >= settings->from;
-    if (!laplacian || !is_on || terms->condition == IKT_MAP_NOT_FINITE ||
+    if (!regulariser || !is_on || terms->condition == IKT_MAP_NOT_FINITE ||
         terms->condition == IKT_MAP_UNRESOLVED)
         return IKT_OK;
     const ikt_laplacian_map at = {.iteration = map->iteration,
@@ -73,7 +74,7 @@ ikt_status ikt_regulariser_add(ikt_laplacian *laplacian, const ikt_laplacian_set
                                   .field = map->field,
                                   .wants_residual = map->wants_value};
     ikt_laplacian_terms found;
-    IKT_TRY(ikt_laplacian_evaluate(laplacian, &at, (double)gradient->repulsion_scale, map->field,
+    IKT_TRY(ikt_laplacian_evaluate(regulariser, &at, (double)gradient->repulsion_scale, map->field,
                                    &found));
     if (settings->weight > 0) gradient->repulsion_scale = 1;
     terms->divergence = terms->value;
@@ -87,20 +88,20 @@ ikt_status ikt_regulariser_add(ikt_laplacian *laplacian, const ikt_laplacian_set
 int ikt_regulariser_state(const ikt_objective_shape *shape,
                           ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]) {
     if (!ikt_regulariser_is_there(&shape->options)) return 0;
-    const int64_t columns = columns_of(&shape->options.laplacian, shape->rows.n);
+    const int64_t columns = columns_of(&shape->options.regulariser, shape->rows.n);
     array[0] = (ikt_objective_array){"eigenvectors", IKT_PART_F32, false, columns};
     array[1] =
         (ikt_objective_array){"eigenvector_numbers", IKT_PART_I64, true, IKT_LAPLACIAN_NUMBERS};
     return 2;
 }
 
-void *ikt_regulariser_state_array(ikt_laplacian *laplacian, int64_t iteration, int k) {
-    return k == 0 ? (void *)ikt_laplacian_state_block(laplacian, iteration)
-                  : ikt_laplacian_state_numbers(laplacian, iteration);
+void *ikt_regulariser_state_array(ikt_regulariser *regulariser, int64_t iteration, int k) {
+    return k == 0 ? (void *)ikt_laplacian_state_block(regulariser, iteration)
+                  : ikt_laplacian_state_numbers(regulariser, iteration);
 }
 
 int64_t ikt_regulariser_memory(const ikt_objective_shape *shape) {
-    const ikt_laplacian_settings *settings = &shape->options.laplacian;
+    const ikt_regulariser_settings *settings = &shape->options.regulariser;
     if (!ikt_regulariser_is_there(&shape->options)) return 0;
     return ikt_laplacian_memory(settings, &shape->rows, shape->q,
                                 columns_of(settings, shape->rows.n), shape->threads);

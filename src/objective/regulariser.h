@@ -3,16 +3,15 @@
 #ifndef IKT_OBJECTIVE_REGULARISER_H
 #define IKT_OBJECTIVE_REGULARISER_H
 
-#include "objective/laplacian.h"
 #include "objective/objective.h"
 
 /* LOCAL, pure. Whether the settings ask for one; whether it pulls at the map, and is not only
  * measured. */
 static inline bool ikt_regulariser_is_there(const ikt_objective_options *options) {
-    return options->laplacian.kind != IKT_REGULARISER_NONE;
+    return options->regulariser.kind != IKT_REGULARISER_NONE;
 }
 static inline bool ikt_regulariser_pulls(const ikt_objective_options *options) {
-    return ikt_regulariser_is_there(options) && options->laplacian.weight > 0;
+    return ikt_regulariser_is_there(options) && options->regulariser.weight > 0;
 }
 
 /* COLLECTIVE. The regulariser that the options ask for; an automatic rank has been found.
@@ -20,7 +19,7 @@ static inline bool ikt_regulariser_pulls(const ikt_objective_options *options) {
  *   out    NULL where they ask for none
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                                  ikt_kernelsum *sums, ikt_laplacian **out);
+                                  ikt_kernelsum *sums, ikt_regulariser **out);
 
 /* The evaluation that it adds to. */
 typedef struct {
@@ -32,16 +31,17 @@ typedef struct {
 } ikt_regulariser_map;
 
 /* COLLECTIVE. Adds value and gradient to those of the divergence, where the regulariser is on:
- * from options.laplacian.from on, or after the first phase. Nothing happens where there is none
+ * from options.regulariser.from on, or after the first phase. Nothing happens where there is none
  * (NULL) and where the map is not sound. Errors: those of ikt_laplacian_evaluate. */
-ikt_status ikt_regulariser_add(ikt_laplacian *laplacian, const ikt_laplacian_settings *settings,
+ikt_status ikt_regulariser_add(ikt_regulariser *regulariser,
+                               const ikt_regulariser_settings *settings,
                                const ikt_regulariser_map *map, ikt_gradient *gradient,
                                ikt_objective_terms *terms);
 
 /* LOCAL, pure. The functions of an ikt_objective_kind. */
 int ikt_regulariser_state(const ikt_objective_shape *shape,
                           ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]);
-void *ikt_regulariser_state_array(ikt_laplacian *laplacian, int64_t iteration, int k);
+void *ikt_regulariser_state_array(ikt_regulariser *regulariser, int64_t iteration, int k);
 
 /* LOCAL, pure. Bytes, 0 where there is none; and the sets of charges that sums take together. */
 int64_t ikt_regulariser_memory(const ikt_objective_shape *shape);

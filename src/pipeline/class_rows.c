@@ -110,8 +110,8 @@ static ikt_status read_train(ikt_context *ctx, const char *name, int64_t n, uint
 
 /* Gives the labelled rows each other's labels: the r-th of them in the order of their draws has the
  * label of the r-th of them by row. */
-static ikt_status permute(ikt_context *ctx, uint64_t seed, int64_t n, int64_t labelled,
-                          const uint8_t *has, int64_t *label) {
+static ikt_status permute_labels(ikt_context *ctx, uint64_t seed, int64_t n, int64_t labelled,
+                                 const uint8_t *has, int64_t *label) {
     int64_t at = 0;
     IKT_ARRAYS(held, ctx, purpose);
     /* Draws are cut to 31 bits; equal ones go by row. */
@@ -212,7 +212,7 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
                         out->labelled == 0 ? "affinity.kind=fisher needs labels, and no row has one"
                                            : "no row that fisher.train names has a label");
     ikt_status st = IKT_OK;
-    if (settings->permute) st = permute(ctx, seed, n, out->labelled, has, label);
+    if (settings->permute) st = permute_labels(ctx, seed, n, out->labelled, has, label);
     if (st == IKT_OK) st = number_classes(ctx, label, has, train, out);
     return ikt_agree(ctx, st);
 }
@@ -238,11 +238,11 @@ void ikt_class_rows_destroy(ikt_class_rows *classes) {
     ikt_arrays_free(&classes->held);
 }
 
-ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_fisher_settings *settings,
-                               const ikt_rows *rows, const int64_t *labels, const char *names,
-                               uint64_t seed, uint64_t *hash) {
+ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               const int64_t *labels, const char *names, uint64_t *hash) {
     ikt_class_rows classes IKT_AT_END(ikt_class_rows_destroy) = {.n = 0};
-    IKT_TRY(ikt_class_rows_make(ctx, settings, rows, labels, names, seed, &classes));
+    IKT_TRY(ikt_class_rows_make(ctx, &settings->affinity.fisher, rows, labels, names,
+                                (uint64_t)settings->run.seed, &classes));
     const size_t values = (size_t)classes.classes * sizeof *classes.value;
     *hash = ikt_hash_bytes(classes.value, values, values);
     *hash = ikt_hash_bytes(classes.of_row, (size_t)rows->n * sizeof *classes.of_row, *hash);

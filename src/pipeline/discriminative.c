@@ -14,7 +14,6 @@
 #include "dist/shuffle.h"
 #include "neighbours/fisher_search.h"
 #include "neighbours/scorer.h"
-#include "pipeline/early_outputs.h"
 #include "pipeline/line.h"
 #include "similarity/similarities.h"
 
@@ -290,13 +289,13 @@ static ikt_status note_posterior(ikt_context *ctx, const model *m) {
     for (int64_t i = 0; i < rows; i++) {
         float most = 0;
         /* Rows of the support lack a part of their own class, whatever sigma is. */
-        const bool is_told = m->settings->own == IKT_OWN_KEPT ||
-                             ikt_class_lane_of(&m->out->support, m->job->rows->first + i) < 0;
+        const bool counts = m->settings->own == IKT_OWN_KEPT ||
+                            ikt_class_lane_of(&m->out->support, m->job->rows->first + i) < 0;
         for (int c = 0; c < shape->classes; c++) {
             const float root = m->root[i * shape->wide + c], p = root * root;
             m->out->posterior[i * shape->classes + c] = p;
             most = fmaxf(most, p);
-            if (!is_told) continue;
+            if (!counts) continue;
             range[2 * c] = fmax(range[2 * c], (double)p);
             range[2 * c + 1] = fmax(range[2 * c + 1], 1 - (double)p);
         }
@@ -460,7 +459,7 @@ static ikt_status search(ikt_context *ctx, model *m, bool is_found, ikt_fisher_r
     *rows = rows_of(m);
     const ikt_class_columns columns = {m->out->sigma.sigma, m->self, m->x};
     if (job->model_writer)
-        IKT_TRY(ikt_run_model_classes(ctx, job->model_writer, job->data, rows, &columns,
+        IKT_TRY(ikt_class_model_write(ctx, job->model_writer, job->data, rows, &columns,
                                       &job->settings->layout));
     return is_found ? IKT_OK : find_lists(ctx, m, rows, lists, recall);
 }
@@ -482,11 +481,4 @@ ikt_status ikt_class_search_run(ikt_context *ctx, const ikt_class_search *job, b
     IKT_TRY(search(ctx, &m, is_found, &rows, lists, recall));
     IKT_IN_STAGE(ctx, IKT_STAGE_RECALL);
     return ikt_figures_of_space(ctx, &rows, (uint64_t)job->settings->run.seed, out);
-}
-
-void ikt_class_outcome_destroy(ikt_class_outcome *outcome) {
-    ikt_class_rows_destroy(&outcome->classes);
-    ikt_class_support_destroy(&outcome->support);
-    ikt_free_all(&outcome->posterior, &outcome->held_out.row, &outcome->used.row);
-    outcome->is_there = false;
 }

@@ -17,6 +17,7 @@
 #include "io/results/model_file.h"
 #include "neighbours/fisher_search.h"
 #include "neighbours/search.h"
+#include "pipeline/notes.h"
 #include "settings/settings.h"
 
 /* --- which labels may be used: those of the input, of a train list, or permuted (class_rows.c)  */
@@ -52,9 +53,8 @@ void ikt_class_rows_destroy(ikt_class_rows *classes);
 
 /* COLLECTIVE. A checksum of the labels that are used, and of the rows that have them; the same on
  * every rank. Arguments and errors as above. */
-ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_fisher_settings *settings,
-                               const ikt_rows *rows, const int64_t *labels, const char *names,
-                               uint64_t seed, uint64_t *hash);
+ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               const int64_t *labels, const char *names, uint64_t *hash);
 
 /* --- how well map and distances tell labels that they were not told (label_figures.c) ------------
  *
@@ -71,6 +71,8 @@ typedef struct {
     double space_nearest, space_votes; /* in the Fisher metric: of the nearest row, by votes */
     double map_nearest, map_votes;     /* in the map, once that is there */
 } ikt_label_figures;
+
+/* --- what a run has learned of the classes, and what is written of it (class_outcome.c) ------- */
 
 /* What a run has learned of the classes; the same on every rank but for the posterior. */
 typedef struct {
@@ -93,6 +95,33 @@ typedef struct {
 } ikt_class_outcome;
 
 void ikt_class_outcome_destroy(ikt_class_outcome *outcome);
+
+/* LOCAL, all three; nothing where there is no outcome. Puts what it decided in place of "auto".
+ * Adds that labels were used, which, and what they tell of others. Lists the arrays that the result
+ * keeps of it, in a group of their own, and returns how many there are.
+ *   part   receives arrays of the outcome */
+enum { IKT_CLASS_PARTS = 4 };
+void ikt_class_outcome_resolve(const ikt_class_outcome *outcome, ikt_settings *settings);
+void ikt_class_outcome_note(const ikt_class_outcome *outcome, ikt_notes *notes);
+int64_t ikt_class_outcome_parts(const ikt_class_outcome *outcome, const ikt_rows *rows,
+                                ikt_part part[IKT_CLASS_PARTS]);
+
+/* What is known of the support of a model of classes; lent. */
+typedef struct {
+    double sigma;
+    const double *self; /* [m] k(s, s) */
+    const float *x;     /* [m * columns] the rows of the support; NULL where rows are given by their
+                           similarities */
+} ikt_class_columns;
+
+/* COLLECTIVE. The model by which new rows are placed: writes shape, preprocessing, support, and the
+ * log-weights of the own rows; the rows themselves where plain distances count.
+ *   of      the rows in the order of the input
+ *   layout  of the map that is to come
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_class_model_write(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                                 const ikt_fisher_rows *of, const ikt_class_columns *support,
+                                 const ikt_layout_settings *layout);
 
 /* COLLECTIVE. Draws held-out rows and rows of the support, and finds their figures in the metric
  * and of the probabilities. Held out are rows with a label that fisher.train does not name, or

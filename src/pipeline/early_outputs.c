@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <omp.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -27,14 +27,7 @@ static ikt_status write_shared(ikt_context *ctx, ikt_model_writer *w, ikt_model_
     return ikt_model_writer_part(w, part, first, ikt_rank(ctx) == 0 ? count : 0, rows, 0);
 }
 
-/* A part that every rank holds; rows NULL: there is none of it. */
-typedef struct {
-    ikt_model_part part;
-    int64_t count;
-    const void *rows;
-} shared_part;
-
-static ikt_status write_parts(ikt_context *ctx, ikt_model_writer *w, const shared_part *parts,
+static ikt_status write_parts(ikt_context *ctx, ikt_model_writer *w, const ikt_model_shared *parts,
                               size_t count) {
     for (size_t p = 0; p < count; p++)
         if (parts[p].rows)
@@ -54,11 +47,11 @@ static ikt_status write_head(ikt_context *ctx, ikt_model_writer *w, ikt_dataset 
     /* Columns of sparse rows that are reduced are scaled and not shifted. */
     if (map.normaliser.scale && !shift) shift = ikt_claim(&held, d, sizeof *shift);
     IKT_TRY(ikt_arrays_agree(&held));
-    const shared_part parts[] = {{IKT_MODEL_FILL, d, ikt_dataset_fill(data)},
-                                 {IKT_MODEL_SHIFT, d, shift},
-                                 {IKT_MODEL_SCALE, d, map.normaliser.scale},
-                                 {IKT_MODEL_MEAN, d, pca->mean},
-                                 {IKT_MODEL_COMPONENTS, pca->k, pca->components}};
+    const ikt_model_shared parts[] = {{IKT_MODEL_FILL, d, ikt_dataset_fill(data)},
+                                      {IKT_MODEL_SHIFT, d, shift},
+                                      {IKT_MODEL_SCALE, d, map.normaliser.scale},
+                                      {IKT_MODEL_MEAN, d, pca->mean},
+                                      {IKT_MODEL_COMPONENTS, pca->k, pca->components}};
     if (shape->is_of_similarities) return ikt_model_writer_shape(w, shape);
     shape->d = d;
     shape->columns = ikt_dataset_columns(data);
@@ -141,20 +134,27 @@ static ikt_status write_partitionings(ikt_context *ctx, ikt_model_writer *w, con
     return IKT_OK;
 }
 
+/* COLLECTIVE. The distinct centres of a model, of which the shape tells.
+ *   row   receives them; freed by the caller, also after a failure */
+static ikt_status find_centres(ikt_context *ctx, ikt_dataset *data, const ikt_model *model,
+                               int64_t **row, ikt_model_shape *shape) {
+    IKT_TRY(ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, row, &shape->centres)));
+    shape->t = model->t;
+    shape->psi = model->psi;
+    shape->is_u8 = ikt_dataset_is_u8(data);
+    return IKT_OK;
+}
+
 ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
                                const ikt_layout_settings *layout) {
-    int64_t *row IKT_AT_END(ikt_free) = NULL, count = 0;
+    int64_t *row IKT_AT_END(ikt_free) = NULL;
     ikt_model_shape shape = shape_of(rows, layout);
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
-    IKT_TRY(ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, &row, &count)));
-    shape.centres = count;
-    shape.t = model->t;
-    shape.psi = model->psi;
-    shape.is_u8 = ikt_dataset_is_u8(data);
+    IKT_TRY(find_centres(ctx, data, model, &row, &shape));
     IKT_TRY(write_head(ctx, writer, data, &shape));
-    IKT_TRY(write_centres(ctx, writer, data, row, count));
-    IKT_TRY(write_partitionings(ctx, writer, model, row, count));
+    IKT_TRY(write_centres(ctx, writer, data, row, shape.centres));
+    IKT_TRY(write_partitionings(ctx, writer, model, row, shape.centres));
     return ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
                                  codes->stride);
 }
@@ -194,32 +194,15 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
     return ikt_model_writer_part(writer, IKT_MODEL_SCALES, rows->first, rows->count, s.scale, 0);
 }
 
-ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
-                                 const ikt_fisher_rows *of, const ikt_class_columns *support,
-                                 const ikt_layout_settings *layout) {
-    const ikt_class_support *s = of->support;
-    const ikt_rows *rows = &of->rows;
-    const double numbers[2] = {support->sigma, of->euclidean};
-    const shared_part parts[] = {{IKT_MODEL_SUPPORT, s->m, s->row},
-                                 {IKT_MODEL_SUPPORT_CLASS, s->m, s->of},
-                                 {IKT_MODEL_SUPPORT_SELF, s->m, support->self},
-                                 {IKT_MODEL_CLASS_NUMBERS, 2, numbers},
-                                 {IKT_MODEL_SUPPORT_ROWS, s->m, support->x}};
-    ikt_model_shape shape = {.n = rows->n,
-                             .q = layout->dimensions,
-                             .placing = IKT_PLACING_CLASSES,
-                             .has_rows = of->euclidean > 0,
-                             .support = s->m,
-                             .classes = s->shape.classes,
-                             .lanes = s->shape.lanes,
-                             .is_of_similarities = support->x == NULL,
-                             .d = s->m,
-                             .columns = s->m};
+ikt_status ikt_run_model_parts(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                               const ikt_rows *rows, ikt_model_shape *shape,
+                               const ikt_model_shared *parts, size_t count, ikt_model_part own,
+                               const void *values) {
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
-    IKT_TRY(write_head(ctx, w, data, &shape));
-    IKT_TRY(write_parts(ctx, w, parts, sizeof parts / sizeof *parts));
-    IKT_TRY(ikt_model_writer_part(w, IKT_MODEL_WEIGHTS, rows->first, rows->count, of->weight, 0));
-    return shape.has_rows ? write_rows(ctx, w, data, rows) : IKT_OK;
+    IKT_TRY(write_head(ctx, w, data, shape));
+    IKT_TRY(write_parts(ctx, w, parts, count));
+    IKT_TRY(ikt_model_writer_part(w, own, rows->first, rows->count, values, 0));
+    return shape->has_rows ? write_rows(ctx, w, data, rows) : IKT_OK;
 }
 
 /* COLLECTIVE. Codes of the landmarks, by the ranks whose rows they are. */
@@ -263,12 +246,12 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *w, ikt_d
                                     const ikt_rows *rows, const ikt_kernel_projection *p) {
     const int64_t m = p->map->m, q = p->map->q;
     const double numbers[2] = {p->map->total, p->bandwidth};
-    const shared_part parts[] = {{IKT_MODEL_LANDMARKS, m, p->landmark},
-                                 {IKT_MODEL_KERNEL_WEIGHTS, q, p->map->weight},
-                                 {IKT_MODEL_KERNEL_MEANS, m, p->map->mean},
-                                 {IKT_MODEL_KERNEL_NUMBERS, 2, numbers},
-                                 {IKT_MODEL_KERNEL_ORIGIN, q, p->origin}};
-    int64_t *centre IKT_AT_END(ikt_free) = NULL, centres = 0;
+    const ikt_model_shared parts[] = {{IKT_MODEL_LANDMARKS, m, p->landmark},
+                                      {IKT_MODEL_KERNEL_WEIGHTS, q, p->map->weight},
+                                      {IKT_MODEL_KERNEL_MEANS, m, p->map->mean},
+                                      {IKT_MODEL_KERNEL_NUMBERS, 2, numbers},
+                                      {IKT_MODEL_KERNEL_ORIGIN, q, p->origin}};
+    int64_t *centre IKT_AT_END(ikt_free) = NULL;
     ikt_model_shape shape = {.n = rows->n,
                              .q = q,
                              .placing = IKT_PLACING_PROJECTION,
@@ -278,17 +261,10 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *w, ikt_d
                              .d = m,
                              .columns = m};
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
-    if (p->model) {
-        IKT_TRY(
-            ikt_agree(ctx, ikt_model_distinct(ctx, p->model, 0, p->model->t, &centre, &centres)));
-        shape.centres = centres;
-        shape.t = p->model->t;
-        shape.psi = p->model->psi;
-        shape.is_u8 = ikt_dataset_is_u8(data);
-    }
+    if (p->model) IKT_TRY(find_centres(ctx, data, p->model, &centre, &shape));
     IKT_TRY(write_head(ctx, w, data, &shape));
     IKT_TRY(write_parts(ctx, w, parts, sizeof parts / sizeof *parts));
-    return write_landmarks(ctx, w, data, rows, p, centre, centres);
+    return write_landmarks(ctx, w, data, rows, p, centre, shape.centres);
 }
 
 /* --- the graph: before P ---------------------------------------------------------------------- */
@@ -319,9 +295,7 @@ static bool find_same_graph(ikt_context *ctx, const ikt_settings *settings,
                             const origin_text *texts) {
     const char *path = settings->output.graph;
     ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
-    int64_t exists = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
-    ikt_broadcast(ctx, &exists, (int64_t)sizeof exists, 0);
-    if (exists == 0) return false;
+    if (!ikt_file_is_there(ctx, path)) return false;
     if (ikt_graph_file_open(ctx, path, &file) == IKT_OK)
         return is_of(file, texts, settings->run.seed);
     ikt_clear(ctx);

@@ -10,7 +10,6 @@
 #ifndef IKT_PIPELINE_EARLY_OUTPUTS_H
 #define IKT_PIPELINE_EARLY_OUTPUTS_H
 
-#include "neighbours/fisher_search.h"
 #include "pipeline/line.h"
 #include "sampled/features.h"
 #include "similarity/kernel_map.h"
@@ -39,22 +38,21 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
                               const ikt_features *features, const ikt_order *order,
                               const ikt_layout_settings *layout);
 
-/* What is known of the support of a model of classes; lent. */
+/* A part that every rank holds; rows NULL: there is none of it. */
 typedef struct {
-    double sigma;
-    const double *self; /* [m] k(s, s) */
-    const float *x;     /* [m * columns] the rows of the support; NULL where rows are given by their
-                           similarities */
-} ikt_class_columns;
+    ikt_model_part part;
+    int64_t count;
+    const void *rows;
+} ikt_model_shared;
 
-/* COLLECTIVE. The same of a map that follows labels: writes shape, preprocessing, support, and the
- * log-weights of the own rows; the rows themselves where plain distances count.
- *   of      the rows in the order of the input
- *   layout  of the map that is to come
- * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_run_model_classes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
-                                 const ikt_fisher_rows *of, const ikt_class_columns *support,
-                                 const ikt_layout_settings *layout);
+/* COLLECTIVE. The same of a model of any other make: shape, preprocessing, the parts that all ranks
+ * hold, one of the own rows, and these rows themselves where the shape has them.
+ *   shape   all but what the preprocessing tells, which it receives
+ * Errors: as above. */
+ikt_status ikt_run_model_parts(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                               const ikt_rows *rows, ikt_model_shape *shape,
+                               const ikt_model_shared *parts, size_t count, ikt_model_part own,
+                               const void *values);
 
 /* A map of similarities, and what rows are compared by in it; lent. */
 typedef struct {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/line.h"
+#include "settings/checks.h"
 
 /* The function of each step; what opens the inputs comes before the line (pipeline.c). */
 static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_landmarks,
@@ -10,6 +11,7 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_SEARCH_CODES] = ikt_step_search_codes,
                                               [IKT_STEP_SEARCH_CLASSES] = ikt_step_search_classes,
                                               [IKT_STEP_SEARCH_MATRIX] = ikt_step_search_matrix,
+                                              [IKT_STEP_SEARCH_PAIRS] = ikt_step_search_matrix,
                                               [IKT_STEP_SEARCH_ROWS] = ikt_step_search_rows,
                                               [IKT_STEP_JOIN] = ikt_step_join,
                                               [IKT_STEP_EDGES] = ikt_step_edges,
@@ -17,6 +19,7 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_WEIGH] = ikt_step_weigh,
                                               [IKT_STEP_FILL_MATRIX] = ikt_step_fill_matrix,
                                               [IKT_STEP_FILL_CODES] = ikt_step_fill_codes,
+                                              [IKT_STEP_FILL_PAIRS] = ikt_step_fill_matrix,
                                               [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
                                               [IKT_STEP_WHOLE] = ikt_step_whole,
                                               [IKT_STEP_COMPARE_MATRIX] = ikt_step_compare_matrix,
@@ -24,13 +27,14 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
                                               [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
                                               [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
-                                              [IKT_STEP_START_KERNEL] = ikt_step_start,
-                                              [IKT_STEP_START_EIGENVECTORS] = ikt_step_start,
-                                              [IKT_STEP_START_LANDMARKS] = ikt_step_start,
-                                              [IKT_STEP_START_KEPT] = ikt_step_start,
-                                              [IKT_STEP_START_PCA] = ikt_step_start,
-                                              [IKT_STEP_START_FILE] = ikt_step_start,
-                                              [IKT_STEP_START_RANDOM] = ikt_step_start,
+                                              [IKT_STEP_START_KERNEL] = ikt_step_start_kernel,
+                                              [IKT_STEP_START_EIGENVECTORS] =
+                                                  ikt_step_start_eigenvectors,
+                                              [IKT_STEP_START_LANDMARKS] = ikt_step_start_landmarks,
+                                              [IKT_STEP_START_KEPT] = ikt_step_start_kept,
+                                              [IKT_STEP_START_PCA] = ikt_step_start_pca,
+                                              [IKT_STEP_START_FILE] = ikt_step_start_file,
+                                              [IKT_STEP_START_RANDOM] = ikt_step_start_random,
                                               [IKT_STEP_LOOP] = ikt_step_loop};
 
 /* COLLECTIVE. Where all pairs of rows come from, if they come from somewhere: a matrix in place of
@@ -38,21 +42,18 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
 static ikt_status open_pairs(ikt_line *line) {
     ikt_settings *settings = line->settings;
     const ikt_pairwise *matrix = &line->matrix;
-    const bool by_distances = ikt_affinity_of(&settings->affinity)->scores == IKT_SCORES_DISTANCES;
     line->pair_values = IKT_EDGES_DISTANCES;
     if (settings->input.graph[0])
         IKT_TRY(ikt_pairwise_open(line->ctx, settings->input.graph, &line->matrix));
     settings->affinity.graph.is_pairwise = matrix->source != NULL;
     if (!matrix->source) {
-        if (line->data && by_distances) line->pairs = ikt_dataset_pairs(line->data);
+        if (line->data) line->pairs = ikt_dataset_pairs(line->data);
         return IKT_OK;
     }
     line->pairs = matrix;
     line->pair_values = (ikt_edges)settings->affinity.graph.values;
-    if (matrix->n == line->rows->n) return IKT_OK;
-    return ikt_fail(
-        line->ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
-        ikt_source_name(matrix->source), (long long)matrix->n, (long long)line->rows->n);
+    return ikt_check_graph_rows(line->ctx, ikt_source_name(matrix->source), matrix->n,
+                                line->rows->n);
 }
 
 ikt_status ikt_line_begin(ikt_line *line) {
@@ -96,7 +97,7 @@ static void note_probabilities(ikt_line *line) {
     out->accuracy = p->accuracy;
     out->classes = p->classes; /* given away */
     p->classes = (ikt_class_outcome){.is_there = false};
-    if (out->classes.is_there) settings->affinity.fisher.euclidean = out->classes.euclidean;
+    ikt_class_outcome_resolve(&out->classes, settings);
     if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->psi > 0) {

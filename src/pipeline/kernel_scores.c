@@ -38,9 +38,6 @@ static ikt_status draw_labelled(const ikt_settings *settings, const ikt_rows *ro
                                 int64_t *unlabelled) {
     ikt_context *ctx = held->ctx;
     int64_t *all IKT_AT_END(ikt_free) = NULL, count = 0;
-    if (ikt_max_one(ctx, labels != NULL) == 0)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "kda needs labels, and the input has none; name them by input.labels");
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *all, purpose, &all));
     IKT_ARRAYS(work, ctx, purpose);
     int64_t *may = ikt_claim(&work, rows->n, sizeof *may);
@@ -141,8 +138,9 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     ikt_model *model IKT_AT_END(ikt_model_destroy) = NULL; /* of the Isolation kernel */
     ikt_similarity_of of = {
         .kind = ikt_settings_similarity(settings), .bandwidth = kernel->bandwidth, .data = data};
-    *report = (ikt_kernel_report){.is_kda = ikt_layout_start(&settings->layout)->of_labels, .q = q};
-    IKT_TRY(report->is_kda
+    *report =
+        (ikt_kernel_report){.of_labels = ikt_layout_start(&settings->layout)->of_labels, .q = q};
+    IKT_TRY(report->of_labels
                 ? draw_labelled(settings, rows, labels, &held, &chosen, &report->unlabelled)
                 : draw(settings, rows->n, &held, &chosen));
     if (of.kind == IKT_SIMILARITY_ISOLATION) {
@@ -150,7 +148,7 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
         of.codes = &codes;
     }
     IKT_TRY(ikt_similarities_create(ctx, &of, rows, chosen.row, chosen.m, &similar));
-    if (report->is_kda)
+    if (report->of_labels)
         IKT_TRY(ikt_discriminant_fit(ctx, similar, chosen.m, chosen.label, q, kernel->ridge,
                                      (uint64_t)settings->run.seed, IKT_EIGEN_ALONE_MAX, &map,
                                      &report->separated));
@@ -160,7 +158,7 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     IKT_TRY(ikt_kernel_map_place(ctx, &map, similar, rows, scores, NULL));
     report->m = chosen.m;
     report->bandwidth = ikt_similarities_bandwidth(similar);
-    (report->is_kda ? tell_separated : tell_components)(ctx, report);
+    (report->of_labels ? tell_separated : tell_components)(ctx, report);
     if (!writer) return IKT_OK;
     double origin[IKT_DIMENSIONS_MOST];
     find_origin(ctx, rows, q, scores, origin);

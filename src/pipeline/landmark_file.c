@@ -126,7 +126,7 @@ static void tell(ikt_context *ctx, const char *name, const ikt_landmark_request 
                            {0}},
         "%s: %" PRId64 " landmarks, after %" PRId64 " steps of k-means%s, which brought the root "
         "mean square distance of a row to its nearest centre from %.4g to %.4g",
-        name, found->count, found->steps, found->is_settled ? ", the last without a change" : "",
+        name, found->count, found->steps, found->has_converged ? ", the last without a change" : "",
         sqrt(found->drawn), sqrt(found->spread));
     if (found->count < request->count)
         ikt_log(ctx, IKT_LOG_WARN,

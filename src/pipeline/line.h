@@ -117,7 +117,9 @@ ikt_line_step ikt_step_keep, ikt_step_weigh, ikt_step_fill_matrix, ikt_step_fill
 ikt_line_step ikt_step_join, ikt_step_edges;
 
 /* Landmarks (landmarks.c), where rows start (start.c), and from P to the map (line_map.c). */
-ikt_line_step ikt_step_landmarks, ikt_step_start, ikt_step_eigenvectors, ikt_step_loop;
+ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
+    ikt_step_start_eigenvectors, ikt_step_start_landmarks, ikt_step_start_kept, ikt_step_start_file,
+    ikt_step_start_random, ikt_step_eigenvectors, ikt_step_loop;
 
 /* COLLECTIVE. An empty P, or what a checkpoint holds of it (saved_lists.c).
  *   hooks   or NULL; lent until P is destroyed
@@ -187,8 +189,7 @@ ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_
  *   writer     receives what places new rows in the map; NULL: that is not wanted
  *   scores     [rows->count * layout.dimensions]
  *   report     receives what was found, which the log has told
- * Errors: IKT_ERR_DATA without labels that kda needs; those of the maps and of reading;
- * IKT_ERR_RESOURCE. */
+ * Errors: those of the maps and of reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                              const ikt_rows *rows, const int64_t *labels, ikt_model_writer *writer,
                              double *scores, ikt_kernel_report *report);

@@ -140,7 +140,6 @@ ikt_status ikt_step_fill_matrix(ikt_line *line) {
 
 ikt_status ikt_step_fill_rows(ikt_line *line) {
     ikt_scorer scorer IKT_AT_END(ikt_scorer_destroy) = {0};
-    if (line->pairs) return ikt_step_fill_matrix(line);
     IKT_TRY(ikt_line_score_rows(line, &scorer));
     return fill(line, &scorer);
 }

@@ -11,6 +11,7 @@
 #include "base/timer.h"
 #include "graph/graph.h"
 #include "pipeline/line.h"
+#include "settings/checks.h"
 
 /* --- what a kept graph knows ------------------------------------------------------------------ */
 
@@ -20,7 +21,7 @@ static ikt_edges values_of(const ikt_graph_file *file, const ikt_affinity_settin
 }
 
 /* A number that a kept graph tells of its making; `fallback` where it does not. */
-static double told(const ikt_graph_file *file, const char *name, double fallback) {
+static double noted(const ikt_graph_file *file, const char *name, double fallback) {
     char *text IKT_AT_END(ikt_free) = NULL, *end;
     if (ikt_graph_file_text(file, name, &text) != IKT_OK || !text) return fallback;
     const double value = strtod(text, &end);
@@ -92,11 +93,8 @@ static ikt_status take_rest(ikt_line *line, const ikt_graph_file *file,
  *   file   closed by the caller, also after a failure */
 static ikt_status open_graph(const ikt_line *line, ikt_graph_file **file) {
     IKT_TRY(ikt_graph_file_open(line->ctx, line->settings->input.graph, file));
-    if (ikt_graph_file_rows(*file) == line->rows->n) return IKT_OK;
-    return ikt_fail(line->ctx, IKT_ERR_DATA,
-                    "%s has %lld rows, the data has %lld: not the same data",
-                    ikt_graph_file_name(*file), (long long)ikt_graph_file_rows(*file),
-                    (long long)line->rows->n);
+    return ikt_check_graph_rows(line->ctx, ikt_graph_file_name(*file), ikt_graph_file_rows(*file),
+                                line->rows->n);
 }
 
 /* COLLECTIVE. Weights of the edges, with what a kept graph knows. */
@@ -114,11 +112,11 @@ ikt_status ikt_step_edges(ikt_line *line) {
                               &facts));
     p->zero_similarity = facts.zero_similarity;
     if (ikt_graph_file_is_kept(file)) {
-        p->accuracy = told(file, "neighbour_label_accuracy", -1);
-        p->recall.similarity = told(file, "neighbour_similarity", 0);
-        p->recall.found = told(file, "neighbours_found", 0);
+        p->accuracy = noted(file, "neighbour_label_accuracy", -1);
+        p->recall.similarity = noted(file, "neighbour_similarity", 0);
+        p->recall.found = noted(file, "neighbours_found", 0);
         ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
-        p->cells.differing = told(file, "cells_differing", 0);
+        p->cells.differing = noted(file, "cells_differing", 0);
         ikt_graph_file_int(file, "cell_sample", &p->cells.sample);
         ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
         ikt_graph_file_int(file, "psi", &p->psi);

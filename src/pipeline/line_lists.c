@@ -247,9 +247,7 @@ ikt_status ikt_step_search_matrix(ikt_line *line) {
 ikt_status ikt_step_search_rows(ikt_line *line) {
     ikt_scorer scorer IKT_AT_END(ikt_scorer_destroy) = {0};
     if (line->p.is_found) return IKT_OK;
-    if (line->pairs) return ikt_step_search_matrix(line);
-    if (ikt_affinity_is_approximate(&line->settings->affinity, line->p.rows.n))
-        return compare_near_rows(line);
+    if (ikt_settings_is_near(line->settings, line->p.rows.n)) return compare_near_rows(line);
     IKT_TRY(ikt_line_score_rows(line, &scorer));
     return compare_all(line, &scorer);
 }

@@ -143,19 +143,13 @@ static ikt_status report(void *self, int64_t iteration, double value) {
 
 /* COLLECTIVE. Labels in the order of the loop, where the objective needs them; NULL else. */
 static ikt_status order_labels(const ikt_line *line, ikt_arrays *held, const int64_t **labels) {
-    const ikt_objective_kind *kind = ikt_layout_objective(&line->settings->layout);
-    const int64_t *given = line->options->labels;
     *labels = NULL;
-    if (!(kind->needs & IKT_NEEDS_LABELS)) return IKT_OK;
-    if (ikt_max_one(line->ctx, given != NULL) == 0) /* a rank without rows may have none */
-        return ikt_fail(line->ctx, IKT_ERR_DATA,
-                        "layout.objective=%s needs labels, and the input has none; name them "
-                        "by input.labels",
-                        kind->name);
+    if (!(ikt_layout_objective(&line->settings->layout)->needs & IKT_NEEDS_LABELS)) return IKT_OK;
     int64_t *ordered = ikt_claim(held, line->p.rows.count, sizeof *ordered);
     IKT_TRY(ikt_arrays_agree(held));
     *labels = ordered;
-    return ikt_line_reorder(line->ctx, &line->p, false, given, ordered, sizeof *ordered);
+    return ikt_line_reorder(line->ctx, &line->p, false, line->options->labels, ordered,
+                            sizeof *ordered);
 }
 
 /* Rates of this machine, by which several ranks may share the grid. P is there by now: a broken
@@ -197,7 +191,7 @@ static ikt_status create_objective(ikt_line *line, const int64_t *labels,
                                    .features = p->features.tile ? &p->features : NULL,
                                    .joined = p->joined.pairs.start ? &p->joined : NULL,
                                    .labels = labels};
-    if (gap->values > 0) inputs.options.laplacian.found = gap->after[0];
+    if (gap->values > 0) inputs.options.regulariser.found = gap->after[0];
     find_rates(ctx, layout, &inputs.options.rates);
     IKT_TRY(ikt_objective_create(ctx, kind, &inputs, objective));
     objective->kind->describe(objective, text, sizeof text); /* `create` may choose another */
@@ -226,7 +220,7 @@ ikt_status ikt_step_loop(ikt_line *line) {
     ikt_embed_result *out = line->out;
     const int64_t bytes = line->settings->layout.dimensions * (int64_t)sizeof *out->y;
     /* Landmarks are not the rows that the program gave. */
-    const bool is_told = options->is_told && ikt_watcher_every(ctx) > 0;
+    const bool is_watched = options->reports && ikt_watcher_every(ctx) > 0;
     if (!out->y)
         IKT_TRY(ikt_alloc_all(ctx, &out->y, line->rows->count, (size_t)bytes, "embedding"));
     { /* what the loop holds is given back before rows change their order */
@@ -236,20 +230,20 @@ ikt_status ikt_step_loop(ikt_line *line) {
         ikt_objective objective IKT_AT_END(ikt_objective_destroy) = {.kind = NULL};
         ikt_batch *batch IKT_AT_END(ikt_batch_destroy) = NULL;
         const int64_t *labels;
-        reporter told = {ctx, p, &objective, NULL};
+        reporter watcher = {ctx, p, &objective, NULL};
         IKT_TRY(order_labels(line, &held, &labels));
         IKT_TRY(create_objective(line, labels, &objective));
         IKT_TRY(create_batch(line, &batch));
-        if (is_told) {
-            told.y = ikt_claim(&positions, p->rows.count, (size_t)bytes);
+        if (is_watched) {
+            watcher.y = ikt_claim(&positions, p->rows.count, (size_t)bytes);
             IKT_TRY(ikt_arrays_agree(&positions));
         }
         const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
                                         .from = line->from,
                                         .is_extended = options->from != NULL,
                                         .last = options->want_last ? &out->last : NULL,
-                                        .report = is_told ? report : NULL,
-                                        .reporter = &told,
+                                        .report = is_watched ? report : NULL,
+                                        .reporter = &watcher,
                                         .batch = batch};
         IKT_TRY(ikt_layout_run(ctx, &line->settings->layout, &p->rows, &objective, &course, out->y,
                                &out->trace));

@@ -54,13 +54,12 @@ void ikt_note_bool(ikt_notes *n, const char *name, bool value) {
     set_value(n, IKT_FACT_BOOL, value);
 }
 
-static void note_real(ikt_notes *n, const char *name, double value) {
+void ikt_note_real(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.17g", value);
     set_value(n, IKT_FACT_REAL, value);
 }
 
-/* To six decimals. */
-static void note_share(ikt_notes *n, const char *name, double value) {
+void ikt_note_share(ikt_notes *n, const char *name, double value) {
     ikt_note_fact(n, name, "%.6f", value);
     set_value(n, IKT_FACT_REAL, value);
 }
@@ -71,7 +70,7 @@ void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
 
 void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
     if (cells->sample == 0) return;
-    note_share(n, "cells_differing", cells->differing);
+    ikt_note_share(n, "cells_differing", cells->differing);
     ikt_note_int(n, "cell_sample", cells->sample);
 }
 
@@ -117,7 +116,7 @@ void ikt_note_origin(const ikt_run *run, ikt_notes *n) {
 static void note_start(const ikt_spectrum_report *report, ikt_notes *n) {
     if (report->components == 0) return;
     ikt_note_int(n, "start_products", report->products);
-    note_real(n, "start_residual", report->residual);
+    ikt_note_real(n, "start_residual", report->residual);
 }
 
 static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
@@ -127,7 +126,7 @@ static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
         after[g] = (double)gap->after[g];
     ikt_note_reals(n, "eigenvalues", gap->value, (int)gap->values);
     ikt_note_int(n, "eigenvalue_products", gap->report.products);
-    note_real(n, "eigenvalue_residual", gap->report.residual);
+    ikt_note_real(n, "eigenvalue_residual", gap->report.residual);
     ikt_note_reals(n, "gaps_after", after, (int)gap->gaps);
     ikt_note_reals(n, "gaps", gap->gap, (int)gap->gaps);
     if (gap->is_clear) ikt_note_int(n, "clusters_by_eigengap", gap->after[0]);
@@ -147,63 +146,27 @@ enum { EIGENVALUES_MOST = 100 }; /* that a fact has room for */
 static void note_regulariser(const ikt_trace *trace, ikt_notes *n) {
     if (trace->eigenvalues == 0) return;
     ikt_note_int(n, "regulariser_rank", trace->eigenvalues + 1);
-    if (strcmp(trace->value_name, "KL") != 0) note_real(n, "kl", trace->divergence);
+    if (strcmp(trace->value_name, "KL") != 0) ikt_note_real(n, "kl", trace->divergence);
     ikt_note_reals(n, "map_eigenvalues", trace->eigenvalue,
                    (int)ikt_smaller(trace->eigenvalues, EIGENVALUES_MOST));
-}
-
-static void note_figures(const ikt_label_figures *f, const char *of, ikt_notes *n) {
-    const struct {
-        const char *name;
-        double value;
-    } figure[] = {{"posterior_error", f->posterior},
-                  {"space_1nn_error", f->space_nearest},
-                  {"space_vote_error", f->space_votes},
-                  {"map_1nn_error", f->map_nearest},
-                  {"map_vote_error", f->map_votes}};
-    char name[64];
-    snprintf(name, sizeof name, "fisher_%s_rows", of);
-    ikt_note_fact(n, name, "%lld, of which %lld were asked", (long long)f->rows,
-                  (long long)f->sample);
-    for (size_t e = 0; f->sample > 0 && e < sizeof figure / sizeof *figure; e++) {
-        snprintf(name, sizeof name, "fisher_%s_%s", of, figure[e].name);
-        note_share(n, name, figure[e].value);
-    }
-}
-
-/* That labels were used, which, and what they tell of others. */
-static void note_classes(const ikt_class_outcome *o, ikt_notes *n) {
-    if (!o->is_there) return;
-    ikt_note_fact(n, "labels_used", "%slabels of %lld rows of the support (fisher/support)",
-                  o->is_permuted ? "permuted " : "", (long long)o->support.m);
-    ikt_note_int(n, "fisher_train_rows", o->classes.trained);
-    ikt_note_int(n, "fisher_labelled_rows", o->classes.labelled);
-    note_real(n, "fisher_sigma", o->sigma.sigma);
-    note_real(n, "fisher_log_likelihood", o->sigma.log_likelihood);
-    note_share(n, "fisher_certain", o->certain);
-    note_share(n, "fisher_chance", o->chance);
-    note_share(n, "fisher_proved", o->proved);
-    ikt_note_int(n, "fisher_votes", o->used.votes);
-    note_figures(&o->held_out, "held_out", n);
-    note_figures(&o->used, "used", n);
 }
 
 static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
     const ikt_discriminant_facts *d = &r->separated;
     if (r->m == 0) return;
     ikt_note_int(n, "kernel_rows", r->m);
-    if (r->bandwidth > 0) note_real(n, "kernel_bandwidth", r->bandwidth);
-    if (!r->is_kda) {
+    if (r->bandwidth > 0) ikt_note_real(n, "kernel_bandwidth", r->bandwidth);
+    if (!r->of_labels) {
         ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
-        note_real(n, "kernel_trace", r->components.trace);
+        ikt_note_real(n, "kernel_trace", r->components.trace);
         return;
     }
     ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
     ikt_note_int(n, "rows_without_label", r->unlabelled);
-    note_real(n, "kernel_ridge", d->ridge);
-    note_share(n, "kernel_error", d->error);
-    note_share(n, "permuted_error", d->baseline);
-    note_share(n, "chance_error", d->chance);
+    ikt_note_real(n, "kernel_ridge", d->ridge);
+    ikt_note_share(n, "kernel_error", d->error);
+    ikt_note_share(n, "permuted_error", d->baseline);
+    ikt_note_share(n, "chance_error", d->chance);
 }
 
 /* Every file that was read, by its role; the file of the settings, which may as well be words of
@@ -212,11 +175,11 @@ static void note_inputs(const ikt_run *run, ikt_notes *n) {
     char name[64];
     for (int i = 0; i < run->n_inputs; i++) {
         const ikt_run_input *input = &run->input[i];
-        const bool is_told = strcmp(input->role, "configuration") == 0;
+        const bool is_circumstance = strcmp(input->role, "configuration") == 0;
         if (!input->name[0]) continue;
         snprintf(name, sizeof name, "read_%s", input->role);
-        (is_told ? note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
-                                                      input->checksum);
+        (is_circumstance ? note_circumstance : ikt_note_fact)(n, name, "%s, %s", input->name,
+                                                              input->checksum);
     }
 }
 
@@ -232,24 +195,24 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     note_inputs(run, n);
     if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
     ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
-    if (e->accuracy >= 0) note_share(n, "neighbour_label_accuracy", e->accuracy);
+    if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);
     if (e->recall.sample > 0) {
-        note_share(n, "neighbour_similarity", e->recall.similarity);
-        note_share(n, "neighbours_found", e->recall.found);
+        ikt_note_share(n, "neighbour_similarity", e->recall.similarity);
+        ikt_note_share(n, "neighbours_found", e->recall.found);
         ikt_note_int(n, "recall_sample", e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
-    note_classes(&e->classes, n);
+    ikt_class_outcome_note(&e->classes, n);
     note_eigenvectors(e, n);
     note_kernel(&e->kernel, n);
     ikt_note_int(n, "exaggeration_ended", e->trace.exaggeration_end);
     ikt_note_int(n, "iterations_done", e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
-    note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
+    ikt_note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
     note_regulariser(&e->trace, n);
     if (ikt_trace_last_error(&e->trace) > 0)
-        note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
+        ikt_note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
 }
 
 /* Seconds and traffic of a stage, where there were any; those of the rank that has most of each. */

@@ -30,7 +30,9 @@ typedef struct {
 void ikt_note_fact(ikt_notes *notes, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void ikt_note_int(ikt_notes *notes, const char *name, int64_t value);
-void ikt_note_bool(ikt_notes *notes, const char *name, bool value); /* "yes" or "no" */
+void ikt_note_real(ikt_notes *notes, const char *name, double value);
+void ikt_note_share(ikt_notes *notes, const char *name, double value); /* to six decimals */
+void ikt_note_bool(ikt_notes *notes, const char *name, bool value);    /* "yes" or "no" */
 void ikt_note_hash(ikt_notes *notes, const char *name, uint64_t hash);
 void ikt_note_reals(ikt_notes *notes, const char *name, const double *values, int count);
 void ikt_note_cells(ikt_notes *notes, const ikt_code_check *cells); /* where there is a sample */

@@ -93,21 +93,16 @@ static ikt_status prepare(ikt_context *ctx, ikt_run *run, int64_t eigenvalues, w
 
 ikt_status ikt_run_write(ikt_context *ctx, ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
-    const ikt_class_outcome *o = &run->embedding.classes;
     const int64_t eigenvalues = ikt_smaller(trace->eigenvalues, IKT_TRACE_EIGENVALUES);
     const bool has_originals = ikt_max_one(ctx, run->original != NULL) > 0;
     ikt_run_cost cost;
+    ikt_part own[IKT_CLASS_PARTS];
     written w IKT_AT_END(written_destroy) = {.configuration = NULL};
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     IKT_TRY(ikt_agree(ctx, prepare(ctx, run, eigenvalues, &w)));
     ikt_notes *n = run->facts;
     ikt_note_run(ctx, run, &cost, n);
-    const ikt_part fisher[] = {
-        ikt_part_rows("posterior", IKT_PART_F32, &run->rows, o->classes.classes, o->posterior),
-        ikt_part_shared("classes", IKT_PART_I64, o->classes.classes, o->classes.value),
-        ikt_part_shared("support", IKT_PART_I64, o->support.m, o->support.row),
-        ikt_part_shared("held_out", IKT_PART_I64, o->held_out.sample, o->held_out.row)};
     const ikt_result_column original = {"row", IKT_COLUMN_INT64, run->original};
     ikt_result result = ikt_run_map(run);
     result.columns = &original;
@@ -118,8 +113,9 @@ ikt_status ikt_run_write(ikt_context *ctx, ikt_run *run) {
     result.n_facts = n->n_facts;
     result.circumstances = n->circumstance;
     result.n_circumstances = n->n_circumstances;
-    result.fisher = fisher;
-    result.n_fisher = o->is_there ? 3 + (o->held_out.sample > 0) : 0;
+    result.own_name = ikt_affinity_of(&run->settings.affinity)->name;
+    result.own = own;
+    result.n_own = ikt_class_outcome_parts(&run->embedding.classes, &run->rows, own);
     result.state = w.state.part;
     result.n_state = w.state.count;
     result.state_head =

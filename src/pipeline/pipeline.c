@@ -237,13 +237,26 @@ static ikt_status choose_beginning(ikt_context *ctx, ikt_run *run, ikt_checkpoin
     return IKT_OK;
 }
 
+/* COLLECTIVE. The map of rows that are there. */
+static ikt_status embed(ikt_context *ctx, ikt_dataset *data, const ikt_steps *steps, ikt_run *run) {
+    ikt_loop_state finished IKT_AT_END(ikt_loop_state_destroy) = {0};
+    ikt_checkpoint_hooks hooks;
+    ikt_embed_options options = {.labels = run->labels,
+                                 .label_names = run->label_names,
+                                 .model_writer = run->model_writer,
+                                 .graph_writer = &run->graph_writer,
+                                 .want_last = run->settings.output.state,
+                                 .steps = steps,
+                                 .reports = true};
+    IKT_TRY(choose_beginning(ctx, run, &hooks, &finished, &options));
+    return ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &options, &run->embedding);
+}
+
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
                             ikt_run *out) {
     ikt_settings asked = *given_settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
-    ikt_loop_state finished IKT_AT_END(ikt_loop_state_destroy) = {0};
-    ikt_checkpoint_hooks hooks;
     ikt_recipe recipe;
     const double began = ikt_now();
     memset(out, 0, sizeof *out);
@@ -255,16 +268,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->graph = recipe.graph;
     note_source(given ? given : source, out);
     ikt_status st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
-    ikt_embed_options options = {.labels = out->labels,
-                                 .label_names = out->label_names,
-                                 .model_writer = out->model_writer,
-                                 .graph_writer = &out->graph_writer,
-                                 .want_last = out->settings.output.state,
-                                 .steps = &recipe.steps,
-                                 .is_told = true};
-    if (st == IKT_OK) st = choose_beginning(ctx, out, &hooks, &finished, &options);
-    if (st == IKT_OK)
-        st = ikt_embed_dataset(ctx, &out->settings, data, &out->rows, &options, &out->embedding);
+    if (st == IKT_OK) st = embed(ctx, data, &recipe.steps, out);
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) {
         ikt_watch_end(ctx);

@@ -27,7 +27,7 @@
 /* What a run tells of its map of similarities, kpca or kda; m = 0: it has none. */
 typedef struct {
     int64_t m, unlabelled; /* rows that it is made of; rows without a label (kda) */
-    bool is_kda;
+    bool of_labels;
     double bandwidth;                 /* of the Gaussian kernel, else 0 */
     ikt_kernel_pca_facts components;  /* of kpca */
     int q;                            /* eigenvalues of these */
@@ -59,7 +59,7 @@ typedef struct {
     ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */
     const ikt_loop_state *from;      /* of the finished run that is extended */
     bool want_last;                  /* the loop's last state */
-    bool is_told;                    /* the watcher of the context is told of iterations */
+    bool reports;                    /* iterations, to the watcher of the context */
     const ikt_steps *steps;          /* of the recipe; NULL: they follow from settings and data */
 } ikt_embed_options;
 

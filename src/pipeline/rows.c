@@ -3,20 +3,16 @@
 #include "base/timer.h"
 #include "isolation/settings.h"
 #include "pipeline/pipeline.h"
+#include "settings/checks.h"
 
-/* COLLECTIVE. Opens isolation.model_from. */
+/* COLLECTIVE. Opens isolation.model_from.
+ *   out   closed by the caller, also after a failure */
 static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,
                                   const ikt_source *rows, ikt_source **out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, out));
-    if (ikt_source_columns(rows) == ikt_source_columns(*out)) return IKT_OK;
-    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
-                             "%s (isolation.model_from) has %lld columns, %s has %lld: centres and "
-                             "rows must have the same",
-                             ikt_source_name(*out), (long long)ikt_source_columns(*out),
-                             ikt_source_name(rows), (long long)ikt_source_columns(rows));
-    ikt_source_close(out);
-    return st;
+    return ikt_check_model_columns(ctx, ikt_source_name(*out), ikt_source_columns(*out),
+                                   ikt_source_name(rows), ikt_source_columns(rows));
 }
 
 /* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
@@ -95,7 +91,7 @@ static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings 
 ikt_status ikt_rows_complete(ikt_context *ctx, ikt_missing how, ikt_source *given,
                              ikt_source **source) {
     ikt_source *without;
-    IKT_TRY(ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, NULL, &without));
+    IKT_TRY(ikt_missing_open(ctx, given ? given : *source, given == NULL, how, NULL, &without));
     if (without) *source = without;
     return IKT_OK;
 }
@@ -124,7 +120,7 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
     ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
     *source = NULL;
     *data = NULL;
-    if (!given && !ikt_input_has_rows(&settings->input) && settings->input.graph[0]) return IKT_OK;
+    if (!given && ikt_input_is_graph(&settings->input)) return IKT_OK;
     if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, &opened));
     IKT_TRY(ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, &opened));
     IKT_TRY(open_data(ctx, settings, opened ? opened : given, data));

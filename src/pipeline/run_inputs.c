@@ -12,7 +12,7 @@
 static ikt_run_input *add(ikt_run *run, const char *role, ikt_input_reach reach, const char *name) {
     ikt_run_input *input = &run->input[run->n_inputs++];
     *input = (ikt_run_input){.role = role, .reach = reach};
-    /* Rows, graph and the labels of affinity.kind=fisher stand first, as in files of before. */
+    /* Rows, graph and the classes that weigh neighbours stand first, without their role. */
     for (int f = 0; f < IKT_INPUT_ROLES; f++)
         input->is_by_role |= strcmp(role, ikt_input_roles[f]) == 0;
     snprintf(input->name, sizeof input->name, "%s", name);
@@ -36,15 +36,15 @@ static ikt_status add_data(ikt_context *ctx, ikt_source *source, ikt_run *run) {
     return ikt_graph_fingerprint(ctx, settings, of_rows, graph->checksum);
 }
 
-/* COLLECTIVE. Those that weigh the neighbours (affinity.kind=fisher), with the rows of
- * fisher.train. */
+/* COLLECTIVE. The classes that weigh the neighbours, where the affinity follows labels. */
 static ikt_status add_classes(ikt_context *ctx, ikt_run *run) {
-    const ikt_fisher_settings *fisher = &run->settings.affinity.fisher;
+    const ikt_affinity_settings *affinity = &run->settings.affinity;
+    const ikt_affinity *kind = ikt_affinity_of(affinity);
     uint64_t hash;
-    if (run->settings.affinity.kind != IKT_AFFINITY_FISHER) return IKT_OK;
-    IKT_TRY(ikt_class_rows_hash(ctx, fisher, &run->rows, run->labels, run->label_names,
-                                (uint64_t)run->settings.run.seed, &hash));
-    ikt_run_input *classes = add(run, "fisher.train", IKT_REACHES_P, fisher->train);
+    if (kind->scores != IKT_SCORES_CLASSES) return IKT_OK;
+    IKT_TRY(
+        ikt_class_rows_hash(ctx, &run->settings, &run->rows, run->labels, run->label_names, &hash));
+    ikt_run_input *classes = add(run, kind->file_key, IKT_REACHES_P, ikt_affinity_file(affinity));
     snprintf(classes->checksum, IKT_INPUT_TEXT, "labels %016llx", (unsigned long long)hash);
     return IKT_OK;
 }
@@ -94,8 +94,8 @@ static ikt_status add_configuration(ikt_context *ctx, ikt_run *run) {
 /* COLLECTIVE. The positions to start from, where they are a file's. */
 static ikt_status add_start(ikt_context *ctx, ikt_run *run) {
     const ikt_layout_settings *layout = &run->settings.layout;
-    const char *path = layout->init_file;
-    if (!path[0] || (layout->init != IKT_INIT_AUTO && layout->init != IKT_INIT_FILE)) return IKT_OK;
+    const char *path = ikt_layout_start_file(layout);
+    if (!path[0]) return IKT_OK;
     ikt_run_input *start = add(run, "layout.init_file", IKT_REACHES_MAP, path);
     return ikt_start_file_fingerprint(ctx, layout, &run->rows, start->checksum);
 }

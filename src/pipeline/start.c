@@ -1,4 +1,4 @@
-/* Where the rows start. See line.h; read ikt_step_start, at the end, first. */
+/* Where the rows start. See line.h; read the steps, at the end, first. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include "pipeline/early_outputs.h"
 #include "pipeline/line.h"
 #include "plan/plan.h"
+#include "settings/checks.h"
 
 static const char purpose[] = "initial";
 
@@ -239,7 +240,7 @@ static ikt_status find_kernel_scores(ikt_line *line, double *scores) {
     IKT_TRY(ikt_kernel_scores(line->ctx, line->settings, line->data, line->rows,
                               line->options->labels, projection_writer(line), scores, report));
     if (report->bandwidth > 0) kernel->bandwidth = report->bandwidth;
-    if (report->is_kda) kernel->ridge = report->separated.ridge;
+    if (report->of_labels) kernel->ridge = report->separated.ridge;
     return IKT_OK;
 }
 
@@ -278,13 +279,8 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     IKT_ARRAYS(held, ctx, purpose);
     IKT_TRY(ikt_result_open(ctx, path, &map));
     *is_run = ikt_result_is_run(map);
-    if (ikt_result_rows(map) != rows->n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                        (long long)ikt_result_rows(map), (long long)rows->n);
-    if (ikt_result_dimensions(map) != q)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
-                        ikt_result_dimensions(map), (long long)q);
+    IKT_TRY(
+        ikt_check_start(ctx, layout, ikt_result_rows(map), ikt_result_dimensions(map), rows->n));
     float *y = ikt_claim(&held, q * rows->count, sizeof *y);
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(ikt_result_read_embedding(map, rows->first, rows->count, y));
@@ -339,14 +335,19 @@ static ikt_status start_from_file(ikt_line *line, float *y) {
     return IKT_OK;
 }
 
-/* --- the rest, and all ------------------------------------------------------------------------ */
+/* --- the rest --------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. From places among landmarks. */
-static ikt_status start_from_landmarks(ikt_line *line, float *y) {
+/* COLLECTIVE. From places among landmarks, which the file of the graph keeps. */
+static ikt_status start_from_places(ikt_line *line, float *y) {
     const int q = (int)line->settings->layout.dimensions;
     IKT_TRY(keep_start(line, IKT_GRAPH_START_LANDMARK, y));
     ikt_initial_from_map(line->ctx, line->rows, q, (uint64_t)line->settings->run.seed, y);
     return IKT_OK;
+}
+
+static ikt_status start_from_distances(ikt_line *line, float *y) {
+    IKT_TRY(ikt_landmarks_place_rows(line->ctx, &line->landmarks, line->rows, line->data, y));
+    return start_from_places(line, y);
 }
 
 static ikt_status start_at_random(ikt_line *line, float *y) {
@@ -357,41 +358,52 @@ static ikt_status start_at_random(ikt_line *line, float *y) {
     return IKT_OK;
 }
 
-/* By layout.init, resolved. */
-static ikt_status (*const starts[])(ikt_line *line,
-                                    float *y) = {[IKT_INIT_PCA] = start_from_pca,
-                                                 [IKT_INIT_RANDOM] = start_at_random,
-                                                 [IKT_INIT_LANDMARK] = start_from_landmarks,
-                                                 [IKT_INIT_FILE] = start_from_file,
-                                                 [IKT_INIT_SPECTRAL] = start_from_eigenvectors,
-                                                 [IKT_INIT_KPCA] = start_from_kernel,
-                                                 [IKT_INIT_KDA] = start_from_kernel};
+/* --- steps ------------------------------------------------------------------------------------ */
 
-/* COLLECTIVE. Initial positions, in the order of the input. */
-static ikt_status begin_positions(ikt_line *line) {
-    const ikt_layout_settings *layout = &line->settings->layout;
-    const ikt_rows *rows = line->rows;
-    float **y = &line->out->y;
-    const bool is_placed = *y != NULL; /* by codes, by a checkpoint or by a kept graph */
-    if (!is_placed)
-        IKT_TRY(
-            ikt_alloc_all(line->ctx, y, layout->dimensions * rows->count, sizeof **y, "embedding"));
-    if (!is_placed && layout->init == IKT_INIT_LANDMARK)
-        IKT_TRY(ikt_landmarks_place_rows(line->ctx, &line->landmarks, rows, line->data, *y));
-    return starts[layout->init](line, *y);
-}
+typedef ikt_status beginning(ikt_line *line, float *y);
 
-/* COLLECTIVE. Positions, in the order of the loop; the file of the graph keeps a start from
- * components, although the loop goes on, and that of a projection what the start alone knows. */
-ikt_status ikt_step_start(ikt_line *line) {
-    const ikt_layout_settings *layout = &line->settings->layout;
+/* COLLECTIVE. Positions, in the order of the loop; nothing where the loop goes on from others,
+ * unless the start is written.
+ *   begin   puts positions where the rows have none yet, in the order of the input */
+static ikt_status start(ikt_line *line, beginning *begin, bool is_written) {
+    const int64_t q = line->settings->layout.dimensions, count = line->rows->count;
     float **y = &line->out->y;
-    const int64_t bytes = layout->dimensions * (int64_t)sizeof **y;
-    const bool is_written =
-        projection_writer(line) || (ikt_line_graph_writer(line) && layout->init == IKT_INIT_PCA);
-    if (!line->from || is_written) IKT_TRY(begin_positions(line));
-    if (!line->from) IKT_TRY(ikt_line_reorder(line->ctx, &line->p, false, *y, *y, bytes));
+    if (!line->from || is_written) {
+        if (!*y) IKT_TRY(ikt_alloc_all(line->ctx, y, q * count, sizeof **y, "embedding"));
+        IKT_TRY(begin(line, *y));
+    }
+    if (!line->from)
+        IKT_TRY(ikt_line_reorder(line->ctx, &line->p, false, *y, *y, q * (int64_t)sizeof **y));
     ikt_free_all(&line->p.scores, &line->eigenvectors);
     ikt_landmarks_destroy(&line->landmarks);
     return ikt_run_graph_end(line->ctx, line->options->graph_writer);
+}
+
+ikt_status ikt_step_start_pca(ikt_line *line) {
+    return start(line, start_from_pca, ikt_line_graph_writer(line) != NULL);
+}
+
+ikt_status ikt_step_start_kernel(ikt_line *line) {
+    return start(line, start_from_kernel, projection_writer(line) != NULL);
+}
+
+ikt_status ikt_step_start_eigenvectors(ikt_line *line) {
+    return start(line, start_from_eigenvectors, false);
+}
+
+/* What has codes has been placed by them; so have rows of a checkpoint. */
+ikt_status ikt_step_start_landmarks(ikt_line *line) {
+    return start(line, line->out->y ? start_from_places : start_from_distances, false);
+}
+
+ikt_status ikt_step_start_kept(ikt_line *line) {
+    return line->p.scores ? ikt_step_start_pca(line) : start(line, start_from_places, false);
+}
+
+ikt_status ikt_step_start_file(ikt_line *line) {
+    return start(line, start_from_file, false);
+}
+
+ikt_status ikt_step_start_random(ikt_line *line) {
+    return start(line, start_at_random, false);
 }

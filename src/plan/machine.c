@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
@@ -58,8 +57,8 @@ void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
         if (length >= IKT_STRING_MAX) path[0] = '\0';
         break;
     }
-    *exists = ikt_max_one(ctx, path[0] && access(path, F_OK) == 0) > 0;
     ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
+    *exists = ikt_file_is_there(ctx, path);
 }
 
 ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *machine) {

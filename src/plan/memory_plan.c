@@ -1,6 +1,6 @@
 /* What a run will need, before it starts. The sizes are those that the modules allocate; what they
  * allocate in blocks of fixed size is counted with the block. */
-#include "plan/plan.h"
+#include "plan/task.h"
 
 #include "affinity/dense.h"
 #include "base/log.h"
@@ -15,7 +15,6 @@
 #include "metric/metric.h"
 #include "neighbours/exact.h"
 #include "neighbours/fine.h"
-#include "neighbours/fisher_search.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
 #include "objective/triplet_placing.h"
@@ -79,20 +78,20 @@ static int64_t loop_bytes(const ikt_workload *w) {
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     const int64_t q = layout->dimensions, n_local = w->distribution.count;
     const bool is_joined = w->is_joined || w->has_matrix; /* other rows by one number */
-    const ikt_objective_shape shape = {.rows = w->distribution,
-                                       .q = (int)q,
-                                       .options = ikt_layout_options(layout, 0),
-                                       .is_dense = w->is_dense,
-                                       .is_whole = w->is_whole,
-                                       .sampling = w->settings.affinity.whole,
-                                       .psi = w->psi,
-                                       .t = w->t,
-                                       .cut = ikt_workload_cut(w),
-                                       .boundary = (int64_t)ikt_workload_boundary(w),
-                                       .span = ikt_workload_span(w, 1),
-                                       .threads = w->threads,
-                                       .columns =
-                                           when(!w->is_isolation, is_joined ? 1 : w->columns)};
+    const ikt_objective_shape shape = {
+        .rows = w->distribution,
+        .q = (int)q,
+        .options = ikt_layout_options(layout, 0),
+        .is_dense = w->is_dense,
+        .is_whole = w->is_whole,
+        .sampling = w->settings.affinity.whole,
+        .psi = w->psi,
+        .t = w->t,
+        .cut = ikt_workload_cut(w),
+        .boundary = (int64_t)ikt_workload_boundary(w),
+        .span = ikt_workload_span(w, 1),
+        .threads = w->threads,
+        .columns = when(w->scores != IKT_SCORES_CODES, is_joined ? 1 : w->columns)};
     const ikt_batch_settings moved = {.count = layout->batch_rows,
                                       .neighbours = layout->batch_neighbours};
     const int64_t batch =
@@ -105,7 +104,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
 
 /* A row as 16-bit integers, which a search by Euclidean distances has beside it. */
 static int64_t quantised_bytes(const ikt_workload *w) {
-    const bool is_euclidean = !w->is_isolation && !w->rows.is_manhattan;
+    const bool is_euclidean = w->scores != IKT_SCORES_CODES && !w->rows.is_manhattan;
     return when(is_euclidean, ikt_quantised_size(w->columns, 16) * (int64_t)sizeof(int32_t) / 16);
 }
 
@@ -142,13 +141,14 @@ static int64_t near_search_bytes(const ikt_workload *w) {
  * of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
     const int64_t n_local = w->distribution.count;
-    const bool has_other = !w->is_listed || w->is_fisher || w->has_matrix;
-    if (w->is_given) return 0;
+    const bool has_other = !w->is_listed || w->scores == IKT_SCORES_CLASSES || w->has_matrix;
+    if (w->scores == IKT_SCORES_NONE) return 0;
     if (!w->is_near) return has_other ? 0 : ikt_exact_memory(&w->distribution, w->k);
     const int64_t order = centres_bytes(w) + ikt_order_memory(n_local);
     const int64_t slices = ikt_order_memory_transfer(n_local);
     if (w->is_whole) return order + slices;
-    const int64_t moved = w->is_isolation ? slices : n_local * ikt_workload_row_bytes(w);
+    const int64_t moved =
+        w->scores == IKT_SCORES_CODES ? slices : n_local * ikt_workload_row_bytes(w);
     return order + ikt_larger(moved - ikt_neighbours_memory(n_local, w->k), near_search_bytes(w));
 }
 
@@ -232,10 +232,10 @@ static int64_t uniting_bytes(const ikt_workload *w) {
 static int64_t loading_bytes(const ikt_workload *w, int64_t kept) {
     const int64_t rows = w->distribution.count;
     const int64_t moving = MOVED_ENTRY_BYTES * rows * w->k + ikt_order_memory(rows);
-    return when(w->is_given, LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + w->distribution.n / 5 +
-                                 when(w->is_near, moving) +
-                                 when(w->is_joined, kept + uniting_bytes(w)) +
-                                 when(w->has_matrix, kept));
+    return when(w->scores == IKT_SCORES_NONE, LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows +
+                                                  w->distribution.n / 5 + when(w->is_near, moving) +
+                                                  when(w->is_joined, kept + uniting_bytes(w)) +
+                                                  when(w->has_matrix, kept));
 }
 
 /* A matrix of similarities that is not read as it is lies on the ranks for good. */
@@ -249,6 +249,7 @@ static int64_t matrix_bytes(const ikt_workload *w) {
 /* What can be done where the largest stage does not fit: the first of these that helps. */
 static const char *advice(const ikt_workload *w, ikt_stage largest) {
     const bool is_sparse = w->data.is_sparse, is_start = largest == IKT_STAGE_PCA;
+    const char *of_search = ikt_affinity_of(&w->settings.affinity)->lighter_search;
     const bool is_full = w->settings.kernel.solver == IKT_KERNEL_FULL;
     const struct {
         bool helps;
@@ -256,13 +257,13 @@ static const char *advice(const ikt_workload *w, ikt_stage largest) {
     } ways[] = {
         {is_sparse && largest == IKT_STAGE_MEASURES,
          "output.measures=map: measures of the input take sparse rows dense"},
-        {is_sparse && !w->is_isolation,
+        {is_sparse && w->scores != IKT_SCORES_CODES,
          "affinity.kind=isolation: the other kernels take sparse rows dense"},
         {matrix_bytes(w) > 0,
          "input.symmetrise=no and input.spectrum=raw: the matrix is not held in memory then"},
         {is_start && is_full, "kernel.solver=landmarks"},
         {is_start, "fewer kernel.landmarks"},
-        {w->is_fisher && largest == IKT_STAGE_NEIGHBOURS, "a smaller fisher.support"},
+        {of_search && largest == IKT_STAGE_NEIGHBOURS, of_search},
         {w->is_dense, "affinity.support=sparse"},
         {w->is_whole, "fewer isolation.partitionings"},
         {true, "fewer affinity.neighbours"}};
@@ -282,39 +283,19 @@ typedef struct {
     int64_t of_objective; /* what it is made from, as long as the loop runs */
 } parts;
 
-/* What rows are compared by in the Fisher metric: log-weights and roots, and the rows where plain
- * distances count; in the file, the posterior. */
-static int64_t fisher_row_bytes(const ikt_workload *w) {
-    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
-    const bool has_rows = ikt_fisher_euclidean(fisher, !w->is_pairs) > 0 ||
-                          fisher->candidates == IKT_CANDIDATES_EUCLIDEAN;
-    return (w->lanes + 2 * ikt_packed_rows(IKT_USUAL_CLASSES) + when(has_rows, w->columns)) *
-           (int64_t)sizeof(float);
-}
-
-/* What the search holds beside that: the model, and classes of all rows on every rank. */
-static int64_t fisher_bytes(const ikt_workload *w) {
-    const int64_t m = w->lanes, wide = ikt_packed_rows(IKT_USUAL_CLASSES), c = w->columns;
-    const int64_t n = w->distribution.n, rows = w->distribution.count;
-    const int64_t reading = 1024 * (c + 2 * m), classes = 17 * n;
-    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
-    if (!w->is_fisher) return 0;
-    const int64_t among = ikt_fisher_among(fisher, n, w->k);
-    const ikt_fisher_candidates candidates = ikt_fisher_candidates_of(fisher, n);
-    const int64_t selected = ikt_fisher_selected(candidates, among, w->k);
-    const int64_t search = ikt_fisher_search_memory(rows, selected, m, wide, c, w->threads);
-    const int64_t near =
-        ikt_fisher_near_memory(n, rows, among, w->k, m, wide, c, w->ranks, w->threads);
-    return (m * (m + c) + reading) * (int64_t)sizeof(double) + classes +
-           ikt_larger(search, when(candidates == IKT_CANDIDATES_NEAR, near));
-}
-
 /* Codes, or the rows themselves: what neighbours are searched in. */
 static int64_t searched_bytes(const ikt_workload *w) {
     const int64_t rows = w->distribution.count;
-    if (w->is_given) return 0;
-    if (w->is_isolation) return ikt_codes_memory(rows, w->psi, w->t);
-    return rows * (w->is_fisher ? fisher_row_bytes(w) : w->columns * (int64_t)sizeof(float));
+    switch (w->scores) {
+    case IKT_SCORES_CODES:
+        return ikt_codes_memory(rows, w->psi, w->t);
+    case IKT_SCORES_CLASSES:
+        return rows * ikt_plan_classes_row_bytes(w);
+    case IKT_SCORES_DISTANCES:
+        return rows * w->columns * (int64_t)sizeof(float);
+    default:
+        return 0;
+    }
 }
 
 static parts parts_of(const ikt_workload *w, unsigned needs) {
@@ -359,7 +340,7 @@ static int64_t spectrum_bytes(const ikt_workload *w, int64_t p) {
 static int64_t kernel_map_bytes(const ikt_workload *w) {
     const ikt_settings *s = &w->settings;
     const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX, t = s->isolation.partitionings;
-    const bool is_isolation = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
+    const bool has_codes = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
     int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
     m = s->kernel.solver == IKT_KERNEL_FULL ? n : ikt_smaller(m, n);
     /* Eight permutations of ten classes, with responses, solutions and coordinates. */
@@ -367,7 +348,7 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
     const int64_t psi = w->psi > 0 ? w->psi : n / 8;
     const int64_t codes = ikt_codes_memory(m + w->distribution.count, psi, t) +
                           (int64_t)sizeof(float) * psi * t * w->columns;
-    const int64_t compared = is_isolation ? codes : when(!w->is_pairs, 12 * m * w->columns);
+    const int64_t compared = has_codes ? codes : when(!w->is_pairs, 12 * m * w->columns);
     /* Own rows of the matrix, once more on their way; and a buffer of ScaLAPACK's redistribution.
      */
     const int64_t matrices = m > alone ? 3 : 2;
@@ -377,8 +358,8 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
 
 /* Codes or rows, lists, blocks under way; and whether a row has its list. */
 static int64_t searching_bytes(const ikt_workload *w, const parts *of, int64_t reading) {
-    return w->distribution.count + of->searched + search_bytes(w) + fisher_bytes(w) +
-           when(!w->is_isolation, reading) + of->lists + loading_bytes(w, of->kept);
+    return w->distribution.count + of->searched + search_bytes(w) + ikt_plan_classes_bytes(w) +
+           when(w->scores != IKT_SCORES_CODES, reading) + of->lists + loading_bytes(w, of->kept);
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
@@ -400,12 +381,12 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t looping = of.of_objective + loop_bytes(w);
     ikt_memory_plan plan = {
         .base = base,
-        .stage = {[IKT_STAGE_NEIGHBOURS] =
-                      ikt_larger(searching, when(has_model && !w->is_isolation, writing)),
+        .stage = {[IKT_STAGE_NEIGHBOURS] = ikt_larger(
+                      searching, when(has_model && w->scores != IKT_SCORES_CODES, writing)),
                   [IKT_STAGE_LAYOUT] = ikt_larger(looping, of.making) + held,
                   [IKT_STAGE_MEASURES] = measures_bytes(w) + held,
                   [IKT_STAGE_PICTURE] = when(settings->output.picture[0], PICTURE_BYTES + held)}};
-    if (w->is_isolation && relates)
+    if (w->scores == IKT_SCORES_CODES && relates)
         plan.stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_p) plan.stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
     if (has_spectrum) plan.stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p) + held;

@@ -3,7 +3,7 @@
 
 #include "evaluate/queries.h"
 #include "objective/divergence.h"
-#include "objective/laplacian.h"
+#include "objective/regulariser.h"
 #include "plan/task.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
@@ -66,7 +66,7 @@ void ikt_pieces_add(const ikt_task *t, const ikt_piece *piece, size_t count) {
 
 ikt_piece ikt_pairs_compared(const ikt_task *t, bool is_had, ikt_stage stage, double count) {
     const double byte = 1.82, coordinate = 0.07; /* of a pair, and the best kept */
-    if (t->w->is_isolation)
+    if (t->w->scores == IKT_SCORES_CODES)
         return (ikt_piece){is_had, stage, COMPARED_BYTES, count * t->searched, byte, 0};
     return (ikt_piece){is_had, stage, GATHERS, count * t->columns, coordinate, 0};
 }
@@ -169,7 +169,7 @@ static ikt_task task_of(const ikt_workload *w, const ikt_machine *m, ikt_cost *o
                       .early = early,
                       .late = gradients - early,
                       .regularised = is_regularised ? gradients - from : 0,
-                      .charges = (double)ikt_laplacian_columns(rank, w->data.n) + 1,
+                      .charges = (double)ikt_regulariser_columns(rank, w->data.n) + 1,
                       .reports = (double)(l->iterations / l->report_every) + 1,
                       .axes = (double)l->dimensions,
                       .kernels = kind->divergence ? kind->divergence->n_kernels : kind->pair_sums,

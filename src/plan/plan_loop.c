@@ -4,7 +4,6 @@
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "objective/divergence.h"
-#include "objective/laplacian.h"
 #include "plan/task.h"
 
 /* Multiply-adds of a pair of the exact repulsion. */
@@ -133,11 +132,11 @@ static void plan_triplets(const ikt_task *t) {
     const ikt_stage repulsion = IKT_STAGE_REPULSION, halo = IKT_STAGE_HALO;
     const bool is_held = s->triplets == IKT_TRIPLETS_FIXED, is_drawn = !is_held;
     const bool is_looked_up = w->is_joined || w->has_matrix;
-    const bool is_coded = is_drawn && w->is_isolation;
-    const bool is_joined = is_drawn && !w->is_isolation && is_looked_up;
-    const bool is_distant = is_drawn && !w->is_isolation && !is_looked_up;
+    const bool is_coded = w->scores == IKT_SCORES_CODES;
+    const bool is_distant = !is_coded && !is_looked_up;
     const double iterations = t->gradients, m = (double)s->neighbours, f = (double)s->far_rows;
-    const double draws = ceil(iterations / (double)s->redraw), far = draws * t->rows * f;
+    const double draws = ceil(iterations / (double)s->redraw);
+    const double far = is_drawn ? draws * t->rows * f : 0;
     const double triplets = m * (double)s->outliers + (double)s->random;
     const double size = (double)s->pool_rows, cut = ikt_workload_cut(w) * t->rows * m;
     const double edge = ikt_between(3.5, 6.5, t->place);
@@ -146,7 +145,7 @@ static void plan_triplets(const ikt_task *t) {
         {is_held, halo, CONCATENATION, iterations, 4 * t->axes * t->n, 0},
         {is_drawn, repulsion, MULTIPLY_ADDS, iterations * t->rows * 2 * m * f, 57, 0},
         ikt_pairs_compared(t, is_coded, repulsion, far),
-        {is_joined, repulsion, GATHERS, far, 8, 0},
+        {is_looked_up, repulsion, GATHERS, far, 8, 0},
         {is_distant, repulsion, MULTIPLY_ADDS, far * t->columns, block_coordinate, 0},
         {is_drawn, IKT_STAGE_ATTRACTION, GATHERS, iterations * t->rows * m, edge, 0},
         {is_drawn, halo, CONCATENATION, iterations, 4 * (t->axes + m) * size, 0},

@@ -29,11 +29,12 @@ static ikt_piece moved(const ikt_task *t, bool is_had, ikt_stage stage, int64_t 
 static void plan_reading(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage read = IKT_STAGE_READ;
-    const bool is_held = !w->is_given && !w->is_isolation && !w->is_fisher;
+    const bool is_given = w->scores == IKT_SCORES_NONE;
+    const bool is_held = w->scores == IKT_SCORES_DISTANCES;
     const double passes = w->is_joined ? 3 : 2;
     const ikt_piece pieces[] = {
-        {w->is_given, read, FILE_BYTES, passes * t->rows * (double)w->k, 12, 0},
-        moved(t, w->is_given && w->is_near, read, 8 * w->k),
+        {is_given, read, FILE_BYTES, passes * t->rows * (double)w->k, 12, 0},
+        moved(t, is_given && w->is_near, read, 8 * w->k),
         moved(t, is_held && w->is_near, read, ikt_workload_row_bytes(w))};
     ADD(t, pieces);
     if (is_held) ikt_plan_pass(t, read, 1, true);
@@ -71,7 +72,7 @@ static void plan_landmarks(const ikt_task *t) {
     const ikt_piece pieces[] = {ikt_pairs_compared(t, true, landmarks, t->rows * count),
                                 {true, landmarks, CONCATENATION, 1, count * t->searched, 0}};
     if (count == 0) return;
-    if (!t->w->is_isolation) ikt_plan_pass(t, landmarks, 1, true);
+    if (t->w->scores != IKT_SCORES_CODES) ikt_plan_pass(t, landmarks, 1, true);
     ADD(t, pieces);
 }
 
@@ -102,7 +103,7 @@ static void plan_codes(const ikt_task *t) {
         {w->has_lists, codes, GATHERS, t->rows * partitionings, 35, 0}, /* a cell of the list */
         {is_sparse && !w->has_lists, codes, GATHERS, t->rows * psi * partitionings, listed, 0},
         {true, codes, CONCATENATION, 1, (double)(w->centres * ikt_workload_row_bytes(w)), 0}};
-    if (!w->is_isolation) return;
+    if (w->scores != IKT_SCORES_CODES) return;
     ikt_plan_pass(t, codes, 1, true);
     ADD(t, pieces);
 }
@@ -112,7 +113,7 @@ static void plan_order(const ikt_task *t) {
     const ikt_stage order = IKT_STAGE_ORDER;
     const ikt_piece pieces[] = {
         moved(t, true, order, 8), moved(t, true, order, 8),
-        moved(t, t->w->is_isolation, order, ikt_workload_searched_bytes(t->w))};
+        moved(t, t->w->scores == IKT_SCORES_CODES, order, ikt_workload_searched_bytes(t->w))};
     if (t->w->is_near) ADD(t, pieces);
 }
 
@@ -127,7 +128,7 @@ static double centre_coordinates(const ikt_task *t) {
 static void plan_cells(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage cells = IKT_STAGE_CELLS;
-    const bool is_sought = !w->is_isolation || w->is_forest;
+    const bool is_sought = w->scores != IKT_SCORES_CODES || w->is_forest;
     const double count = (double)w->cells, c = centre_coordinates(t);
     const double compared = (double)ikt_pyramid_compared(w->cells);
     const ikt_piece pieces[] = {
@@ -146,7 +147,7 @@ static void plan_cells(const ikt_task *t) {
 static void plan_near_search(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage search = IKT_STAGE_NEIGHBOURS, recall = IKT_STAGE_RECALL;
-    const bool is_fine = w->model.near > 0, is_distant = !is_fine && !w->is_isolation;
+    const bool is_fine = w->model.near > 0, is_distant = !is_fine && w->scores != IKT_SCORES_CODES;
     const double count = (double)w->cells, near = IKT_REFINE_NEAR, refined = 23.5;
     const double candidates = t->rows * (double)w->candidates;
     const double sample = (double)ikt_recall_rows((int64_t)t->n);
@@ -157,7 +158,7 @@ static void plan_near_search(const ikt_task *t) {
         {true, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
         {is_fine, search, GATHERS, candidates, refined, 0},
         {is_fine, IKT_STAGE_CELLS, SUM, 1, 2 * 8 * (double)w->centres, 0},
-        ikt_pairs_compared(t, !is_fine && w->is_isolation, search, candidates),
+        ikt_pairs_compared(t, !is_fine && w->scores == IKT_SCORES_CODES, search, candidates),
         {is_distant, search, MULTIPLY_ADDS, candidates * t->columns, filtered, 0},
         {is_distant, search, GATHERS, candidates * count / t->n, 13, 0}, /* a cell looked at */
         {is_distant, search, GATHERS, t->rows * (double)w->k, 23, 0},    /* kept among candidates */
@@ -170,31 +171,17 @@ static void plan_near_search(const ikt_task *t) {
     if (!w->is_whole) ADD(t, pieces);
 }
 
-/* Log-weights of the rows: a distance to each row of the support; the lines to the neighbours; and
- * the bounds of all pairs, or of those of near cells. Blocks of log-weights go round the ring twice
- * for each batch of rows, or those of near cells are fetched. What each log-weight of a row takes
- * was timed on two cores of a Xeon with AVX-512. */
-static void plan_fisher(const ikt_task *t) {
+static void plan_search(const ikt_task *t) {
     const ikt_workload *w = t->w;
-    const ikt_stage search = IKT_STAGE_NEIGHBOURS;
-    const ikt_fisher_settings *fisher = &w->settings.affinity.fisher;
-    const int64_t n = w->distribution.n;
-    const bool is_near = ikt_fisher_candidates_of(fisher, n) == IKT_CANDIDATES_NEAR;
-    const double lanes = (double)w->lanes, batch = 8192, near_batches = 64;
-    const double points = (double)fisher->points * (double)w->k;
-    const double among = is_near ? (double)ikt_fisher_among(fisher, n, w->k) : t->n;
-    const double others = t->n - t->rows, fetched = fmin(t->rows * among / 256, others);
-    const ikt_piece pieces[] = {
-        {true, search, MULTIPLY_ADDS, t->rows * lanes * t->columns, block_coordinate, 0},
-        /* A point of the lines of a row's neighbours, and of those beside them. */
-        {true, search, MULTIPLY_ADDS, t->rows * points * lanes, 107, 0},
-        /* A pair that bounds leave aside, on average. */
-        {true, search, MULTIPLY_ADDS, t->rows * among * lanes, 0.8, 0},
-        {is_near, search, MESSAGES, near_batches, fetched * lanes * 4, ikt_workload_partners(w)},
-        {!is_near, search, MESSAGES, 2 * ceil(t->rows / batch), others * lanes * 4,
-         ceil(t->rows / 512) * t->others}};
-    ikt_plan_pass(t, search, 1, true);
-    ADD(t, pieces);
+    if (w->scores == IKT_SCORES_NONE) return;
+    if (w->scores == IKT_SCORES_CLASSES) {
+        ikt_plan_classes(t);
+    } else if (w->is_near) {
+        plan_cells(t);
+        plan_near_search(t);
+    } else if (w->is_listed) {
+        ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);
+    }
 }
 
 /* Entries sent to the owner of their column, in batches. */
@@ -214,8 +201,9 @@ static void plan_p(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage affinity = IKT_STAGE_AFFINITY;
     const ikt_affinity_settings *settings = &w->settings.affinity;
-    const bool is_sought = w->is_given ? settings->graph.values == IKT_EDGES_DISTANCES
-                                       : ikt_affinity_of(settings)->has_bandwidth_search;
+    const bool is_sought = w->scores == IKT_SCORES_NONE
+                               ? settings->graph.values == IKT_EDGES_DISTANCES
+                               : ikt_affinity_of(settings)->has_bandwidth_search;
     const double listed = t->rows * (double)w->k, cells = 8 * (double)w->t;
     const ikt_piece pieces[] = {
         {is_sought, affinity, GATHERS, w->is_dense ? t->entries : listed, 34, 0},
@@ -256,14 +244,7 @@ void ikt_plan_before_loop(const ikt_task *t) {
     if (ikt_workload_relates(w)) {
         plan_codes(t);
         plan_order(t);
-        if (w->is_fisher) {
-            plan_fisher(t);
-        } else if (w->is_near && !w->is_given) {
-            plan_cells(t);
-            plan_near_search(t);
-        } else if (w->is_listed && !w->is_given) {
-            ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);
-        }
+        plan_search(t);
     }
     if (needs_p) plan_p(t);
     /* Both directions of the pairs of a graph: all entries travel twice. */

@@ -93,6 +93,12 @@ void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, doubl
 void ikt_plan_before_loop(const ikt_task *t);
 void ikt_plan_loop(const ikt_task *t);
 
+/* Adds the search by distances that follow labels. Its memory: of a row, of which the rest of the
+ * run knows; and what the search holds beside that, 0 where there is no such search. */
+void ikt_plan_classes(const ikt_task *t);
+int64_t ikt_plan_classes_row_bytes(const ikt_workload *w);
+int64_t ikt_plan_classes_bytes(const ikt_workload *w);
+
 /* Between the two sizes at which a cost was measured, and some way beyond, it is a power of the
  * size: `place` is 0 at one and 1 at the other. Of rows of a rank these are 2^16 and 2^19. */
 static inline double ikt_between(double near, double far, double place) {

@@ -48,8 +48,8 @@ int64_t ikt_workload_row_bytes(const ikt_workload *w) {
 }
 
 int64_t ikt_workload_searched_bytes(const ikt_workload *w) {
-    return w->is_isolation ? ikt_codes_memory(1, w->psi, w->t)
-                           : w->columns * (int64_t)sizeof(float);
+    return w->scores == IKT_SCORES_CODES ? ikt_codes_memory(1, w->psi, w->t)
+                                         : w->columns * (int64_t)sizeof(float);
 }
 
 double ikt_workload_span(const ikt_workload *w, double done) {

@@ -126,7 +126,7 @@ static void add_starts(ikt_text *text) {
     const ikt_shape rows = rows_of(false, COLUMNS);
     char assignments[2 * ASSIGNMENT];
     add_head(text, "layout.init");
-    for (int i = IKT_INIT_PCA; i <= IKT_INIT_KDA; i++) {
+    for (int i = IKT_INIT_PCA; i < IKT_INITS; i++) {
         const char *name = ikt_start_kind_of((ikt_layout_init)i)->name;
         snprintf(assignments, sizeof assignments, "layout.init=%s%s", name,
                  i == IKT_INIT_FILE ? " layout.init_file=map.h5" : "");

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/missing.h"
-#include "metric/fisher_settings.h"
 #include "objective/divergence.h"
 
 /* --- from settings and shape ------------------------------------------------------------------ */
@@ -38,7 +37,6 @@ static void find_inputs(const ikt_settings *s, const ikt_shape *shape, bool *has
     has[IKT_FACT_GRAPH_LANDMARKS] = fits && graph->start == IKT_GRAPH_START_LANDMARK;
     has[IKT_FACT_OTHER_MODEL] = s->isolation.model_from[0];
     has[IKT_FACT_UNLABELLED] = shape->is_unlabelled;
-    has[IKT_FACT_TRAIN] = s->affinity.fisher.train[0];
 }
 
 static void find_preparation(const ikt_settings *s, bool *has) {
@@ -72,6 +70,8 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_EDGE_DISTANCES] =
         (has[IKT_FACT_GRAPH_KIND] || has[IKT_FACT_PAIRS_GRAPH]) &&
         (a->graph.values == IKT_EDGES_DISTANCES || a->graph.values == IKT_EDGES_AUTO);
+    has[IKT_FACT_EDGE_PROBABILITIES] = a->graph.values == IKT_EDGES_PROBABILITIES;
+    has[IKT_FACT_EDGES_ALIKE] = a->graph.values == IKT_EDGES_NONE;
     has[IKT_FACT_NEAREST_ONLY] = !kind->dense;
     has[IKT_FACT_COUNTS_NEIGHBOURS] = kind->counts_neighbours;
     has[IKT_FACT_SEARCH_NEAR] = a->search == IKT_SEARCH_APPROXIMATE;
@@ -79,8 +79,7 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CELLS_NEAR] = s->isolation.search == IKT_CELLS_APPROXIMATE;
     has[IKT_FACT_FOREST] = s->isolation.form == IKT_FORM_FOREST;
     has[IKT_FACT_PSI_AUTO] = s->isolation.psi == IKT_AUTO_INT;
-    has[IKT_FACT_CLASS_CANDIDATES] = a->fisher.candidates == IKT_CANDIDATES_EUCLIDEAN;
-    has[IKT_FACT_CLASS_DISTANCES] = a->fisher.euclidean > 0;
+    if (kind->facts) kind->facts(a, has);
     const int classes =
         has[IKT_FACT_BY_CLASSES] ? (int)ikt_settings_class_similarity(s) : NO_KERNEL;
     has[IKT_FACT_CLASS_LINEAR] = classes == IKT_SIMILARITY_LINEAR;
@@ -186,8 +185,7 @@ static const struct {
     {IKT_FACT_CELLS, {IKT_FACT_CLASS_CODES}}};
 
 ikt_facts ikt_facts_of(const ikt_settings *settings, const ikt_shape *shape) {
-    const ikt_shape all = {.has_rows =
-                               ikt_input_has_rows(&settings->input) || !settings->input.graph[0]};
+    const ikt_shape all = {.has_rows = !ikt_input_is_graph(&settings->input)};
     ikt_facts facts = {{false}};
     find_inputs(settings, shape ? shape : &all, facts.has);
     find_preparation(settings, facts.has);
@@ -283,6 +281,8 @@ static void add_sentence(ikt_text *text, const ikt_settings *settings, const ikt
         at += length + 1;
         if (strcmp(word, "input") == 0)
             ikt_text_add(text, "%s", shape ? shape->name : settings->input.file);
+        else if (strcmp(word, "graph") == 0)
+            ikt_text_add(text, "%s", shape ? shape->graph.name : settings->input.graph);
         else if (strcmp(word, "spectrum") == 0)
             ikt_text_add(text, "%s", ikt_layout_spectrum_key(&settings->layout));
         else if (strncmp(word, "all:", 4) == 0)

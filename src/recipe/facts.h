@@ -25,8 +25,9 @@ bool ikt_facts_hold(const ikt_facts *facts, const int16_t *when);
 bool ikt_facts_are_settings(const int16_t *when);
 
 /* LOCAL. Makes a sentence in which {section.key} stands for the value of that setting, {input} for
- * the name of the input, {spectrum} for the setting that asks for eigenvectors, and {all:WORD} and
- * {any:WORD} for the objectives that have something in common (facts.c), "kpca and kda".
+ * the name of the input, {graph} for that of the graph, {spectrum} for the setting that asks for
+ * eigenvectors, and {all:WORD} and {any:WORD} for the objectives that have something in common
+ * (facts.c), "kpca and kda".
  *   out   freed with ikt_free; NULL on failure. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                              const char *sentence, char **out);

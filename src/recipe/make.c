@@ -62,73 +62,39 @@ static bool is_replaced(const ikt_affinity_settings *affinity) {
     return affinity->kind == IKT_AFFINITY_ISOLATION || affinity->kind == IKT_AFFINITY_GRAPH;
 }
 
-/* A matrix of all pairs: distances are for the kinds that weigh distances, other numbers for the
- * kind `graph`. */
-static ikt_status adopt_pairs(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
-    int64_t k = 0;
-    ikt_affinity_settings *affinity = &settings->affinity;
-    const char *name = about->name;
-    const bool is_dense = affinity->support == IKT_SUPPORT_DENSE;
-    const bool is_any = is_replaced(affinity);
-    const bool needs_p = ikt_layout_objective(&settings->layout)->needs & IKT_NEEDS_P;
-    IKT_TRY(find_values(ctx, about, &affinity->graph));
-    affinity->graph.is_pairwise = true;
-    if (affinity->graph.values == IKT_EDGES_NONE)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "graph.values = none would make all pairs of %s count the same: say what "
-                        "the numbers are",
-                        name);
-    if (affinity->graph.values == IKT_EDGES_PROBABILITIES && !is_dense && needs_p)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s holds the probabilities of all pairs, which are used as they are: give "
-                        "affinity.support=dense",
-                        name);
-    if (affinity->graph.values != IKT_EDGES_DISTANCES && !is_any)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind = %s makes similarities of distances, and %s does not "
-                        "hold distances: leave affinity.kind out",
-                        ikt_affinity_of(affinity)->name, name);
-    if (affinity->graph.values != IKT_EDGES_DISTANCES)
-        affinity->kind = IKT_AFFINITY_GRAPH;
-    else if (is_any)
-        affinity->kind =
-            affinity->graph.weights == IKT_WEIGHTS_KNN ? IKT_AFFINITY_KNN : IKT_AFFINITY_GAUSSIAN;
-    IKT_TRY(ikt_affinity_resolve(ctx, affinity, about->n, &k));
-    about->entries = (is_dense ? about->n - 1 : k) * about->n;
-    return IKT_OK;
-}
-
-/* A graph by rows of entries of another program. */
-static ikt_status adopt_foreign(ikt_context *ctx, ikt_settings *settings,
-                                const ikt_graph_about *about) {
-    ikt_affinity_settings *affinity = &settings->affinity;
-    if (!is_replaced(affinity))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind = %s does not go with input.graph, which stands in place of "
-                        "a kernel; distances get Gaussian weights by graph.values=distances with "
-                        "gaussian.perplexity",
-                        ikt_affinity_of(affinity)->name);
-    affinity->kind = IKT_AFFINITY_GRAPH;
-    return find_values(ctx, about, &affinity->graph);
+/* The kind that the numbers of a matrix of all pairs are for, unless another is given. */
+static ikt_affinity_name kind_of(const ikt_graph_settings *graph) {
+    if (graph->values != IKT_EDGES_DISTANCES) return IKT_AFFINITY_GRAPH;
+    return graph->weights == IKT_WEIGHTS_KNN ? IKT_AFFINITY_KNN : IKT_AFFINITY_GAUSSIAN;
 }
 
 /* Puts what input.graph decides into the settings: affinity.kind = graph and what the numbers are;
  * of a matrix of all pairs that holds distances, affinity.kind = gaussian unless another kind that
- * weighs distances is given; of a kept graph the settings that made it. `about` receives how many
- * entries of a matrix are used. */
-static ikt_status adopt_graph(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
+ * weighs distances is given; of a kept graph the settings that made it. */
+static ikt_status adopt_graph(ikt_context *ctx, ikt_settings *settings,
+                              const ikt_graph_about *about) {
     ikt_layout_settings *layout = &settings->layout;
+    ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_components =
         about->q == layout->dimensions && about->start == IKT_GRAPH_START_PCA;
     if (about->n == 0 || settings->input.similarities[0]) return IKT_OK;
-    if (about->is_pairwise)
-        IKT_TRY(adopt_pairs(ctx, settings, about));
-    else if (about->is_kept)
-        IKT_TRY(ikt_graph_settings_adopt(ctx, settings, about->settings, about->name));
-    else
-        IKT_TRY(adopt_foreign(ctx, settings, about));
+    affinity->graph.is_pairwise = about->is_pairwise;
+    IKT_TRY(about->is_kept ? ikt_graph_settings_adopt(ctx, settings, about->settings, about->name)
+                           : find_values(ctx, about, &affinity->graph));
+    if (is_replaced(affinity) && !about->is_kept)
+        affinity->kind = (int)(about->is_pairwise ? kind_of(&affinity->graph) : IKT_AFFINITY_GRAPH);
     if (has_free_start(layout) && !settings->input.file[0] && !has_components)
         layout->init = IKT_INIT_RANDOM;
+    return IKT_OK;
+}
+
+/* How many entries of a matrix of all pairs are used. */
+static ikt_status count_pairs(ikt_context *ctx, const ikt_affinity_settings *affinity,
+                              ikt_graph_about *about) {
+    int64_t k;
+    if (!about->is_pairwise) return IKT_OK;
+    IKT_TRY(ikt_affinity_resolve(ctx, affinity, about->n, &k));
+    about->entries = (affinity->support == IKT_SUPPORT_DENSE ? about->n - 1 : k) * about->n;
     return IKT_OK;
 }
 
@@ -165,38 +131,27 @@ static ikt_status check_columns(ikt_context *ctx, const ikt_settings *s, const i
                         "sparse rows of %s; it is possible up to %d columns: set preprocess.pca=0, "
                         "the Isolation kernel takes sparse rows as they are",
                         components, d, d, shape->name, SPARSE_REDUCED_MOST);
-    if (shape->model_columns > 0 && shape->model_columns != shape->data.d)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s (isolation.model_from) has %lld columns, %s has %lld: centres and "
-                        "rows must have the same",
-                        shape->model_name, (long long)shape->model_columns, shape->name, d);
-    return IKT_OK;
+    if (shape->model_columns == 0) return IKT_OK;
+    return ikt_check_model_columns(ctx, shape->model_name, shape->model_columns, shape->name,
+                                   shape->data.d);
 }
 
 static ikt_status check_rows(ikt_context *ctx, const ikt_settings *s, const ikt_shape *shape) {
-    const long long n = (long long)shape->data.n;
-    const char *path = s->layout.init_file;
+    const int64_t n = shape->data.n;
     int64_t m;
-    if (shape->graph.n > 0 && shape->graph.n != shape->data.n)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s has %lld rows, input.file has %lld: not the same data",
-                        shape->graph.name, (long long)shape->graph.n, n);
-    if (shape->start_rows > 0 && shape->start_rows != shape->data.n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                        (long long)shape->start_rows, n);
-    if (shape->start_rows > 0 && shape->start_dimensions != s->layout.dimensions)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s holds positions in %lld dimensions, but layout.dimensions = %lld", path,
-                        (long long)shape->start_dimensions, (long long)s->layout.dimensions);
+    if (shape->graph.n > 0)
+        IKT_TRY(ikt_check_graph_rows(ctx, shape->graph.name, shape->graph.n, n));
+    if (shape->start_rows > 0)
+        IKT_TRY(ikt_check_start(ctx, &s->layout, shape->start_rows, shape->start_dimensions, n));
     if (!ikt_settings_has_kernel_map(s)) return IKT_OK;
-    return ikt_kernel_landmarks(ctx, &s->kernel, shape->data.n, &m);
+    return ikt_kernel_landmarks(ctx, &s->kernel, n, &m);
 }
 
 /* What only the resolved numbers tell. */
 static ikt_status check_batch(ikt_context *ctx, const ikt_workload *w) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const int64_t entries = w->is_dense ? w->data.n - 1 : w->k;
-    const bool is_drawn = layout->batch_rows != IKT_AUTO_INT && !w->is_given;
+    const bool is_drawn = layout->batch_rows != IKT_AUTO_INT && w->scores != IKT_SCORES_NONE;
     if (!is_drawn || layout->batch_neighbours <= entries) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
@@ -217,6 +172,7 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     IKT_TRY(adopt_graph(ctx, settings, &out->graph));
     IKT_TRY(ikt_rules_check(ctx, settings, shape));
     IKT_TRY(ikt_unused_check(ctx, settings, shape));
+    IKT_TRY(count_pairs(ctx, &settings->affinity, &out->graph));
     IKT_TRY(ikt_check_time(ctx, &settings->run));
     IKT_TRY(check_columns(ctx, settings, shape));
     IKT_TRY(check_rows(ctx, settings, shape));

@@ -69,6 +69,21 @@ static const ikt_rule rules[] = {
      "layout.init = pca needs the rows, or a graph that was kept by a run that began so in "
      "{layout.dimensions} dimensions: give input.file, or take random or file",
      IKT_ERR_USAGE},
+    {{IKT_FACT_PAIRS_GRAPH, IKT_FACT_EDGES_ALIKE},
+     "graph.values = none would make all pairs of {graph} count the same: say what the numbers are",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_PAIRS_GRAPH, IKT_FACT_EDGE_PROBABILITIES, IKT_NOT(IKT_FACT_DENSE), IKT_FACT_TAKES_P},
+     "{graph} holds the probabilities of all pairs, which are used as they are: give "
+     "affinity.support=dense",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_PAIRS_GRAPH, IKT_NOT(IKT_FACT_EDGE_DISTANCES), IKT_NOT(IKT_FACT_GRAPH_KIND)},
+     "affinity.kind = {affinity.kind} makes similarities of distances, and {graph} does not hold "
+     "distances: leave affinity.kind out",
+     IKT_ERR_USAGE},
+    {{IKT_FACT_SPARSE_GRAPH, IKT_NOT(IKT_FACT_KEPT_GRAPH), IKT_NOT(IKT_FACT_GRAPH_KIND)},
+     "affinity.kind = {affinity.kind} does not go with input.graph, which stands in place of a "
+     "kernel; distances get Gaussian weights by graph.values=distances with gaussian.perplexity",
+     IKT_ERR_USAGE},
     /* --- what becomes of the rows --- */
     {{IKT_FACT_DROPPED, IKT_FACT_HOST},
      "preprocess.missing: drop is for files: the embedding of rows in memory has a place for each "
@@ -174,6 +189,10 @@ static const ikt_rule rules[] = {
      "layout.objective={layout.objective} needs labels, and the input has none; name them by "
      "input.labels",
      IKT_ERR_DATA},
+    {{IKT_FACT_TAKES_LABELS, IKT_FACT_START_LANDMARKS},
+     "layout.init = landmark begins at a map of some rows without their labels, which "
+     "layout.objective={layout.objective} needs: take pca or random",
+     IKT_ERR_USAGE},
     {{IKT_FACT_START_LABELS, IKT_FACT_UNLABELLED},
      "layout.init={layout.init} needs labels, and the input has none; name them by input.labels",
      IKT_ERR_DATA},

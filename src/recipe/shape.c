@@ -75,8 +75,7 @@ static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *
 static ikt_status look_at_start(ikt_context *ctx, const ikt_layout_settings *layout,
                                 ikt_shape *shape) {
     ikt_result_file *map = NULL;
-    const bool is_read = layout->init == IKT_INIT_FILE || layout->init == IKT_INIT_AUTO;
-    if (!layout->init_file[0] || !is_read || ikt_layout_objective(layout)->is_start) return IKT_OK;
+    if (!ikt_layout_start_file(layout)[0]) return IKT_OK;
     IKT_TRY(ikt_result_open(ctx, layout->init_file, &map));
     shape->start_rows = ikt_result_rows(map);
     shape->start_dimensions = ikt_result_dimensions(map);
@@ -109,7 +108,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
     *out = shape;
     *source = NULL;
     IKT_TRY(ikt_rules_check(ctx, settings, NULL));
-    if (!given && (ikt_input_has_rows(&settings->input) || !settings->input.graph[0]))
+    if (!given && !ikt_input_is_graph(&settings->input))
         IKT_TRY(ikt_input_look(ctx, &settings->input, &opened));
     ikt_source *rows = given ? given : opened;
     shape.has_rows = rows != NULL;

@@ -20,7 +20,7 @@ static ikt_codes_rows coded_rows(const ikt_workload *w) {
     if (w->is_pairs) {
         rows.d = data->n;
         rows.is_pairs = true;
-    } else if (stays_sparse && w->is_isolation) {
+    } else if (stays_sparse && w->scores == IKT_SCORES_CODES) {
         const double likely = fmin(longest_share * data->entries, (double)rows.d);
         rows.is_sparse = true;
         rows.entries = data->entries;
@@ -42,13 +42,15 @@ static void find_kinds(ikt_workload *w) {
     if (w->is_pairs) w->columns = 1; /* a distance that is read counts as a coordinate */
     /* Bytes of which nothing more is known are taken for images. */
     w->is_u8 = is_bytes && !w->is_pairs && is_as_read && s->preprocess.pca == 0;
-    w->is_given = w->data.graph_entries > 0;
-    const bool has_pairs = w->is_given && s->affinity.graph.is_pairwise;
-    w->is_joined = w->is_given && !has_pairs && has_features;
-    w->is_isolation = !w->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
-    w->is_fisher = !w->is_given && s->affinity.kind == IKT_AFFINITY_FISHER;
-    w->is_forest = w->is_isolation && s->isolation.form == IKT_FORM_FOREST;
-    w->has_matrix = has_features && (has_pairs || (w->is_pairs && !w->is_isolation));
+    w->scores = ikt_affinity_of(&s->affinity)->scores;
+    bool has_pairs = w->is_pairs && w->scores != IKT_SCORES_CODES;
+    if (w->data.graph_entries > 0) {
+        w->scores = IKT_SCORES_NONE;
+        has_pairs = s->affinity.graph.is_pairwise;
+        w->is_joined = has_features && !has_pairs;
+    }
+    w->has_matrix = has_features && has_pairs;
+    w->is_forest = w->scores == IKT_SCORES_CODES && s->isolation.form == IKT_FORM_FOREST;
     w->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     w->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
     w->is_listed = s->affinity.support == IKT_SUPPORT_SPARSE;
@@ -63,7 +65,7 @@ static void find_search(ikt_workload *w, int64_t distinct) {
     const bool is_fine = w->model.near > 0;
     const bool has_lists = ikt_layout_objective(&s->layout)->lists != NULL;
     w->candidates = n;
-    if (w->is_given) {
+    if (w->scores == IKT_SCORES_NONE) {
         w->k = (w->data.graph_entries + n - 1) / n;
         w->is_near = w->data.graph_is_ordered;
     } else if (w->is_near) {
@@ -102,20 +104,15 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
     IKT_TRY(ikt_settings_lists(ctx, s, data->n, &out->k));
     out->model = (ikt_model_spec){.n = drawn, .psi = 1};
-    if (out->is_isolation) {
+    if (out->scores == IKT_SCORES_CODES) {
         IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->rows, &out->model));
         out->psi = out->model.psi;
         out->t = out->model.t;
     }
     if (out->is_whole)
         IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, data->n, out->t, s->layout.iterations));
-    if (out->is_fisher) { /* where the classes are not known */
-        const int64_t m = ikt_fisher_support(&s->affinity.fisher, data->n);
-        out->lanes = ikt_class_lanes_most(m, IKT_USUAL_CLASSES);
-    }
-    const bool may_be_near = !out->is_dense && !out->is_pairs && !out->is_fisher;
-    out->is_near = may_be_near && ikt_affinity_is_approximate(&s->affinity, data->n);
-    if (out->is_near && !out->is_given && !out->is_isolation)
+    out->is_near = out->scores != IKT_SCORES_CLASSES && ikt_settings_is_near(s, data->n);
+    if (out->is_near && out->scores == IKT_SCORES_DISTANCES)
         out->model.coarse = ikt_cells_choose(data->n, 0);
     const int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
     find_search(out, distinct);
@@ -151,7 +148,7 @@ void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
     }
-    if (!w->is_isolation) return;
+    if (w->scores != IKT_SCORES_CODES) return;
     out->isolation.psi = w->psi;
     out->isolation.pool = w->model.pool;
     if (w->is_near) out->affinity.refinements = w->rounds;

@@ -14,6 +14,147 @@
 
 static const char purpose[] = "triplets";
 
+/* Where the own rows of a tile are, and the far rows that they are compared with. */
+typedef struct {
+    int64_t tile, begin, end, lane; /* own rows begin .. end - 1, in the lanes from `lane` on */
+    const char *payload;            /* of rows, `stride` bytes apart, */
+    size_t stride;
+    const int32_t *place; /* [f] which of them are the far ones */
+    int64_t f;
+    char *scratch; /* [f * row_bytes] */
+} tile_pairs;
+
+/* What rows are compared by. D comes from the scores of these functions (d_of). */
+struct ikt_pair_kind {
+    /* The payload of an own row, without its scale. */
+    void (*put)(const ikt_similarity *s, int64_t row, void *to);
+    /* Scores of the own rows of a tile and far rows, [f * 16] by lanes; D itself where rows have no
+     * scales. */
+    void (*tile)(const ikt_similarity *s, const tile_pairs *t, float *d);
+    /* Scores of one row and others, given by their payloads. */
+    void (*some)(const ikt_similarity *s, const char *row, const char *const *other, int64_t count,
+                 void *scratch, float *score);
+};
+
+static const char *far_payload(const tile_pairs *t, int64_t a) {
+    return t->payload + (size_t)t->place[a] * t->stride;
+}
+
+/* The numbers of the own rows of a tile, column by column. */
+static const float *own_tile(const ikt_similarity *s, const tile_pairs *t) {
+    return s->features->tile + (t->tile - s->rows.first / IKT_TILE) * s->features->d * IKT_TILE;
+}
+
+/* --- rows by their codes ---------------------------------------------------------------------- */
+
+/* Pairs of far rows that are scored together: their steps overlap. */
+enum { SOME = 8 };
+
+static void put_code(const ikt_similarity *s, int64_t row, void *to) {
+    memcpy(to, (const char *)s->codes->code + row * s->codes->stride, s->row_bytes);
+}
+
+static void tile_of_codes(const ikt_similarity *s, const tile_pairs *t, float *d) {
+    const ikt_codes *codes = s->codes;
+    const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
+    const char *own = (const char *)codes->code + t->begin * codes->stride;
+    const int64_t rows = t->end - t->begin;
+    const float *of_equal = s->of_score + codes->t;
+    memset(d, 0, (size_t)(t->f * IKT_TILE) * sizeof *d);
+    for (int64_t a = 0; a < t->f; a += SOME) {
+        const int64_t some = t->f - a < SOME ? t->f - a : SOME;
+        const void *row[SOME];
+        uint16_t equal[SOME * IKT_TILE];
+        for (int64_t e = 0; e < some; e++)
+            row[e] = far_payload(t, a + e);
+        ikt_similarity_rows(s->scorer.isa, shape, row, some, own, rows, equal, IKT_TILE);
+        for (int64_t e = 0; e < some; e++)
+            for (int64_t i = 0; i < rows; i++)
+                d[(a + e) * IKT_TILE + t->lane + i] = of_equal[-(int64_t)equal[e * IKT_TILE + i]];
+    }
+}
+
+static void score_some(const ikt_similarity *s, const char *row, const char *const *other,
+                       int64_t count, void *scratch, float *score) {
+    s->scorer.score_some(&s->scorer, row, other, count, scratch, score);
+}
+
+static const ikt_pair_kind by_codes = {put_code, tile_of_codes, score_some};
+
+/* --- rows by their numbers -------------------------------------------------------------------- */
+
+static void put_numbers(const ikt_similarity *s, int64_t row, void *to) {
+    ikt_features_copy(s->features, row, to);
+}
+
+static void tile_of_rows(const ikt_similarity *s, const tile_pairs *t, float *d) {
+    for (int64_t a = 0; a < t->f; a++)
+        memcpy(t->scratch + (size_t)a * s->row_bytes, far_payload(t, a), s->row_bytes);
+    s->scorer.score(&s->scorer, t->scratch, t->f, own_tile(s, t), IKT_TILE, d);
+}
+
+static const ikt_pair_kind by_rows = {put_numbers, tile_of_rows, score_some};
+
+/* --- rows by the numbers of all pairs: the payload is the row --------------------------------- */
+
+static void put_number(const ikt_similarity *s, int64_t row, void *to) {
+    const uint32_t number = (uint32_t)(s->rows.first + row);
+    memcpy(to, &number, sizeof number);
+}
+
+static int64_t number_in(const char *payload) {
+    uint32_t number;
+    memcpy(&number, payload, sizeof number);
+    return number;
+}
+
+static void tile_of_matrix(const ikt_similarity *s, const tile_pairs *t, float *d) {
+    const float *own = own_tile(s, t);
+    for (int64_t a = 0; a < t->f; a++)
+        memcpy(d + a * IKT_TILE, own + number_in(far_payload(t, a)) * IKT_TILE,
+               IKT_TILE * sizeof *d);
+}
+
+static void some_of_matrix(const ikt_similarity *s, const char *row, const char *const *other,
+                           int64_t count, void *scratch, float *score) {
+    (void)scratch;
+    for (int64_t e = 0; e < count; e++)
+        score[e] =
+            ikt_features_number(s->features, number_in(row) - s->rows.first, number_in(other[e]));
+}
+
+static const ikt_pair_kind by_matrix = {put_number, tile_of_matrix, some_of_matrix};
+
+/* --- rows of a graph: the same, of those that it joins ---------------------------------------- */
+
+/* Some far rows are looked up in a row at a time: their bisections take the same steps. */
+static void tile_of_graph(const ikt_similarity *s, const tile_pairs *t, float *d) {
+    memset(d, 0, (size_t)(t->f * IKT_TILE) * sizeof *d);
+    for (int64_t a = 0; a < t->f; a += SOME) {
+        const int64_t some = t->f - a < SOME ? t->f - a : SOME;
+        uint32_t row[SOME];
+        float found[SOME];
+        for (int64_t e = 0; e < some; e++)
+            row[e] = (uint32_t)number_in(far_payload(t, a + e));
+        for (int64_t i = t->begin; i < t->end; i++) {
+            ikt_joined_some(&s->joined, i, row, some, found);
+            for (int64_t e = 0; e < some; e++)
+                d[(a + e) * IKT_TILE + t->lane + i - t->begin] = found[e];
+        }
+    }
+}
+
+static void some_of_graph(const ikt_similarity *s, const char *row, const char *const *other,
+                          int64_t count, void *scratch, float *score) {
+    (void)scratch;
+    for (int64_t e = 0; e < count; e++) {
+        const uint32_t number = (uint32_t)number_in(other[e]);
+        ikt_joined_some(&s->joined, number_in(row) - s->rows.first, &number, 1, &score[e]);
+    }
+}
+
+static const ikt_pair_kind by_graph = {put_number, tile_of_graph, some_of_graph};
+
 /* --- scales ----------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. */
@@ -26,7 +167,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int
         s->scale[i] = (float)scale;
         ikt_exact_sum_add(&sum, scale);
     }
-    return ikt_scales_settle(ctx, &s->rows, &sum, "its nearest ones", s->scale);
+    return ikt_scales_bound(ctx, &s->rows, &sum, "its nearest ones", s->scale);
 }
 
 ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
@@ -34,21 +175,20 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
                                  const ikt_codes *codes, int64_t from, int64_t to,
                                  ikt_similarity *out) {
     *out = (ikt_similarity){.rows = *rows, .features = features};
-    if (features && features->are_d) {
-        out->row_bytes = out->bytes = sizeof(uint32_t);
-        return IKT_OK;
-    }
-    if (features && !features->metric) {
-        out->row_bytes = sizeof(uint32_t);
-        out->bytes = out->row_bytes + sizeof *out->scale;
-        return find_scales(ctx, lists, from, to, out);
-    }
     if (features) {
-        out->scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows);
-        out->row_bytes = (size_t)out->scorer.row_bytes;
-        out->bytes = out->row_bytes + sizeof *out->scale;
+        out->kind = &by_matrix;
+        out->row_bytes = sizeof(uint32_t);
+        if (features->metric) {
+            out->kind = &by_rows;
+            out->scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows);
+            out->row_bytes = (size_t)out->scorer.row_bytes;
+        }
+        out->bytes = out->row_bytes;
+        if (features->are_d) return IKT_OK;
+        out->bytes += sizeof *out->scale;
         return find_scales(ctx, lists, from, to, out);
     }
+    out->kind = &by_codes;
     out->codes = codes;
     out->scorer = ikt_scorer_codes(codes, rows);
     out->row_bytes = out->bytes = (size_t)out->scorer.row_bytes;
@@ -61,7 +201,7 @@ ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
 
 ikt_status ikt_similarity_of_graph(ikt_context *ctx, const ikt_rows *rows, ikt_joined *joined,
                                    int64_t from, int64_t to, ikt_similarity *out) {
-    *out = (ikt_similarity){.rows = *rows, .is_joined = true, .joined = *joined};
+    *out = (ikt_similarity){.rows = *rows, .kind = &by_graph, .joined = *joined};
     *joined = (ikt_joined){.apart = 0};
     out->row_bytes = out->bytes = sizeof(uint32_t);
     return ikt_joined_resolve(ctx, rows, from, to, &out->joined);
@@ -74,21 +214,8 @@ void ikt_similarity_destroy(ikt_similarity *s) {
 
 /* --- payloads --------------------------------------------------------------------------------- */
 
-/* Whether a payload is the number of a row, with its scale where it has one. */
-static bool is_by_number(const ikt_similarity *s) {
-    return s->is_joined || (s->features && !s->features->metric);
-}
-
 void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
-    if (s->codes) {
-        memcpy(to, (const char *)s->codes->code + row * s->codes->stride, s->row_bytes);
-        return;
-    }
-    const uint32_t number = (uint32_t)(s->rows.first + row);
-    if (!is_by_number(s))
-        ikt_features_copy(s->features, row, to);
-    else
-        memcpy(to, &number, sizeof number);
+    s->kind->put(s, row, to);
     if (s->scale) memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
 }
 
@@ -96,13 +223,6 @@ static float scale_in(const ikt_similarity *s, const char *payload) {
     float scale = 1;
     if (s->scale) memcpy(&scale, payload + s->row_bytes, sizeof scale);
     return scale;
-}
-
-/* The row of a payload that is its number. */
-static int64_t number_in(const char *payload) {
-    uint32_t number;
-    memcpy(&number, payload, sizeof number);
-    return number;
 }
 
 static float d_of(const ikt_similarity *s, float score, float scale_i, float scale_j) {
@@ -170,7 +290,7 @@ static ikt_status take_joined(ikt_context *ctx, const ikt_similarity *s, int64_t
 
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
-    if (s->is_joined) return take_joined(ctx, s, m, out);
+    if (s->kind == &by_graph) return take_joined(ctx, s, m, out);
     const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
     ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
     ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = {0};
@@ -206,50 +326,6 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
 
 /* --- far rows --------------------------------------------------------------------------------- */
 
-/* D of the own rows begin .. end - 1, in the lanes from `lane` on, and far rows of a graph: some
- * far rows are looked up in a row at a time, whose bisections take the same steps. */
-static void look_up_tile(const ikt_similarity *s, int64_t begin, int64_t end, int64_t lane,
-                         const char *payload, size_t stride, const int32_t *place, int64_t f,
-                         float *d) {
-    enum { SOME = 8 };
-    memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
-    for (int64_t a = 0; a < f; a += SOME) {
-        const int64_t some = f - a < SOME ? f - a : SOME;
-        uint32_t row[SOME];
-        float found[SOME];
-        for (int64_t e = 0; e < some; e++)
-            row[e] = (uint32_t)number_in(payload + (size_t)place[a + e] * stride);
-        for (int64_t i = begin; i < end; i++) {
-            ikt_joined_some(&s->joined, i, row, some, found);
-            for (int64_t e = 0; e < some; e++)
-                d[(a + e) * IKT_TILE + lane + i - begin] = found[e];
-        }
-    }
-}
-
-/* The same of codes. */
-static void count_tile(const ikt_similarity *s, int64_t begin, int64_t end, int64_t lane,
-                       const char *payload, size_t stride, const int32_t *place, int64_t f,
-                       float *d) {
-    enum { SOME = 8 };
-    const ikt_codes *codes = s->codes;
-    const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
-    const char *own = (const char *)codes->code + begin * codes->stride;
-    const float *of_equal = s->of_score + codes->t;
-    memset(d, 0, (size_t)(f * IKT_TILE) * sizeof *d);
-    for (int64_t a = 0; a < f; a += SOME) {
-        const int64_t some = f - a < SOME ? f - a : SOME;
-        const void *row[SOME];
-        uint16_t equal[SOME * IKT_TILE];
-        for (int64_t e = 0; e < some; e++)
-            row[e] = payload + (size_t)place[a + e] * stride;
-        ikt_similarity_rows(s->scorer.isa, shape, row, some, own, end - begin, equal, IKT_TILE);
-        for (int64_t e = 0; e < some; e++)
-            for (int64_t i = 0; i < end - begin; i++)
-                d[(a + e) * IKT_TILE + lane + i] = of_equal[-(int64_t)equal[e * IKT_TILE + i]];
-    }
-}
-
 void ikt_similarity_ask(const ikt_similarity *s, const char *payload, size_t stride,
                         const int32_t *place, int64_t f) {
     for (int64_t a = 0; a < f; a++)
@@ -277,33 +353,20 @@ static IKT_WIDEST_VECTORS void divide_tile(const float scale[IKT_TILE], float fa
 
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
-    int64_t begin, end;
-    ikt_pool_tile_rows(&s->rows, tile, &begin, &end);
-    const int64_t first_tile = s->rows.first / IKT_TILE, lane = (s->rows.first + begin) % IKT_TILE;
-    if (s->is_joined) {
-        look_up_tile(s, begin, end, lane, payload, stride, place, f, d);
-        return;
-    }
-    if (s->codes) {
-        count_tile(s, begin, end, lane, payload, stride, place, f, d);
-        return;
-    }
-    for (int64_t a = 0; a < f && !is_by_number(s); a++)
-        memcpy((char *)scratch + (size_t)a * s->row_bytes, payload + (size_t)place[a] * stride,
-               s->row_bytes);
-    const float *own = s->features->tile + (tile - first_tile) * s->features->d * IKT_TILE;
-    if (s->features->metric)
-        s->scorer.score(&s->scorer, scratch, f, own, IKT_TILE, d);
-    else
-        for (int64_t a = 0; a < f; a++)
-            memcpy(d + a * IKT_TILE,
-                   own + number_in(payload + (size_t)place[a] * stride) * IKT_TILE,
-                   IKT_TILE * sizeof *d);
-    if (!s->scale) return;
+    tile_pairs t = {.tile = tile,
+                    .payload = payload,
+                    .stride = stride,
+                    .place = place,
+                    .f = f,
+                    .scratch = scratch};
     float scale[IKT_TILE] = {0};
-    memcpy(scale + lane, s->scale + begin, (size_t)(end - begin) * sizeof *scale);
+    ikt_pool_tile_rows(&s->rows, tile, &t.begin, &t.end);
+    t.lane = (s->rows.first + t.begin) % IKT_TILE;
+    s->kind->tile(s, &t, d);
+    if (!s->scale) return;
+    memcpy(scale + t.lane, s->scale + t.begin, (size_t)(t.end - t.begin) * sizeof *scale);
     for (int64_t a = 0; a < f; a++)
-        divide_tile(scale, scale_in(s, payload + (size_t)place[a] * stride), d + a * IKT_TILE);
+        divide_tile(scale, scale_in(s, far_payload(&t, a)), d + a * IKT_TILE);
 }
 
 int64_t ikt_similarity_scratch(const ikt_similarity *s) {
@@ -313,19 +376,7 @@ int64_t ikt_similarity_scratch(const ikt_similarity *s) {
 void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *const *other,
                          int64_t count, void *scratch, float *d) {
     const float own = scale_in(s, row);
-    if (s->is_joined) {
-        for (int64_t e = 0; e < count; e++) {
-            const uint32_t number = (uint32_t)number_in(other[e]);
-            ikt_joined_some(&s->joined, number_in(row) - s->rows.first, &number, 1, &d[e]);
-        }
-        return;
-    }
-    if (!is_by_number(s))
-        s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
-    else
-        for (int64_t e = 0; e < count; e++)
-            d[e] = ikt_features_number(s->features, number_in(row) - s->rows.first,
-                                       number_in(other[e]));
+    s->kind->some(s, row, other, count, scratch, d);
     for (int64_t e = 0; e < count; e++)
         d[e] = d_of(s, d[e], own, scale_in(s, other[e]));
 }

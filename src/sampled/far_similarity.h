@@ -21,13 +21,16 @@
 #include "sampled/features.h"
 #include "sampled/triplet.h"
 
+/* By what rows are compared (far_similarity.c). */
+typedef struct ikt_pair_kind ikt_pair_kind;
+
 typedef struct {
     ikt_rows rows;
+    const ikt_pair_kind *kind;
     ikt_scorer scorer;            /* of codes or rows */
     const ikt_codes *codes;       /* lent; or NULL */
     const ikt_features *features; /* lent; or NULL */
-    bool is_joined;               /* rows are those of a graph, */
-    ikt_joined joined;            /* this one, owned */
+    ikt_joined joined;            /* of a graph, owned */
     float *scale;                 /* [rows.count] s_i; NULL where distances are not compared */
     float *of_score;              /* codes: [t + 1] D of a number of differing entries */
     size_t row_bytes;             /* codes or numbers of a row, or its number, */

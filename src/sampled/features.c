@@ -124,7 +124,7 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
         ikt_exact_sum_merge(&sum, &mine);
     }
     ikt_arrays_free(&held);
-    return ikt_scales_settle(ctx, rows, &sum, "all rows that the graph joins it to", scale);
+    return ikt_scales_bound(ctx, rows, &sum, "all rows that the graph joins it to", scale);
 }
 
 /* COLLECTIVE. */

@@ -57,8 +57,8 @@ double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to) {
     return taken > 0 ? sum / (double)taken : last;
 }
 
-ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
-                             const char *whom, float *scale) {
+ikt_status ikt_scales_bound(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
+                            const char *whom, float *scale) {
     ikt_exact_sum_reduce(ctx, sum, 1);
     const double mean = ikt_exact_sum_value(sum) / (double)rows->n;
     if (!(mean > 0))

@@ -83,8 +83,8 @@ double ikt_scale_of(const float *square, int64_t k, int64_t from, int64_t to);
  *   whom    a row is equal to where its scale is 0, for the message
  *   scale   [rows->count]
  * Errors: IKT_ERR_DATA where all of them are 0. */
-ikt_status ikt_scales_settle(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
-                             const char *whom, float *scale);
+ikt_status ikt_scales_bound(ikt_context *ctx, const ikt_rows *rows, ikt_exact_sum *sum,
+                            const char *whom, float *scale);
 
 /* COLLECTIVE. The scales of the rows of other ranks that occur among some rows.
  *   row      [count] global rows, own ones among them

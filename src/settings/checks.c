@@ -1,18 +1,14 @@
 /* The files of a run, and what it refuses before its first long stage. See checks.h. */
-#define _GNU_SOURCE
 #include "settings/checks.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/cpu.h"
 #include "base/log.h"
+#include "base/time_limit.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
@@ -23,14 +19,15 @@ void ikt_run_files_read(const ikt_settings *settings, ikt_files *files) {
     const ikt_input_settings *input = &settings->input;
     const struct {
         const char *role, *name;
-    } read[] = {{"the configuration", settings->run.configuration},
-                {"input.file", input->file},
-                {"input.similarities", input->file[0] ? "" : input->similarities},
-                {"input.graph", input->graph},
-                {"input.labels", ikt_labels_are_default(input->labels) ? "" : input->labels},
-                {"fisher.train", settings->affinity.fisher.train},
-                {"isolation.model_from", settings->isolation.model_from},
-                {"layout.init_file", settings->layout.init_file}};
+    } read[] = {
+        {"the configuration", settings->run.configuration},
+        {"input.file", input->file},
+        {"input.similarities", input->file[0] ? "" : input->similarities},
+        {"input.graph", input->graph},
+        {"input.labels", ikt_labels_are_default(input->labels) ? "" : input->labels},
+        {ikt_affinity_of(&settings->affinity)->file_key, ikt_affinity_file(&settings->affinity)},
+        {"isolation.model_from", settings->isolation.model_from},
+        {"layout.init_file", settings->layout.init_file}};
     for (size_t r = 0; r < sizeof read / sizeof *read; r++)
         if (!ikt_lent_find(files->ctx, read[r].name))
             ikt_files_add(files, IKT_FILE_READ, read[r].role, read[r].name);
@@ -101,6 +98,35 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
     return output->model[0] ? ikt_atomic_check(ctx, output->model, overwrite) : IKT_OK;
 }
 
+/* --- what has to fit the data ----------------------------------------------------------------- */
+
+ikt_status ikt_check_graph_rows(ikt_context *ctx, const char *name, int64_t rows, int64_t n) {
+    if (rows == n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
+                    name, (long long)rows, (long long)n);
+}
+
+ikt_status ikt_check_start(ikt_context *ctx, const ikt_layout_settings *layout, int64_t rows,
+                           int64_t dimensions, int64_t n) {
+    const char *path = layout->init_file;
+    if (rows != n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
+                        (long long)rows, (long long)n);
+    if (dimensions == layout->dimensions) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s holds positions in %lld dimensions, but layout.dimensions = %lld", path,
+                    (long long)dimensions, (long long)layout->dimensions);
+}
+
+ikt_status ikt_check_model_columns(ikt_context *ctx, const char *name, int64_t columns,
+                                   const char *of_rows, int64_t d) {
+    if (columns == d) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s (isolation.model_from) has %lld columns, %s has %lld: centres and rows "
+                    "must have the same",
+                    name, (long long)columns, of_rows, (long long)d);
+}
+
 /* --- room ------------------------------------------------------------------------------------- */
 
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
@@ -125,73 +151,6 @@ ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-bool ikt_time_parse(const char *text, double *seconds) {
-    static const double minutes_first[3][3] = {{60, 0, 0}, {60, 1, 0}, {3600, 60, 1}};
-    static const double hours_first[3] = {3600, 60, 1};
-    const char *dash = strchr(text, '-');
-    double field[3] = {0, 0, 0}, days = 0;
-    if (dash) {
-        const size_t digits = strspn(text, "0123456789");
-        if (digits == 0 || digits > 6 || text + digits != dash) return false;
-        days = (double)strtol(text, NULL, 10);
-        text = dash + 1;
-    }
-    int count = 0; /* numbers between colons, at most three */
-    for (;; text++) {
-        const size_t digits = strspn(text, "0123456789");
-        if (digits == 0 || digits > 9 || count == 3) return false;
-        field[count++] = (double)strtol(text, NULL, 10);
-        text += digits;
-        if (*text == '\0') break;
-        if (*text != ':') return false;
-    }
-    const double *unit = dash ? hours_first : minutes_first[count - 1];
-    *seconds = 86400 * days;
-    for (int i = 0; i < count; i++)
-        *seconds += unit[i] * field[i];
-    return true;
-}
-
-/* Asks Slurm for the time that is left; false where it does not say. */
-static bool ask_slurm(const char *job, double *seconds) {
-    char command[128], answer[64] = "";
-    if (strlen(job) > 32 || job[strspn(job, "0123456789_")] != '\0') return false;
-    snprintf(command, sizeof command, "squeue -h -j %s -o %%L 2>/dev/null", job);
-    FILE *pipe = popen(command, "r");
-    if (!pipe) return false;
-    const bool is_told = fgets(answer, sizeof answer, pipe) != NULL;
-    pclose(pipe);
-    answer[strcspn(answer, "\n")] = '\0';
-    *seconds = INFINITY;
-    return is_told && (strcmp(answer, "UNLIMITED") == 0 || ikt_time_parse(answer, seconds));
-}
-
-/* LOCAL, rank 0. What Slurm has said is put where newer ones say it themselves: it is asked once,
- * however many runs a study has. */
-static double slurm_limit(ikt_context *ctx, bool is_guest) {
-    const char *id = getenv("SLURM_JOB_ID"), *end = getenv("SLURM_JOB_END_TIME");
-    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *index = getenv("SLURM_ARRAY_TASK_ID");
-    const double now = (double)time(NULL);
-    double seconds = INFINITY;
-    char job[64], text[32];
-    if (!id) return INFINITY;
-    if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
-    /* The number of one task of an array is also that of the whole array, for which Slurm would
-     * list all tasks. */
-    const bool is_task = array && index;
-    snprintf(job, sizeof job, "%s%s%s", is_task ? array : id, is_task ? "_" : "",
-             is_task ? index : "");
-    if (is_guest || !ikt_cpu_may_fork() || !ask_slurm(job, &seconds)) {
-        ikt_log(ctx, IKT_LOG_WARN,
-                "Slurm does not say when the job ends: set run.max_time for the run to stop in "
-                "time with a checkpoint");
-        return INFINITY;
-    }
-    snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
-    setenv("SLURM_JOB_END_TIME", text, 1);
-    return seconds;
-}
-
 /* What run.max_time says beside times. */
 static bool is_word(const ikt_run_settings *run, const char *word) {
     return strcmp(run->max_time, word) == 0;
@@ -213,7 +172,7 @@ ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool 
     *seconds = INFINITY;
     if (!*is_watched || is_word(run, "none")) return IKT_OK;
     if (is_word(run, "auto")) {
-        if (ikt_rank(ctx) == 0) *seconds = slurm_limit(ctx, is_guest);
+        if (ikt_rank(ctx) == 0) *seconds = ikt_slurm_time_left(ctx, !is_guest);
         ikt_broadcast(ctx, seconds, (int64_t)sizeof *seconds, 0);
     } else {
         ikt_time_parse(run->max_time, seconds); /* which ikt_check_time has allowed */

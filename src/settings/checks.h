@@ -36,8 +36,7 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
 ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 
 /* COLLECTIVE. What run.checkpoint and run.max_time ask for. The latter is a time, counted from the
- * start of the process; "none"; or "auto": the end of the Slurm job, from SLURM_JOB_END_TIME, which
- * Slurm sets since 23.02, or else as `squeue` tells.
+ * start of the process; "none"; or "auto": the end of the Slurm job (base/time_limit.h).
  *   is_guest     in a program that calls the library: no process is started to ask `squeue`
  *   is_watched   whether the run stops at signals and in time
  *   seconds      from now until it has to have ended; infinite without a limit
@@ -45,11 +44,15 @@ ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
                             bool *is_watched, double *seconds);
 
-/* LOCAL, pure. A time as Slurm writes it: minutes, minutes:seconds, hours:minutes:seconds,
- * days-hours, days-hours:minutes or days-hours:minutes:seconds; digits only.
- *   seconds   receives the time
- * Returns false for any other text. */
-bool ikt_time_parse(const char *text, double *seconds);
+/* LOCAL, all three. What has to fit the data, which has n rows: a graph or a matrix has as many; so
+ * has a map to start from, in layout.dimensions; and the rows of isolation.model_from have as many
+ * columns as those that they code.
+ *   name   of the file. Errors: IKT_ERR_DATA. */
+ikt_status ikt_check_graph_rows(ikt_context *ctx, const char *name, int64_t rows, int64_t n);
+ikt_status ikt_check_start(ikt_context *ctx, const ikt_layout_settings *layout, int64_t rows,
+                           int64_t dimensions, int64_t n);
+ikt_status ikt_check_model_columns(ikt_context *ctx, const char *name, int64_t columns,
+                                   const char *of_rows, int64_t d);
 
 /* LOCAL, pure. What output.file will take at most. */
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n);

@@ -270,6 +270,12 @@ bool ikt_settings_is_kernel_map(const ikt_settings *settings) {
     return ikt_start_kind_of(ikt_layout_objective(&settings->layout)->start)->of_similarities;
 }
 
+bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
+    return settings->affinity.support != IKT_SUPPORT_DENSE &&
+           settings->preprocess.metric != IKT_METRIC_PRECOMPUTED &&
+           ikt_affinity_is_approximate(&settings->affinity, n);
+}
+
 void ikt_settings_forget_job(ikt_run_settings *run) {
     strcpy(run->checkpoint, "auto");
     strcpy(run->max_time, "auto");
@@ -363,8 +369,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     const bool is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    const bool is_near =
-        !is_dense && !rows->is_pairs && ikt_affinity_is_approximate(&settings->affinity, n);
+    const bool is_near = ikt_settings_is_near(settings, n);
     const ikt_psi_rule rule = rule_of(settings, rows, is_near);
     int64_t centres;
     *out = (ikt_model_spec){.seed = (uint64_t)settings->run.seed,

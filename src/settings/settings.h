@@ -80,6 +80,11 @@ static inline bool ikt_input_has_rows(const ikt_input_settings *input) {
     return input->file[0] || input->similarities[0];
 }
 
+/* LOCAL, pure. Whether a graph stands alone: without rows, or similarities of such. */
+static inline bool ikt_input_is_graph(const ikt_input_settings *input) {
+    return input->graph[0] && !ikt_input_has_rows(input);
+}
+
 /* LOCAL, pure. Which similarities kpca and kda compare rows by. */
 ikt_similarity_kind ikt_settings_similarity(const ikt_settings *settings);
 
@@ -91,6 +96,10 @@ bool ikt_settings_has_kernel_map(const ikt_settings *settings);
 
 /* LOCAL, pure. Whether such a map is what the run makes, and not only where it starts. */
 bool ikt_settings_is_kernel_map(const ikt_settings *settings);
+
+/* LOCAL, pure. Whether rows stand in the order of near cells, and are searched for among those: not
+ * where every pair counts, nor where a matrix compares the rows. */
+bool ikt_settings_is_near(const ikt_settings *settings, int64_t n);
 
 /* LOCAL. Whether the members of a key have equal values, as they are printed. */
 bool ikt_settings_has_equal(const ikt_key *key, const ikt_config_part *a, const ikt_config_part *b);

@@ -10,8 +10,8 @@
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
-#include "base/sort.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "config/value.h"
 #include "data/missing.h"
@@ -171,7 +171,7 @@ static ikt_status look_past_missing(ikt_context *ctx, const ikt_loaded_model *mo
     ikt_source *without = NULL;
     if (how == IKT_MISSING_DROP || (how != IKT_MISSING_REFUSE && !model->fill)) return IKT_OK;
     ikt_status st =
-        ikt_missing_settle(ctx, given ? given : *source, given == NULL, how, model->fill, &without);
+        ikt_missing_open(ctx, given ? given : *source, given == NULL, how, model->fill, &without);
     if (without) *source = without;
     return st;
 }

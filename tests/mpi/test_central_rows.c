@@ -117,7 +117,7 @@ static void plain_k_means_finds_the_same(void **state) {
         qsort(row, K, sizeof *row, ascending);
         assert_int_equal(found.count, K);
         assert_int_equal(found.steps, steps);
-        assert_false(found.is_settled);
+        assert_false(found.has_converged);
         for (int k = 0; k < K; k++)
             assert_int_equal(found.row[k], row[k]);
         assert_true(fabs(found.spread - spread) < 1e-5 * spread);
@@ -145,7 +145,7 @@ static void k_means_ends_when_nothing_changes(void **state) {
     ikt_context *ctx = *state;
     ikt_central_rows settled = find(ctx, coordinate, 300, 12, 1000);
     ikt_central_rows more = find(ctx, coordinate, 300, 12, settled.steps + 5);
-    assert_true(settled.is_settled && settled.steps > 1 && settled.steps < 1000);
+    assert_true(settled.has_converged && settled.steps > 1 && settled.steps < 1000);
     assert_int_equal(more.steps, settled.steps);
     assert_true(more.spread == settled.spread);
     ikt_central_rows_destroy(&more);
@@ -159,7 +159,7 @@ static void places_give_one_row_each(void **state) {
     assert_int_equal(found.count, 3);
     for (int k = 0; k < 3; k++)
         assert_int_equal(found.row[k], k);
-    assert_true(found.spread == 0 && found.is_settled);
+    assert_true(found.spread == 0 && found.has_converged);
     ikt_central_rows_destroy(&found);
     found = find(ctx, all_zero, 20, 4, 3);
     assert_int_equal(found.count, 1);

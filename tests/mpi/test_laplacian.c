@@ -39,14 +39,15 @@ typedef struct {
 } world;
 
 static ikt_objective_options asked(int repulsion, int form, int every) {
-    return (ikt_objective_options){.repulsion = repulsion,
-                                   .seed = 3,
-                                   .laplacian = {.kind = IKT_REGULARISER_LAPLACIAN,
-                                                 .form = form,
-                                                 .weight = form == IKT_LAPLACIAN_LOG ? 0.03 : 0.3,
-                                                 .rank = GROUPS,
-                                                 .every = every,
-                                                 .from = IKT_AUTO_INT}};
+    return (ikt_objective_options){
+        .repulsion = repulsion,
+        .seed = 3,
+        .regulariser = {.kind = IKT_REGULARISER_LAPLACIAN,
+                        .form = form,
+                        .weight = form == IKT_REGULARISER_LOG ? 0.03 : 0.3,
+                        .rank = GROUPS,
+                        .every = every,
+                        .from = IKT_AUTO_INT}};
 }
 
 static void make(ikt_context *ctx, int q, const ikt_objective_options *options, world *w) {
@@ -114,17 +115,17 @@ static uint64_t descend(ikt_context *ctx, int q, const ikt_objective_options *op
 static void bits_do_not_depend_on_ranks_and_threads(void **state) {
     static const struct {
         int q, repulsion, form, every, vectors;
-    } ways[] = {{2, IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1, IKT_EIGENVECTORS_FOLLOWED},
-                {2, IKT_REPULSION_FFT, IKT_LAPLACIAN_LOG, 1, IKT_EIGENVECTORS_FOLLOWED},
-                {2, IKT_REPULSION_FFT, IKT_LAPLACIAN_SUM, 3, IKT_EIGENVECTORS_FOLLOWED},
-                {2, IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1, IKT_EIGENVECTORS_EXACT},
-                {3, IKT_REPULSION_TREE, IKT_LAPLACIAN_SUM, 1, IKT_EIGENVECTORS_FOLLOWED},
-                {1, IKT_REPULSION_EXACT, IKT_LAPLACIAN_LOG, 2, IKT_EIGENVECTORS_FOLLOWED}};
+    } ways[] = {{2, IKT_REPULSION_EXACT, IKT_REGULARISER_SUM, 1, IKT_EIGENVECTORS_FOLLOWED},
+                {2, IKT_REPULSION_FFT, IKT_REGULARISER_LOG, 1, IKT_EIGENVECTORS_FOLLOWED},
+                {2, IKT_REPULSION_FFT, IKT_REGULARISER_SUM, 3, IKT_EIGENVECTORS_FOLLOWED},
+                {2, IKT_REPULSION_EXACT, IKT_REGULARISER_SUM, 1, IKT_EIGENVECTORS_EXACT},
+                {3, IKT_REPULSION_TREE, IKT_REGULARISER_SUM, 1, IKT_EIGENVECTORS_FOLLOWED},
+                {1, IKT_REPULSION_EXACT, IKT_REGULARISER_LOG, 2, IKT_EIGENVECTORS_FOLLOWED}};
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     ikt_context_set_log(alone, IKT_LOG_ERROR);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         ikt_objective_options options = asked(ways[k].repulsion, ways[k].form, ways[k].every);
-        options.laplacian.vectors = ways[k].vectors;
+        options.regulariser.vectors = ways[k].vectors;
         assert_true(descend(ctx, ways[k].q, &options) == descend(alone, ways[k].q, &options));
     }
     ikt_context_destroy(&alone);
@@ -155,8 +156,8 @@ static void a_state_is_gone_on_from(void **state) {
     for (int every = 1; every <= 3; every += 2)
         for (int stop = FROM - 1; stop <= END; stop++) {
             static world w, other;
-            ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_LAPLACIAN_LOG, every);
-            options.laplacian.from = FROM;
+            ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_REGULARISER_LOG, every);
+            options.regulariser.from = FROM;
             make(ctx, 2, &options, &w);
             make(ctx, 2, &options, &other);
             for (int64_t e = 0; e < 2 * w.rows.count; e++)
@@ -184,10 +185,10 @@ static void a_weight_of_zero_leaves_the_gradient(void **state) {
     ikt_context *ctx = *state;
     for (int repulsion = IKT_REPULSION_FFT; repulsion <= IKT_REPULSION_EXACT; repulsion++) {
         static world plain, w;
-        ikt_objective_options options = asked(repulsion, IKT_LAPLACIAN_SUM, 1);
-        options.laplacian.weight = 0;
+        ikt_objective_options options = asked(repulsion, IKT_REGULARISER_SUM, 1);
+        options.regulariser.weight = 0;
         make(ctx, 2, &options, &w);
-        options.laplacian.kind = IKT_REGULARISER_NONE;
+        options.regulariser.kind = IKT_REGULARISER_NONE;
         make(ctx, 2, &options, &plain);
         for (int iteration = 0; iteration < 3; iteration++) {
             evaluate(&plain, iteration);
@@ -212,8 +213,8 @@ static void the_gradient_is_linear_in_the_weight(void **state) {
     static world w;
     double most = 0;
     for (int k = 0; k < 3; k++) {
-        ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1);
-        options.laplacian.weight = weight[k];
+        ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_REGULARISER_SUM, 1);
+        options.regulariser.weight = weight[k];
         make(*state, 2, &options, &w);
         evaluate(&w, 0);
         for (int64_t e = 0; e < 2 * w.rows.count; e++)
@@ -232,7 +233,7 @@ static void the_gradient_is_linear_in_the_weight(void **state) {
 /* It waits for the end of the first phase, or for its iteration. */
 static void it_is_on_when_it_should_be(void **state) {
     static world w;
-    ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1);
+    ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_REGULARISER_SUM, 1);
     make(*state, 2, &options, &w);
     assert_string_equal(w.objective.kind->value_name, "cost");
     w.objective.is_exaggerated = true;
@@ -261,17 +262,17 @@ static void approximate_sums_are_accurate(void **state) {
     static float exact[2 * N];
     static world w, plain;
     double sigma[GROUPS];
-    ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_LAPLACIAN_SUM, 1);
-    options.laplacian.vectors = IKT_EIGENVECTORS_EXACT;
-    options.laplacian.weight = 1;
+    ikt_objective_options options = asked(IKT_REPULSION_EXACT, IKT_REGULARISER_SUM, 1);
+    options.regulariser.vectors = IKT_EIGENVECTORS_EXACT;
+    options.regulariser.weight = 1;
     for (int k = -1; k < 2; k++) {
         double square = 0, error = 0;
         options.repulsion = k < 0 ? IKT_REPULSION_EXACT : ways[k].repulsion;
         options.accuracy = k < 0 ? IKT_ACCURACY_DEFAULT : ways[k].accuracy;
-        options.laplacian.kind = IKT_REGULARISER_NONE;
+        options.regulariser.kind = IKT_REGULARISER_NONE;
         make(*state, 2, &options, &plain);
         evaluate(&plain, 0);
-        options.laplacian.kind = IKT_REGULARISER_LAPLACIAN;
+        options.regulariser.kind = IKT_REGULARISER_LAPLACIAN;
         make(*state, 2, &options, &w);
         evaluate(&w, 0);
         for (int64_t e = 0; e < 2 * w.rows.count; e++) {

@@ -67,7 +67,7 @@ static void fills_by_column(ikt_context *ctx, ikt_type type, ikt_missing how) {
     ikt_source *from, *to;
     assert_non_null(read);
     assert_int_equal(ikt_source_from_memory(ctx, x, N, D, type, &from), IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, true, how, NULL, &to), IKT_OK);
+    assert_int_equal(ikt_missing_open(ctx, from, true, how, NULL, &to), IKT_OK);
     assert_int_equal(ikt_source_rows(to), N);
     assert_false(ikt_missing_drops(to));
     const double *fill = ikt_missing_fill(to);
@@ -104,7 +104,7 @@ static void fills_by_given_values(void **state) {
     double *x = table(IKT_TYPE_F64), row[D];
     ikt_source *from, *to;
     assert_int_equal(ikt_source_from_memory(ctx, x, N, D, IKT_TYPE_F64, &from), IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, false, IKT_MISSING_MEAN, given, &to), IKT_OK);
+    assert_int_equal(ikt_missing_open(ctx, from, false, IKT_MISSING_MEAN, given, &to), IKT_OK);
     assert_int_equal(ikt_source_read(to, 0, 1, row), IKT_OK);
     assert_true(row[0] == 10);
     ikt_source_close(&to);
@@ -133,7 +133,7 @@ static void leaves_rows_out(void **state) {
     assert_int_equal(ikt_source_from_rows(ctx, x + own.first * D, labels + own.first, own.count, D,
                                           IKT_TYPE_F64, &from),
                      IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, true, IKT_MISSING_DROP, NULL, &to), IKT_OK);
+    assert_int_equal(ikt_missing_open(ctx, from, true, IKT_MISSING_DROP, NULL, &to), IKT_OK);
     assert_int_equal(ikt_source_rows(to), count);
     assert_true(ikt_missing_drops(to));
     const ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
@@ -161,7 +161,7 @@ static void expect_refusal(ikt_context *ctx, const double *x, ikt_missing how, c
     ikt_source *from, *to;
     ikt_clear(ctx);
     assert_int_equal(ikt_source_from_memory(ctx, x, 3, 2, IKT_TYPE_F64, &from), IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, true, how, NULL, &to), IKT_ERR_DATA);
+    assert_int_equal(ikt_missing_open(ctx, from, true, how, NULL, &to), IKT_ERR_DATA);
     assert_null(to);
     assert_non_null(strstr(ikt_message(ctx), text));
     ikt_source_close(&from); /* a failure leaves it */
@@ -180,11 +180,11 @@ static void needs_nothing_where_nothing_is_missing(void **state) {
     const uint8_t bytes[] = {1, 2, 3, 4};
     ikt_source *from, *to;
     assert_int_equal(ikt_source_from_memory(ctx, x, 2, 2, IKT_TYPE_F64, &from), IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, true, IKT_MISSING_DROP, NULL, &to), IKT_OK);
+    assert_int_equal(ikt_missing_open(ctx, from, true, IKT_MISSING_DROP, NULL, &to), IKT_OK);
     assert_null(to);
     ikt_source_close(&from);
     assert_int_equal(ikt_source_from_memory(ctx, bytes, 2, 2, IKT_TYPE_U8, &from), IKT_OK);
-    assert_int_equal(ikt_missing_settle(ctx, from, true, IKT_MISSING_MEAN, NULL, &to), IKT_OK);
+    assert_int_equal(ikt_missing_open(ctx, from, true, IKT_MISSING_MEAN, NULL, &to), IKT_OK);
     assert_null(to);
     ikt_source_close(&from);
 }

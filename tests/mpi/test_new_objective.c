@@ -325,6 +325,23 @@ static void an_objective_gets_what_it_needs(void **state) {
     }
 }
 
+/* Landmarks are rows without labels. */
+static void labels_and_a_start_from_landmarks_are_refused(void **state) {
+    ikt_context *ctx = *state;
+    const run_files f = make_files(ctx);
+    ikt_settings settings = make_settings(ctx, &f);
+    ikt_objective_kind labelled = ikt_objective_tsne;
+    ikt_run run;
+    labelled.needs |= IKT_NEEDS_LABELS;
+    settings.layout.custom = &labelled;
+    set(ctx, &settings, "layout.init=landmark");
+    set(ctx, &settings, "layout.landmarks=30");
+    assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_ERR_USAGE);
+    io_expect(ctx, "without their labels");
+    io_remove(ctx, f.input);
+}
+
 IKT_MPI_TESTS(ikt_test(it_gives_the_same_bits_on_any_ranks), ikt_test(it_is_stopped_and_goes_on),
               ikt_test(it_is_planned), ikt_test(labels_that_are_missing_are_named),
-              ikt_test(an_objective_gets_what_it_needs))
+              ikt_test(an_objective_gets_what_it_needs),
+              ikt_test(labels_and_a_start_from_landmarks_are_refused))

@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     ikt_kernelsum *sums;
-    ikt_laplacian *laplacian;
+    ikt_regulariser *laplacian;
     double *phi;     /* [rows.count] */
     float *field;    /* [rows.count * q] */
     float *gradient; /* [rows.count * q] */
@@ -52,7 +52,7 @@ static ikt_status read_map(ikt_context *ctx, const char *path, map *m) {
     return ikt_agree(ctx, st);
 }
 
-static ikt_status create(ikt_context *ctx, const map *m, ikt_laplacian_settings settings,
+static ikt_status create(ikt_context *ctx, const map *m, ikt_regulariser_settings settings,
                          bool is_exact, way *w) {
     const ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     *w = (way){0};
@@ -63,7 +63,7 @@ static ikt_status create(ikt_context *ctx, const map *m, ikt_laplacian_settings 
     const ikt_laplacian_setup setup = {.rows = m->rows,
                                        .q = m->q,
                                        .settings = settings,
-                                       .columns = ikt_laplacian_columns(settings.rank, m->rows.n),
+                                       .columns = ikt_regulariser_columns(settings.rank, m->rows.n),
                                        .seed = 1,
                                        .sums = w->sums,
                                        .floor = 1e-2};
@@ -77,7 +77,7 @@ static ikt_status create(ikt_context *ctx, const map *m, ikt_laplacian_settings 
 }
 
 static void destroy(way *w) {
-    ikt_laplacian_destroy(&w->laplacian);
+    ikt_regulariser_destroy(&w->laplacian);
     ikt_kernelsum_destroy(&w->sums);
     ikt_free(&w->phi);
     ikt_free(&w->field);
@@ -122,15 +122,15 @@ static bool compare(const map *m, const way *a, const way *b, const char *form) 
 static ikt_status run(ikt_context *ctx, const char *path, int64_t rank, bool *agree) {
     map m = {0};
     IKT_TRY(read_map(ctx, path, &m));
-    const int64_t columns = ikt_laplacian_columns(rank, m.rows.n);
+    const int64_t columns = ikt_regulariser_columns(rank, m.rows.n);
     for (int form = 0; form < 2; form++) {
-        ikt_laplacian_settings settings = {.kind = IKT_REGULARISER_LAPLACIAN,
-                                           .form = form,
-                                           .weight = 1,
-                                           .rank = rank,
-                                           .every = 1,
-                                           .vectors = IKT_EIGENVECTORS_EXACT,
-                                           .residual = 1e-5};
+        ikt_regulariser_settings settings = {.kind = IKT_REGULARISER_LAPLACIAN,
+                                             .form = form,
+                                             .weight = 1,
+                                             .rank = rank,
+                                             .every = 1,
+                                             .vectors = IKT_EIGENVECTORS_EXACT,
+                                             .residual = 1e-5};
         way settled, fft, exact;
         IKT_TRY(create(ctx, &m, settings, false, &settled));
         IKT_TRY(evaluate(&m, &settled, 0));
@@ -141,7 +141,7 @@ static ikt_status run(ikt_context *ctx, const char *path, int64_t rank, bool *ag
         hand_on(&m, &settled, &exact, columns);
         IKT_TRY(evaluate(&m, &fft, 1));
         IKT_TRY(evaluate(&m, &exact, 1));
-        *agree = compare(&m, &fft, &exact, form == IKT_LAPLACIAN_LOG ? "log" : "sum") && *agree;
+        *agree = compare(&m, &fft, &exact, form == IKT_REGULARISER_LOG ? "log" : "sum") && *agree;
         destroy(&settled);
         destroy(&fft);
         destroy(&exact);

@@ -42,24 +42,24 @@ typedef struct {
     ikt_context *ctx;
     ikt_rows rows;
     ikt_kernelsum *sums;
-    ikt_laplacian *laplacian;
+    ikt_regulariser *laplacian;
     float y[Q * SPECTRUM_MOST], field[Q * SPECTRUM_MOST];
     double phi[SPECTRUM_MOST];
     ikt_laplacian_terms terms;
     double gradient[Q * SPECTRUM_MOST]; /* of all rows */
 } regulariser;
 
-static ikt_laplacian_settings asked(int rank, int form, int vectors) {
-    return (ikt_laplacian_settings){.kind = IKT_REGULARISER_LAPLACIAN,
-                                    .form = form,
-                                    .weight = 1,
-                                    .rank = rank,
-                                    .every = 1,
-                                    .vectors = vectors,
-                                    .residual = 1e-9};
+static ikt_regulariser_settings asked(int rank, int form, int vectors) {
+    return (ikt_regulariser_settings){.kind = IKT_REGULARISER_LAPLACIAN,
+                                      .form = form,
+                                      .weight = 1,
+                                      .rank = rank,
+                                      .every = 1,
+                                      .vectors = vectors,
+                                      .residual = 1e-9};
 }
 
-static void create(ikt_context *ctx, int n, const ikt_laplacian_settings *settings,
+static void create(ikt_context *ctx, int n, const ikt_regulariser_settings *settings,
                    regulariser *r) {
     memset(r, 0, sizeof *r);
     r->ctx = ctx;
@@ -68,7 +68,7 @@ static void create(ikt_context *ctx, int n, const ikt_laplacian_settings *settin
     const ikt_laplacian_setup setup = {.rows = r->rows,
                                        .q = Q,
                                        .settings = *settings,
-                                       .columns = ikt_laplacian_columns(settings->rank, n),
+                                       .columns = ikt_regulariser_columns(settings->rank, n),
                                        .seed = 5,
                                        .sums = r->sums,
                                        .floor = 1e-5};
@@ -76,7 +76,7 @@ static void create(ikt_context *ctx, int n, const ikt_laplacian_settings *settin
 }
 
 static void destroy(regulariser *r) {
-    ikt_laplacian_destroy(&r->laplacian);
+    ikt_regulariser_destroy(&r->laplacian);
     ikt_kernelsum_destroy(&r->sums);
     assert_int_equal(ikt_memory_now(r->ctx), 0);
 }
@@ -187,9 +187,9 @@ static void the_gradient_is_that_of_the_value(void **state) {
     as_doubles(&m, y);
     spectrum_find(y, N, &s);
     for (int k = 0; k < RANKS_TRIED; k++)
-        for (int form = IKT_LAPLACIAN_SUM; form <= IKT_LAPLACIAN_LOG; form++) {
-            const bool is_log = form == IKT_LAPLACIAN_LOG;
-            const ikt_laplacian_settings settings = asked(ranks[k], form, IKT_EIGENVECTORS_EXACT);
+        for (int form = IKT_REGULARISER_SUM; form <= IKT_REGULARISER_LOG; form++) {
+            const bool is_log = form == IKT_REGULARISER_LOG;
+            const ikt_regulariser_settings settings = asked(ranks[k], form, IKT_EIGENVECTORS_EXACT);
             create(ctx, N, &settings, &r);
             evaluate(&r, &m, 7);
             assert_true(distance(r.gradient, differences(ranks[k], is_log), Q * N) < 1e-6);
@@ -210,7 +210,8 @@ static void followed_vectors_arrive(void **state) {
     const map m = clustered();
     for (int every = 1; every <= 3; every += 2) {
         static regulariser r;
-        ikt_laplacian_settings settings = asked(3, IKT_LAPLACIAN_SUM, IKT_EIGENVECTORS_FOLLOWED);
+        ikt_regulariser_settings settings =
+            asked(3, IKT_REGULARISER_SUM, IKT_EIGENVECTORS_FOLLOWED);
         settings.every = every;
         create(ctx, N, &settings, &r);
         double first = 0;
@@ -234,7 +235,7 @@ static void maps_may_be_moved_turned_and_reordered(void **state) {
     map other = m;
     double sum[Q] = {0, 0}, moment = 0, gradient[Q * N], expected[Q * N];
     static regulariser r;
-    const ikt_laplacian_settings settings = asked(3, IKT_LAPLACIAN_LOG, IKT_EIGENVECTORS_EXACT);
+    const ikt_regulariser_settings settings = asked(3, IKT_REGULARISER_LOG, IKT_EIGENVECTORS_EXACT);
     create(ctx, N, &settings, &r);
     evaluate(&r, &m, 0);
     memcpy(gradient, r.gradient, sizeof gradient);
@@ -270,8 +271,9 @@ static void the_basis_does_not_matter(void **state) {
     const map m = clustered();
     double before[Q * N];
     static regulariser r;
-    const ikt_laplacian_settings settings = asked(3, IKT_LAPLACIAN_SUM, IKT_EIGENVECTORS_FOLLOWED);
-    const int64_t columns = ikt_laplacian_columns(3, N);
+    const ikt_regulariser_settings settings =
+        asked(3, IKT_REGULARISER_SUM, IKT_EIGENVECTORS_FOLLOWED);
+    const int64_t columns = ikt_regulariser_columns(3, N);
     create(ctx, N, &settings, &r);
     for (int iteration = 0; iteration < 5; iteration++)
         evaluate(&r, &m, iteration);
@@ -301,7 +303,7 @@ static void far_groups_have_small_eigenvalues(void **state) {
                                      (i % 2 == 1 && c == 0 ? 1000 : 0));
     for (int form = 0; form < 2; form++) {
         static regulariser r;
-        const ikt_laplacian_settings settings = asked(2, form, IKT_EIGENVECTORS_EXACT);
+        const ikt_regulariser_settings settings = asked(2, form, IKT_EIGENVECTORS_EXACT);
         create(ctx, N, &settings, &r);
         evaluate(&r, &m, 0);
         /* Two of 30 rows: 30 weights of 1e-6 between, beside about 10 within, on either side. */
@@ -328,7 +330,7 @@ static void equal_groups_pull_alike(void **state) {
             m.y[Q * (i + k)] = (float)(cos(k * turn) * x - sin(k * turn) * y);
             m.y[Q * (i + k) + 1] = (float)(sin(k * turn) * x + cos(k * turn) * y);
         }
-    const ikt_laplacian_settings settings = asked(3, IKT_LAPLACIAN_SUM, IKT_EIGENVECTORS_EXACT);
+    const ikt_regulariser_settings settings = asked(3, IKT_REGULARISER_SUM, IKT_EIGENVECTORS_EXACT);
     create(ctx, N, &settings, &r);
     evaluate(&r, &m, 0);
     assert_true(fabs(r.terms.eigenvalue[0] - r.terms.eigenvalue[1]) < 1e-6);
@@ -348,7 +350,7 @@ static void rows_in_one_place_neither_loop_nor_spoil(void **state) {
         for (int form = 0; form < 2; form++) {
             map m = {.n = N};
             static regulariser r;
-            const ikt_laplacian_settings settings = asked(5, form, vectors);
+            const ikt_regulariser_settings settings = asked(5, form, vectors);
             for (int e = 0; e < Q * N; e++)
                 m.y[e] = 3.25f;
             create(ctx, N, &settings, &r);
@@ -367,7 +369,7 @@ static void a_row_far_from_all_is_counted_and_keeps_its_degree(void **state) {
     for (int vectors = 0; vectors < 2; vectors++) {
         map m = clustered();
         static regulariser r;
-        const ikt_laplacian_settings settings = asked(3, IKT_LAPLACIAN_SUM, vectors);
+        const ikt_regulariser_settings settings = asked(3, IKT_REGULARISER_SUM, vectors);
         m.y[Q * 17] = 1e5f;
         create(ctx, N, &settings, &r);
         for (int iteration = 0; iteration < 30; iteration++)
@@ -390,8 +392,8 @@ static void few_rows_are_enough(void **state) {
             double y[Q * N], expected[Q * N];
             static spectrum s;
             static regulariser r;
-            const ikt_laplacian_settings settings =
-                asked(rank, IKT_LAPLACIAN_SUM, IKT_EIGENVECTORS_EXACT);
+            const ikt_regulariser_settings settings =
+                asked(rank, IKT_REGULARISER_SUM, IKT_EIGENVECTORS_EXACT);
             m.n = n;
             as_doubles(&m, y);
             spectrum_find(y, n, &s);

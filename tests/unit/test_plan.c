@@ -81,7 +81,7 @@ static ikt_time_plan small_plan(ikt_context *ctx, const ikt_settings *s, int64_t
     ikt_machine m = simple_machine(ctx);
     m.file = 1e30; /* nothing to read */
     const ikt_workload w = workload(ctx, s, n, 10, IKT_TYPE_U8, 1, threads);
-    assert_true(w.is_u8 && w.is_isolation && w.is_exact && !w.is_near && !w.is_dense);
+    assert_true(w.is_u8 && w.scores == IKT_SCORES_CODES && w.is_exact && !w.is_near && !w.is_dense);
     return ikt_time_plan_make(&w, NULL, &m);
 }
 
@@ -153,7 +153,7 @@ static void trees_count_the_nodes_passed(void **state) {
     s.isolation.partitionings = 5;
     ikt_workload w = workload(ctx, &s, 1000, 10, IKT_TYPE_U8, 1, 2);
     ikt_time_plan plan = ikt_time_plan_make(&w, NULL, &m);
-    assert_true(w.is_isolation && w.is_forest && w.compared == 5 * 8);
+    assert_true(w.scores == IKT_SCORES_CODES && w.is_forest && w.compared == 5 * 8);
     s.isolation.psi = 16;
     s.isolation.partitionings = 10;
     const ikt_workload larger = workload(ctx, &s, 1000, 10, IKT_TYPE_U8, 1, 2);
@@ -165,7 +165,7 @@ static void trees_count_the_nodes_passed(void **state) {
     ikt_workload trees = workload(ctx, &s, 100000, 10, IKT_TYPE_U8, 1, 2);
     s.affinity.kind = IKT_AFFINITY_KNN;
     ikt_workload distances = workload(ctx, &s, 100000, 10, IKT_TYPE_U8, 1, 2);
-    assert_true(!distances.is_isolation && !distances.is_forest);
+    assert_true(distances.scores != IKT_SCORES_CODES && !distances.is_forest);
     plan = ikt_time_plan_make(&trees, NULL, &m);
     near_to(plan.stage[IKT_STAGE_CELLS].seconds,
             ikt_time_plan_make(&distances, NULL, &m).stage[IKT_STAGE_CELLS].seconds);

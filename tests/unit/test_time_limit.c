@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/time_limit.h"
 #include "checkpoint/checkpoint.h"
 #include "settings/checks.h"
 

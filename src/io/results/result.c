@@ -111,7 +111,7 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
     IKT_TRY(ikt_parts_write(out->ctx, out->file, false, rows, count));
     IKT_TRY(write_group(out, "trace", trace, columns));
     if (r->n_state > 0) IKT_TRY(write_state(out, r));
-    if (r->n_fisher > 0) IKT_TRY(write_group(out, "fisher", r->fisher, r->n_fisher));
+    if (r->n_own > 0) IKT_TRY(write_group(out, r->own_name, r->own, r->n_own));
     if (r->n_columns > 0) IKT_TRY(write_diagnostics(out, r));
     return write_provenance(out, r);
 }
@@ -123,7 +123,7 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     if (r->trace_eigenvalues > 0) bytes += ikt_h5_rows_bytes(r->n_trace, 8 * r->trace_eigenvalues);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
     if (r->label_names) bytes += (int64_t)strlen(r->label_names);
-    return bytes + ikt_parts_bytes(r->state, r->n_state) + ikt_parts_bytes(r->fisher, r->n_fisher);
+    return bytes + ikt_parts_bytes(r->state, r->n_state) + ikt_parts_bytes(r->own, r->n_own);
 }
 
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,

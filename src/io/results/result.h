@@ -65,8 +65,9 @@ typedef struct {
     int64_t n_circumstances;
     const ikt_result_column *columns; /* [n_columns] */
     int64_t n_columns;
-    const ikt_part *fisher; /* [n_fisher] of the group of this name */
-    int64_t n_fisher;
+    const char *own_name; /* of the affinity, for a group of what it found */
+    const ikt_part *own;  /* [n_own] which are in it */
+    int64_t n_own;
     const ikt_part *state; /* [n_state] */
     int64_t n_state;
     ikt_stage_head state_head;
