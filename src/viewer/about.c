@@ -141,12 +141,13 @@ static void add_map(ikt_text *out, const ikt_viewer_points *points) {
 
 void ikt_viewer_about(const ikt_viewer_settings *settings, const ikt_viewer_content *content,
                       const ikt_viewer_parts *parts, ikt_text *out) {
+    static const char *const grounds[] = {"null", "false", "true"};
     const ikt_pictures *pictures = &parts->pictures;
     ikt_text_add(out, "{\"format\":\"iktsne-view\",\"version\":%d,\"rows\":%" PRId64 ",",
                  FORMAT_VERSION, content->rows->n);
     add_text(out, "title", settings->title);
     add_text(out, "note", settings->note);
-    ikt_text_add(out, "\"black\":%s,\"marked\":[", settings->black ? "true" : "false");
+    ikt_text_add(out, "\"black\":%s,\"marked\":[", grounds[settings->ground]);
     for (int64_t m = 0; m < content->n_marked; m++)
         ikt_text_add(out, "%" PRId64 ",", content->marked[m]);
     end_list(out, "],\n");

@@ -65,10 +65,13 @@ typedef struct {
     const ikt_picture_settings *pictures; /* NULL: none */
 } ikt_viewer_content;
 
+/* The background that the page begins with; zeroed memory says that of the reader's system. */
+typedef enum { IKT_VIEWER_SYSTEM, IKT_VIEWER_WHITE, IKT_VIEWER_BLACK } ikt_viewer_ground;
+
 typedef struct {
     const char *title, *note; /* UTF-8: above the map, and small below it; "" for none */
-    bool black;               /* begin with the black background */
-    bool overwrite;           /* replace a file of that name */
+    ikt_viewer_ground ground;
+    bool overwrite; /* replace a file of that name */
 } ikt_viewer_settings;
 
 /* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row,
