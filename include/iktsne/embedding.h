@@ -109,7 +109,8 @@ IKT_API ikt_status ikt_embedding_evaluate(ikt_embedding *embedding,
                                           const ikt_measuring *how);
 
 /* Something that a page shows of every row: classes or numbers, which also colour the points, or
- * texts. One of the three is given, on all ranks. */
+ * texts. One of the three is given on all ranks, or numbers, which give the colours, and the texts
+ * that tell them: a page holds whole numbers up to 2^53, and of others seven digits. */
 typedef struct {
     const char *name;         /* UTF-8 */
     const int64_t *classes;   /* [rows of this rank], in the blocks of the embedding, or NULL */

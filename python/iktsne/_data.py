@@ -59,7 +59,7 @@ def codes(labels):
     array = np.asarray(labels)
     if array.ndim != 1:
         raise ValueError("labels are one for each row")
-    if array.dtype.kind in "iub":
+    if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and (array >= 2**63).any()):
         return np.ascontiguousarray(array, dtype=np.int64), None
     if array.dtype.kind == "f" and np.isfinite(array).all() and np.all(array == np.floor(array)):
         return np.ascontiguousarray(array, dtype=np.int64), None

@@ -56,8 +56,11 @@ def _column(name, values, palette=None, is_hover=False):
     array = None if is_categorical else np.asarray(values)
     if array is not None and array.dtype.kind in "iuf":
         whole = np.isfinite(array).all() and np.array_equal(array, np.floor(array))
-        if not whole or array.max() - array.min() >= _CLASSES:
-            return name, None, np.ascontiguousarray(array, dtype=np.float64), None, None, None, is_hover
+        if not whole or array.max().item() - array.min().item() >= _CLASSES:
+            # Of integers that doubles round, and of those that can only be searched, also the digits.
+            is_id = array.dtype.kind in "iu" and (is_hover or np.abs(array.astype(np.float64)).max() >= 2**53)
+            texts = [str(value) for value in array.tolist()] if is_id else None
+            return name, None, np.ascontiguousarray(array, dtype=np.float64), texts, None, None, is_hover
     elif array is not None and array.dtype.kind != "b":
         texts = [str(value) for value in array]
         if is_hover or len(set(texts)) >= _CLASSES:

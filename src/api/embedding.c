@@ -329,10 +329,10 @@ static ikt_status take_columns(ikt_embedding *embedding, const ikt_view_column *
         int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL,
                          embedding->count > 0 && !is_given};
         ikt_max_i64(embedding->ctx, has, 4);
-        if (has[0] + has[1] + has[2] != 1 || has[3] > 0)
+        if (has[0] == (has[1] || has[2]) || has[3] > 0)
             return ikt_fail(embedding->ctx, IKT_ERR_USAGE,
-                            "column '%.80s' has to be either classes, numbers or texts, the same "
-                            "on all ranks with rows",
+                            "column '%.80s' has to be classes, numbers or texts, or numbers with "
+                            "the texts that tell them, the same on all ranks with rows",
                             g->name);
         if (has[0])
             IKT_TRY(ikt_embedding_take(embedding, g->classes, sizeof *t->labels, &t->labels));

@@ -15,6 +15,8 @@
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };
 
+#define DOUBLE_WHOLE 9007199254740992.0 /* the first whole number whose neighbour is no double */
+
 void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset) {
     const char *colon = strrchr(name, ':');
     *dataset = colon ? colon + 1 : name;
@@ -182,29 +184,51 @@ static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_
     memcpy(what, parts.what, IKT_STRING_MAX);
 }
 
+/* COLLECTIVE. Whether some number is so large that a double may not hold all its digits. */
+static bool are_beyond_doubles(ikt_context *ctx, const ikt_rows *rows, const double *value) {
+    double most = 0;
+    for (int64_t i = 0; i < rows->count; i++)
+        if (isfinite(value[i])) most = fmax(most, fabs(value[i]));
+    ikt_max_f64(ctx, &most, 1);
+    return most >= DOUBLE_WHOLE;
+}
+
+/* COLLECTIVE. The texts of numbers that are told: of those that do not also give colours, so that
+ * they can be searched; and of those that doubles round, such as ids of 19 digits. */
+static ikt_status read_told(ikt_context *ctx, const ikt_rows *rows, ikt_page_column *c) {
+    const bool is_told =
+        c->use == IKT_VIEWER_HOVER || (c->use == IKT_VIEWER_BOTH && c->own.values &&
+                                       are_beyond_doubles(ctx, rows, c->own.values));
+    ikt_texts_kind kind;
+    if (!is_told || !c->own.values || c->texts.text) return IKT_OK;
+    IKT_TRY(ikt_texts_look(ctx, c->full, &kind));
+    if (kind == IKT_TEXTS_NONE) return IKT_OK;
+    return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
+}
+
 /* COLLECTIVE. Reads "DATASET" of the file of the map, or "FILE:COLUMN". */
 static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *map,
                                    const char *name, const ikt_page_names *names,
                                    ikt_page_column *c) {
     const ikt_rows *rows = &map->rows;
-    char file[IKT_STRING_MAX], what[IKT_STRING_MAX], full[2 * IKT_STRING_MAX];
+    char file[IKT_STRING_MAX], what[IKT_STRING_MAX];
     ikt_texts_kind kind;
     if (strchr(name, ':')) {
-        snprintf(full, sizeof full, "%s", name);
+        snprintf(c->full, sizeof c->full, "%s", name);
     } else {
         split_name(ctx, map->path, file, what);
-        snprintf(full, sizeof full, "%s:%s", file, name);
+        snprintf(c->full, sizeof c->full, "%s:%s", file, name);
     }
-    IKT_TRY(ikt_texts_look(ctx, full, &kind));
-    split_name(ctx, full, file, what);
+    IKT_TRY(ikt_texts_look(ctx, c->full, &kind));
+    split_name(ctx, c->full, file, what);
     snprintf(c->own.name, sizeof c->own.name, "%s", what);
-    if (kind != IKT_TEXTS_NONE && c->use == IKT_VIEWER_HOVER)
-        return ikt_texts_read(ctx, full, rows->n, rows->first, rows->count, &c->texts);
-    IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? full : name,
+    if ((kind == IKT_TEXTS_STRINGS || kind == IKT_TEXTS_CELLS) && c->use == IKT_VIEWER_HOVER)
+        return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
+    IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? c->full : name,
                                       names->colour_as,
                                       c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));
-    if (!c->own.labels || !c->own.names) return IKT_OK;
-    return ikt_anndata_colours(ctx, full, &c->n_colours, &c->colours);
+    if (!c->own.labels || !c->own.names) return read_told(ctx, rows, c);
+    return ikt_anndata_colours(ctx, c->full, &c->n_colours, &c->colours);
 }
 
 static ikt_status too_many(ikt_context *ctx, const char *option) {
@@ -224,14 +248,11 @@ static ikt_status next_name(ikt_context *ctx, const char *option, char **rest, c
                     option);
 }
 
-/* LOCAL. Whether the column is there to be coloured by already; it is then shown, too. */
-static bool is_there(ikt_page_columns *columns, const char *name) {
+/* LOCAL. The column that is there to be coloured by already; NULL: none is. */
+static ikt_page_column *find_column(ikt_page_columns *columns, const char *name) {
     for (int c = 0; c < columns->count; c++)
-        if (strcmp(columns->column[c].asked, name) == 0) {
-            columns->column[c].use = IKT_VIEWER_BOTH;
-            return true;
-        }
-    return false;
+        if (strcmp(columns->column[c].asked, name) == 0) return &columns->column[c];
+    return NULL;
 }
 
 /* COLLECTIVE. The columns of a list. */
@@ -244,9 +265,15 @@ static ikt_status read_list(ikt_context *ctx, const ikt_embedding_file *map,
     for (;;) {
         IKT_TRY(next_name(ctx, option, &rest, &name));
         if (!name) return IKT_OK;
-        if (strcmp(name, "none") == 0 || (use == IKT_VIEWER_HOVER && is_there(out, name))) continue;
+        if (strcmp(name, "none") == 0) continue;
+        ikt_page_column *c = use == IKT_VIEWER_HOVER ? find_column(out, name) : NULL;
+        if (c) {
+            c->use = IKT_VIEWER_BOTH;
+            IKT_TRY(read_told(ctx, &map->rows, c));
+            continue;
+        }
         if (out->count == IKT_VIEWER_COLUMNS_MOST) return too_many(ctx, option);
-        ikt_page_column *c = &out->column[out->count];
+        c = &out->column[out->count];
         *c = (ikt_page_column){.use = use};
         snprintf(c->asked, sizeof c->asked, "%s", name);
         ikt_status st = read_page_column(ctx, map, name, names, c);

@@ -80,7 +80,8 @@ typedef struct {
     int64_t n_colours;
     const double *gene; /* its numbers within the genes; lent */
     ikt_viewer_use use;
-    char asked[IKT_STRING_MAX]; /* as the user named it */
+    char asked[IKT_STRING_MAX];    /* as the user named it */
+    char full[2 * IKT_STRING_MAX]; /* FILE:COLUMN */
 } ikt_page_column;
 
 typedef struct {

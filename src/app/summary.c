@@ -162,10 +162,11 @@ static ikt_status add_next(ikt_context *ctx, ikt_text *text, const char *file, c
     return IKT_OK;
 }
 
-/* Prints what was gathered, in lines, and frees it. */
+/* Prints what was gathered, in lines, unless it is to be quiet; and frees it. */
 static ikt_status print(ikt_text *paragraph) {
     ikt_text lines = {paragraph->ctx, NULL, 0, 0, paragraph->status};
-    if (lines.status == IKT_OK && paragraph->data) ikt_text_wrap(&lines, 0, paragraph->data);
+    const bool is_wanted = paragraph->data && !ikt_log_is_quiet(paragraph->ctx);
+    if (lines.status == IKT_OK && is_wanted) ikt_text_wrap(&lines, 0, paragraph->data);
     if (lines.status == IKT_OK && lines.data) fputs(lines.data, stdout);
     ikt_free(&lines.data);
     ikt_free(&paragraph->data);

@@ -113,7 +113,7 @@ static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subje
                                    .y = s->beside.y};
     const ikt_viewer_settings settings = {.title = ikt_embedding_file_title(&s->run, o->title),
                                           .note = s->run.note,
-                                          .black = o->background == 1,
+                                          .ground = (ikt_viewer_ground)o->background,
                                           .overwrite = o->overwrite};
     const ikt_viewer_content content = {.rows = &s->run.rows,
                                         .q = s->run.q,
@@ -162,8 +162,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "evenly over the map"},
         {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL, &o.image_shrink,
          "Replace K x K pixels by one, their mean, for a smaller file"},
-        {"background", IKT_CHOICE("COLOUR", "white", "white|black", &o.background),
-         "The background that the page begins with; a button changes it"},
+        {"background", IKT_CHOICE("COLOUR", "auto", "auto|white|black", &o.background),
+         "The background that the page begins with: auto is that of the reader's system; a button "
+         "changes it"},
         {"title", IKT_TEXT("TEXT", "", o.title),
          "The title of the page; by default the name of RUN.h5"},
         {"mark", IKT_TEXT("ROWS", "", o.mark),

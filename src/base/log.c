@@ -76,6 +76,10 @@ bool ikt_log_is_verbose(const ikt_context *ctx) {
     return ctx->level >= IKT_LOG_DETAIL;
 }
 
+bool ikt_log_is_quiet(const ikt_context *ctx) {
+    return ctx->level < IKT_LOG_STAGE;
+}
+
 ikt_log_level ikt_log_record(const ikt_context *ctx) {
     return ctx->is_json ? IKT_LOG_STAGE : IKT_LOG_DETAIL;
 }

@@ -42,6 +42,9 @@ static inline const char *ikt_plural(int64_t count) {
 /* LOCAL. Whether details are printed (--verbose). */
 bool ikt_log_is_verbose(const ikt_context *ctx);
 
+/* LOCAL. Whether warnings and results only are printed (--quiet). */
+bool ikt_log_is_quiet(const ikt_context *ctx);
+
 /* LOCAL. Whether lines are JSON. */
 bool ikt_log_is_json(const ikt_context *ctx);
 

@@ -1,12 +1,16 @@
 /* What the page knows of its data: an object of JSON in a <script> element. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/encoding.h"
 #include "viewer/parts.h"
 
 enum { RAMP_STEPS = 64, FORMAT_VERSION = 2 };
+
+/* JavaScript rounds whole numbers beyond this, 2^53: they are texts as well. */
+#define WHOLE_MOST (INT64_C(1) << 53)
 
 /* The first `count` bytes of the text in quotes. `<` could end the element that the object stands
  * in, or begin a comment. */
@@ -70,6 +74,11 @@ static void add_class(ikt_text *out, const ikt_viewer_column *column,
     const bool is_given = label >= 0 && label < column->n_colours && column->colours[label] >= 0;
     int64_t length = 0;
     const char *name = line_of(column->names, label, &length);
+    char digits[32];
+    if (!name && (label > WHOLE_MOST || label < -WHOLE_MOST)) {
+        length = snprintf(digits, sizeof digits, "%" PRId64, label);
+        name = digits;
+    }
     ikt_text_add(out, "[%" PRId64 ",%" PRId64 ",", label, classes->classes[c].count);
     for (int black = 0; black < 2; black++) {
         if (is_given)
@@ -83,7 +92,7 @@ static void add_class(ikt_text *out, const ikt_viewer_column *column,
 
 static void add_column(ikt_text *out, const ikt_viewer_column *column,
                        const ikt_viewer_legend *legend) {
-    static const char *const uses[] = {"both", "colour", "hover"};
+    static const char *const uses[] = {"both", "colour", "hover", "untold"};
     ikt_text_add(out, "\n{");
     add_text(out, "name", column->name);
     ikt_text_add(out, "\"use\":\"%s\",\"block\":%" PRId64 ",\"bytes\":%d,", uses[column->use],
@@ -132,12 +141,13 @@ static void add_map(ikt_text *out, const ikt_viewer_points *points) {
 
 void ikt_viewer_about(const ikt_viewer_settings *settings, const ikt_viewer_content *content,
                       const ikt_viewer_parts *parts, ikt_text *out) {
+    static const char *const grounds[] = {"null", "false", "true"};
     const ikt_pictures *pictures = &parts->pictures;
     ikt_text_add(out, "{\"format\":\"iktsne-view\",\"version\":%d,\"rows\":%" PRId64 ",",
                  FORMAT_VERSION, content->rows->n);
     add_text(out, "title", settings->title);
     add_text(out, "note", settings->note);
-    ikt_text_add(out, "\"black\":%s,\"marked\":[", settings->black ? "true" : "false");
+    ikt_text_add(out, "\"black\":%s,\"marked\":[", grounds[settings->ground]);
     for (int64_t m = 0; m < content->n_marked; m++)
         ikt_text_add(out, "%" PRId64 ",", content->marked[m]);
     end_list(out, "],\n");

@@ -12,14 +12,25 @@
 #include "base/comm.h"
 #include "viewer/parts.h"
 
+/* Up to these a float and a double hold every whole number. */
+#define FLOAT_WHOLE  16777216.0
+#define DOUBLE_WHOLE 9007199254740992.0
+
 /* A block of texts holds about TEXT_BYTES of them, so that one text is soon there. */
 enum { TEXT_BYTES = 1 << 18, TEXTS_LEAST = 16, TEXTS_MOST = 1 << 16 };
 
-/* COLLECTIVE. Range of the numbers. */
+/* COLLECTIVE. Range of the numbers, which are floats; but numbers of things, such as ids, that a
+ * float would round are doubles. */
 static void learn_values(ikt_context *ctx, const ikt_rows *rows, const double *value,
                          ikt_viewer_legend *out) {
     out->range = ikt_number_range_of(ctx, value, rows->count);
-    out->bytes = (int)sizeof(float);
+    int64_t is_broken = 0;
+    for (int64_t i = 0; i < rows->count; i++)
+        is_broken |= isfinite(value[i]) && value[i] != floor(value[i]);
+    const double most = fmax(fabs(out->range.least), fabs(out->range.largest));
+    const bool is_rounded = most > FLOAT_WHOLE && most <= DOUBLE_WHOLE;
+    out->bytes =
+        ikt_max_one(ctx, is_broken) == 0 && is_rounded ? (int)sizeof(double) : (int)sizeof(float);
     out->per_block = IKT_POINTS_PER_BLOCK;
 }
 
@@ -99,8 +110,11 @@ static void fill_value(const void *self, int64_t k, uint8_t *out) {
     const double most = FLT_MAX, value = part->column->values[part->row[k]];
     const float single = isfinite(value) ? (float)fmin(fmax(value, -most), most) : NAN;
     uint32_t bits;
+    uint64_t wide;
     memcpy(&bits, &single, sizeof bits);
-    ikt_put_number(out, bits, (int)sizeof bits);
+    memcpy(&wide, &value, sizeof wide);
+    const bool is_double = part->legend->bytes == (int)sizeof wide;
+    ikt_put_number(out, is_double ? wide : bits, part->legend->bytes);
 }
 
 static void fill_class(const void *self, int64_t k, uint8_t *out) {

@@ -139,8 +139,9 @@ typedef struct {
     const uint32_t *row; /* of the points */
 } ikt_viewer_column_part;
 
-/* LOCAL. The column as items in the order of the points: a class number (1 or 2 bytes) or a float
- * (4), bytes of one kind together, the lowest first; or a text with the zero that ends it. */
+/* LOCAL. The column as items in the order of the points: a class number (1 or 2 bytes), a float (4)
+ * or a double (8), bytes of one kind together, the lowest first; or a text with the zero that ends
+ * it. */
 ikt_block_items ikt_viewer_column_items(const ikt_viewer_column_part *part,
                                         const ikt_viewer_points *points, const char *name);
 

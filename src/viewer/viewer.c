@@ -112,10 +112,35 @@ static void free_parts(const ikt_viewer_content *content, ikt_viewer_parts *part
     ikt_pictures_destroy(&parts->pictures);
 }
 
+/* LOCAL. Numbers that texts tell become a column that gives the colours and one that is told.
+ *   out   [2 * given->n_columns]; receives those of the page
+ * Returns how many there are. */
+static int part_columns(const ikt_viewer_content *given, ikt_viewer_column *out) {
+    int count = 0;
+    for (int c = 0; c < given->n_columns; c++) {
+        ikt_viewer_column colours = given->column[c], told = given->column[c];
+        const bool has_both = colours.values && told.texts;
+        colours.texts = NULL;
+        colours.use = IKT_VIEWER_UNTOLD;
+        if (has_both) {
+            told.values = NULL;
+            told.use = IKT_VIEWER_HOVER;
+            if (given->column[c].use != IKT_VIEWER_HOVER) out[count++] = colours;
+        }
+        out[count++] = told;
+    }
+    return count;
+}
+
 ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
-                            const ikt_viewer_content *content, const char *path) {
+                            const ikt_viewer_content *given, const char *path) {
+    ikt_viewer_column column[2 * IKT_VIEWER_COLUMNS_MOST];
+    ikt_viewer_content own = *given;
+    const ikt_viewer_content *content = &own;
     page p = {.settings = settings, .content = content, .path = path};
     const int64_t n = content->rows->n;
+    own.n_columns = part_columns(given, column);
+    own.column = column;
     for (int64_t m = 0; m < content->n_marked; m++)
         if (content->marked[m] < 0 || content->marked[m] >= n)
             return ikt_fail(ctx, IKT_ERR_USAGE,

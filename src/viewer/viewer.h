@@ -26,7 +26,12 @@ typedef struct {
 
 /* What a column is for: to colour the points by, to be read of a point that is pointed at, or, what
  * zeroed memory says, both. Texts give no colours. */
-typedef enum { IKT_VIEWER_BOTH, IKT_VIEWER_COLOUR, IKT_VIEWER_HOVER } ikt_viewer_use;
+typedef enum {
+    IKT_VIEWER_BOTH,
+    IKT_VIEWER_COLOUR, /* told as well while it gives the colours */
+    IKT_VIEWER_HOVER,
+    IKT_VIEWER_UNTOLD /* colours alone: what a file says of numbers that texts tell */
+} ikt_viewer_use;
 
 /* Something known of every row: classes, numbers or texts. Everything is lent. */
 typedef struct {
@@ -34,8 +39,8 @@ typedef struct {
     const int64_t *labels;    /* [rows->count] classes, or NULL on all ranks */
     const double *values;     /* [rows->count] numbers, or NULL on all ranks */
     const char *names;        /* of the classes: line k (from 0) names class k; NULL: none */
-    const char *const *texts; /* [rows->count] UTF-8 of any length, or NULL on all ranks; one of the
-                                 three is given */
+    const char *const *texts; /* [rows->count] UTF-8 of any length, or NULL on all ranks. One of the
+                                 three is given, or numbers and the texts that tell them in full */
     const int32_t *colours;   /* [n_colours] of class k: 0xRRGGBB, negative: none; NULL: none */
     int64_t n_colours;
     ikt_viewer_use use;
@@ -60,10 +65,13 @@ typedef struct {
     const ikt_picture_settings *pictures; /* NULL: none */
 } ikt_viewer_content;
 
+/* The background that the page begins with; zeroed memory says that of the reader's system. */
+typedef enum { IKT_VIEWER_SYSTEM, IKT_VIEWER_WHITE, IKT_VIEWER_BLACK } ikt_viewer_ground;
+
 typedef struct {
     const char *title, *note; /* UTF-8: above the map, and small below it; "" for none */
-    bool black;               /* begin with the black background */
-    bool overwrite;           /* replace a file of that name */
+    ikt_viewer_ground ground;
+    bool overwrite; /* replace a file of that name */
 } ikt_viewer_settings;
 
 /* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row,

@@ -64,6 +64,37 @@ speaks "placement" plot run.h5 run.png --overwrite
 speaks "placement" info run.h5
 speaks "placement" plan $settings
 
+# --quiet of every verb: results, and no report of what was done.
+cat >few.yaml <<'END'
+title: few
+settings: {layout.iterations: 60, layout.exaggeration_iterations: 20}
+methods: [{name: Isolation}]
+measures: [10-NN accuracy]
+data: [{name: d, file: data.h5}]
+END
+while read -r verb arguments; do
+    $IKT_PROGRAM "$verb" $arguments --quiet >out.txt 2>err.txt || fail "$verb $arguments"
+    [ ! -s err.txt ] || fail "--quiet is not: $verb"
+    grep -qE 'Written: |Next: |It took |predicted\)\.' out.txt && fail "a report with --quiet: $verb"
+    echo "$verb" >>quiet-verbs.txt
+done <<END
+embed $(echo $settings)
+transform model.h5 data.h5 placed.h5 --overwrite
+generate uniform-2d other.h5 --points 300 --overwrite
+convert table.csv table.h5 --overwrite
+evaluate run.h5 --input data.h5
+plot run.h5 run.png --overwrite
+view run.h5 run.html
+info run.h5
+plan $(echo $settings)
+export run.h5 run.csv
+align run.h5 run.h5 aligned.h5
+landmarks data.h5 landmarks.h5 --count 20
+study few.yaml
+END
+diff <(sort quiet-verbs.txt) <("$IKT_PROGRAM" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*/\1/p' | sort) ||
+    fail "not every verb was tried with --quiet"
+
 # A stage has a line for its end, where it is not short, and at most one of its own; that of preprocessing says
 # what its automatic settings took.
 verb embed $settings

@@ -49,6 +49,16 @@ check full.h5 texts-1.html --beside beside.h5 --column table.csv:hand --column t
     --column table.csv:kind --column texts.h5:note --column table.csv:note --column texts.h5:code \
     --column values.h5:real --uses colour,both,colour,colour,hover,hover,hover,hover
 
+# Ids keep all their digits, and 1, 01 and 001 are three classes.
+ids=(--colour-by "ids.h5:article,ids.h5:message,ids.csv:message,ids.csv:ward" --hover "ids.h5:message,ids.h5:unsigned,ids.csv:message")
+for ranks in 1 3; do view ids-$ranks.html $ranks unlabelled.h5 "${ids[@]}"; done
+cmp -s ids-1.html ids-3.html || fail "other bytes of ids on 3 ranks"
+check unlabelled.h5 ids-1.html --column ids.h5:article --column ids.h5:message --column ids.h5:message \
+    --column ids.csv:message --column ids.csv:message --column ids.csv:ward --column ids.h5:unsigned \
+    --uses colour,untold,hover,untold,hover,colour,hover
+view far.html 1 far.h5
+check far.h5 far.html
+
 # Genes of an AnnData, sparse by rows, by columns, and dense; its categories in its own colours.
 for ranks in 1 4; do
     view genes-$ranks.html $ranks full.h5 --colour-by cells.h5ad:type --genes NKG7,CD3D --genes-from cells.h5ad
@@ -79,7 +89,7 @@ if command -v node >/dev/null; then
     for script in "$IKT_SOURCE"/src/viewer/page/*.js; do
         node --check "$script" 2>err.txt || fail "$script is no JavaScript"
     done
-    for page in full-1 texts-1 many-1 few-1 solid none; do
+    for page in full-1 texts-1 ids-1 many-1 few-1 solid none; do
         node "$here/view_page.js" "$IKT_SOURCE/src/viewer/page" $page.html >out.txt 2>err.txt ||
             fail "the page's own scripts on $page.html"
     done

@@ -29,6 +29,7 @@ END
 "$IKT_PROGRAM" embed input.file=digits.h5 output.file=solid.h5 output.measures=none \
     layout.dimensions=3 layout.iterations=30 layout.exaggeration_iterations=20 --quiet >out.txt &&
     "$IKT_PROGRAM" view solid.h5 solid.html --quiet &&
+    "$IKT_PROGRAM" view run.h5 white.html --background white --quiet &&
     "$IKT_PROGRAM" view run.h5 beside.html --beside solid.h5 --quiet || exit 1
 python3 "$IKT_SOURCE/tests/io/view_browser.py" "$browser" "$work"
 status=$?

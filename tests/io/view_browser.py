@@ -5,6 +5,7 @@ and fingers. FOLDER holds page.html (two dimensions, pictures of a quarter of th
 300 characters for each row), solid.html (three dimensions) and beside.html (both). Exit code 77 where the browser does not start."""
 
 import base64
+import collections
 import csv
 import io
 import json
@@ -461,6 +462,67 @@ def distance(shape, x, y):
     return least
 
 
+def devtools(b, command, **parameters):
+    return b.post("/goog/cdp/execute", cmd=command, params=parameters)
+
+
+def check_print(b, folder):
+    """On paper, A4, of a black page: white, the maps as on the screen, the legend with its colours, no tools."""
+    if not shutil.which("pdfimages"):
+        print("no pdfimages, pdftoppm and pdftotext: what is printed is not tested")
+        return
+    for page in ("page.html#black=1", "page.html#black=1&webgl", "beside.html#black=1"):
+        b.open(folder + "/" + page)
+        b.rest()
+        wanted = b.run("return page.colours.columns[0].classes.map((entry) => entry[2])")
+        with open(folder + "/printed.pdf", "wb") as file:
+            file.write(base64.b64decode(b.post("/print", page={"width": 21, "height": 29.7}, background=False)))
+        told = read(["pdfimages", "-list", folder + "/printed.pdf"]).splitlines()[2:]
+        shapes = [line.split()[12:14] for line in told if int(line.split()[3]) > 99]
+        assert shapes and all(abs(int(x) / int(y) - 1) < 0.05 for x, y in shapes), told
+        words = read(["pdftotext", folder + "/printed.pdf", "-"])
+        assert "labels: 10 classes" in words and "Settings" not in words and "only" not in words, words
+        pixels = pixels_of(folder + "/printed.pdf")
+        found = collections.Counter(zip(*[iter(pixels)] * 3))
+        assert found[255, 255, 255] > 0.7 * len(pixels) / 3, "paper is not white"
+        for colour in map(bytes.fromhex, (text[1:] for text in wanted)):
+            assert found[tuple(colour)] > 40, ("the legend has no dot of this colour", colour)
+            point = [255 + (v - 255) * 0.85 for v in colour]  # of that opacity
+            near = sum(n for at, n in found.items() if all(abs(v - w) < 8 for v, w in zip(at, point)))
+            assert near > 60, ("the map has no points of this colour", colour, near)
+        assert b.run("return page.colours.isBlack"), "the screen is not as before"
+    b.open(folder + "/page.html")
+
+
+def read(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def pixels_of(pdf):
+    """Red, green and blue of the first page."""
+    done = subprocess.run(["pdftoppm", "-r", "100", "-f", "1", "-l", "1", pdf], check=True, capture_output=True)
+    return done.stdout.split(b"\n", 3)[3]  # behind P6, the sides and the range
+
+
+def check_system(b, folder):
+    """A page begins with the background of the system, and follows it, unless its file names one."""
+    black = "return [page.colours.isBlack, getComputedStyle(document.body).backgroundColor]"
+    for page, follows in (("page.html", True), ("white.html", False)):
+        for scheme in ("dark", "light", "dark"):
+            devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            is_black = follows and scheme == "dark"
+            if scheme == "light":
+                b.until("return page.colours.isBlack === arguments[0]", is_black)
+            else:
+                b.open(folder + "/" + page)
+            assert b.run(black) == [is_black, "rgb(0, 0, 0)" if is_black else "rgb(255, 255, 255)"], (page, scheme)
+            assert b.run("page.state.write(); return location.hash") == "", "a link keeps what the system says"
+    b.open(folder + "/page.html#black=0")
+    assert b.run(black)[0] is False, "a link does not keep its background"
+    devtools(b, "Emulation.setEmulatedMedia", features=[])
+    b.open(folder + "/page.html")
+
+
 def check_state(b, folder):
     """A link shows what was seen: view, classes, column, row, selection, settings."""
     b.run("""page.colours.toggle(3, false); page.colours.toggle(7, false); page.inspector.goTo(page.data.placeOf(77));
@@ -650,6 +712,8 @@ def main(binary, folder):
         sent = {address.split("#")[0] for address in sent}
         assert sent == {"file://" + folder + "/page.html"} and refused == [], (sent, refused)
         check_state(b, folder)
+        check_system(b, folder)
+        check_print(b, folder)
         bad = [entry for entry in b.log("browser") if entry["level"] == "SEVERE"]
         assert bad == [], bad
         check_webgl(b, folder)

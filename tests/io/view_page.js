@@ -177,6 +177,21 @@ async function checkColumns(data) {
     }
 }
 
+/* What is told of numbers of things has all their digits, also where it gives the colours. */
+async function checkIds(data) {
+    const told = {
+        article: (row) => row % 9 === 4 ? "none" : String(30000001 + 7 * row),
+        message: (row) => String(1234567890123456789n + 7n * BigInt(row)),
+        unsigned: (row) => String(1234567890123456789n + 7n * BigInt(row) + 2n ** 63n),
+        ward: (row) => ["1", "01", "001"][row % 3],
+    };
+    for (const column of data.columns.filter((one) => told[one.name])) {
+        for (let place = 0; place < data.n; place++) {
+            assert.strictEqual(await column.textOf(place), told[column.name](data.row[place]));
+        }
+    }
+}
+
 /* A lasso selects what lies in it, adds and takes away; a link keeps it to the last point. */
 function checkSelection(data) {
     const [cloud] = data.clouds, colours = { state: Uint8Array.from([2, 1]) };
@@ -252,6 +267,7 @@ async function main() {
     assert.deepStrictEqual(Array.from(data.row).sort((a, b) => a - b),
         Array.from({ length: data.n }, (_, i) => i));
     await checkColumns(data);
+    await checkIds(data);
     if (data.n > 0) checkSelection(data);
     for (const cloud of data.clouds) {
         for (let i = 0; i < data.n; i += 1 + (data.n >> 8)) {

@@ -1,11 +1,14 @@
 """Measures, pages, AnnData, distributed rows, and the guide."""
 
+import base64
 import html
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +72,35 @@ def test_a_page(blobs, tmp_path):
         iktsne.view(Y, color=X[:, :2])
     said = iktsne.view(Y, color=labels, hover={"said": [f"text of row {i}" for i in range(300)]})
     assert len(said.page) > len(iktsne.view(Y, color=labels).page) and "said" in said.page
+
+
+def column_of(page, number):
+    """A column's entry in the page, and its values in the order of the points, as the page holds them."""
+    about = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))["columns"][number]
+    block = re.search(rf'id="column-{number}-0">([^<]*)</script>', page).group(1)
+    raw = zlib.decompress(base64.b64decode(block), -15)
+    if about["kind"] == "texts":
+        return about, raw.decode().split("\0")[:-1]
+    planes = np.frombuffer(raw, np.uint8).reshape(about["bytes"], -1)
+    return about, planes.T.copy().view({1: np.uint8, 4: np.float32, 8: np.float64}[about["bytes"]])[:, 0]
+
+
+def test_ids_keep_their_digits():
+    random = np.random.default_rng(1)
+    Y = random.normal(size=(50, 2))
+    message = 1234567890123456789 + 7 * np.arange(50)
+    unsigned = message.astype(np.uint64) + np.uint64(2**63)
+    article = np.where(np.arange(50) == 4, np.nan, 30000001.0 + 7 * np.arange(50))
+    page = iktsne.view(Y, color={"article": article, "message": message},
+                       hover={"unsigned": unsigned, "small": 1000 + 7 * np.arange(50)}).page
+    found = [column_of(page, number) for number in range(5)]
+    assert [about["use"] for about, _ in found] == ["both", "untold", "hover", "hover", "hover"]
+    assert found[0][1].dtype == np.float64
+    assert np.array_equal(np.sort(found[0][1]), np.sort(article), equal_nan=True)
+    for (_, texts), ids in zip(found[2:], (message, unsigned, 1000 + 7 * np.arange(50))):
+        assert sorted(texts) == sorted(map(str, ids.tolist()))
+    classes, _ = column_of(iktsne.view(Y, color=unsigned[:3].repeat(17)[:50]).page, 0)
+    assert [entry[4] for entry in classes["classes"]] == [str(i) for i in unsigned[:3]]
 
 
 # --- AnnData ----------------------------------------------------------------------------------------

@@ -142,6 +142,11 @@ static const char *as_utf8(const ikt_text_labels *labels, const char *text) {
     return labels->capacity > 0 ? labels->text : "";
 }
 
+bool ikt_label_is_code(const char *text) {
+    text += *text == '-' || *text == '+';
+    return text[0] == '0' && text[strspn(text, "0123456789")] == '\0' && text[1];
+}
+
 ikt_status ikt_text_labels_learn(ikt_context *ctx, ikt_text_labels *labels, const char *text) {
     double value;
     if (!ikt_utf8_valid(text)) {
@@ -153,8 +158,8 @@ ikt_status ikt_text_labels_learn(ikt_context *ctx, ikt_text_labels *labels, cons
         }
         text = as_utf8(labels, text);
     }
-    labels->are_text |=
-        !ikt_decimal_whole(text, &value) || !(fabs(value) < 2147483648.0) || value != floor(value);
+    labels->are_text |= ikt_label_is_code(text) || !ikt_decimal_whole(text, &value) ||
+                        !(fabs(value) < 2147483648.0) || value != floor(value);
     return ikt_class_names_add(ctx, &labels->classes, text, &labels->are_many);
 }
 

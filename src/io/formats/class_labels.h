@@ -1,4 +1,5 @@
-/* Labels of rows that are texts: integers where all of them are, else names of classes; and the
+/* Labels of rows that are texts: integers where all of them are, else names of classes, and so are
+ * codes such as 001, which is not 1; and the
  * names of classes in one text, "a\nb\n": line k names class k. Rows that have no class are class
  * -1, which has a name wherever the others have one.
  *
@@ -72,10 +73,14 @@ ikt_status ikt_class_names_list(ikt_context *ctx, const ikt_class_names *classes
 /* LOCAL. Frees the names. */
 void ikt_class_names_free(ikt_class_names *classes);
 
+/* LOCAL, pure. Whether a text is digits behind a leading zero: a postal code, the number of a ward.
+ */
+bool ikt_label_is_code(const char *text);
+
 /* An all-zero struct has learnt nothing. */
 typedef struct {
     ikt_class_names classes;
-    bool are_text;   /* some label is not an integer of 32 bits */
+    bool are_text;   /* some label is a code, or no integer of 32 bits */
     bool are_many;   /* more than IKT_CLASS_NAMES_MAX */
     bool are_latin1; /* some are not UTF-8 */
     char *text;      /* [capacity] a label as UTF-8 */

@@ -222,7 +222,8 @@ static ikt_status look_for_text(ikt_csv_file *file, int64_t column, bool *found)
     for (int64_t i = 0; i < file->count; i++) {
         IKT_TRY(next(file));
         IKT_TRY(ikt_csv_check_cells(&file->records, &file->columns));
-        *found |= ikt_csv_is_text(file->records.cell[column]);
+        const char *cell = file->records.cell[column];
+        *found |= ikt_csv_is_text(cell) || ikt_label_is_code(cell);
     }
     return go_back(file);
 }

@@ -212,8 +212,9 @@ ikt_status ikt_csv_file_learn(ikt_csv_file *file, int64_t column, bool wants_tex
 ikt_status ikt_csv_file_labels(ikt_csv_file *file, int64_t column, int64_t first, int64_t count,
                                int64_t *labels);
 
-/* COLLECTIVE. Takes a pass that tells whether any row has text in a column; goes back to the first
- * row. Errors: IKT_ERR_DATA (a line with another number of cells), IKT_ERR_FILE. */
+/* COLLECTIVE. Takes a pass that tells whether any row has text or a code (class_labels.h) in a
+ * column; goes back to the first row. Errors: IKT_ERR_DATA (a line with another number of cells),
+ * IKT_ERR_FILE. */
 ikt_status ikt_csv_file_has_text(ikt_csv_file *file, int64_t column, bool *has_text);
 
 /* LOCAL. The next rows of this rank.

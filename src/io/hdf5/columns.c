@@ -200,6 +200,7 @@ typedef struct {
     hid_t dataset, type; /* type: of the elements in memory */
     H5T_class_t class;
     bool is_variable;
+    bool is_unsigned;
     bool is_utf8;  /* false where a text was not */
     bool is_whole; /* texts of any length, line breaks and all */
     char *text;    /* [capacity] of an element */
@@ -216,14 +217,16 @@ bool ikt_h5_is_text(hid_t dataset) {
     return ikt_h5_class(dataset) == H5T_STRING;
 }
 
-/* Numbers come as double or int64; strings as they are, of fixed length with one byte more for a
- * zero. */
+/* Numbers come as double, int64 or uint64; strings as they are, of fixed length with one byte more
+ * for a zero. */
 static hid_t memory_type(texts *t) {
     const hid_t stored IKT_AT_END(ikt_h5_end) = H5Dget_type(t->dataset);
     t->class = stored < 0 ? H5T_NO_CLASS : H5Tget_class(stored);
     t->is_variable = t->class == H5T_STRING && H5Tis_variable_str(stored) > 0;
     if (t->class == H5T_FLOAT) return H5Tcopy(H5T_NATIVE_DOUBLE);
-    if (t->class == H5T_INTEGER || t->class == H5T_ENUM) return H5Tcopy(H5T_NATIVE_INT64);
+    t->is_unsigned = t->class == H5T_INTEGER && H5Tget_sign(stored) == H5T_SGN_NONE;
+    if (t->class == H5T_INTEGER || t->class == H5T_ENUM)
+        return H5Tcopy(t->is_unsigned ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
     if (t->class != H5T_STRING) return -1;
     const size_t length = H5Tget_size(stored);
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -254,6 +257,8 @@ static ikt_status text_of(texts *t, const char *element) {
         t->is_utf8 &= ikt_utf8_copy(string, t->text, (size_t)needed);
     else if (t->class == H5T_FLOAT)
         snprintf(t->text, TEXT_MOST, "%.10g", real);
+    else if (t->is_unsigned)
+        snprintf(t->text, TEXT_MOST, "%" PRIu64, (uint64_t)whole);
     else
         snprintf(t->text, TEXT_MOST, "%" PRId64, whole);
     if (!t->is_whole) ikt_make_printable(t->text);

@@ -84,17 +84,19 @@ typedef struct {
  * Errors: IKT_ERR_FILE: what is there is no regular file, or cannot be read. */
 ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place);
 
-/* A text for each row, of any length: strings of an HDF5 file, or a column of a CSV file.
+/* A text for each row, of any length: strings or integers of an HDF5 file, or a column of a CSV
+ * file.
  *
- * NAME is FILE:COLUMN. In an HDF5 file COLUMN is a data set of strings, /COLUMN or obs/COLUMN (of
- * an AnnData); in a CSV file it is a heading, or a number from 1. Texts come as UTF-8; those that
- * are not are taken for Latin-1, with a warning.
+ * NAME is FILE:COLUMN. In an HDF5 file COLUMN is a data set of strings or integers, /COLUMN or
+ * obs/COLUMN (of an AnnData); in a CSV file it is a heading, or a number from 1. Texts come as
+ * UTF-8; those that are not are taken for Latin-1, with a warning.
  */
 
 /* What NAME stands for. */
 typedef enum {
-    IKT_TEXTS_NONE,    /* no texts: numbers, categories, or nothing at all */
+    IKT_TEXTS_NONE,    /* no texts: other numbers, categories, or nothing at all */
     IKT_TEXTS_STRINGS, /* strings of an HDF5 file */
+    IKT_TEXTS_WHOLE,   /* integers of an HDF5 file, each in all its digits */
     IKT_TEXTS_CELLS    /* of a CSV file, which may be numbers, too */
 } ikt_texts_kind;
 

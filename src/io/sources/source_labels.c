@@ -96,7 +96,7 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
     return IKT_OK;
 }
 
-/* COLLECTIVE. Whether a column of CSV has text in any row. */
+/* COLLECTIVE. Whether a column of CSV has text or a code in any row. */
 static ikt_status look_at_csv(ikt_context *ctx, const ikt_place *p, bool *is_text) {
     const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
     ikt_csv_file csv IKT_AT_END(ikt_csv_file_close) = {.ctx = ctx};
@@ -222,15 +222,21 @@ ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place) 
 
 static const char purpose[] = "texts";
 
-/* COLLECTIVE. Opens the strings; *dataset is negative where there are none. */
-static ikt_status open_strings(ikt_context *ctx, const ikt_place *p, hid_t *file, hid_t *dataset) {
+static ikt_texts_kind kind_of(hid_t dataset) {
+    if (ikt_h5_length(dataset) < 0) return IKT_TEXTS_NONE;
+    if (ikt_h5_is_text(dataset)) return IKT_TEXTS_STRINGS;
+    return ikt_h5_class(dataset) == H5T_INTEGER ? IKT_TEXTS_WHOLE : IKT_TEXTS_NONE;
+}
+
+/* COLLECTIVE. Opens the texts; *dataset is negative where there are none. */
+static ikt_status open_texts(ikt_context *ctx, const ikt_place *p, hid_t *file, hid_t *dataset) {
     char path[IKT_PATH_MAX + 8];
     const char *column = p->part + (p->part[0] == '/');
     IKT_TRY(ikt_h5_open(ctx, p->file, file));
     for (int in_obs = 0; in_obs < 2 && column[0] && *dataset < 0; in_obs++) {
         snprintf(path, sizeof path, "%s%s", in_obs ? "obs/" : "", column);
         *dataset = ikt_h5_open_dataset(*file, path);
-        if (ikt_h5_is_text(*dataset) && ikt_h5_length(*dataset) >= 0) continue;
+        if (kind_of(*dataset) != IKT_TEXTS_NONE) continue;
         ikt_h5_close(*dataset);
         *dataset = -1;
     }
@@ -242,8 +248,8 @@ ikt_status ikt_texts_look(ikt_context *ctx, const char *name, ikt_texts_kind *ki
     hid_t file IKT_AT_END(ikt_h5_end) = -1, dataset IKT_AT_END(ikt_h5_end) = -1;
     IKT_TRY(ikt_place_find(ctx, name, &p));
     *kind = p.is_csv && p.part[0] ? IKT_TEXTS_CELLS : IKT_TEXTS_NONE;
-    if (p.is_hdf5) IKT_TRY(open_strings(ctx, &p, &file, &dataset));
-    if (dataset >= 0) *kind = IKT_TEXTS_STRINGS;
+    if (p.is_hdf5) IKT_TRY(open_texts(ctx, &p, &file, &dataset));
+    if (dataset >= 0) *kind = kind_of(dataset);
     return IKT_OK;
 }
 
@@ -273,10 +279,10 @@ static ikt_status gather(void *self, int64_t row, const char *text) {
     return IKT_OK;
 }
 
-/* COLLECTIVE. The strings of an HDF5 file. */
-static ikt_status read_strings(const ikt_place *p, int64_t n, gathering *g) {
+/* COLLECTIVE. Those of an HDF5 file. */
+static ikt_status read_hdf5(const ikt_place *p, int64_t n, gathering *g) {
     hid_t file IKT_AT_END(ikt_h5_end) = -1, dataset IKT_AT_END(ikt_h5_end) = -1;
-    IKT_TRY(open_strings(g->ctx, p, &file, &dataset));
+    IKT_TRY(open_texts(g->ctx, p, &file, &dataset));
     if (dataset < 0) return ikt_h5_missing(g->ctx, file, p->file, p->part);
     const int64_t length = ikt_h5_length(dataset);
     ikt_status st = IKT_OK;
@@ -286,7 +292,7 @@ static ikt_status read_strings(const ikt_place *p, int64_t n, gathering *g) {
 }
 
 static ikt_status read_texts(const ikt_place *p, int64_t n, gathering *g) {
-    IKT_TRY(p->is_hdf5 ? read_strings(p, n, g)
+    IKT_TRY(p->is_hdf5 ? read_hdf5(p, n, g)
                        : ikt_csv_visit_column(g->ctx, p->file, p->part, gather, g));
     if (g->rows != n)
         return ikt_fail(g->ctx, IKT_ERR_DATA, "%s: '%s' has %lld texts, but there are %lld rows",

@@ -5,6 +5,7 @@
  * one paint more, that of the context. */
 
 const RAMP = 254, MISSING = 254; /* steps, and the paint of what is not a number */
+const SYSTEM_BLACK = matchMedia("(prefers-color-scheme: dark)");
 
 function rgbOf(hex) {
     return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -14,9 +15,14 @@ function rgbOf(hex) {
 class Colours {
     constructor(data, screens, selection) {
         Object.assign(this, { data, screens, selection, column: null, isLogarithmic: false });
-        this.isBlack = data.about.black;
+        this.isBlack = Colours.beginsBlack(data.about);
         this.hasContext = true; /* hidden points are grey rather than not there at all */
         this.listeners = [];
+    }
+
+    /* Where the file does not say which background, that of the reader's system. */
+    static beginsBlack(about) {
+        return about.black ?? SYSTEM_BLACK.matches;
     }
 
     get columns() {

@@ -12,7 +12,8 @@ class Column {
         this.classes = about.classes || null;
         this.hidden = new Set(); /* classes that are not shown */
         this.isColour = about.use !== "hover" && about.kind !== "texts";
-        this.isHover = about.use !== "colour";
+        this.isHover = about.use === "both" || about.use === "hover";
+        this.isTold = about.use !== "untold";
         this.paint = null; /* class of each row, or step on the ramp of colours */
         this.value = null; /* number of each row */
         this.kept = new Map(); /* blocks of texts */
@@ -30,15 +31,15 @@ class Column {
 
     async read() {
         const { block, bytes } = this.about, { n } = this;
-        const out = bytes === 1 ? new Uint8Array(n) : bytes === 2 ? new Uint16Array(n)
-            : new Uint32Array(n);
+        const Form = { 1: Uint8Array, 2: Uint16Array, 4: Float32Array, 8: Float64Array }[bytes];
+        const out = new Form(n), items = new Uint8Array(out.buffer);
         for (let first = 0, b = 0; first < n; first += block, b++) {
             const count = Math.min(block, n - first);
             const packed = await unpack(`column-${this.number}-${b}`, count * bytes);
-            placeNumbers(out, packed, 0, bytes, first, count);
+            placeItems(items, packed, bytes, first, count);
         }
         if (this.classes) this.paint = out;
-        else this.value = new Float32Array(out.buffer);
+        else this.value = out;
     }
 
     /* The texts of a block, one for each of its rows. */
@@ -56,13 +57,14 @@ class Column {
 
     /* What the column says of a row; "" for a text that is empty. */
     async textOf(place) {
+        if (this.teller !== this) return this.teller.textOf(place);
         await this.load();
         if (this.kind === "texts") {
             const { block } = this.about;
             return (await this.textsOfBlock(Math.floor(place / block)))[place % block];
         }
         return this.classes ? classText(this.classes[this.paint[place]])
-            : numberText(this.value[place]);
+            : numberText(this.value[place], this.about.bytes === 8 ? 16 : 7);
     }
 
     /* Calls visit(place, text) for all rows whose text holds the words, upper or lower case, until
@@ -118,7 +120,7 @@ function manyText(count, one) {
     return `${countText(count)} ${one}${count === 1 ? "" : /s$/.test(one) ? "es" : "s"}`;
 }
 
-/* A number as it is read best; a float holds seven digits. */
+/* A number as it is read best: a float holds seven digits, a double whole numbers of sixteen. */
 function numberText(value, digits = 7) {
     if (!Number.isFinite(value)) return "none";
     const text = String(Number(value.toPrecision(digits)));

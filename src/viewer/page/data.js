@@ -60,6 +60,13 @@ function placeNumbers(out, bytes, from, planes, first, count) {
     return from + planes * count;
 }
 
+/* The bytes of numbers, which stand plane after plane, each number's together. */
+function placeItems(items, bytes, planes, first, count) {
+    for (let p = 0; p < planes; p++) {
+        for (let i = 0; i < count; i++) items[(first + i) * planes + p] = bytes[p * count + i];
+    }
+}
+
 /* A block of points, plane after plane: codes to positions, and the numbers behind them. */
 function placeBlock(map, bytes, first, count) {
     const { xy } = map;
@@ -116,5 +123,6 @@ async function readData(progress) {
     const clouds = maps.map((map, m) =>
         new Cloud(map, m === 0 ? null : map.row.map((own) => placeOf(own))));
     const columns = about.columns.map((column, c) => new Column(column, c, n));
+    columns.forEach((column, c) => { column.teller = column.isTold ? column : columns[c + 1]; });
     return { about, n, row, placeOf, clouds, columns };
 }

@@ -94,7 +94,7 @@ class Inspector {
     /* The columns that are told of: those to be shown, and the one that gives the colours. */
     get told() {
         return this.data.columns.filter((column) =>
-            column.isHover || column === this.colours.column);
+            column.isHover || (column.isTold && column === this.colours.column));
     }
 
     async describe(place) {

@@ -98,11 +98,28 @@ async function copyLink(button) {
     setTimeout(() => { button.textContent = "Copy link"; }, 2000);
 }
 
+/* Another background of the system is that of the page, and paper is white whatever the screen is. */
+function followSystem(colours, screens) {
+    let wasBlack = false;
+    SYSTEM_BLACK.addEventListener("change", (event) => {
+        if (colours.data.about.black === null) colours.setBlack(event.matches);
+    });
+    addEventListener("beforeprint", () => {
+        wasBlack = colours.isBlack;
+        colours.setBlack(false);
+        for (const screen of screens) screen.print(true);
+    });
+    addEventListener("afterprint", () => {
+        colours.setBlack(wasBlack);
+        for (const screen of screens) screen.print(false);
+    });
+}
+
 async function start() {
     const about = JSON.parse(document.getElementById("about").textContent);
     document.getElementById("title").textContent = about.title;
     document.getElementById("note").textContent = about.note;
-    document.documentElement.classList.toggle("black", about.black);
+    document.documentElement.classList.toggle("black", Colours.beginsBlack(about));
     const data = await readData(breathe), frames = makeFrames(data, about.title);
     const marked = about.marked.map(data.placeOf);
     const screens = data.clouds.map((cloud, m) => new MapScreen(cloud, frames[m], marked));
@@ -131,6 +148,7 @@ async function start() {
     const link = document.getElementById("link");
     link.addEventListener("click", () => copyLink(link));
     await page.state.restore();
+    followSystem(colours, screens);
     say(data.n === 0 ? "There are no points." : "");
     page.ready = performance.now();
 }

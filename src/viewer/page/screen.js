@@ -89,6 +89,7 @@ class MapScreen {
     }
 
     resize() {
+        if (this.isPrinting) return; /* paper shows the canvases as they are */
         const { view } = this, ratio = window.devicePixelRatio || 1;
         const width = Math.max(1, Math.round(this.frame.clientWidth * ratio));
         const height = Math.max(1, Math.round(this.frame.clientHeight * ratio));
@@ -99,6 +100,7 @@ class MapScreen {
         for (const canvas of [this.map, this.over, this.gl]) {
             Object.assign(canvas, { width, height });
         }
+        this.frame.style.setProperty("--shape", `${width} / ${height}`);
         this.drawNow();
     }
 
@@ -280,6 +282,16 @@ class MapScreen {
         if (part === 1) this.way = null;
         view.limit();
         this.refresh();
+    }
+
+    /* For paper, until it is done: all of the view as the pixels of one canvas. What is drawn by
+     * lines a browser draws anew on paper, and cleared places then hide what is below. */
+    print(isPrinting) {
+        this.isPrinting = isPrinting;
+        if (!isPrinting) return this.drawNow();
+        const { width, height } = this.map, whole = this.picture().getContext("2d");
+        const pixels = whole.getImageData(0, 0, width, height);
+        return this.map.getContext("2d").putImageData(pixels, 0, 0);
     }
 
     /* The view as a canvas of its own. */

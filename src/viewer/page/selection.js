@@ -129,7 +129,8 @@ class Selection {
 
     /* The selected rows as parts of a CSV file: row, coordinates on each map, every column. */
     async csv(clouds) {
-        const { columns, row } = this.data, axes = ["x", "y", "z"];
+        const columns = this.data.columns.filter((column) => column.isTold);
+        const { row } = this.data, axes = ["x", "y", "z"];
         const head = ["row"].concat(clouds.flatMap((cloud, m) =>
             axes.slice(0, cloud.about.dimensions).map((axis) => m === 0 ? axis : axis + "_beside")),
         columns.map((column) => column.name));
