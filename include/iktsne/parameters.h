@@ -74,6 +74,10 @@ typedef struct {
  * and forms, which need no list of their own. */
 IKT_API bool ikt_setting_at(int64_t i, ikt_setting *out);
 
+/* LOCAL, pure. What takes the place here of a name that other programs have, "n_iter" or "theta": a
+ * sentence that begins small and has no full stop; NULL where the name is none of those known. */
+IKT_API const char *ikt_setting_hint(const char *name);
+
 IKT_END_C
 
 #endif

@@ -2,7 +2,11 @@
 
 import atexit
 import contextlib
+import difflib
+import functools
+import inspect
 import os
+import re
 
 from . import _core
 
@@ -22,6 +26,69 @@ def settings():
                 entry["choices"] = entry["choices"].split("|")
             _table[entry.pop("key")] = entry
     return {key: dict(entry) for key, entry in _table.items()}
+
+
+# Parameters of TSNE that stand for one key each; None leaves the key at its default.
+KEYS = {
+    "n_components": "layout.dimensions",
+    "n_neighbors": "affinity.neighbours",
+    "perplexity": "gaussian.perplexity",
+    "psi": "isolation.psi",
+    "t": "isolation.partitionings",
+    "early_exaggeration": "layout.exaggeration",
+    "early_exaggeration_iter": "layout.exaggeration_iterations",
+    "max_iter": "layout.iterations",
+    "exaggeration": "layout.final_exaggeration",
+    "dof": "layout.degrees_of_freedom",
+}
+
+# What is said to names of other packages where the program's own hint is of no help here.
+_HINTS = {
+    "neighbors_key neighbors connectivities distances obsp precomputed": "a graph is named by obsp= of "
+    "iktsne.tl.tsne, as obsp='distances', or given as X with metric='precomputed'",
+    "use_rep layer obsm n_pcs n_pca initial_dims": "what is embedded of an AnnData is said by use_rep=, "
+    "layer= and n_pcs= of iktsne.tl.tsne; settings={'preprocess.pca': 50} reduces any rows",
+    "labels label hue c groupby cluster_key colour color_by": "what gives the colours is color= of "
+    "iktsne.view, and classes are labels= of iktsne.evaluate",
+    "palette color_map cmap colors": "colours are chosen on the page; those of an AnnData are its uns",
+    "gene_symbols": "variables are found by their index, and by gene_symbols or feature_name of var",
+}
+
+_STAND_FOR = {"metric": "preprocess.metric", "kernel": "affinity.kind", "init": "layout.init",
+              "learning_rate": "layout.learning_rate", "random_state": "run.seed", "n_jobs": "run.threads",
+              **KEYS}
+
+
+def _hint(name, known):
+    """What to write in place of the argument `name`, as the end of a sentence."""
+    for names, sentence in _HINTS.items():
+        if name in names.split():
+            return f": {sentence}"
+    sentence = _core.hint(name)
+    if sentence is None:
+        near = difflib.get_close_matches(name, known, 1)
+        return f": did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"
+    keys = [key for key in settings() if re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.]*\w)", sentence)]
+    here = [f"{parameter}= for {key}" for parameter, key in _STAND_FOR.items() if key in keys]
+    others = [f"{key!r}: ..." for key in keys if key not in _STAND_FOR.values()]
+    here += [f"settings={{{', '.join(others)}}}"] if others else []
+    return f": {sentence}" + (f". Here write {', '.join(here)}" if here else "")
+
+
+def with_hints(function):
+    """A function that answers to an argument which it has not with what to write in its place."""
+    parameters = inspect.signature(function).parameters
+    known = [name for name in parameters if name != "self"]
+
+    @functools.wraps(function)
+    def call(*args, **given):
+        for name in given:
+            if name not in parameters:
+                raise TypeError(f"{function.__qualname__.split('.')[0]} has no argument {name!r}"
+                                + _hint(name, known))
+        return function(*args, **given)
+
+    return call
 
 
 def threads_of(n_jobs):

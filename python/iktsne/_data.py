@@ -1,67 +1,216 @@
-"""Arrays of Python brought into the form that the library takes, copied only where they have to be."""
+"""Arguments of Python brought into the form that the library takes, copied only where they have to
+be: rows (`rows`) and classes (`codes`)."""
+
+import datetime
 
 import numpy as np
 
 FLOATS = (np.float64, np.float32, np.uint8)  # what the library reads; others become the first
+_EXACT = 2**53  # a float64 holds all whole numbers up to here
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def is_sparse(X):
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
-def _numbers(array):
-    """uint8, float32 or float64, contiguous and in the bytes of this machine."""
-    array = np.asarray(array)
+# --- rows ------------------------------------------------------------------------------------------
+
+
+def rows(X, name="X", allow_missing=False):
+    """X as uint8, float32 or float64 in C order and in the bytes of this machine, or as CSR rows of
+    these types: whatever an argument of rows or positions may be, a list, a data frame, any array.
+
+    Masked values and those that pandas calls missing become NaN; NaN is refused unless missing
+    values are allowed, and so are infinity, complex numbers, dates, texts, and whole numbers that a
+    float64 does not hold.
+    """
+    if hasattr(X, "obsm"):
+        raise TypeError(f"{name} is an AnnData: embed it by iktsne.tl.tsne(adata), or give adata.X")
+    if is_sparse(X):
+        X = X.tocsr()
+        data = _numbers(X.data, name, X)
+        if data is not X.data:
+            X = type(X)((data, X.indices, X.indptr), shape=X.shape)
+        _check_finite(X, name, allow_missing)
+        return X
+    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
+        X = _frame(X, name)
+    array = _numbers(X, name)
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
+    _check_finite(array, name, allow_missing)
+    return array
+
+
+def _frame(X, name):
+    """A data frame of pandas as an array; where its columns differ, each for itself, since numpy
+    would round whole numbers that stand beside fractions."""
+    kinds = set(X.dtypes)
+    if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype):
+        return np.asarray(X)
+    columns = [_numbers(X.iloc[:, c].to_numpy(), f"column {label!r} of {name}")
+               for c, label in enumerate(X.columns)]
+    return np.column_stack(columns) if columns else np.empty(X.shape)
+
+
+def _numbers(values, name, sparse=None):
+    """Numbers of any type as one of FLOATS, with NaN in place of what is masked or missing; those of
+    sparse rows where these are given."""
+    mask = np.ma.getmask(values)
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        array = _objects(array, name)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {name} is of {array.dtype}")
+    if kind in "mM":
+        raise _of_times(name)
+    if kind not in "biuf":
+        raise ValueError(f"{name} has to be of numbers, and is of {array.dtype}")
+    if kind in "iu" and size == 8 and array.size:
+        if array.max() > _EXACT or array.min() < -_EXACT:
+            raise _inexact(_place(name, (array > _EXACT) | (array < -_EXACT), sparse))
     if array.dtype.type not in FLOATS:
-        if array.dtype.kind not in "biufO":
-            raise ValueError(f"X has to be of numbers, and is of {array.dtype}")
-        exact = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-        array = array.astype(np.float32 if exact else np.uint8 if array.dtype == bool else np.float64)
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        array = array.astype(np.float32 if kind == "f" and size <= 4 else
+                             np.uint8 if kind == "b" else np.float64)
+    if mask is not np.ma.nomask and mask.any():
+        array = array.astype(np.result_type(array.dtype, np.float32))
+        array[mask] = np.nan
+    return array
+
+
+def _objects(array, name):
+    """Objects as float64: numbers, and what stands for a missing one."""
+    kinds = {type(value) for value in array.flat}
+    if any(kind.__name__ == "NAType" for kind in kinds):  # of pandas; numpy itself takes None
+        array = np.where(is_missing(array), np.nan, array)
+    if any(issubclass(kind, _TIMES) for kind in kinds):
+        raise _of_times(name)
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        raise ValueError(f"{name} has to be of numbers, and has texts: leave them out or number them; "
+                         "texts of numbers become such by .astype(float)")
+    if any(issubclass(kind, (int, np.integer)) for kind in kinds):
+        wide = [isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT
+                for value in array.flat]
+        if any(wide):
+            raise _inexact(_place(name, np.reshape(wide, array.shape)))
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} has to be of numbers: {error}") from error
+
+
+def is_missing(array):
+    """Which entries are NaN, None, or what pandas has in their place."""
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind in "mM":
+        return np.isnat(array)
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    found = [value is None or type(value).__name__ in ("NAType", "NaTType")
+             or isinstance(value, (float, np.floating)) and value != value for value in array.flat]
+    return np.reshape(found, array.shape).astype(bool)
+
+
+def _place(name, found, sparse=None):
+    """Where the first of the values is that were found: "X, row 3, column 2"."""
+    place = np.argwhere(found)[0] if np.ndim(found) else []
+    if sparse is not None:
+        place = np.searchsorted(sparse.indptr, place[0], side="right") - 1, sparse.indices[place[0]]
+    return name + "".join(f", {axis} {at}" for axis, at in zip(("row", "column"), place))
+
+
+def _inexact(place):
+    return ValueError(f"{place}: an integer beyond 2^53 loses digits as a floating number; "
+                      "store it otherwise")
+
+
+def _of_times(name):
+    return ValueError(f"{name} holds dates or times, which are no numbers: give the days or seconds "
+                      "since one of them, such as (t - t.min()) / numpy.timedelta64(1, 'D')")
+
+
+def _check_finite(X, name, allow_missing):
+    values = X.data if is_sparse(X) else X
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):  # nearly always; else it may be an overflow
+            return
+    bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
+    if not bad.any():
+        return
+    where = _place(name, bad, X if is_sparse(X) else None)
+    is_nan = np.isnan(values[bad][0])
+    what = "NaN, a missing value" if is_nan else "infinity"
+    hint = ("" if name != "X" or not is_nan else ": fill it or leave its row out, or say by settings="
+            "{'preprocess.missing': 'mean'} what stands for missing values")
+    raise ValueError(f"{where} is {what}{hint}")
+
+
+def positions(Y):
+    """Positions of any program as the library takes them: a matrix of float32."""
+    Y = rows(Y, "the map")
+    if Y.ndim == 1:
+        Y = Y[:, None]
+    if is_sparse(Y) or Y.ndim != 2 or not 1 <= Y.shape[1] <= 3:
+        raise ValueError(f"a map is an array of n rows and one to three columns, not of shape {Y.shape}")
+    return np.ascontiguousarray(Y, dtype=np.float32)
 
 
 def csr(X):
-    """indptr, indices and data of sparse rows, the first two of one type."""
-    X = X.tocsr()
+    """indptr, indices and data of CSR rows, the first two of one type."""
     start, column = X.indptr, X.indices
     wide = start.dtype.itemsize > 4 or column.dtype.itemsize > 4
     index = np.int64 if wide else np.int32
     return (
         np.ascontiguousarray(start, dtype=index),
         np.ascontiguousarray(column, dtype=index),
-        _numbers(X.data),
+        np.ascontiguousarray(X.data, dtype=X.data.dtype.newbyteorder("=")),
     )
 
 
 def given(X, labels=None, start=None, is_graph=False):
-    """What _core.embed and its like are handed: X as rows, which may be sparse, or sparse as a graph."""
+    """What _core.embed and its like are handed: X from `rows`, or sparse as a graph."""
     out = {"count": int(X.shape[0])}
     if is_sparse(X):
-        parts = csr(X)
-        out["graph" if is_graph else "sparse"] = (*parts, int(X.shape[1]))
+        out["graph" if is_graph else "sparse"] = (*csr(X), int(X.shape[1]))
     else:
-        out["rows"] = _numbers(X)
+        out["rows"] = X
     if labels is not None:
         out["labels"] = codes(labels)[0]
     if start is not None:
-        start = _numbers(start)
         out["start"] = start.astype(np.float32) if start.dtype == np.uint8 else start
     return out
 
 
+# --- classes ---------------------------------------------------------------------------------------
+
+
 def codes(labels):
-    """Labels of any type as int64, and a name for each class; None where they are their own names."""
+    """Labels of any type as int64, and a name for each class; None where they are their own names.
+    Rows without one (masked, None, NaN) are class -1, as in the program."""
     if hasattr(labels, "cat"):  # a categorical column of pandas
-        names = [str(name) for name in labels.cat.categories]
-        return np.ascontiguousarray(labels.cat.codes, dtype=np.int64), names
-    if hasattr(labels, "categories") and hasattr(labels, "codes"):  # a pandas.Categorical
+        labels = labels.cat
+    if hasattr(labels, "categories") and hasattr(labels, "codes"):  # or a pandas.Categorical
         return np.ascontiguousarray(labels.codes, dtype=np.int64), [str(c) for c in labels.categories]
     array = np.asarray(labels)
     if array.ndim != 1:
         raise ValueError("labels are one for each row")
-    if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and (array >= 2**63).any()):
-        return np.ascontiguousarray(array, dtype=np.int64), None
-    if array.dtype.kind == "f" and np.isfinite(array).all() and np.all(array == np.floor(array)):
-        return np.ascontiguousarray(array, dtype=np.int64), None
-    classes, number = np.unique(array.astype(str), return_inverse=True)
-    return np.ascontiguousarray(number.reshape(-1), dtype=np.int64), [str(c) for c in classes]
+    missing = np.ma.getmask(labels) | is_missing(array)
+    known = array[~missing]
+    if known.dtype.kind == "O":
+        known = np.asarray(known.tolist())  # whole numbers beside the NA of pandas are such again
+    is_wide = known.dtype == np.uint64 and (known >= 2**63).any()
+    if known.dtype.kind in "iub" and not is_wide or known.dtype.kind == "f" and np.all(known == np.floor(known)):
+        if missing.any() and (known < 0).any():
+            raise ValueError("labels have both missing and negative values; missing ones would become "
+                             "class -1")
+        number, names = known, None
+    else:
+        classes, number = np.unique(known.astype(str), return_inverse=True)
+        names = [str(name) for name in classes]
+    out = np.full(len(array), -1, dtype=np.int64)
+    out[~missing] = number.reshape(-1)
+    return out, names

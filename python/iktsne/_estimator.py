@@ -5,6 +5,8 @@ import inspect
 
 import numpy as np
 
+from ._data import rows
+
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     from sklearn.exceptions import NotFittedError
@@ -55,44 +57,35 @@ def names_of_columns(X):
     return np.asarray(columns, dtype=object)
 
 
-def check_rows(estimator, X, reset, dtypes, least=1, allow_nan=False):
-    """X as an array or CSR rows of one of the types, at least so many, with the columns of the fit;
-    finite, but NaN where that is allowed."""
+def check_rows(estimator, X, reset, least=1, allow_missing=False):
+    """X as `rows` makes it, a matrix of at least so many rows, with the columns of the fit."""
+    made = rows(X, allow_missing=allow_missing)
+    names = names_of_columns(X)
     if HAS_SKLEARN:
-        options = {"accept_sparse": "csr", "dtype": list(dtypes), "order": "C", "reset": reset,
-                   "ensure_min_samples": least}
-        finite = "allow-nan" if allow_nan else True
+        named = made if names is None else X  # what knows the names of its columns
+        options = {"accept_sparse": "csr", "dtype": None, "reset": reset, "ensure_min_samples": least}
         try:
             from sklearn.utils.validation import validate_data
         except ImportError:  # before scikit-learn 1.6
-            return estimator._validate_data(X, force_all_finite=finite, **options)
-        return validate_data(estimator, X, ensure_all_finite=finite, **options)
-    names = names_of_columns(X)
-    is_sparse = hasattr(X, "tocsr")
-    X = X.tocsr() if is_sparse else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: rows are a matrix")
-    if X.shape[0] < least or X.shape[1] < 1:
-        raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s), while "
-                         f"a minimum of {least} and 1 is required.")
-    values = X.data if is_sparse else X
-    if values.dtype.type not in dtypes:
-        if values.dtype.kind not in "biufO":
-            raise ValueError(f"X has to be of numbers, and is of {values.dtype}")
-        X = X.astype(dtypes[0])
-        values = X.data if is_sparse else X
-    if values.dtype.kind == "f" and (np.isinf(values) if allow_nan else ~np.isfinite(values)).any():
-        raise ValueError("Input X contains NaN or infinity.")
+            estimator._validate_data(named, force_all_finite=False, **options)
+        else:
+            validate_data(estimator, named, ensure_all_finite=False, **options)
+        return made
+    if made.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {made.ndim}D array instead: rows are a matrix")
+    if made.shape[0] < least or made.shape[1] < 1:
+        raise ValueError(f"Found array with {made.shape[0]} sample(s) and {made.shape[1]} feature(s), "
+                         f"while a minimum of {least} and 1 is required.")
     if reset:
-        estimator.n_features_in_ = X.shape[1]
+        estimator.n_features_in_ = made.shape[1]
         if names is not None:
             estimator.feature_names_in_ = names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-    elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+    elif made.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X has {made.shape[1]} features, but {type(estimator).__name__} is expecting "
                          f"{estimator.n_features_in_} features as input")
-    return X
+    return made
 
 
 def check_is_fitted(estimator):

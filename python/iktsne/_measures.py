@@ -2,15 +2,14 @@
 
 import re
 
-import numpy as np
-
 from . import _core
-from ._context import agreement, as_text, context
-from ._data import codes, given
+from ._context import agreement, as_text, context, with_hints
+from ._data import codes, given, positions, rows
 from ._estimator import seed_of
 from ._metric import metric_settings
 
 
+@with_hints
 def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbors=10, trust_k=12,
              exact_limit=20000, sample=2000, random_state=1, n_jobs=-1, verbose=0, settings=None,
              comm=None):
@@ -34,10 +33,9 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
     """
     made = context(comm, n_jobs, verbose)
     with agreement(comm):
-        Y = np.ascontiguousarray(Y, dtype=np.float32)
-        if Y.ndim == 1:
-            Y = Y[:, None]
-        data = _given(X, Y, labels)
+        Y = positions(Y)
+        allow_missing = (settings or {}).get("preprocess.missing", "refuse") != "refuse"
+        data = _given(None if X is None else rows(X, allow_missing=allow_missing), Y, labels)
         used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
         used.update(metric_settings(metric))
         used.update(settings or {})
@@ -65,8 +63,8 @@ def _neighbours_of(measures, usual):
 
 def _given(X, Y, labels):
     """Rows and labels as the library takes them, one of each for each position."""
-    if X is not None and not hasattr(X, "shape"):
-        X = np.asarray(X)
+    if X is not None and X.ndim != 2:
+        raise ValueError(f"X is a matrix of rows, and not of {X.ndim} dimensions")
     if X is not None and X.shape[0] != Y.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
     data = {"count": int(Y.shape[0])} if X is None else given(X)

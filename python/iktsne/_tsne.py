@@ -8,26 +8,12 @@ import tempfile
 import numpy as np
 
 from . import _core
-from ._context import agreement, as_text, context
-from ._data import FLOATS, codes, given, is_sparse
+from ._context import KEYS, agreement, as_text, context, with_hints
+from ._data import codes, given, is_sparse, rows
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
 from ._metric import metric_settings
 from ._progress import Bar, log, raise_kept
-
-# Parameters that stand for one key each; None leaves the key at its default.
-_KEYS = {
-    "n_components": "layout.dimensions",
-    "n_neighbors": "affinity.neighbours",
-    "perplexity": "gaussian.perplexity",
-    "psi": "isolation.psi",
-    "t": "isolation.partitionings",
-    "early_exaggeration": "layout.exaggeration",
-    "early_exaggeration_iter": "layout.exaggeration_iterations",
-    "max_iter": "layout.iterations",
-    "exaggeration": "layout.final_exaggeration",
-    "dof": "layout.degrees_of_freedom",
-}
 
 # What a fit leaves; the next one begins without it, and may end before there is a map.
 _FITTED = ("embedding_", "kl_divergence_", "n_iter_", "stopped_", "hash_", "n_zero_similarity_",
@@ -108,6 +94,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     attributes then hold the map so far, and KeyboardInterrupt is raised.
     """
 
+    @with_hints
     def __init__(self, n_components=2, *, perplexity=None, n_neighbors=None, metric="euclidean",
                  kernel="auto", psi=None, t=None, early_exaggeration=None,
                  early_exaggeration_iter=None, max_iter=None, learning_rate="auto", init="auto",
@@ -165,7 +152,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                              "kernel='gaussian' or 'knn', or leave it out")
         if form != "graph":
             used.update(metric_settings(self.metric))
-        for name, key in _KEYS.items():
+        for name, key in KEYS.items():
             if getattr(self, name) is not None:
                 used[key] = getattr(self, name)
         if self.learning_rate != "auto":
@@ -189,11 +176,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @staticmethod
     def _labels(y, n):
         """Classes of the rows, where y can be such."""
-        if y is None:
-            return None
-        if not hasattr(y, "cat") and not hasattr(y, "codes"):
-            y = np.asarray(y)
-        return codes(y)[0] if len(np.shape(y)) == 1 and len(y) == n else None
+        return codes(y)[0] if np.asarray(y).shape == (n,) else None
 
     def _report(self):
         """The callbacks as one function, or None; it returns True where one of them does."""
@@ -256,13 +239,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
         report to."""
         least = 2 if self.comm is None else 0  # a rank may have none
-        X = check_rows(self, X, True, FLOATS, least, self._allows_nan())
+        X = check_rows(self, X, True, least, self._allows_nan())
         if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
             raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
                              f"{X.shape[1]}")
         form = self._form(X)
         used = self._settings(form)
-        start = None if isinstance(self.init, str) else np.asarray(self.init)
+        start = None if isinstance(self.init, str) else rows(self.init, "init")
         if start is not None and start.shape != (X.shape[0], self.n_components):
             raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
                              f"{(X.shape[0], self.n_components)}")
@@ -323,7 +306,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         made = context(self.comm, self.n_jobs, self.verbose)
         with agreement(self.comm):
             least = 1 if self.comm is None else 0
-            X = check_rows(self, X, False, FLOATS, least, self._allows_nan())
+            X = check_rows(self, X, False, least, self._allows_nan())
             data = given(X)
         known = self._known_rows(data)
         is_new = known < 0

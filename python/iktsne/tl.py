@@ -21,20 +21,32 @@ def _graph(pairs, are_distances):
     return pairs, {"metric": "precomputed"}, settings
 
 
-def _representation(adata, use_rep, n_pcs, obsp):
+def matrix_of(adata, layer):
+    """X, or the layer where one is named."""
+    if layer is None:
+        return adata.X
+    if layer not in adata.layers:
+        raise KeyError(f"layers has no {layer!r}: {', '.join(adata.layers.keys()) or 'it is empty'}")
+    return adata.layers[layer]
+
+
+def _representation(adata, use_rep, n_pcs, obsp, layer):
     """X and parameters of TSNE for what is to be embedded, and its name."""
     if obsp is not None:
-        if use_rep is not None or n_pcs is not None:
-            raise ValueError("obsp is a graph in place of rows: leave use_rep and n_pcs out")
+        if use_rep is not None or n_pcs is not None or layer is not None:
+            raise ValueError("obsp is a graph in place of rows: leave use_rep, layer and n_pcs out")
         if obsp not in adata.obsp:
             raise KeyError(f"obsp has no {obsp!r}: {', '.join(adata.obsp.keys()) or 'it is empty'}")
         return *_graph(adata.obsp[obsp], "distance" in obsp), f"obsp/{obsp}"
+    if layer is not None and use_rep not in (None, "X"):
+        raise ValueError("layer is in place of X, and so is use_rep: leave one of them out")
     if use_rep is None:
-        use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
+        use_rep = "X_pca" if "X_pca" in adata.obsm and layer is None else "X"
     if use_rep == "X":
         if n_pcs is None:
             n_pcs = _PCS if adata.n_vars > _PCS else 0
-        return adata.X, {}, {"preprocess.pca": n_pcs} if n_pcs else {}, "X"
+        name = "X" if layer is None else f"layers/{layer}"
+        return matrix_of(adata, layer), {}, {"preprocess.pca": n_pcs} if n_pcs else {}, name
     if use_rep not in adata.obsm:
         raise KeyError(f"obsm has no {use_rep!r}: {', '.join(adata.obsm.keys()) or 'it is empty'}")
     X = adata.obsm[use_rep]
@@ -49,13 +61,14 @@ def _representation(adata, use_rep, n_pcs, obsp):
 
 
 def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_added=None, copy=False,
-         settings=None, **parameters):
+         settings=None, layer=None, **parameters):
     """t-SNE of an AnnData, beside scanpy.tl.tsne.
 
     adata: its obsm, and uns, receive the map.
     n_pcs: use so many columns of the representation; for X the number of principal components that
         are made of it (50 where there are more variables).
     use_rep: a key of obsm, or "X"; None: X_pca where it is there, else X.
+    layer: a layer in place of X.
     obsp: a graph in obsp in place of rows, "distances" or "connectivities" for example; a name with
         "distance" in it is of distances, others are of similarities.
     key_added: key of obsm and of uns; None: obsm["X_iktsne"] and uns["iktsne"].
@@ -66,7 +79,7 @@ def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_add
     """
     if copy:
         adata = adata.copy()
-    X, implied, implied_settings, name = _representation(adata, use_rep, n_pcs, obsp)
+    X, implied, implied_settings, name = _representation(adata, use_rep, n_pcs, obsp, layer)
     if obsp is not None and "metric" in parameters:
         raise ValueError("obsp is a graph in place of rows, which metric= would compare: leave it out")
     wanted = {**implied, **parameters, "perplexity": perplexity}

@@ -6,6 +6,7 @@
 // library works, and taken for a moment, at most every 50 ms, to ask Python for signals: an
 // interrupt, and any exception that a callback raises, stops the library at its next iteration, is
 // kept, and comes back beside the map so far ("error"), or is raised where there is no map yet.
+// Threads that are in the library when Python ends (daemons) stand still from then on: `Outside`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -13,11 +14,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -58,6 +62,66 @@ nb::object stopped_type; // iktsne.Stopped
         throw nb::python_error();
     }
 }
+
+// --- the end of Python
+// ----------------------------------------------------------------------------
+
+// A call of the library, without the GIL. A thread that asks for the GIL once Python has ended is
+// taken off its stack by pthread_exit, which functions of C++ and a library at work do not survive.
+// So at the exit of Python (wait_for_calls, by atexit) those who will ask for it are waited for,
+// and each of them, which has it then for the last time, stands still until the process is gone.
+class Outside {
+  public:
+    Outside() {
+        enter();
+        thread = PyEval_SaveThread();
+    }
+    ~Outside() {
+        PyEval_RestoreThread(thread);
+        leave();
+    }
+    Outside(const Outside &) = delete;
+    Outside &operator=(const Outside &) = delete;
+
+    // Around what calls Python from within; all of these hold the GIL, which guards the two below.
+    static void leave() {
+        calls--;
+        check();
+    }
+    static void enter() {
+        check();
+        calls++;
+    }
+    static void check() {
+        if (!is_over) return;
+        PyEval_SaveThread();
+        stand_still();
+    }
+    static void wait_for_calls() {
+        is_over = true;
+        nb::set_leak_warnings(false); // threads that are left hold references: no leaks of ours
+        while (calls > 0) {
+            {
+                nb::gil_scoped_release release;
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            }
+            if (PyErr_CheckSignals() != 0) std::_Exit(128 + SIGINT); // a stage that cannot pause
+        }
+    }
+    // In the child of a fork none of the threads goes on.
+    static void forget_calls() {
+        calls = 0;
+    }
+    [[noreturn]] static void stand_still() {
+        for (;;)
+            pause();
+    }
+
+  private:
+    static inline int64_t calls = 0; // threads that will ask for the GIL
+    static inline bool is_over = false;
+    PyThreadState *thread;
+};
 
 // --- the context
 // ----------------------------------------------------------------------------------
@@ -105,6 +169,7 @@ class Context {
     }
 
     Context with(int n_threads, int log_level) const {
+        Outside::check(); // before folders of temporary files are made that nobody would take away
         Context other = *this;
         other.threads = n_threads;
         other.level = static_cast<ikt_log_level>(log_level);
@@ -117,6 +182,7 @@ class Context {
         return ikt_rank(get());
     }
     int size() const {
+        Outside::check();
         return ikt_size(get());
     }
 
@@ -146,6 +212,7 @@ class Turn {
             raise(IKT_ERR_INTERNAL,
                   "a callback cannot call iktsne, which is at work for it: keep a copy "
                   "of the embedding, and measure or draw it afterwards");
+        context.get(); // in a forked process nobody would give the turn back
         while (!take())
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
         holder = std::this_thread::get_id();
@@ -168,7 +235,7 @@ class Turn {
 
     static bool take() {
         if (one_call.try_lock()) return true;
-        nb::gil_scoped_release release;
+        const Outside outside;
         return one_call.try_lock_for(std::chrono::milliseconds(100));
     }
     static void end() {
@@ -340,16 +407,22 @@ class Watcher {
     // Calls Python, with the GIL; an exception is kept and asks for an end.
     template <typename Call> bool ask(Call call) {
         nb::gil_scoped_acquire gil;
-        if (!error.is_none()) return true;
+        Outside::leave();
+        bool wants_end = true;
         try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            return call();
+            if (error.is_none()) {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                wants_end = call();
+            }
         } catch (nb::python_error &e) {
             error = nb::borrow(e.value());
         } catch (const std::exception &e) { // no exception of C++ may cross the library
             error = nb::borrow(PyExc_RuntimeError)(e.what());
+        } catch (...) { // pthread_exit: Python has ended while it was called
+            Outside::stand_still();
         }
-        return true;
+        Outside::enter();
+        return wants_end;
     }
     bool see_progress(const char *unit, int64_t done, int64_t total) {
         const Clock::time_point now = Clock::now();
@@ -379,7 +452,7 @@ class Watcher {
 
 // Runs a call of the library without the GIL.
 template <typename Call> ikt_status without_gil(Call call) {
-    nb::gil_scoped_release release;
+    const Outside outside;
     return call();
 }
 
@@ -581,6 +654,11 @@ nb::list settings_table() {
     return list;
 }
 
+std::optional<std::string> hint(const std::string &name) {
+    const char *sentence = ikt_setting_hint(name.c_str());
+    return sentence ? std::optional<std::string>(sentence) : std::nullopt;
+}
+
 // The MPI that the library was linked with; before MPI as well.
 std::string mpi_library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -627,7 +705,7 @@ nb::object row_hashes(const nb::dict &given) {
         const ikt_type type = type_of(rows, "X");
         const int64_t d = static_cast<int64_t>(rows.shape(1));
         const void *values = rows.data();
-        nb::gil_scoped_release release;
+        const Outside outside;
         for (int64_t i = 0; i < count; i++) {
             RowHash h;
             for (int64_t c = 0; c < d; c++)
@@ -645,7 +723,7 @@ nb::object row_hashes(const nb::dict &given) {
             return wide ? static_cast<const int64_t *>(a)[i]
                         : static_cast<int64_t>(static_cast<const int32_t *>(a)[i]);
         };
-        nb::gil_scoped_release release;
+        const Outside outside;
         for (int64_t i = 0; i < count; i++) {
             RowHash h;
             for (int64_t e = at(s, i); e < at(s, i + 1); e++)
@@ -665,9 +743,16 @@ NB_MODULE(_core, m) {
         "The run was stopped before there was a map: by a callback, or at run.max_time.",
         PyExc_RuntimeError, nullptr));
     m.attr("Stopped") = stopped_type;
+    // What is registered first is called last: finalizers, which take the folders of temporary
+    // files away that calls write to, after the end of these calls.
+    nb::module_::import_("weakref").attr("finalize")(m, nb::cpp_function([] {}));
     // Freed with the module: not at the end of the process, when Python is gone.
     nb::object atexit = nb::module_::import_("atexit");
-    atexit.attr("register")(nb::cpp_function([] { stopped_type.reset(); }));
+    atexit.attr("register")(nb::cpp_function([] {
+        Outside::wait_for_calls();
+        stopped_type.reset();
+    }));
+    pthread_atfork(nullptr, nullptr, Outside::forget_calls);
     nb::class_<Context>(m, "Context")
         .def(nb::init<std::uintptr_t>(), "comm"_a = 0)
         .def("with_options", &Context::with, "threads"_a, "level"_a)
@@ -681,6 +766,7 @@ NB_MODULE(_core, m) {
           "k"_a, "trust_k"_a, "exact_limit"_a, "sample"_a, "seed"_a);
     m.def("view", &view, "context"_a, "given"_a, "positions"_a, "path"_a, "title"_a, "columns"_a);
     m.def("settings", &settings_table);
+    m.def("hint", &hint, "name"_a);
     m.def("row_hashes", &row_hashes, "given"_a);
     m.def("mpi_library", &mpi_library);
     m.attr("__version__") = ikt_version();

@@ -77,6 +77,10 @@ ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameter
 
 /* --- the table of the keys -------------------------------------------------------------------- */
 
+const char *ikt_setting_hint(const char *name) {
+    return ikt_peer_hint(name);
+}
+
 bool ikt_setting_at(int64_t i, ikt_setting *out) {
     static const ikt_setting_type types[] = {[IKT_KEY_INT] = IKT_SETTING_INT,
                                              [IKT_KEY_REAL] = IKT_SETTING_REAL,

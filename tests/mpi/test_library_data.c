@@ -617,6 +617,8 @@ static void table_of_settings(void **state) {
     assert_true(has_psi);
     assert_true(count > 60);
     assert_false(ikt_setting_at(-1, &setting));
+    assert_non_null(strstr(ikt_setting_hint("n_iter"), "layout.iterations"));
+    assert_null(ikt_setting_hint("psi"));
     ikt_parameters_destroy(&parameters);
 }
 

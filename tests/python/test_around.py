@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -70,6 +71,8 @@ def test_a_page(blobs, tmp_path):
         iktsne.view(Y, color=labels[:10])
     with pytest.raises(ValueError, match="for each row"):
         iktsne.view(Y, color=X[:, :2])
+    with pytest.raises(ValueError, match=r"one to three columns, not of shape \(300, 8\)"):
+        iktsne.view(X)
     said = iktsne.view(Y, color=labels, hover={"said": [f"text of row {i}" for i in range(300)]})
     assert len(said.page) > len(iktsne.view(Y, color=labels).page) and "said" in said.page
 
@@ -102,6 +105,63 @@ def test_ids_keep_their_digits():
     classes, _ = column_of(iktsne.view(Y, color=unsigned[:3].repeat(17)[:50]).page, 0)
     assert [entry[4] for entry in classes["classes"]] == [str(i) for i in unsigned[:3]]
 
+def columns_of(*arguments, **named):
+    """What the page says of its columns."""
+    text = iktsne.view(*arguments, **named).page
+    start = text.index('{"format":"iktsne-view"')
+    return json.loads(text[start:text.index("</script>", start)])["columns"]
+
+
+def kinds_of(*arguments, **named):
+    return [(c["kind"], len(c.get("classes", []))) for c in columns_of(*arguments, **named)]
+
+
+def test_texts_are_classes_and_numbers_what_is_said(blobs):
+    Y = blobs[0][:, :2]
+    topic = np.arange(300) % 70
+    texts = np.array([f"topic {number}" for number in topic])
+    assert kinds_of(Y, color=texts) == [("classes", 70)]
+    assert kinds_of(Y, color=topic) == [("numbers", 0)] == kinds_of(Y, color=topic % 9, color_as="numbers")
+    assert kinds_of(Y, color=topic, color_as="classes") == [("classes", 70)]
+    assert kinds_of(Y, color={"topic": topic, "also": topic}, color_as={"topic": "classes"}) == [
+        ("classes", 70), ("numbers", 0)]
+    for color, kind, words in ((texts, "numbers", "has texts"), (Y[:, 0], "classes", "not whole"),
+                               (topic, "class", "none of auto, classes, numbers"),
+                               (topic, {"other": "classes"}, "color has not")):
+        with pytest.raises(ValueError, match=words):
+            iktsne.view(Y, color=color, color_as=kind)
+    many = [f"text {i}" for i in range(4097)]
+    with pytest.warns(UserWarning, match="4097 different texts"):
+        assert kinds_of(np.zeros((4097, 2)), color=many) == [("texts", 0)]
+    assert kinds_of(np.zeros((4096, 2)), color=many[:4096]) == [("classes", 4096)]
+
+
+def test_columns_with_missing_values(blobs):
+    pandas = pytest.importorskip("pandas")
+    Y = blobs[0][:, :2]
+    assert kinds_of(Y, color=pandas.Series([1, None, 3] * 100, dtype="Int64")) == [("numbers", 0)]
+    for texts in (["a", None, "b"] * 100, pandas.Categorical(["a", None, "b"] * 100),
+                  np.ma.masked_array(["a", "c", "b"] * 100, mask=[0, 1, 0] * 100)):
+        assert [entry[0] for entry in columns_of(Y, color=texts)[0]["classes"]] == [-1, 0, 1]
+
+
+# --- names of other packages -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: iktsne.TSNE(n_iter=500), "TSNE has no argument 'n_iter': .*max_iter= for layout.iterations"),
+    (lambda: iktsne.TSNE(theta=0.5), "settings={'layout.accuracy': ...}"),
+    (lambda: iktsne.TSNE(distance="l2"), "metric= for preprocess.metric"),
+    (lambda: iktsne.TSNE(learningrate=3), "learning_rate= for layout.learning_rate"),
+    (lambda: iktsne.TSNE(perplexty=3), "did you mean 'perplexity'"),
+    (lambda: iktsne.tl.tsne(SimpleNamespace(obsm={"X_pca": np.eye(5)}), neighbors_key="n"), "obsp="),
+    (lambda: iktsne.view(np.eye(2), labels=[1, 2]), "color= of iktsne.view"),
+    (lambda: iktsne.evaluate(None, np.eye(2), nothing=3), "it has X, Y, labels"),
+])
+def test_arguments_of_other_packages(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
 
 # --- AnnData ----------------------------------------------------------------------------------------
 
@@ -109,10 +169,10 @@ def test_ids_keep_their_digits():
 class Data:
     """As much of an AnnData as is used, where anndata is not installed."""
 
-    def __init__(self, X, obs):
-        self.X, self.obs, self.obsm, self.obsp, self.uns = X, obs, {}, {}, {}
-        self.n_vars = X.shape[1]
-        self.var_names = [f"g{c}" for c in range(X.shape[1])]
+    def __init__(self, X, obs, var):
+        self.X, self.obs, self.var, self.raw = X, obs, var, None
+        self.obsm, self.obsp, self.uns, self.layers = {}, {}, {}, {}
+        self.n_vars, self.var_names, self.obs_names = X.shape[1], var.index, obs.index
 
     def copy(self):
         import copy
@@ -120,22 +180,26 @@ class Data:
         return copy.deepcopy(self)
 
     def __getitem__(self, at):
-        return Data(self.X[:, [self.var_names.index(at[1])]], self.obs)
+        columns = at[1]
+        part = Data(self.X[:, columns], self.obs, self.var[columns])
+        part.raw, part.layers = self.raw, {name: X[:, columns] for name, X in self.layers.items()}
+        return part
 
 
 @pytest.fixture
 def adata(blobs):
     pandas = pytest.importorskip("pandas")
     X, labels = blobs
-    obs = pandas.DataFrame({"type": pandas.Categorical([f"T{c}" for c in labels])})
+    obs = pandas.DataFrame({"type": pandas.Categorical([f"T{c}" for c in labels])},
+                           index=[f"cell {i}" for i in range(len(X))])
+    genes = range(X.shape[1])
+    var = pandas.DataFrame({"gene_symbols": [f"S{c}" for c in genes]}, index=[f"g{c}" for c in genes])
     try:
         import anndata
 
-        obs.index = obs.index.astype(str)
-        var = pandas.DataFrame(index=[f"g{c}" for c in range(X.shape[1])])
         return anndata.AnnData(X.copy(), obs=obs, var=var)
     except ImportError:
-        return Data(X.copy(), obs)
+        return Data(X.copy(), obs, var)
 
 
 def test_tl(adata, blobs):
@@ -159,6 +223,44 @@ def test_tl(adata, blobs):
     assert iktsne.view(adata, color=["type", "g2"], basis="three").page != page.page
     with pytest.raises(KeyError, match="neither"):
         iktsne.view(adata, color="nothing")
+
+
+def test_a_page_of_genes(adata):
+    """As scanpy: of raw, where there is one, of a layer where it is named."""
+    adata.raw = adata
+    adata.layers["tenfold"] = 10 * adata.X
+    few = adata[:, slice(3)].copy()
+    few.obsm["X_umap"] = adata.X[:, :2]
+    largest = lambda **named: float(columns_of(few, **named)[0]["largest"])
+    of = {c: float(adata.X[:, c].max()) for c in (1, 7)}
+    assert largest(color="g7") == largest(color="S7") == pytest.approx(of[7])
+    assert largest(color="g1", layer="tenfold") == pytest.approx(10 * of[1])
+    few.X = few.X - 100
+    assert largest(color="g1") == pytest.approx(of[1])
+    assert largest(color="g1", use_raw=False) == pytest.approx(of[1] - 100, rel=1e-5)
+    for named in ({"use_raw": False}, {"layer": "tenfold"}):
+        with pytest.raises(KeyError, match="'g7' is neither"):
+            iktsne.view(few, color="g7", **named)
+    with pytest.raises(KeyError, match="layers has no 'other': tenfold"):
+        iktsne.view(few, color="g1", layer="other")
+    with pytest.raises(ValueError, match="of an AnnData"):
+        iktsne.view(few.obsm["X_umap"], layer="tenfold")
+    own = np.arange(300) % 3
+    shown = columns_of(few, color={"own": own}, hover=["obs_names", "type"])
+    assert [(c["name"], c["kind"], c["use"]) for c in shown] == [
+        ("own", "classes", "both"), ("obs_names", "texts", "hover"), ("type", "classes", "hover")]
+    assert kinds_of(few, color=own, hover="obs_names") == [("classes", 3), ("texts", 0)]
+
+
+def test_tl_with_a_layer(adata, blobs):
+    adata.layers["half"] = blobs[0] / 2
+    iktsne.tl.tsne(adata, layer="half", **FEW)
+    np.testing.assert_array_equal(adata.obsm["X_iktsne"], iktsne.TSNE(**FEW).fit_transform(blobs[0] / 2))
+    assert adata.uns["iktsne"]["params"]["use_rep"] == "layers/half"
+    with pytest.raises(KeyError, match="layers has no 'whole'"):
+        iktsne.tl.tsne(adata, layer="whole")
+    with pytest.raises(ValueError, match="leave one of them out"):
+        iktsne.tl.tsne(adata, layer="half", use_rep="X_pca")
 
 
 def test_tl_with_a_graph(adata, blobs):

@@ -1,5 +1,6 @@
 """The estimator: parameters, callbacks, an early end, new rows, and what is refused."""
 
+import datetime
 import gc
 import os
 import pickle
@@ -280,6 +281,86 @@ def test_missing_values(blobs):
     assert np.isfinite(fitted.transform(X[5:10] + np.float32(1e-3))).all()
 
 
+def test_masked_values_are_missing(blobs):
+    X = np.ma.masked_array(blobs[0], mask=False)
+    assert iktsne.TSNE(**FEW).fit(X).hash_ == iktsne.TSNE(**FEW).fit(blobs[0]).hash_
+    X[7, 3] = np.ma.masked
+    holes = blobs[0].copy()
+    holes[7, 3] = np.nan
+    mean = {"settings": {"preprocess.missing": "mean"}, **FEW}
+    assert iktsne.TSNE(**mean).fit(X).hash_ == iktsne.TSNE(**mean).fit(holes).hash_
+
+
+def ways(X):
+    """Every function that takes rows or positions."""
+    good = np.eye(60, 3)
+    fitted = iktsne.TSNE(max_iter=10, early_exaggeration_iter=2).fit(good)
+    yield lambda: iktsne.TSNE(**FEW).fit(X)
+    yield lambda: iktsne.TSNE(**FEW).fit_transform(X)
+    yield lambda: fitted.transform(X)
+    yield lambda: iktsne.evaluate(X, good)
+    yield lambda: iktsne.evaluate(None, X)
+    yield lambda: iktsne.view(X)
+    yield lambda: iktsne.TSNE(n_components=3, init=X, **FEW).fit(good)
+
+
+def of_kind(kind):
+    if kind == "frame":
+        pandas = pytest.importorskip("pandas")
+        return pandas.DataFrame({"a": [0.5] * 60, "id": [2**53 + 1] * 60, "b": [1] * 60})
+    if kind == "Int64":
+        pandas = pytest.importorskip("pandas")
+        return pandas.DataFrame({"a": pandas.array([3, None] * 30, dtype="Int64"), "b": 1.5, "c": 0})
+    X = np.tile(np.arange(60.0)[:, None], 3)
+    if kind == "sparse":
+        X = X.astype(np.int64)
+        X[2, 1] = 2**53 + 1
+        return pytest.importorskip("scipy.sparse").csr_matrix(X)
+    return {"int64": lambda: X.astype(np.int64) + 2**53,
+            "uint64": lambda: X.astype(np.uint64) + np.uint64(2**53),
+            "objects": lambda: X.astype(np.int64).astype(object) + 2**60,
+            "masked": lambda: np.ma.masked_array(X, mask=X == 2),
+            "dates": lambda: X.astype("datetime64[D]"),
+            "spans": lambda: X.astype("timedelta64[s]"),
+            "objects of dates": lambda: np.full((60, 3), datetime.date(2020, 1, 1), dtype=object),
+            "texts": lambda: X.astype(str),
+            "objects of texts": lambda: X.astype(str).astype(object),
+            "None": lambda: np.full((60, 3), None)}[kind]()
+
+
+@pytest.mark.parametrize("kind, words", [
+    ("int64", "row 1, column 0: an integer beyond 2.53 loses digits"),
+    ("uint64", "row 1, column 0: an integer beyond 2.53 loses digits"),
+    ("objects", "row 0, column 0: an integer beyond 2.53 loses digits"),
+    ("frame", "column 'id' of .*, row 0: an integer beyond 2.53 loses digits"),
+    ("sparse", "row 2, column 1: an integer beyond 2.53 loses digits"),
+    ("masked", "row 2, column 0 is NaN, a missing value"),
+    ("Int64", "row 1, column 0 is NaN, a missing value"),
+    ("None", "row 0, column 0 is NaN, a missing value"),
+    ("dates", "holds dates or times"),
+    ("spans", "holds dates or times"),
+    ("objects of dates", "holds dates or times"),
+    ("texts", "has to be of numbers, and is of <U"),
+    ("objects of texts", "has to be of numbers, and has texts"),
+])
+def test_what_is_no_number_is_refused_everywhere(kind, words):
+    for way in ways(of_kind(kind)):
+        with pytest.raises(ValueError, match=words):
+            way()
+
+
+def test_labels_with_missing_values(blobs):
+    X, labels = blobs
+    named = np.array(list("abcde"), dtype=object)[labels]
+    named[0] = None
+    without = labels.copy()
+    without[0] = -1
+    assert (iktsne.evaluate(None, X[:, :2], named, "clusters")
+            == iktsne.evaluate(None, X[:, :2], without, "clusters"))
+    with pytest.raises(ValueError, match="both missing and negative"):
+        iktsne.evaluate(None, X[:, :2], np.where(labels == 0, np.nan, labels - 3))
+
+
 def test_distances_by_settings(blobs):
     """No model is kept of them, however they are named: there are no rows to make it of."""
     X = blobs[0].astype(np.float64)
@@ -312,6 +393,53 @@ def test_a_forked_process_is_told(blobs):
     os.waitpid(child, 0)
     with os.fdopen(read) as pipe:
         assert "spawn" in pipe.read()
+
+
+@pytest.mark.parametrize("work", [
+    "iktsne.TSNE(max_iter=10**7, n_jobs=1).fit(X)",
+    "iktsne.TSNE(max_iter=10**7, n_jobs=1, callbacks=lambda *_: time.sleep(0.2)).fit(X)",
+    "iktsne.TSNE(max_iter=10**7, n_jobs=1, callbacks=lambda *_: threading.Event().wait()).fit(X)",
+    "[iktsne.TSNE(max_iter=9, n_jobs=1).fit(X[:50]).transform(X[60:70]) for _ in range(10**5)]",
+    "[iktsne.view(X[:, :2]) for _ in range(10**5)]",
+])
+def test_python_ends_while_threads_are_at_work(work, tmp_path):
+    """Quietly, and with nothing left in the folder of temporary files."""
+    script = f"""
+import threading, time
+import numpy as np, iktsne
+X = np.random.default_rng(1).normal(size=(2000, 5)).astype(np.float32)
+iktsne.view(X[:5, :2])
+for _ in range(2):
+    threading.Thread(target=lambda: {work}, daemon=True).start()
+time.sleep(0.5)
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100,
+                         env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert (out.returncode, out.stdout, out.stderr) == (0, "", "")
+    assert not list(tmp_path.glob("iktsne-*"))
+
+
+def test_a_process_forked_during_a_fit_is_told(blobs):
+    """Where the thread that is in the library is not there, and would never give its turn back."""
+    started, release = threading.Event(), threading.Event()
+
+    def hold(*_):
+        started.set()
+        release.wait(30)
+
+    thread = threading.Thread(target=iktsne.TSNE(callbacks=hold, **FEW).fit, args=(blobs[0],))
+    thread.start()
+    started.wait(30)
+    child = os.fork()
+    if child == 0:
+        try:
+            iktsne.view(blobs[0][:, :2])
+        except ValueError as error:
+            os._exit(7 if "spawn" in str(error) else 1)
+        os._exit(0)
+    release.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_without_scikit_learn(blobs, tmp_path):
