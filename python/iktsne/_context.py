@@ -5,8 +5,10 @@ import contextlib
 import difflib
 import functools
 import inspect
+import operator
 import os
 import re
+from collections.abc import Mapping
 
 from . import _core
 
@@ -91,6 +93,24 @@ def with_hints(function):
     return call
 
 
+def whole(name, value, least=0, most=2**31 - 1):
+    """The argument of that name, which has to be a whole number within these limits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{name}={value!r} is no whole number from {least} to {most}")
+    return number
+
+
+def chosen(settings):
+    """The argument settings, as a dict."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise TypeError(f"settings={settings!r} is no dict from \"section.key\" to a value")
+    return dict(settings or {})
+
+
 def threads_of(n_jobs):
     """Threads for scikit-learn's n_jobs: None is 1, or what joblib's context says; -1 all
     processors that this process may use, -2 all but one. 0 stands for all in the library."""
@@ -101,14 +121,15 @@ def threads_of(n_jobs):
             return 1
         backend, wanted = get_active_backend()[:2]
         n_jobs = wanted if wanted is not None else 1
-    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} is no number of threads: 1 or more, -1 for all, or None")
+    n_jobs = whole("n_jobs", n_jobs, -4096, 4096)
     if n_jobs == -1:
         return 0
     if n_jobs < 0:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return max(1, available + 1 + int(n_jobs))
-    return int(n_jobs)
+        return max(1, available + 1 + n_jobs)
+    return n_jobs
 
 
 def _address_of(comm):
@@ -132,7 +153,7 @@ def context(comm=None, n_jobs=-1, verbose=0):
     """A context for a communicator of mpi4py, or for this process alone; they are kept, as making
     one for a communicator is a call of all its ranks."""
     threads = threads_of(n_jobs)
-    level = 1 + min(max(int(verbose), 0), 3)  # warnings; stages; details
+    level = 1 + min(whole("verbose", verbose), 3)  # warnings; stages; details
     address = 0 if comm is None else _address_of(comm)
     if address not in _contexts:
         _contexts[address] = (_core.Context(address), comm)  # the communicator stays alive

@@ -3,7 +3,7 @@
 import re
 
 from . import _core
-from ._context import agreement, as_text, context, with_hints
+from ._context import agreement, as_text, chosen, context, whole, with_hints
 from ._data import codes, given, positions, rows
 from ._estimator import seed_of
 from ._metric import metric_settings
@@ -34,22 +34,24 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
     made = context(comm, n_jobs, verbose)
     with agreement(comm):
         Y = positions(Y)
-        allow_missing = (settings or {}).get("preprocess.missing", "refuse") != "refuse"
+        settings = chosen(settings)
+        allow_missing = settings.get("preprocess.missing", "refuse") != "refuse"
         data = _given(None if X is None else rows(X, allow_missing=allow_missing), Y, labels)
         used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
         used.update(metric_settings(metric))
-        used.update(settings or {})
+        used.update(settings)
         text = [(key, as_text(key, value)) for key, value in used.items()]
         if measures is None:
             measures = ""
         elif not isinstance(measures, str):
             measures = ",".join(measures)
-        n_neighbors = _neighbours_of(measures, n_neighbors)
+        numbers = [whole("n_neighbors", _neighbours_of(measures, n_neighbors), 1),
+                   whole("trust_k", trust_k, 1), whole("exact_limit", exact_limit, 0, 2**62),
+                   whole("sample", sample, 1, 2**62)]
         seed = seed_of(random_state)
     if comm is not None:
         seed = comm.bcast(seed)
-    found = _core.evaluate(made, text, data, Y, measures, int(n_neighbors), int(trust_k),
-                           int(exact_limit), int(sample), seed)
+    found = _core.evaluate(made, text, data, Y, measures, *numbers, seed)
     return {name: value for name, value, _ in found}
 
 

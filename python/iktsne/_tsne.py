@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 
 from . import _core
-from ._context import KEYS, agreement, as_text, context, with_hints
+from ._context import KEYS, agreement, as_text, chosen, context, whole, with_hints
 from ._data import codes, given, is_sparse, rows
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
@@ -137,7 +137,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _settings(self, form="rows"):
         """The parameters as keys of the library; what the user names in ``settings`` wins."""
         kernel = self.kernel
-        if kernel == "auto":
+        if kernel is None or kernel == "auto":
             is_gaussian = self.perplexity is not None or form == "graph"
             kernel = "gaussian" if is_gaussian else "isolation"
         if self.perplexity is not None and kernel != "gaussian":
@@ -161,7 +161,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             used["layout.init"] = self.init
         used["run.seed"] = seed_of(self.random_state)
         used["output.measures"] = "none"
-        used.update(self.settings or {})
+        used.update(chosen(self.settings))
         return {key: as_text(key, value) for key, value in used.items()}
 
     def _keeps_model(self, used, X, size):
@@ -180,12 +180,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _report(self):
         """The callbacks as one function, or None; it returns True where one of them does."""
+        whole("callbacks_every_iters", self.callbacks_every_iters, 1)
         if self.callbacks is None:
             return None
         callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
-        if self.callbacks_every_iters < 1:
-            raise ValueError(f"callbacks_every_iters={self.callbacks_every_iters!r} is no number of "
-                             "iterations: 1 or more")
 
         def report(iteration, error, embedding):
             answers = [callback(iteration, error, embedding) for callback in callbacks]
@@ -233,7 +231,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _allows_nan(self):
         """Whether missing values have something to stand for them."""
-        return (self.settings or {}).get("preprocess.missing", "refuse") != "refuse"
+        return chosen(self.settings).get("preprocess.missing", "refuse") != "refuse"
 
     def _prepare(self, X, y):
         """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
@@ -245,7 +243,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                              f"{X.shape[1]}")
         form = self._form(X)
         used = self._settings(form)
-        start = None if isinstance(self.init, str) else rows(self.init, "init")
+        start = None if self.init is None or isinstance(self.init, str) else rows(self.init, "init")
         if start is not None and start.shape != (X.shape[0], self.n_components):
             raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
                              f"{(X.shape[0], self.n_components)}")

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._context import context, with_hints
+from ._context import context, whole, with_hints
 from ._data import codes, is_missing, positions
 from .tl import matrix_of
 
@@ -18,7 +18,7 @@ class View:
 
     def __init__(self, page, height=640):
         self.page = page  # the text of the page, which loads nothing else
-        self.height = height
+        self.height = whole("height", height, 1)
 
     def save(self, path):
         """Writes the page to a file, which any browser opens."""
@@ -27,7 +27,7 @@ class View:
 
     def _repr_html_(self):
         return (f'<iframe srcdoc="{html.escape(self.page, quote=True)}" width="100%" '
-                f'height="{int(self.height)}" style="border: 1px solid #ccc" '
+                f'height="{self.height}" style="border: 1px solid #ccc" '
                 'sandbox="allow-scripts allow-downloads"></iframe>')
 
     def __repr__(self):
@@ -124,7 +124,7 @@ def _columns_of(given, n, palettes, is_hover, color_as="auto"):
         named = [(str(getattr(given, "name", None) or ("texts" if is_hover else "labels")), given)]
     kinds = color_as if isinstance(color_as, dict) else {name: color_as for name, _ in named}
     for name, kind in kinds.items():
-        if kind not in _COLOR_AS:
+        if not isinstance(kind, str) or kind not in _COLOR_AS:
             raise ValueError(f"color_as={kind!r} is none of {', '.join(_COLOR_AS)}")
         if name not in (column for column, _ in named):
             raise ValueError(f"color_as names {name!r}, which color has not")

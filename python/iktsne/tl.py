@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ._context import chosen
 from ._data import is_sparse
 from ._tsne import TSNE
 
@@ -83,7 +84,7 @@ def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_add
     if obsp is not None and "metric" in parameters:
         raise ValueError("obsp is a graph in place of rows, which metric= would compare: leave it out")
     wanted = {**implied, **parameters, "perplexity": perplexity}
-    model = TSNE(**{"keep_model": False, **wanted}, settings={**implied_settings, **(settings or {})})
+    model = TSNE(**{"keep_model": False, **wanted}, settings={**implied_settings, **chosen(settings)})
     interrupt = None
     try:
         model.fit(X)
@@ -94,7 +95,7 @@ def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_add
     adata.obsm[key_added or "X_iktsne"] = np.asarray(model.embedding_)
     params = {"use_rep": name, "random_state": -1 if model.random_state is None
               else model.random_state if isinstance(model.random_state, int) else str(model.random_state)}
-    for key, value in {**wanted, **(settings or {})}.items():
+    for key, value in {**wanted, **chosen(settings)}.items():
         if isinstance(value, (bool, int, float, str)):
             params[key] = value
     adata.uns[key_added or "iktsne"] = {

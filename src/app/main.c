@@ -13,8 +13,10 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/comm.h"
 #include "base/context.h"
 #include "base/cpu.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
@@ -116,6 +118,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     } else if (strcmp(word, "--version") == 0) {
         if (ikt_rank(ctx) == 0) print_version();
     } else {
+        const char *limit = ikt_is_alone(ctx) ? ikt_limits_check() : NULL; /* else before MPI */
+        if (limit) return ikt_fail(ctx, IKT_ERR_RESOURCE, "%s", limit);
         IKT_TRY(ikt_cpu_check_launch(ctx));
         IKT_TRY(ikt_memory_check_start(ctx));
         const ikt_verb *verb = find_verb(ctx, word);
@@ -157,6 +161,11 @@ static bool is_without_mpi(int argc, char **argv) {
 static ikt_context *begin_with_mpi(void) {
     bool has_threads;
     ikt_context *ctx = NULL;
+    const char *limit = ikt_limits_check();
+    if (limit) {
+        fprintf(stderr, "iktsne: error: %s\n", limit);
+        exit(IKT_ERR_RESOURCE);
+    }
     if (!ikt_mpi_begin(&has_threads)) {
         fprintf(stderr, "iktsne: error: MPI cannot be started\n");
         exit(IKT_ERR_INTERNAL);

@@ -16,11 +16,11 @@
 /* --- how MPI begins and ends: under a launcher, or in a process alone ----------------------- */
 
 /* LOCAL, before the first file is opened by MPI. Open MPI 4 chooses a component for shared file
- * pointers at every opening of a file, also where none are used. Its component `lockedfile` writes
- * the absolute path into 256 bytes and thereby ends the program where the path is longer; it is
- * switched off. */
+ * pointers at every opening of a file, also where none are used. Two are switched off: `lockedfile`
+ * writes the absolute path into 256 bytes and thereby ends the program where the path is longer;
+ * `sm` wants a file in a folder that may not be there, and then no file can be opened. */
 static void ikt_mpi_choose_file_parts(void) {
-    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
+    setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
 }
 
 /* A parameter of Open MPI in the environment, and its value for a process alone; NULL where Open
@@ -34,6 +34,7 @@ static const parameter of_one_process[] = {{"OMPI_MCA_ess_singleton_isolated", "
                                            {"OMPI_MCA_orte_create_session_dirs", "0"},
                                            {"OMPI_MCA_pml", "^cm,ucx"}, /* no search for networks */
                                            {"OMPI_MCA_btl", "self"},
+                                           {"OMPI_MCA_if", "^posix_ipv4"}, /* warns without any */
                                            {"OMPI_MCA_ess", NULL},
                                            {"OMPI_MCA_pmix", NULL}};
 enum { PARAMETERS = sizeof of_one_process / sizeof *of_one_process };
@@ -46,9 +47,6 @@ static bool begin_alone(int wanted, int *level) {
         was_there[i] = getenv(of_one_process[i].name) != NULL;
         if (of_one_process[i].value) setenv(of_one_process[i].name, of_one_process[i].value, 0);
     }
-    /* Without the daemon there is no folder for files in which Open MPI shares the pointers into
-     * files; we use none. This one is read at the first opening of a file, and stays. */
-    setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
     const bool has_begun = MPI_Init_thread(NULL, NULL, wanted, level) == MPI_SUCCESS;
     for (int i = 0; i < PARAMETERS; i++)
         if (!was_there[i]) unsetenv(of_one_process[i].name);

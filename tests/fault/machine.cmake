@@ -7,4 +7,5 @@ ikt_add_script_test(NAME fault_disk LABEL fault TIMEOUT 300 SCRIPT fault/disk.sh
 ikt_add_script_test(NAME fault_memory LABEL fault TIMEOUT 300 SCRIPT fault/memory.sh)
 ikt_test_executable(edges SOURCES fault/edges.c)
 ikt_add_script_test(NAME fault_edges LABEL fault TIMEOUT 400 SCRIPT fault/edges.sh)
+ikt_add_script_test(NAME fault_limits LABEL fault TIMEOUT 120 SCRIPT fault/limits.sh)
 ikt_add_script_test(NAME fault_outputs LABEL fault TIMEOUT 300 SCRIPT fault/outputs.sh)

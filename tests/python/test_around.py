@@ -45,6 +45,10 @@ def test_measures_by_name(blobs):
     assert "Davies-Bouldin" in iktsne.evaluate(None, X[:, :2], names, "clusters")
     with pytest.raises(ValueError, match="no measure"):
         iktsne.evaluate(X, X[:, :2], names, "trustwortiness")
+    for number in ("n_neighbors", "trust_k", "exact_limit", "sample"):
+        for wrong in (-1, 2.5, float("inf"), None, "many"):
+            with pytest.raises(ValueError, match=f"{number}={wrong!r} is no whole number"):
+                iktsne.evaluate(X, X[:, :2], names, **{number: wrong})
     with pytest.raises(ValueError, match="300 rows"):
         iktsne.evaluate(X, X[:10, :2])
     with pytest.raises(ValueError, match="5 labels"):
@@ -71,6 +75,8 @@ def test_a_page(blobs, tmp_path):
         iktsne.view(Y, color=labels[:10])
     with pytest.raises(ValueError, match="for each row"):
         iktsne.view(Y, color=X[:, :2])
+    with pytest.raises(ValueError, match="height=0"):
+        iktsne.view(Y, height=0)
     with pytest.raises(ValueError, match=r"one to three columns, not of shape \(300, 8\)"):
         iktsne.view(X)
     said = iktsne.view(Y, color=labels, hover={"said": [f"text of row {i}" for i in range(300)]})

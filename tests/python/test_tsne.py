@@ -246,6 +246,10 @@ def test_sparse_rows_are_known_again():
     ({"random_state": "seven"}, "cannot be used to seed"),
     ({"metric": "precomputed"}, "300 x 8"),
     ({"callbacks": print, "callbacks_every_iters": 0}, "callbacks_every_iters=0"),
+    ({"callbacks_every_iters": 1.5}, "callbacks_every_iters=1.5"),
+    ({"n_jobs": float("nan")}, "n_jobs=nan"),
+    ({"n_jobs": 10**30}, "from -4096 to 4096"),
+    ({"verbose": float("inf")}, "verbose=inf"),
     ({"exaggeration": 0.0}, "final_exaggeration"),
     ({"dof": -1.0}, "degrees_of_freedom"),
     ({"settings": {"input.transposed": "yes"}}, "input.transposed"),
@@ -371,6 +375,11 @@ def test_distances_by_settings(blobs):
 
 def test_settings_of_any_type(blobs):
     assert iktsne.settings()["isolation.psi"]["takes_auto"]
+    for wrong in (3, "layout.momentum", [1]):
+        with pytest.raises(TypeError, match="is no dict"):
+            iktsne.TSNE(settings=wrong, **FEW).fit(blobs[0])
+        with pytest.raises(TypeError, match="is no dict"):
+            iktsne.evaluate(None, blobs[0][:, :2], settings=wrong)
     with pytest.raises(TypeError, match="layout.momentum"):
         iktsne.TSNE(settings={"layout.momentum": [1]}, **FEW).fit(blobs[0])
     iktsne.TSNE(settings={"layout.momentum": np.float64(0.5), "isolation.psi": None,
