@@ -83,9 +83,14 @@ def test_a_page(blobs, tmp_path):
     assert len(said.page) > len(iktsne.view(Y, color=labels).page) and "said" in said.page
 
 
+def entries_of(page):
+    """What the page says of its columns."""
+    return json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))["columns"]
+
+
 def column_of(page, number):
     """A column's entry in the page, and its values in the order of the points, as the page holds them."""
-    about = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))["columns"][number]
+    about = entries_of(page)[number]
     block = re.search(rf'id="column-{number}-0">([^<]*)</script>', page).group(1)
     raw = zlib.decompress(base64.b64decode(block), -15)
     if about["kind"] == "texts":
@@ -111,11 +116,9 @@ def test_ids_keep_their_digits():
     classes, _ = column_of(iktsne.view(Y, color=unsigned[:3].repeat(17)[:50]).page, 0)
     assert [entry[4] for entry in classes["classes"]] == [str(i) for i in unsigned[:3]]
 
+
 def columns_of(*arguments, **named):
-    """What the page says of its columns."""
-    text = iktsne.view(*arguments, **named).page
-    start = text.index('{"format":"iktsne-view"')
-    return json.loads(text[start:text.index("</script>", start)])["columns"]
+    return entries_of(iktsne.view(*arguments, **named).page)
 
 
 def kinds_of(*arguments, **named):
