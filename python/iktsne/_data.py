@@ -29,6 +29,10 @@ def rows(X, name="X", allow_missing=False):
         raise TypeError(f"{name} is an AnnData: embed it by iktsne.tl.tsne(adata), or give adata.X")
     if is_sparse(X):
         X = X.tocsr()
+        try:
+            X.check_format(full_check=True)  # whoever follows wrong indices reads memory of others
+        except ValueError as error:
+            raise ValueError(f"{name} is a sparse matrix with wrong indices: {error}") from error
         data = _numbers(X.data, name, X)
         if data is not X.data:
             X = type(X)((data, X.indices, X.indptr), shape=X.shape)
@@ -203,7 +207,8 @@ def codes(labels):
     if known.dtype.kind == "O":
         known = np.asarray(known.tolist())  # whole numbers beside the NA of pandas are such again
     is_wide = known.dtype == np.uint64 and (known >= 2**63).any()
-    if known.dtype.kind in "iub" and not is_wide or known.dtype.kind == "f" and np.all(known == np.floor(known)):
+    is_whole = known.dtype.kind == "f" and np.all(known == np.floor(known))
+    if known.dtype.kind in "iub" and not is_wide or is_whole:
         if missing.any() and (known < 0).any():
             raise ValueError("labels have both missing and negative values; missing ones would become "
                              "class -1")

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._context import context, whole, with_hints
 from ._data import codes, is_missing, positions
+from ._estimator import check_is_fitted
 from .tl import matrix_of
 
 
@@ -68,9 +69,14 @@ def _plain(values):
     return array
 
 
+def _text(value):
+    """A value as text that is UTF-8, which the halves of surrogates are not."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
+
+
 def _texts(name, array, is_hover):
     """Texts to be read of a point; or None, where they are few enough to be classes."""
-    texts = ["" if missing else str(value) for value, missing in zip(array, is_missing(array))]
+    texts = ["" if missing else _text(value) for value, missing in zip(array, is_missing(array))]
     if is_hover:
         return texts
     different = len(set(texts))
@@ -107,9 +113,9 @@ def _column(name, values, palette, is_hover, color_as):
         texts = _texts(name, array, is_hover)
     if numbers is None and texts is None:
         number, names = codes(values)
-        names = names and "\n".join(text.replace("\n", " ") for text in names)
+        names = names and "\n".join(_text(name).replace("\n", " ") for name in names)
     is_hover = is_hover or texts is not None and numbers is None
-    return name, number, numbers, texts, names, _colours(palette), is_hover
+    return _text(name), number, numbers, texts, names, _colours(palette), is_hover
 
 
 def _columns_of(given, n, palettes, is_hover, color_as="auto"):
@@ -224,7 +230,8 @@ def view(data, *, color=None, hover=None, basis=None, title=None, height=640, co
         data = adata.obsm[name]
     elif basis is not None or layer is not None or use_raw is not None:
         raise ValueError("basis, layer and use_raw are of an AnnData, and the data are none")
-    elif hasattr(data, "embedding_"):
+    elif hasattr(data, "fit_transform"):
+        check_is_fitted(data)
         data = data.embedding_
     Y = positions(data)
     columns = (_columns_of(color, len(Y), palettes, False, color_as)
@@ -232,6 +239,6 @@ def view(data, *, color=None, hover=None, basis=None, title=None, height=640, co
     made = context()
     with tempfile.TemporaryDirectory(prefix="iktsne-") as folder:
         path = os.path.join(folder, "map.html")
-        _core.view(made, {"count": int(Y.shape[0])}, Y, path, title or name, columns)
+        _core.view(made, {"count": int(Y.shape[0])}, Y, path, _text(title or name), columns)
         with open(path, encoding="utf-8") as file:
             return View(file.read(), height)

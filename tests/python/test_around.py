@@ -75,6 +75,10 @@ def test_a_page(blobs, tmp_path):
         iktsne.view(Y, color=labels[:10])
     with pytest.raises(ValueError, match="for each row"):
         iktsne.view(Y, color=X[:, :2])
+    with pytest.raises(ValueError, match="not fitted"):
+        iktsne.view(iktsne.TSNE())
+    half = iktsne.view(Y, color={"a\udc80": ["b\udc80", "c"] * 150}, title="d\udc80").page
+    assert all(f"{letter}?" in half for letter in "abd")
     with pytest.raises(ValueError, match="height=0"):
         iktsne.view(Y, height=0)
     with pytest.raises(ValueError, match=r"one to three columns, not of shape \(300, 8\)"):

@@ -234,6 +234,18 @@ def test_sparse_rows_are_known_again():
     np.testing.assert_array_equal(fitted.transform(S.toarray()), fitted.embedding_)
 
 
+@pytest.mark.parametrize("part, at, value", [("indices", 3, 77), ("indices", 3, -1), ("indptr", 5, 10**6),
+                                             ("indptr", 5, -3), ("indptr", -1, 10**6)])
+def test_sparse_rows_with_wrong_indices(part, at, value):
+    sparse = pytest.importorskip("scipy.sparse")
+    S = sparse.random(100, 40, 0.2, format="csr", random_state=1)
+    fitted = iktsne.TSNE(**FEW).fit(S)
+    getattr(S, part)[at] = value
+    for way in (iktsne.TSNE(**FEW).fit, fitted.transform, lambda X: iktsne.evaluate(X, np.eye(100, 2))):
+        with pytest.raises(ValueError, match="X is a sparse matrix with wrong indices"):
+            way(S)
+
+
 @pytest.mark.parametrize("parameters, words", [
     ({"perplexity": 30, "kernel": "isolation"}, "kernel='gaussian'"),
     ({"metric": "chebyshev"}, "euclidean"),
