@@ -207,7 +207,7 @@ def codes(labels):
     if known.dtype.kind == "O":
         known = np.asarray(known.tolist())  # whole numbers beside the NA of pandas are such again
     is_wide = known.dtype == np.uint64 and (known >= 2**63).any()
-    is_whole = known.dtype.kind == "f" and np.all(known == np.floor(known))
+    is_whole = known.dtype.kind == "f" and bool(np.all(np.isfinite(known) & (known == np.floor(known))))
     if known.dtype.kind in "iub" and not is_wide or is_whole:
         if missing.any() and (known < 0).any():
             raise ValueError("labels have both missing and negative values; missing ones would become "
