@@ -161,18 +161,24 @@ static const derivation derivations[] = {
     {0x301, 1, "M1.6 2.4L-0.6 0", false,
      "AÁCĆEÉIÍLĹNŃOÓRŔSŚUÚWẂYÝZŹaácćeéıílĺnńoórŕsśuúwẃyýzź"
      "ΑΆΕΈΗΉΙΊΟΌΥΎΩΏαάεέηήιίοόυύωώГЃгѓКЌкќ"},
-    {0x302, 1, "M-2 0L0 2.4L2 0", false, "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶaâcĉeêgĝhĥıîoôsŝuûwŵyŷ"},
+    {0x302, 1, "M-2 0L0 2.4L2 0", false,
+     "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶ"
+     "aâcĉeêgĝhĥıîoôsŝuûwŵyŷ"},
     {0x303, 1, "M-2.4 0.3Q-1.8 1.9 -0.7 1.2Q0.7 0.1 1.4 0.5Q2.1 0.9 2.4 1.9", false,
      "AÃEẼIĨNÑOÕUŨVṼYỸaãeẽıĩnñoõuũvṽyỹ"},
     {0x304, 1, "M-2.2 1L2.2 1", false, "AĀEĒIĪOŌUŪaāeēıīoōuū"},
-    {0x306, 1, "M-2.2 2.2Q-1.8 0 0 0Q1.8 0 2.2 2.2", false, "AĂEĔGĞIĬOŎUŬaăeĕgğıĭoŏuŭИЙийУЎуў"},
+    {0x306, 1, "M-2.2 2.2Q-1.8 0 0 0Q1.8 0 2.2 2.2", false,
+     "AĂEĔGĞIĬOŎUŬ"
+     "aăeĕgğıĭoŏuŭИЙийУЎуў"},
     {0x307, 1, "M0 1L0 1.2", false, "CĊEĖGĠIİZŻcċeėgġzż"},
     {0x308, 1, "M-1.7 1L-1.7 1.2M1.7 1L1.7 1.2", false,
      "AÄEËIÏOÖUÜWẄYŸaäeëıïoöuüwẅyÿЕЁеёІЇıїΙΪΥΫιϊυϋ"},
     {0x30a, 1, "M0 2.8Q1.5 2.8 1.5 1.4Q1.5 0 0 0Q-1.5 0 -1.5 1.4Q-1.5 2.8 0 2.8", false,
      "AÅUŮaåuů"},
     {0x30b, 1, "M-0.4 2.4L-1.6 0M2.2 2.4L1 0", false, "OŐUŰoőuű"},
-    {0x30c, 1, "M-2 2.4L0 0L2 2.4", false, "AǍCČDĎEĚGǦLĽNŇOǑRŘSŠTŤUǓZŽaǎcčdďeěgǧlľnňoǒrřsštťuǔzž"},
+    {0x30c, 1, "M-2 2.4L0 0L2 2.4", false,
+     "AǍCČDĎEĚGǦLĽNŇOǑRŘSŠTŤUǓZŽ"
+     "aǎcčdďeěgǧlľnňoǒrřsštťuǔzž"},
     {0x326, 1, "M0.5 -1.8L-0.4 -3.8", true, "GĢKĶLĻNŅRŖSȘTȚgģkķlļnņrŗsștț"},
     {0x327, 1, "M0 0L0 -1.2Q1.7 -1.4 1.4 -2.6Q1 -3.9 -1.4 -3.4", true, "CÇSŞTŢcçsştţ"},
     {0x328, 1, "M2 0Q0.2 -1.6 0.9 -2.8Q1.5 -3.6 2.7 -3.2", true, "AĄEĘIĮUŲaąeęiįuų"},
