@@ -103,6 +103,10 @@ ikt_find(cairo PKG cairo-pdf LIBRARY cairo HEADER cairo-pdf.h)
 if(NOT TARGET ikt_dep::cairo)
     ikt_missing_library("cairo" "libcairo2-dev" "built with PNG and PDF; set CMAKE_PREFIX_PATH to its prefix")
 endif()
+ikt_find(pango PKG pangocairo)
+if(NOT TARGET ikt_dep::pango)
+    ikt_missing_library("Pango" "libpango1.0-dev" "with cairo, found by pkg-config; set PKG_CONFIG_PATH to its pangocairo.pc")
+endif()
 # Optional: what writes and reads further formats. A build without them says so when one is asked for.
 ikt_find(libzip PKG libzip LIBRARY zip HEADER zip.h)
 # Not by pkg-config, which names the HDF5 of matio as well: a serial one, and ours is parallel.
@@ -131,7 +135,7 @@ if(TARGET ikt_dependencies)
 endif()
 add_library(ikt_dependencies INTERFACE)
 target_link_libraries(ikt_dependencies INTERFACE MPI::MPI_C OpenMP::OpenMP_C ikt_dep::hdf5
-    ikt_dep::fftw3_mpi ikt_dep::fftw3f_mpi ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK ikt_dep::cairo ZLIB::ZLIB m)
+    ikt_dep::fftw3_mpi ikt_dep::fftw3f_mpi ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK ikt_dep::cairo ikt_dep::pango ZLIB::ZLIB m)
 foreach(optional "libzip;IKT_HAVE_LIBZIP;NPZ archives will not be read;libzip-dev"
     "matio;IKT_HAVE_MATIO;MATLAB files before version 7.3 will not be read;libmatio-dev")
     list(GET optional 0 library)

@@ -5,7 +5,8 @@ set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
     libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libfftw3-mpi-dev
-    libhdf5-openmpi-dev hdf5-tools libyaml-dev libcairo2-dev zlib1g-dev libcmocka-dev libpng-dev)
+    libhdf5-openmpi-dev hdf5-tools libyaml-dev libcairo2-dev libpango1.0-dev zlib1g-dev
+    libcmocka-dev libpng-dev)
 optional=(libzip-dev libmatio-dev) # NPZ; MATLAB before 7.3
 optional+=(python3-dev python3-venv) # the Python package
 if [ "${1:-}" = tests ]; then

@@ -35,6 +35,7 @@ class Iktsne(CMakePackage):
     depends_on("blas")
     depends_on("libyaml")
     depends_on("cairo +pdf")
+    depends_on("pango")
     depends_on("zlib-api")
 
     # Files of version 7.3 are HDF5, which iktsne reads itself: no second HDF5 beside the parallel one.

@@ -1,11 +1,11 @@
 /* Figures as PNG and PDF, drawn by cairo, and as SVG, written shape after shape.
  *
  * A PNG file has letters of our own as strokes (font.c): the same picture on every machine, with
- * fonts or without. Letters of a PDF file are those of the sans-serif font that the machine has, a
- * part of which becomes part of the file, so that text can be selected; so that everything keeps
- * its place they are made as high as planned, and narrower where they would be wider. A machine
- * without fonts, as compute nodes are, gets the letters of the PNG file. Neither file has a date:
- * equal figures are equal files.
+ * fonts or without. Texts in other scripts than ours, and all letters of a PDF file, are set by
+ * Pango in the sans-serif fonts that the machine has, of which a part becomes part of the PDF file,
+ * so that text can be selected; so that everything keeps its place they are made as high as
+ * planned, and narrower where they would be wider. A machine without fonts, as compute nodes are,
+ * draws letters of our own in both. Neither file has a date: equal figures are equal files.
  * cairo writes neither texts nor the space of the colours into a PNG file, so chunks of our own go
  * between its first chunk, the header, and the others.
  *
@@ -18,10 +18,13 @@
 
 #include <cairo-pdf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <pango/pangocairo.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/encoding.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "iktsne/version.h"
 
@@ -38,7 +41,8 @@ typedef struct ikt_drawing {
     cairo_surface_t *surface;
     cairo_t *cairo;
     ikt_canvas_picture pixels; /* those of a PNG file; owned */
-    double capital; /* height of a capital letter in the size of the font; 0: there is no font */
+    PangoLayout *layout;       /* sets texts in the fonts of the machine; NULL: there are none */
+    double capital;            /* height of a capital letter in the size of the font */
 } drawing;
 
 /* Keeps the first failure; returns it. */
@@ -152,11 +156,36 @@ static cairo_status_t on_page(void *closure, const unsigned char *data, unsigned
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* A page of PDF has a size, texts, and a font, of which the height of the capitals is found. */
+static void set_size(drawing *d, double size) {
+    PangoFontDescription *font = pango_font_description_from_string("sans-serif");
+    pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+    pango_layout_set_font_description(d->layout, font);
+    pango_font_description_free(font);
+}
+
+/* Begins texts in the fonts of the machine, where it has some: the height of the capitals is found.
+ */
+static void open_fonts(drawing *d) {
+    PangoRectangle ink;
+    PangoFontMap *fonts = pango_cairo_font_map_new(); /* Pango's own is the host's */
+    PangoContext *context = pango_font_map_create_context(fonts);
+    d->layout = pango_layout_new(context);
+    pango_cairo_update_layout(d->cairo, d->layout);
+    g_object_unref(context);
+    g_object_unref(fonts);
+    set_size(d, TRIAL_SIZE);
+    pango_layout_set_text(d->layout, "H", -1);
+    pango_layout_get_extents(d->layout, &ink, NULL);
+    d->capital = (double)ink.height / PANGO_SCALE / TRIAL_SIZE;
+    if (d->capital > 0 && pango_layout_get_unknown_glyphs_count(d->layout) == 0) return;
+    g_object_unref(d->layout);
+    d->layout = NULL;
+}
+
+/* A page of PDF has a size and texts. */
 static ikt_status open_drawing(ikt_canvas *c) {
     const ikt_canvas_page *page = &c->page;
     const double scale = POINTS / page->dpi;
-    cairo_text_extents_t extents;
     drawing *d;
     IKT_TRY(ikt_alloc(c->ctx, &d, 1, sizeof *d, "picture"));
     c->drawing = d;
@@ -172,6 +201,7 @@ static ikt_status open_drawing(ikt_canvas *c) {
     d->cairo = cairo_create(d->surface);
     cairo_set_line_cap(d->cairo, CAIRO_LINE_CAP_ROUND);
     if (c->kind == IKT_CANVAS_PNG) return check(c, cairo_status(d->cairo));
+    open_fonts(d);
     cairo_pdf_surface_restrict_to_version(d->surface, CAIRO_PDF_VERSION_1_4);
     cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_TITLE, page->title);
     cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_SUBJECT, page->footer);
@@ -180,11 +210,6 @@ static ikt_status open_drawing(ikt_canvas *c) {
     /* cairo would write the time of day. */
     cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     cairo_scale(d->cairo, scale, scale);
-    cairo_select_font_face(d->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(d->cairo, TRIAL_SIZE);
-    cairo_text_extents(d->cairo, "H", &extents);
-    if (cairo_status(d->cairo) == CAIRO_STATUS_SUCCESS) d->capital = extents.height / TRIAL_SIZE;
     return check(c, cairo_status(d->cairo));
 }
 
@@ -346,10 +371,60 @@ void ikt_canvas_stroke(ikt_canvas *c, const ikt_segment *segments, int count, do
     cairo_stroke(cairo);
 }
 
+/* Takes note of a character that no font has, once. */
+static void note_box(ikt_canvas *c, uint32_t point) {
+    char name[24], bytes[5];
+    if (point == IKT_UTF8_REPLACEMENT) return; /* a byte that is no character */
+    ikt_utf8_encode(point, bytes);
+    snprintf(name, sizeof name, "%s (U+%04" PRIX32 ")", bytes, point);
+    if (strlen(c->boxes) + 2 * sizeof name > sizeof c->boxes) strcpy(name, "...");
+    if (!strstr(c->boxes, name)) ikt_join(c->boxes, sizeof c->boxes, ", ", "%s", name);
+}
+
+/* Takes note of the characters of a text that are drawn as boxes. */
+static void note_boxes(ikt_canvas *c, const char *text) {
+    PangoLayout *layout = c->drawing->layout;
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&text)) != 0;) {
+        ikt_utf8_encode(point, bytes);
+        if (layout) pango_layout_set_text(layout, bytes, -1);
+        if (layout ? pango_layout_get_unknown_glyphs_count(layout) > 0 : !ikt_font_has(bytes))
+            note_box(c, point);
+    }
+}
+
+/* Draws letters of our own. */
+static void draw_strokes(ikt_canvas *c, const char *text, double x, double y, double size,
+                         ikt_rgb colour) {
+    ikt_segment segments[IKT_GLYPH_SEGMENTS];
+    if (!ikt_font_has(text)) note_boxes(c, text);
+    for (int count; (count = ikt_font_place(&text, &x, y, size, segments)) >= 0;)
+        ikt_canvas_stroke(c, segments, count, IKT_FONT_WEIGHT * size, colour);
+}
+
+/* Draws letters of the machine's fonts, in at most `planned` pixels. */
+static void draw_letters(ikt_canvas *c, const char *text, double x, double y, double size,
+                         bool is_right, double planned) {
+    drawing *d = c->drawing;
+    PangoRectangle room;
+    set_size(d, size / d->capital);
+    pango_layout_set_text(d->layout, text, -1);
+    pango_layout_get_extents(d->layout, NULL, &room);
+    const double width = (double)room.width / PANGO_SCALE;
+    const double narrower = width > planned ? planned / width : 1;
+    cairo_save(d->cairo);
+    cairo_translate(d->cairo, is_right ? x - narrower * width : x, y);
+    cairo_scale(d->cairo, narrower, 1);
+    cairo_move_to(d->cairo, 0, -(double)pango_layout_get_baseline(d->layout) / PANGO_SCALE);
+    pango_cairo_show_layout(d->cairo, d->layout);
+    cairo_restore(d->cairo);
+    if (pango_layout_get_unknown_glyphs_count(d->layout) > 0) note_boxes(c, text);
+}
+
 void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
                      bool is_right, ikt_rgb colour) {
     char clean[IKT_CANVAS_TEXT_MOST];
-    const drawing *d = c->drawing;
+    drawing *d = c->drawing;
     text = ikt_utf8_clean(text, clean, sizeof clean);
     if (!text[0]) return;
     if (c->kind == IKT_CANVAS_SVG) {
@@ -361,26 +436,14 @@ void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double
         return;
     }
     const double planned = ikt_font_width(text, size);
-    cairo_text_extents_t extents = {0};
-    if (d->capital > 0) {
-        cairo_set_font_size(d->cairo, size / d->capital);
-        cairo_text_extents(d->cairo, text, &extents);
+    const bool is_own = ikt_font_has(text);
+    if (c->kind == IKT_CANVAS_PNG && !is_own && !d->layout) open_fonts(d);
+    if (d->layout && (c->kind == IKT_CANVAS_PDF || !is_own)) {
+        set_colour(d->cairo, colour);
+        draw_letters(c, text, x, y, size, is_right, planned);
+    } else {
+        draw_strokes(c, text, is_right ? x - planned : x, y, size, colour);
     }
-    if (extents.x_advance <= 0) {
-        ikt_segment segments[IKT_GLYPH_SEGMENTS];
-        double at = is_right ? x - planned : x;
-        for (int count; (count = ikt_font_place(&text, &at, y, size, segments)) >= 0;)
-            ikt_canvas_stroke(c, segments, count, IKT_FONT_WEIGHT * size, colour);
-        return;
-    }
-    const double narrower = extents.x_advance > planned ? planned / extents.x_advance : 1;
-    set_colour(d->cairo, colour);
-    cairo_save(d->cairo);
-    cairo_translate(d->cairo, is_right ? x - narrower * extents.x_advance : x, y);
-    cairo_scale(d->cairo, narrower, 1);
-    cairo_move_to(d->cairo, 0, 0);
-    cairo_show_text(d->cairo, text);
-    cairo_restore(d->cairo);
 }
 
 void ikt_canvas_show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
@@ -421,6 +484,11 @@ ikt_status ikt_canvas_finish(ikt_canvas *c) {
         cairo_surface_finish(d->surface);
         check(c, cairo_surface_status(d->surface));
     }
+    if (c->boxes[0])
+        ikt_warn(c->ctx,
+                 "%s: no font of this machine has these characters, which are drawn as boxes: %s; "
+                 "install fonts that have them, or write an SVG file",
+                 c->page.shown, c->boxes);
     c->file = NULL;
     const bool is_short = ferror(file) != 0;
     if (fclose(file) != 0 || is_short) fail(c, IKT_ERR_FILE, strerror(errno));
@@ -430,6 +498,7 @@ ikt_status ikt_canvas_finish(ikt_canvas *c) {
 void ikt_canvas_close(ikt_canvas *c) {
     drawing *d = c->drawing;
     if (d) {
+        if (d->layout) g_object_unref(d->layout);
         cairo_destroy(d->cairo);
         cairo_surface_destroy(d->surface);
         ikt_free_all(&d->pixels.pixel, &d);

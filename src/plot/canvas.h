@@ -20,9 +20,9 @@
 
 /* --- letters of our own (font.c): compute nodes have no fonts --------------------------------- */
 
-/* The printable ASCII characters are drawn as strokes (lines and parabolas) of even width, so they
- * are smooth at any size. Text is UTF-8; a character that is not printable ASCII, and a byte that
- * is no UTF-8, is drawn as an empty box; control characters are left out. */
+/* ASCII, Latin letters with marks, Greek and Cyrillic (letters.h) are drawn as strokes (lines and
+ * parabolas) of even width, so they are smooth at any size. Text is UTF-8; any other character, and
+ * a byte that is no UTF-8, is drawn as an empty box; control characters are left out. */
 
 /* A straight piece of a line, in pixels. */
 typedef struct {
@@ -38,6 +38,9 @@ enum { IKT_GLYPH_SEGMENTS = 96 }; /* of a character, at most */
 /* Width of the text in pixels. */
 double ikt_font_width(const char *text, double size);
 
+/* Whether all of the text has letters of our own. */
+bool ikt_font_has(const char *text);
+
 /* The next character of *text as segments of strokes with round ends, with its left end at *x and
  * the baseline at y; moves *text behind it and *x to its right end.
  *   segments   [IKT_GLYPH_SEGMENTS]
@@ -50,7 +53,8 @@ void ikt_font_fit(const char *text, double size, double width, char *out, int by
 
 /* --- the canvas ------------------------------------------------------------------------------- */
 
-enum { IKT_CANVAS_TEXT_MOST = 512 }; /* bytes of a text that is drawn */
+enum { IKT_CANVAS_TEXT_MOST = 512 };  /* bytes of a text that is drawn */
+enum { IKT_CANVAS_BOXES_MOST = 256 }; /* bytes that tell of characters that are boxes */
 
 typedef enum { IKT_CANVAS_PNG, IKT_CANVAS_SVG, IKT_CANVAS_PDF } ikt_canvas_kind;
 
@@ -75,8 +79,9 @@ typedef struct {
     ikt_canvas_page page;
     ikt_status status; /* of the first failure */
     FILE *file;
-    struct ikt_drawing *drawing; /* of PNG and PDF (canvas.c); NULL of SVG */
-    char *texts;                 /* title, footer and description as UTF-8 */
+    struct ikt_drawing *drawing;       /* of PNG and PDF (canvas.c); NULL of SVG */
+    char *texts;                       /* title, footer and description as UTF-8 */
+    char boxes[IKT_CANVAS_BOXES_MOST]; /* "α (U+03B1), ...": characters that no font has */
 } ikt_canvas;
 
 /* LOCAL. By the ending of a file's name: .svg, .pdf, anything else is PNG. */
@@ -111,7 +116,8 @@ void ikt_canvas_text(ikt_canvas *canvas, const char *text, double x, double y, d
 /* Draws the picture with its top left corner at (x, y). */
 void ikt_canvas_show(ikt_canvas *canvas, const ikt_canvas_picture *picture, int64_t x, int64_t y);
 
-/* LOCAL. Completes the file. Errors: the first failure, IKT_ERR_FILE. */
+/* LOCAL. Completes the file, with a warning of characters that were drawn as boxes because no font
+ * has them. Errors: the first failure, IKT_ERR_FILE. */
 ikt_status ikt_canvas_finish(ikt_canvas *canvas);
 void ikt_canvas_close(ikt_canvas *canvas);
 

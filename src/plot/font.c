@@ -1,4 +1,4 @@
-/* Text in pictures, with letters of our own.
+/* Text in pictures, with letters of our own: ASCII here, Latin, Greek and Cyrillic in letters.c.
  *
  * A character is a path on a grid where a capital is 12 high, the baseline is 0 and the stroke is
  * about 1.5 wide: M moves, L draws a line, Q a parabola (control point, end point).
@@ -11,18 +11,14 @@
 #include <string.h>
 
 #include "base/encoding.h"
+#include "plot/letters.h"
 
 #define CAPITAL 12.0 /* grid units */
 #define BEARING 1.5  /* empty grid units at either side of a character */
 
 enum { FIRST = 32, LAST = 126, CURVE_PIECES = 6 };
 
-typedef struct {
-    double width; /* grid units between the centres of the outermost strokes */
-    const char *path;
-} glyph;
-
-static const glyph glyphs[LAST - FIRST + 1] = {
+static const ikt_glyph glyphs[LAST - FIRST + 1] = {
     {2, ""},                                           /* space */
     {0, "M0 12L0 4M0 0L0 0.2"},                        /* ! */
     {3, "M0 12L0 9M3 12L3 9"},                         /* " */
@@ -135,34 +131,61 @@ static const glyph glyphs[LAST - FIRST + 1] = {
     {7, "M0 4Q0.4 6.2 2 6.2Q3 6.2 3.7 5.2Q4.4 4.2 5.2 4.2Q6.6 4.2 7 6.2"}, /* ~ */
 };
 
-static const glyph missing = {6, "M0 0L0 12L6 12L6 0L0 0"};
+static const ikt_glyph missing = {6, "M0 0L0 12L6 12L6 0L0 0"};
+static const ikt_glyph wide = {12, "M0 0L0 12L12 12L12 0L0 0"};
 
-/* The glyph of the character at *text, and moves *text behind it; NULL at the end. */
-static const glyph *next_glyph(const char **text) {
-    const uint32_t point = ikt_utf8_next(text);
-    if (point == 0) return NULL;
-    return point < FIRST || point > LAST ? &missing : &glyphs[point - FIRST];
+const ikt_glyph *ikt_ascii_glyph(uint32_t point) {
+    return point < FIRST || point > LAST ? NULL : &glyphs[point - FIRST];
 }
 
-static double advance(const glyph *of, double size) {
-    return (of->width + 2 * BEARING) * size / CAPITAL;
+/* Characters of East Asia and pictures are as wide as they are high. */
+static bool is_wide(uint32_t point) {
+    return (point >= 0x1100 && point < 0x1160) || (point >= 0x2e80 && point < 0xa4d0) ||
+           (point >= 0xac00 && point < 0xd7b0) || (point >= 0xf900 && point < 0xfb00) ||
+           (point >= 0xff00 && point < 0xff61) || (point >= 0x1f300 && point < 0x40000);
+}
+
+/* The letter at *text with the mark that may follow it, and moves *text behind them; false at the
+ * end. *is_own receives whether there is such a letter, rather than a box. */
+static bool next_letter(const char **text, ikt_letter *letter, bool *is_own) {
+    const uint32_t point = ikt_utf8_next(text);
+    if (point == 0) return false;
+    *is_own = ikt_letter_find(point, letter);
+    if (!*is_own) {
+        *letter = (ikt_letter){.glyph = is_wide(point) ? wide : missing, .scale = 1, .mark = ""};
+        return true;
+    }
+    const char *behind = *text;
+    if (ikt_letter_combine(ikt_utf8_next(&behind), letter)) *text = behind;
+    return true;
+}
+
+static double advance(const ikt_letter *of, double size) {
+    return (of->scale * of->glyph.width + 2 * BEARING) * size / CAPITAL;
 }
 
 double ikt_font_width(const char *text, double size) {
     double width = 0;
-    for (const glyph *of; (of = next_glyph(&text));)
-        width += advance(of, size);
+    bool is_own;
+    for (ikt_letter of; next_letter(&text, &of, &is_own);)
+        width += advance(&of, size);
     return width;
 }
 
-/* The paths are constants of this file and checked by the tests, so they are read trustingly. */
-int ikt_font_place(const char **text, double *x, double y, double size, ikt_segment *segments) {
-    const glyph *of = next_glyph(text);
-    if (!of) return -1;
-    const double left = *x + BEARING * size / CAPITAL;
+bool ikt_font_has(const char *text) {
+    bool is_own = true;
+    for (ikt_letter of; is_own && next_letter(&text, &of, &is_own);)
+        continue;
+    return is_own;
+}
+
+/* Segments of a path whose zero is at (x, y), in pixels, of letters of that size; returns how many
+ * there are then. The paths are constants of this folder and checked by the tests, so they
+ * are read trustingly. */
+static int trace(const char *path, double size, double x, double y, ikt_segment *segments,
+                 int count) {
     double pen_x = 0, pen_y = 0; /* grid units */
-    int count = 0;
-    for (const char *at = of->path; *at;) {
+    for (const char *at = path; *at;) {
         const char command = *at++;
         const int numbers = command == 'Q' ? 4 : 2;
         const int pieces = command == 'M' ? 0 : command == 'L' ? 1 : CURVE_PIECES;
@@ -178,16 +201,26 @@ int ikt_font_place(const char **text, double *x, double y, double size, ikt_segm
             const double to_x = command == 'L' ? v[0] : a * x0 + b * v[0] + t * t * v[2];
             const double to_y = command == 'L' ? v[1] : a * y0 + b * v[1] + t * t * v[3];
             segments[count++] =
-                (ikt_segment){left + pen_x / CAPITAL * size, y + -pen_y / CAPITAL * size,
-                              left + to_x / CAPITAL * size, y + -to_y / CAPITAL * size};
+                (ikt_segment){x + pen_x / CAPITAL * size, y + -pen_y / CAPITAL * size,
+                              x + to_x / CAPITAL * size, y + -to_y / CAPITAL * size};
             pen_x = to_x;
             pen_y = to_y;
         }
         pen_x = v[numbers - 2];
         pen_y = v[numbers - 1];
     }
-    *x += advance(of, size);
     return count;
+}
+
+int ikt_font_place(const char **text, double *x, double y, double size, ikt_segment *segments) {
+    ikt_letter of;
+    bool is_own;
+    if (!next_letter(text, &of, &is_own)) return -1;
+    const double left = *x + BEARING * size / CAPITAL;
+    const int count = trace(of.glyph.path, of.scale * size, left, y, segments, 0);
+    *x += advance(&of, size);
+    return trace(of.mark, size, left + of.mark_x / CAPITAL * size, y - of.mark_y / CAPITAL * size,
+                 segments, count);
 }
 
 void ikt_font_fit(const char *text, double size, double width, char *out, int bytes) {
@@ -198,8 +231,9 @@ void ikt_font_fit(const char *text, double size, double width, char *out, int by
     }
     const char *end = text, *next = text;
     double used = ikt_font_width("...", size);
-    for (const glyph *of; (of = next_glyph(&next));) {
-        used += advance(of, size);
+    bool is_own;
+    for (ikt_letter of; next_letter(&next, &of, &is_own);) {
+        used += advance(&of, size);
         if (used > width || (size_t)(next - text) > room) break;
         end = next;
     }

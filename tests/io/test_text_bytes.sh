@@ -37,6 +37,24 @@ mv out.txt info.json
 run evaluate "$odd.h5" --json
 mv out.txt evaluate.json
 "$IKT_PROGRAM" plot "$odd.h5" none/x.svg --log json 2>log.json && fail "a folder that is not there"
+# With fonts or without, Latin, Greek and Cyrillic letters are the same picture; a name in another script is drawn
+# in the fonts of the machine, and one warning tells of characters that none has.
+"$python" - <<'PYTHON'
+for table, names in ("scripts", ["Zürich", "naïve T", "α-cell", "Łódź", "Жук"]), ("odd", ["a\ue000b", "c\ue000d"]):
+    with open(table + ".csv", "w", encoding="utf-8") as f:
+        f.write("x,y,kind\n" + "".join(f"{i % 5},{i},{names[i % len(names)]}\n" for i in range(60)))
+PYTHON
+echo '<fontconfig><dir>none</dir></fontconfig>' >fonts.conf
+for kind in png pdf; do
+    run plot scripts.csv:x,y with.$kind --colour-by scripts.csv:kind --names
+    [ ! -s err.txt ] || fail "a warning of letters that are there"
+    FONTCONFIG_FILE=$PWD/fonts.conf run plot scripts.csv:x,y without.$kind --colour-by scripts.csv:kind --names
+    grep -q 'no font' err.txt && fail "letters of our own are told as missing"
+    run plot odd.csv:x,y odd.$kind --colour-by odd.csv:kind --names # U+E000 is nobody's
+    [ "$(grep -c 'no font of this machine has these characters, .*: . (U+E000); ' err.txt)" -eq 1 ] ||
+        fail "not one warning of a character that no font has"
+done
+cmp -s with.png without.png || fail "letters of our own depend on the fonts"
 cat >study.yaml <<'Y'
 title: "bytes <&> and Grüße"
 data: [{name: latin, file: data.h5}]

@@ -123,6 +123,33 @@ static void every_printable_character_has_its_own_picture(void **state) {
     }
 }
 
+/* Two different letters of any script differ in pixels from each other, and from the box of what is
+ * no character; where no font has a letter, the canvas says so. */
+static void letters_of_other_scripts_are_drawn(void **state) {
+    static const char *const letters[] = {"\377", "u", "ü", "ů", "u\314\201", "i", "ï", "ı", "L",
+                                          "Ł",    "l", "ł", "o", "ó",         "ø", "z", "ź", "ż",
+                                          "ş",    "ș", "ß", "α", "β",         "μ", "Ω", "ω", "Ж",
+                                          "ж",    "Й", "й", "я", "б",         "א", "ב", "細"};
+    enum { COUNT = sizeof letters / sizeof *letters };
+    static ikt_rgb pixel[COUNT][PIXELS_MOST];
+    bool is_box[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        char path[64];
+        ikt_canvas canvas;
+        begin(*state, 40, 30, path, &canvas);
+        ikt_canvas_text(&canvas, letters[k], 8, 22, 14, false, black);
+        is_box[k] = canvas.boxes[0] != '\0';
+        assert_true(!is_box[k] || !ikt_font_has(letters[k]));
+        assert_true(!is_box[k] || strstr(canvas.boxes, letters[k]));
+        canvas.boxes[0] = '\0';
+        end(&canvas, path, pixel[k]);
+        assert_true(dark_pixels(pixel[k], PIXELS_MOST) > 5);
+        for (int other = 0; other < k && !is_box[k]; other++)
+            assert_true(memcmp(pixel[other], pixel[k], sizeof *pixel) != 0);
+    }
+    assert_true(ikt_font_has("Zürich, naïve T, α-cell, Łódź, Жук") && !ikt_font_has("細"));
+}
+
 static void text_is_cut_between_characters(void **state) {
     (void)state;
     char out[64];
@@ -132,8 +159,8 @@ static void text_is_cut_between_characters(void **state) {
     ikt_font_fit("classes", 10, all - 1, out, sizeof out);
     assert_non_null(strstr(out, "..."));
     assert_true(ikt_font_width(out, 10) <= all - 1);
-    /* Two bytes a character: one box each, and never half of one. */
-    assert_true(ikt_font_width("\303\251", 10) == ikt_font_width("\377", 10));
+    /* Of several bytes a character: one box each, and never half of one. */
+    assert_true(ikt_font_width("\340\270\201", 10) == ikt_font_width("\377", 10));
     assert_true(ikt_font_width("\001", 10) == 0); /* control characters are left out */
     ikt_font_fit("\303\251\303\251\303\251\303\251", 10, 1000, out, 8);
     assert_string_equal(out, "\303\251\303\251...");
@@ -365,6 +392,7 @@ static void a_full_disk_is_reported(void **state) {
 
 IKT_MPI_TESTS(ikt_test(shapes_are_clipped_at_the_borders),
               ikt_test(every_printable_character_has_its_own_picture),
+              ikt_test(letters_of_other_scripts_are_drawn),
               ikt_test(text_is_cut_between_characters), ikt_test(counts_have_separators),
               ikt_test(a_disc_covers_its_area_wherever_it_lies),
               ikt_test(one_point_covers_the_right_pixels),
