@@ -123,12 +123,10 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
 
 /* --- a checkpoint ----------------------------------------------------------------------------- */
 
-static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool configuration,
-                                  bool as_json) {
-    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
+static ikt_status show_checkpoint(ikt_context *ctx, const char *path, ikt_stage_file *file,
+                                  bool configuration, bool as_json) {
     int64_t number[IKT_LOOP_NUMBERS] = {-1}; /* the first: iterations done */
     const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, number);
-    IKT_TRY(ikt_stage_file_open(ctx, path, &file));
     const ikt_stage_head head = ikt_stage_file_head(file);
     if (strcmp(head.stage, "loop") == 0) IKT_TRY(ikt_stage_file_read(file, &numbers, 1));
     if (ikt_rank(ctx) != 0) return IKT_OK;
@@ -309,12 +307,16 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));
     if (help) return IKT_OK;
     ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
-    if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);
+    ikt_stage_file *saved IKT_AT_END(ikt_stage_file_close) = NULL;
+    ikt_status st = ikt_stage_file_open(ctx, path, NULL, &saved);
+    if (st == IKT_OK) return show_checkpoint(ctx, path, saved, configuration, as_json);
+    if (st == IKT_ERR_USAGE) return st; /* of a newer program */
+    ikt_clear(ctx);
     /* Embeddings and their configurations are in HDF5 files; what is not may be data. */
     if (!configuration && ikt_max_one(ctx, ikt_rank(ctx) == 0 && !ikt_source_is_hdf5(path)) > 0)
         return show_data(ctx, path, dataset, as_json);
     ikt_graph_file *graph = NULL;
-    ikt_status st = ikt_graph_file_open(ctx, path, &graph);
+    st = ikt_graph_file_open(ctx, path, &graph);
     if (st != IKT_OK) ikt_clear(ctx);
     const bool is_graph = graph && ikt_graph_file_is_kept(graph);
     if (is_graph) st = show_graph(ctx, graph, configuration, as_json);

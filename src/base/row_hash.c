@@ -121,11 +121,9 @@ static void close_open(const int *file) {
 static ikt_status open_all(ikt_context *ctx, const char *path, int flags, int *file,
                            int64_t *bytes) {
     struct stat about;
-    ikt_status st = IKT_OK;
-    /* Opening a pipe would wait for whoever writes it. */
-    *file = open(path, (ikt_rank(ctx) == 0 ? flags : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-    if (*file < 0 || fstat(*file, &about) != 0) st = unreadable(ctx, path);
-    if (st == IKT_OK && !S_ISREG(about.st_mode)) st = ikt_input_check(ctx, path);
+    ikt_status st = ikt_input_check(ctx, path); /* opening a pipe would wait for its writer */
+    if (st == IKT_OK) *file = open(path, (ikt_rank(ctx) == 0 ? flags : O_RDONLY) | O_CLOEXEC);
+    if (st == IKT_OK && (*file < 0 || fstat(*file, &about) != 0)) st = unreadable(ctx, path);
     *bytes = st == IKT_OK ? (int64_t)about.st_size : 0;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) ikt_broadcast(ctx, bytes, (int64_t)sizeof *bytes, 0);
@@ -155,20 +153,42 @@ ikt_status ikt_seal_put(ikt_context *ctx, const char *path) {
     return ikt_agree(ctx, st);
 }
 
-ikt_status ikt_seal_check(ikt_context *ctx, const char *path) {
+/* COLLECTIVE. Reads what stands at the end of an open file of `bytes` bytes, as rank 0 sees it. */
+static ikt_status read_seal(ikt_context *ctx, int file, const char *path, int64_t bytes, seal *s) {
+    const int64_t inside = bytes - (int64_t)sizeof *s;
+    ikt_status st = IKT_OK;
+    memset(s, 0, sizeof *s);
+    if (ikt_rank(ctx) == 0 && inside >= 0)
+        st = read_at(ctx, file, path, (char *)s, (int64_t)sizeof *s, inside);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, s, (int64_t)sizeof *s, 0);
+    return IKT_OK;
+}
+
+ikt_status ikt_seal_look(ikt_context *ctx, const char *path, bool *is_sealed) {
     seal s;
     int file IKT_AT_END(close_open) = -1;
     int64_t bytes;
     uint64_t hash;
+    *is_sealed = false;
     IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &bytes));
+    IKT_TRY(read_seal(ctx, file, path, bytes, &s));
+    if (memcmp(s.magic, magic, sizeof magic) != 0) return IKT_OK;
+    *is_sealed = true;
     const int64_t inside = bytes - (int64_t)sizeof s;
-    ikt_status st = inside < 0 ? ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off", path)
-                               : read_at(ctx, file, path, (char *)&s, (int64_t)sizeof s, inside);
-    if (st == IKT_OK && (memcmp(s.magic, magic, sizeof magic) != 0 || s.bytes != (uint64_t)inside))
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
-    IKT_TRY(ikt_agree(ctx, st));
+    if (s.bytes != (uint64_t)inside)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
     IKT_TRY(hash_file(ctx, file, path, inside, &hash));
     if (hash == s.hash) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: its checksum is not that of its bytes",
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s is damaged: its checksum is not that of its bytes; take another copy of "
+                    "the file, or make it again",
                     path);
+}
+
+ikt_status ikt_seal_check(ikt_context *ctx, const char *path) {
+    bool is_sealed;
+    IKT_TRY(ikt_seal_look(ctx, path, &is_sealed));
+    if (is_sealed) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
 }

@@ -9,6 +9,7 @@
 #ifndef IKT_BASE_ROW_HASH_H
 #define IKT_BASE_ROW_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +41,13 @@ ikt_status ikt_file_hash(ikt_context *ctx, const char *path, uint64_t *hash);
 /* COLLECTIVE. Seals a file that all ranks have closed. Errors: IKT_ERR_FILE. */
 ikt_status ikt_seal_put(ikt_context *ctx, const char *path);
 
-/* COLLECTIVE. Errors: IKT_ERR_DATA where the file is not sealed, shorter or longer than when it
- * was, or changed; IKT_ERR_FILE where it cannot be read. */
+/* COLLECTIVE. Whether a file is sealed. HDF5 takes the seal away when another program changes the
+ * file, which then is like any file of another program.
+ * Errors: IKT_ERR_DATA where it is sealed, and shorter, longer or other than when it was;
+ * IKT_ERR_FILE where it cannot be read. */
+ikt_status ikt_seal_look(ikt_context *ctx, const char *path, bool *is_sealed);
+
+/* COLLECTIVE. The same of a file that has to be sealed: IKT_ERR_DATA where it is not. */
 ikt_status ikt_seal_check(ikt_context *ctx, const char *path);
 
 #endif

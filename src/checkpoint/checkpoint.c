@@ -295,15 +295,31 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
     return IKT_OK;
 }
 
-/* COLLECTIVE. Opens a file if it can be used; else *out stays NULL. A damaged one is removed, so
- * that it does not take the place of an older one. */
-static ikt_status try_file(ikt_context *ctx, const char *path, ikt_stage_file **out) {
-    const ikt_status st = ikt_stage_file_open(ctx, path, out);
+/* COLLECTIVE. Opens a file if it can be used; else *out stays NULL. Where a run begins, one that is
+ * damaged, or of another stage, is told and removed, so that it does not take the place of an older
+ * one. */
+static ikt_status try_file(const ikt_checkpoint *c, ikt_stage stage, const char *path, bool begins,
+                           ikt_stage_file **out) {
+    ikt_context *ctx = c->ctx;
+    const ikt_status st = ikt_stage_file_open(ctx, path, ikt_stage_saved(stage), out);
     if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
-    ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
-            ikt_message(ctx));
-    if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
+    if (begins)
+        ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
+                ikt_message(ctx));
+    if (begins && st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
     ikt_clear(ctx);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The newest file of a stage that can be used, or NULL.
+ *   path   receives its name */
+static ikt_status open_newest(const ikt_checkpoint *c, ikt_stage stage, bool begins,
+                              char path[IKT_PATH_MAX], ikt_stage_file **out) {
+    *out = NULL;
+    for (int previous = 0; previous < 2 && !*out; previous++) {
+        file_name(c, stage, previous != 0, path);
+        if (ikt_file_is_there(c->ctx, path)) IKT_TRY(try_file(c, stage, path, begins, out));
+    }
     return IKT_OK;
 }
 
@@ -311,29 +327,21 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_fil
     char path[IKT_PATH_MAX];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *out = NULL;
-    for (int previous = 0; previous < 2 && !file; previous++) {
-        file_name(c, stage, previous != 0, path);
-        if (ikt_file_is_there(c->ctx, path)) IKT_TRY(try_file(c->ctx, path, &file));
-    }
+    IKT_TRY(open_newest(c, stage, true, path, &file));
     if (!file) return IKT_OK;
     const ikt_stage_head head = ikt_stage_file_head(file), own = head_of(c, stage);
     IKT_TRY(ikt_checkpoint_compare(c->ctx, &own, &head, path));
     return ikt_give(out, file);
 }
 
-/* COLLECTIVE. The newest file of a stage that is whole, by its seal alone. */
-static bool find_sealed(const ikt_checkpoint *c, ikt_stage stage, char path[IKT_PATH_MAX]) {
-    for (int previous = 0; previous < 2; previous++) {
-        file_name(c, stage, previous != 0, path);
-        if (ikt_file_is_there(c->ctx, path) && ikt_stage_file_is(c->ctx, path)) return true;
-    }
-    return false;
-}
-
-/* COLLECTIVE. Refuses a file of another run; whether it is of the same data is not asked. */
-static ikt_status check_file(const ikt_checkpoint *c, ikt_stage stage, const char *path) {
+/* COLLECTIVE. Whether there is a file of a stage; refuses one of another run. Whether it is of the
+ * same data is not asked. */
+static ikt_status look_for(const ikt_checkpoint *c, ikt_stage stage, bool *found) {
+    char path[IKT_PATH_MAX];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
-    IKT_TRY(ikt_stage_file_open(c->ctx, path, &file));
+    IKT_TRY(open_newest(c, stage, false, path, &file));
+    *found = file != NULL;
+    if (!file) return IKT_OK;
     const ikt_stage_head head = ikt_stage_file_head(file);
     ikt_stage_head own = head_of(c, stage);
     own.input = head.input;
@@ -342,17 +350,16 @@ static ikt_status check_file(const ikt_checkpoint *c, ikt_stage stage, const cha
 
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
     ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
-    char path[IKT_PATH_MAX];
+    bool found = false;
     *stage = NULL;
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
     if (!settings->run.resume) return IKT_OK;
-    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0;) {
-        if (!ikt_stage_saved(s) || !find_sealed(c, s, path)) continue;
-        IKT_TRY(check_file(c, s, path));
-        *stage = ikt_stage_saved(s);
-        return IKT_OK;
+    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !found;) {
+        if (!ikt_stage_saved(s)) continue;
+        IKT_TRY(look_for(c, s, &found));
+        if (found) *stage = ikt_stage_saved(s);
     }
     return IKT_OK;
 }

@@ -85,7 +85,7 @@ static void sort_row(uint32_t *column, double *value, int64_t count, edge *sorti
 static int64_t find_bad(const ikt_edge_rule *rule, const uint32_t *column, const double *value,
                         int64_t count) {
     for (int64_t e = 0; e < count; e++)
-        if ((e > 0 && column[e] == column[e - 1]) ||
+        if (!isfinite(value[e]) || (e > 0 && column[e] == column[e - 1]) ||
             (value[e] < 0 && rule->values != IKT_EDGES_NONE))
             return e;
     return -1;
@@ -149,14 +149,15 @@ static ikt_status prepare(loading *l, const block *b, edge *sorting) {
                         ".sum_duplicates() adds them up",
                         name, row, column);
     return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "%s, row %lld, column %lld: %g is negative, which neither a similarity nor a "
+                    "%s, row %lld, column %lld: %g is %s, which neither a similarity nor a "
                     "distance can be",
-                    name, row, column, b->value[e]);
+                    name, row, column, b->value[e],
+                    isfinite(b->value[e]) ? "negative" : "not finite");
 }
 
 /* COLLECTIVE. Goes through the own rows, and gives one block after another to `take`. Errors: those
- * of reading; IKT_ERR_DATA naming row and column of a number below 0 where there may be none, or of
- * a column that comes twice; IKT_ERR_RESOURCE. */
+ * of reading; IKT_ERR_DATA naming row and column of a number that is not finite, or below 0 where
+ * there may be none, or of a column that comes twice; IKT_ERR_RESOURCE. */
 static ikt_status read_blocks(loading *l, void (*take)(loading *l, const block *b)) {
     ikt_context *ctx = l->ctx;
     const int64_t count = l->distribution->count, *start = l->start;

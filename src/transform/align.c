@@ -45,17 +45,7 @@ static ikt_status check_files(ikt_context *ctx, const ikt_align_request *request
                     request->run, n, request->reference, m);
 }
 
-static ikt_status check_finite(ikt_context *ctx, const char *path, int64_t first, int64_t count,
-                               int q, const float *y) {
-    for (int64_t e = 0; e < count * q; e++)
-        if (!isfinite(y[e]))
-            return ikt_fail(ctx, IKT_ERR_DATA, "%s, row %" PRId64 ": a place that is not finite",
-                            path, first + e / q);
-    return IKT_OK;
-}
-
-static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
-                              matched *m) {
+static ikt_status read_places(ikt_context *ctx, ikt_aligned *a, matched *m) {
     const int q = ikt_result_dimensions(a->file);
     const int64_t first = a->distribution.first, count = a->distribution.count;
     m->count = ikt_smaller(ikt_larger(a->rows - first, 0), count);
@@ -64,10 +54,7 @@ static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request
     IKT_TRY(ikt_alloc_all(ctx, &m->y, q * m->count, sizeof *m->y, "reference"));
     IKT_TRY(ikt_alloc_all(ctx, &a->displacement, count, sizeof *a->displacement, "displacement"));
     IKT_TRY(ikt_result_read_embedding(a->file, first, count, a->y));
-    IKT_TRY(ikt_result_read_embedding(m->reference, from, m->count, m->y));
-    ikt_status st = check_finite(ctx, request->run, first, count, q, a->y);
-    if (st == IKT_OK) st = check_finite(ctx, request->reference, first, m->count, q, m->y);
-    return ikt_agree(ctx, st);
+    return ikt_result_read_embedding(m->reference, from, m->count, m->y);
 }
 
 /* --- classes ---------------------------------------------------------------------------------- */
@@ -118,7 +105,7 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
     ikt_exact_sum squares = {{0}, 0, 0};
     ikt_classes classes IKT_AT_END(ikt_classes_destroy) = {0};
     bool has_labels = false;
-    IKT_TRY(read_places(ctx, request, a, m));
+    IKT_TRY(read_places(ctx, a, m));
     a->run_hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
     a->reference_hash = ikt_row_hash(ctx, m->y, a->distribution.first, m->count, row_bytes);
     IKT_TRY(ikt_procrustes_fit(ctx, q, a->y, m->y, m->count, request->mirror, request->scale,

@@ -1,6 +1,7 @@
 /* Placing new rows into a finished embedding. Read ikt_transform_run first. */
 #include "transform/transform.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,20 @@ static ikt_status place_by_divergence(ikt_context *ctx, ikt_dataset *data, int64
     return ikt_agree(ctx, place(ctx, &new, trials, done));
 }
 
+/* COLLECTIVE. Numbers of a row, or of the model, that are far too large overflow on the way. */
+static ikt_status check_places(ikt_context *ctx, const ikt_transformed *done) {
+    const int64_t q = done->loaded.shape.q;
+    ikt_status st = IKT_OK;
+    for (int64_t e = 0; st == IKT_OK && e < done->rows.count * q; e++)
+        if (!isfinite(done->y[e]))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "row %lld of %s has no place in the map of %s: numbers of either are too "
+                          "large for distances between them",
+                          (long long)(done->rows.first + e / q), done->input_name,
+                          ikt_model_file_path(done->loaded.file));
+    return ikt_agree(ctx, st);
+}
+
 static ikt_status transform(ikt_context *ctx, const ikt_transform_request *request,
                             ikt_source *source, ikt_dataset *data, ikt_transformed *done) {
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
@@ -144,6 +159,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     IKT_TRY(projects      ? ikt_new_rows_project(ctx, data, done)
             : by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
                           : place_by_divergence(ctx, data, request->trials, done));
+    IKT_TRY(check_places(ctx, done));
     done->unsettled = ikt_sum_one(ctx, done->unsettled);
     if (!projects)
         done->mean_divergence =

@@ -6,8 +6,6 @@
  * have had beside the others, had it been none of the landmarks. */
 #include "transform/transform.h"
 
-#include <math.h>
-
 #include "base/arrays.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
@@ -44,34 +42,10 @@ static ikt_status read_map(const ikt_loaded_model *m, projection *p) {
     p->map.total = numbers[0];
     p->bandwidth = numbers[1];
     const bool has_bandwidth = m->shape.kernel == IKT_MODEL_OF_GAUSSIAN;
-    bool is_good = isfinite(numbers[0]) && isfinite(numbers[1]) &&
-                   has_bandwidth == (numbers[1] > 0) && numbers[1] >= 0;
-    for (int64_t l = 0; l < rows; l++)
-        is_good = is_good && isfinite(p->map.mean[l]) && p->landmark[l] >= 0 &&
-                  p->landmark[l] < m->shape.n && (l == 0 || p->landmark[l] > p->landmark[l - 1]);
-    for (int64_t e = 0; e < q * rows; e++)
-        is_good = is_good && isfinite(p->map.weight[e]);
-    for (int64_t c = 0; c < q; c++)
-        is_good = is_good && isfinite(p->origin[c]);
+    bool is_good = has_bandwidth == (numbers[1] > 0) && numbers[1] >= 0;
+    for (int64_t l = 1; l < rows; l++)
+        is_good = is_good && p->landmark[l] > p->landmark[l - 1];
     return is_good ? IKT_OK : ikt_model_file_damaged(m->file, "/kernel holds what is no map");
-}
-
-/* COLLECTIVE. Codes of the landmarks, which must be cells. */
-static ikt_status read_codes(const ikt_loaded_model *m, int64_t stride, projection *p) {
-    const ikt_model_shape *s = &m->shape;
-    p->codes = ikt_claim(p->held, s->support, (size_t)stride);
-    IKT_TRY(ikt_arrays_agree(p->held));
-    IKT_TRY(
-        ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_CODES, 0, s->support, p->codes, stride));
-    const ikt_codes read = {.n_local = s->support,
-                            .t = s->t,
-                            .stride = stride,
-                            .width = ikt_model_code_bytes(s),
-                            .code = p->codes};
-    for (int64_t e = 0; e < s->support * s->t; e++)
-        if (ikt_code_entry(&read, e / s->t, e % s->t) >= s->psi)
-            return ikt_model_file_damaged(m->file, "/kernel/codes holds a cell beyond psi");
-    return IKT_OK;
 }
 
 /* COLLECTIVE. What new rows are compared with.
@@ -83,7 +57,10 @@ static ikt_status compare(ikt_context *ctx, const ikt_loaded_model *m, ikt_datas
     if (s->kernel == IKT_MODEL_OF_ISOLATION) {
         IKT_TRY_STAGE(ctx, IKT_STAGE_CODES,
                       ikt_codes_compute(ctx, data, rows, m->model, codes, NULL));
-        IKT_TRY(read_codes(m, codes->stride, p));
+        p->codes = ikt_claim(p->held, s->support, (size_t)codes->stride);
+        IKT_TRY(ikt_arrays_agree(p->held));
+        IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LANDMARK_CODES, 0, s->support, p->codes,
+                                    codes->stride));
     } else if (!s->is_of_similarities) {
         p->x = ikt_claim(p->held, s->support * s->columns, sizeof *p->x);
         IKT_TRY(ikt_arrays_agree(p->held));

@@ -5,12 +5,15 @@
  *
  * In the arguments @ stands for the damaged file and % for a name of an output. Case number FIRST +
  * i decides what is damaged: the file is cut, bits are flipped, or a piece of it is zeroed or
- * filled with noise. Each case runs in a process of its own, forked from this one, which has MPI
+ * filled with noise. Of a file that is sealed (base/row_hash.h), half of the cases lie: what stands
+ * before the seal is damaged like that, or a number of a data set or an attribute is another, and
+ * the seal is right. Each case runs in a process of its own, forked from this one, which has MPI
  * started: the verb as the program calls it, a limit on memory and a watchdog.
  *
  * A case is right when the verb succeeds (a file without checksums may well hold other numbers), or
- * ends with exit code 2 to 5 and one line `iktsne: error: ...`. Prints the counts; a case that is
- * not right leaves its file, and its number repeats it. */
+ * ends with exit code 2 to 5 and one line `iktsne: error: ...`. It must not succeed where the seal
+ * is not that of the bytes, nor where a model has none. Prints the counts; a case that is not right
+ * leaves its file, and its number repeats it. */
 #define _DEFAULT_SOURCE /* strdup, setenv */
 #include <mpi.h>
 #include <signal.h>
@@ -26,9 +29,11 @@
 
 #include "app/verb.h"
 #include "base/rng.h"
+#include "base/row_hash.h"
 #include "base/sandbox.h"
 
 enum { WATCHDOG_SECONDS = 60, WORDS_MOST = 32, NAME_SIZE = 64, TEXT_SIZE = 8192, FLIPS_MOST = 8 };
+enum { SEAL_BYTES = 24, PLACES_MOST = 128 };
 static const char damaged_name[] = "damaged.bin", errors_name[] = "damaged.err",
                   output_name[] = "damaged.out";
 
@@ -36,6 +41,12 @@ typedef struct {
     unsigned char *bytes;
     int64_t size;
 } content;
+
+/* What was done to a file, and whether the verb has to refuse it. */
+typedef struct {
+    const char *how;
+    int must_fail;
+} harm;
 
 typedef struct {
     int ran, refused, wrong;
@@ -82,10 +93,8 @@ static void fill_block(content *c, int64_t number, int noise) {
         c->bytes[i] = noise ? (unsigned char)draw(number, 100 + (uint64_t)i, 256) : 0;
 }
 
-/* What is done to the file, in words. Nothing before the first case, which shows that the verb runs
- * on the whole file. */
+/* Damages bytes; returns what was done, in words. */
 static const char *damage(content *c, int64_t number) {
-    if (number < 0) return "nothing";
     switch (draw(number, 0, 5)) {
     case 0:
         c->size = draw(number, 1, c->size);
@@ -109,6 +118,85 @@ static void write_file(const char *path, const content *c) {
     FILE *file = fopen(path, "wb");
     need(file && fwrite(c->bytes, 1, (size_t)c->size, file) == (size_t)c->size && fclose(file) == 0,
          "the damaged file cannot be written");
+}
+
+/* --- lies ------------------------------------------------------------------------------------- */
+
+static int is_sealed(const content *c) {
+    return c->size > SEAL_BYTES && memcmp(c->bytes + c->size - SEAL_BYTES, "iktseal1", 8) == 0;
+}
+
+/* Data sets of a file, and attributes of its root. */
+typedef struct {
+    char name[PLACES_MOST][NAME_SIZE];
+    int count;
+} places;
+
+static herr_t note_place(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    places *all = target;
+    (void)info;
+    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (H5Iget_type(object) == H5I_DATASET && all->count < PLACES_MOST)
+        snprintf(all->name[all->count++], NAME_SIZE, "%s", name);
+    return H5Oclose(object) < 0;
+}
+
+static herr_t note_attribute(hid_t object, const char *name, const H5A_info_t *info, void *target) {
+    places *all = target;
+    (void)object, (void)info;
+    if (all->count < PLACES_MOST) snprintf(all->name[all->count++], NAME_SIZE, "%s", name);
+    return 0;
+}
+
+/* Another number in place of one: NaN or -1, a large one, 0, or one of another bit. */
+static void change_number(unsigned char *bytes, size_t size, int64_t number) {
+    static const int filled[] = {0xff, 0x7f, 0};
+    const int64_t how = draw(number, 3, 4);
+    if (how < 3)
+        memset(bytes, filled[how], size);
+    else
+        bytes[draw(number, 4, (int64_t)size)] ^= (unsigned char)(1 << draw(number, 5, 8));
+}
+
+/* Changes a number of a data set, or of an attribute of numbers. */
+static void change_object(hid_t object, int is_attribute, int64_t number) {
+    const hid_t type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
+    const hid_t space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
+    const int64_t count = H5Sget_simple_extent_npoints(space);
+    const size_t size = H5Tget_size(type);
+    if (H5Tget_class(type) != H5T_STRING && count > 0) {
+        unsigned char *all = malloc((size_t)count * size);
+        need(all && (is_attribute ? H5Aread(object, type, all)
+                                  : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all)) >= 0,
+             "a number cannot be read");
+        change_number(all + (size_t)draw(number, 2, count) * size, size, number);
+        need((is_attribute ? H5Awrite(object, type, all)
+                           : H5Dwrite(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all)) >= 0,
+             "a number cannot be written");
+        free(all);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+/* Changes one number in the damaged file, which is whole. */
+static const char *lie(int64_t number) {
+    places all = {.count = 0};
+    const int is_attribute = draw(number, 0, 3) == 0;
+    const hid_t file = H5Fopen(damaged_name, H5F_ACC_RDWR, H5P_DEFAULT);
+    need(file >= 0 &&
+             (is_attribute
+                  ? H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, NULL, note_attribute, &all)
+                  : H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, note_place, &all)) >= 0 &&
+             all.count > 0,
+         "the file has no numbers");
+    const char *name = all.name[draw(number, 1, all.count)];
+    const hid_t object =
+        is_attribute ? H5Aopen(file, name, H5P_DEFAULT) : H5Dopen2(file, name, H5P_DEFAULT);
+    change_object(object, is_attribute, number);
+    need((is_attribute ? H5Aclose(object) : H5Dclose(object)) >= 0 && H5Fclose(file) >= 0,
+         "the file cannot be closed");
+    return is_attribute ? "an attribute changed, sealed" : "a number changed, sealed";
 }
 
 static void confine(void) {
@@ -174,47 +262,58 @@ static void keep(int64_t number, const char *how, int outcome, const char *said)
            WIFSIGNALED(outcome) ? WTERMSIG(outcome) : WEXITSTATUS(outcome), said);
 }
 
-static void judge(int64_t number, const char *how, int outcome, counts *c) {
+static void judge(int64_t number, harm done, int outcome, counts *c) {
     char said[TEXT_SIZE] = "";
     FILE *file = fopen(errors_name, "rb");
     need(file != NULL, "standard error of a case cannot be read");
     said[fread(said, 1, sizeof said - 1, file)] = '\0';
     fclose(file);
     const int code = WIFEXITED(outcome) ? WEXITSTATUS(outcome) : -1;
-    if (code == 0 && speaks_well(said, 0)) {
+    if (code == 0 && speaks_well(said, 0) && !done.must_fail) {
         c->ran++;
     } else if (code >= 2 && code <= 5 && speaks_well(said, 1)) {
         c->refused++;
         c->refused_by[code]++;
-        if (getenv("IKT_VERBOSE")) printf("%lld (%s): %s", (long long)number, how, said);
+        if (getenv("IKT_VERBOSE")) printf("%lld (%s): %s", (long long)number, done.how, said);
     } else {
         c->wrong++;
-        keep(number, how, outcome, said);
+        keep(number, done.how, outcome, said);
     }
 }
 
-/* Writes the damaged file of a case; returns what was done to it. */
-static const char *write_case(const content *whole, int64_t number) {
+/* Writes the damaged file of a case. Nothing is damaged before the first case, which shows that the
+ * verb runs on the whole file.
+ *   ctx        seals files that lie; NULL: there are none
+ *   is_model   whether the verb takes no file without a seal */
+static harm write_case(ikt_context *ctx, const content *whole, int64_t number, int is_model) {
     content copy = {malloc((size_t)whole->size + 1), whole->size};
+    harm done = {"nothing", 0};
     need(copy.bytes != NULL, "out of memory");
     memcpy(copy.bytes, whole->bytes, (size_t)whole->size);
-    const char *how = damage(&copy, number);
+    const int64_t lies = number >= 0 && ctx && is_sealed(whole) ? draw(number, 9, 4) : 3;
+    if (lies < 2) copy.size -= SEAL_BYTES;
+    if (number >= 0 && lies > 0) done.how = damage(&copy, number);
     write_file(damaged_name, &copy);
+    if (lies == 0) done.how = lie(number);
+    if (lies < 2)
+        need(ikt_seal_put(ctx, damaged_name) == IKT_OK, "no seal");
+    else if (copy.size != whole->size || memcmp(copy.bytes, whole->bytes, (size_t)whole->size) != 0)
+        done.must_fail = is_sealed(whole) && (is_model || is_sealed(&copy));
     free(copy.bytes);
-    return how;
+    return done;
 }
 
 static void try_case(ikt_context *ctx, const content *whole, int64_t number, int count,
                      char **words, counts *c) {
     int outcome = 0;
-    const char *how = write_case(whole, number);
+    const harm done = write_case(ctx, whole, number, strcmp(words[0], "transform") == 0);
     unlink(output_name);
     fflush(NULL);
     const pid_t child = fork();
     need(child >= 0, "no process can be started");
     if (child == 0) run_child(ctx, count, words);
     need(waitpid(child, &outcome, 0) == child, "a process was lost");
-    judge(number, how, outcome, c);
+    judge(number, done, outcome, c);
 }
 
 /* Puts the names where @ and % stand. */
@@ -266,7 +365,7 @@ int main(int argc, char **argv) {
     const int64_t number = atoll(argv[2]), first = dashes > 3 ? atoll(argv[3]) : 0;
     const content whole = read_file(argv[1]);
     if (dashes == argc) {
-        puts(write_case(&whole, number));
+        puts(write_case(NULL, &whole, number, 0).how);
         return 0;
     }
     printf("%s, %s: ", argv[1], dashes + 1 < argc ? argv[dashes + 1] : "");

@@ -6,4 +6,9 @@ foreach(part tables hdf5 ranks)
     ikt_add_script_test(NAME fault_corruption_${part} LABEL fault TIMEOUT 900
         SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> ${part})
 endforeach()
+ikt_add_script_test(NAME fault_corruption_models LABEL fault TIMEOUT 900
+    SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> models 15)
+ikt_add_script_test(NAME fault_corruption_all_models LABEL fault TIMEOUT 7200
+    SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> models 400)
+set_property(TEST fault_corruption_all_models APPEND PROPERTY LABELS long)
 ikt_add_mpi_test(NAME fault_sandbox LABEL fault RANKS 1 SOURCES fault/sandbox.c)

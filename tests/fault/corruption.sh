@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Damaged files of every format, hundreds of cases each: one clear sentence and the documented exit
-# code, or a run on the numbers that the file then holds; no crash, no hang. corruption.sh PROGRAM PART,
-# with the program of corruption.c and `tables`, `hdf5` or `ranks`. IKT_CORRUPTIONS (200): cases of each.
-corruption=$1 part=$2 cases=${IKT_CORRUPTIONS:-200}
+# code, or a run on the numbers that the file then holds; no crash, no hang. Files that iktsne has sealed
+# are never taken for whole. corruption.sh PROGRAM PART [CASES], with the program of corruption.c and
+# `tables`, `hdf5`, `models` or `ranks`. IKT_CORRUPTIONS, or CASES (200): how many of each.
+corruption=$1 part=$2 cases=${IKT_CORRUPTIONS:-${3:-200}}
 . "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 # damaged FILE VERB ARGUMENTS...
+first=0
 damaged() {
     local file=$1
     shift
-    "$corruption" "$file" "$cases" -- "$@" || fail "$file: $*"
+    "$corruption" "$file" "$cases" $first -- "$@" || fail "$file: $*"
 }
 
 # A table of 60 rows of 4 numbers and a class, as text with the given separators and prefixes of cells.
@@ -54,6 +56,43 @@ make_hdf5() {
         "$(dirname "$IKT_PROGRAM")/tests/write_h5ad" annotated.h5ad || exit 1
 }
 
+# damaged_model NAME SETTINGS...: a model of the run with these settings, and the same rows placed by it.
+damaged_model() {
+    local model=$1-model.h5 rows=${2#*=}
+    "$IKT_PROGRAM" embed "${@:2}" output.file=run.h5 output.model="$model" output.overwrite=yes output.measures=none \
+        --quiet >/dev/null 2>err.txt || fail "no model $1: $(cat err.txt)"
+    damaged "$model" transform @ "$rows" % --overwrite
+    first=$((first + cases)) # small samples of many kinds: others of each
+}
+
+damaged_models() {
+    local few=layout.iterations=5 cells=isolation.psi=8 name
+    local short="$few layout.exaggeration_iterations=2"
+    "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 60 --dimensions 3 --clusters 2 --quiet || exit 1
+    for ((i = 0; i < 180; i++)); do printf "\\x$(printf %02x $((i * 7 % 256)))"; done >bytes.raw
+    awk 'BEGIN { for (i = 0; i < 60; i++) for (j = 0; j < 60; j++)
+        printf "%.6f%s", exp(-(i - j) * (i - j) / 50), j < 59 ? "," : "\n" }' >alike.csv
+    "$IKT_PROGRAM" convert bytes.raw bytes.h5 --raw uint8 --columns 3 >/dev/null &&
+        "$IKT_PROGRAM" convert alike.csv alike.h5 >/dev/null || exit 1
+    damaged_model isolation input.file=data.h5 $cells $short
+    damaged_model bytes input.file=bytes.h5 $cells $short
+    damaged_model landmarks input.file=data.h5 $cells $short layout.init=landmark layout.landmarks=30
+    damaged_model reduced input.file=data.h5 $cells $short preprocess.pca=2 preprocess.normalise=minmax
+    damaged_model unit input.file=data.h5 $cells $short preprocess.normalise=unit
+    damaged_model manhattan input.file=data.h5 $cells $short preprocess.metric=manhattan
+    damaged_model filled input.file=data.h5 $cells $short preprocess.missing=mean
+    damaged_model trimap input.file=data.h5 $cells $few layout.objective=trimap
+    damaged_model distances input.file=data.h5 $few layout.objective=trimap affinity.kind=gaussian
+    damaged_model fisher input.file=data.h5 $short affinity.kind=fisher
+    damaged_model both input.file=data.h5 $short affinity.kind=fisher fisher.euclidean=0.5
+    for name in linear gaussian isolation; do
+        damaged_model "kpca-$name" input.file=data.h5 layout.objective=kpca kernel.kind=$name
+    done
+    damaged_model kda input.file=data.h5 layout.objective=kda kernel.kind=gaussian
+    damaged_model given input.similarities=alike.h5 layout.objective=kpca
+    damaged_model classes input.similarities=alike.h5 input.labels=data.h5:labels affinity.kind=fisher $short
+}
+
 # Files of other programs that are read directly: an AnnData with labels of all kinds, a matrix of MATLAB's.
 damaged_annotated() {
     cases=$(((cases + 3) / 4))
@@ -86,10 +125,12 @@ hdf5)
     damaged run.h5 info @
     damaged run.h5 evaluate @ --input data.h5
     damaged run.h5 plot @ % --overwrite
+    damaged run.h5 embed input.file=data.h5 layout.init_file=@ output.file=% $tiny
     damaged model.h5 transform @ data.h5 % --overwrite
     damaged_annotated
     damaged graph.h5 convert @ % --overwrite --dataset graph
     ;;
+models) damaged_models ;;
 ranks) # few, as each starts a launcher: no rank waits for one that has given up
     make_hdf5
     refused=0 ran=0

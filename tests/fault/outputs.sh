@@ -161,5 +161,13 @@ for node in "${nodes[@]}"; do
     try "0 4" "" 1 $embed output.file=out.h5 run.checkpoint="nodes/$node" run.checkpoint_every=0.001
     stays "nodes/$node" "${was[$node]}"
 done
+# A model takes the room of what it holds: of 50 rows of 20,000 bytes not the 3.2 GB of 20,000 components.
+head -c 1000000 /dev/zero | tr '\0' 'a' >wide.raw
+printf 'some other bytes' | dd of=wide.raw conv=notrunc bs=1 seek=70000 2>/dev/null
+"$IKT_PROGRAM" convert wide.raw wide.h5 --raw uint8 --columns 20000 >out.txt 2>err.txt &&
+    (ulimit -f 8192 && "$IKT_PROGRAM" embed input.file=wide.h5 output.file=map.h5 output.model=wide-model.h5 \
+        isolation.psi=4 layout.init=random layout.iterations=5 layout.exaggeration_iterations=2 --quiet) \
+        >out.txt 2>err.txt || fail "a model of wide rows"
+
 [ -z "$(find . -name '*.part-*')" ] || fail "temporary files are left: $(find . -name '*.part-*')"
 report

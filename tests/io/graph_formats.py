@@ -73,6 +73,10 @@ damaged("wide.mtx", head, f"{N} {N + 1} {N * K}\n")
 damaged("nonsense.mtx", head, "many rows\n")
 damaged("hermitian.mtx", 1, "%%MatrixMarket matrix coordinate complex hermitian\n")
 damaged("array.mtx", 1, "%%MatrixMarket matrix array real general\n")
+for name, number in ("nan", np.nan), ("inf", -np.inf):  # as numbers, and as a pattern that has numbers
+    c = a.copy()
+    c.data[100] = number
+    sp.save_npz(name + ".npz", c)
 open("few.mtx", "w").writelines(lines[:-1])
 twice = list(lines)
 twice[2000] = twice[1999]

@@ -5,7 +5,7 @@ check FILE WHAT          compares the embedding in FILE with the map of WHAT by 
 given WHAT RUN MODEL     writes what new and old rows are given by to be placed by a model
 placed WHAT FILE MODEL   compares places of new rows in FILE with those that numpy makes of the model
 same RUN FILE            compares two maps bit for bit
-damage MODEL PART        changes a data set of the group kernel
+damage MODEL PART[-]     changes a data set of the group kernel; -: and takes the seal away
 """
 import sys
 
@@ -194,11 +194,31 @@ def same(one, other):
         assert np.array_equal(a["embedding"][:], b["embedding"][:]), abs(a["embedding"][:] - b["embedding"][:]).max()
 
 
+def mixed(x):
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def hashed(data, seed):
+    state = mixed((seed + 0x9E3779B97F4A7C15 * (len(data) + 1)) % 2**64)
+    for at in range(0, len(data), 8):
+        state = (mixed(state ^ int.from_bytes(data[at : at + 8], "little")) + 0x9E3779B97F4A7C15) % 2**64
+    return mixed(state)
+
+
 def damage(model, part):
+    """Changes a data set, and seals the file (src/base/row_hash.c) where `part` does not end with a minus."""
+    name = part.rstrip("-")
     with h5py.File(model, "r+") as f:
-        values = f["kernel"][part][:]
-        values[1] = 0 if part == "landmarks" else 255
-        f["kernel"][part][:] = values
+        values = f["kernel"][name][:]
+        values.reshape(-1)[1] = {"landmarks": 0, "codes": 255}.get(name, np.nan)
+        f["kernel"][name][:] = values
+    data = open(model, "rb").read()
+    assert len(data) < 2**20, "one block"
+    whole = hashed(hashed(data, 0).to_bytes(8, "little"), len(data))
+    if part == name:
+        open(model, "ab").write(b"iktseal1" + len(data).to_bytes(8, "little") + whole.to_bytes(8, "little"))
 
 
 if __name__ == "__main__":

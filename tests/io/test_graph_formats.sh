@@ -42,6 +42,14 @@ for name in both whole pattern; do
     for ranks in 1 3; do gives "$hash" $ranks input.graph=$name.mtx $values; done
 done
 
+# Eigenvectors of the P of a graph are a map of it, and a start of one.
+for how in layout.objective=eigenmap "layout.init=spectral layout.iterations=40"; do
+    common="output.measures=none output.overwrite=yes run.checkpoint=none --quiet"
+    embed 1 input.graph=graph.h5 $how
+    gives "$hash" 3 input.graph=similarities.mtx $how
+done
+common="layout.iterations=40 $common"
+
 # A run on a saved graph, a plan, and labels from a file of their own.
 embed 2 input.graph=similarities.mtx output.graph=kept.h5
 gives "$wanted" 3 input.graph=kept.h5
@@ -69,6 +77,12 @@ expect 2 "does not say what its numbers are" embed output.file=refused.h5 input.
 if [ $archives -eq 1 ]; then
     expect 4 "short.npz is truncated or damaged" $given input.graph=short.npz
     expect 3 "dense.npz holds a dense array" $given input.graph=dense.npz
+    for values in similarities distances probabilities none; do
+        for name in nan inf; do
+            expect 3 "$name.npz, row 8, column [0-9]*: -\?$name is not finite" embed output.file=refused.h5 \
+                input.graph=$name.npz graph.values=$values
+        done
+    done
 fi
 
 [ $failed -eq 0 ] && echo "ok: graphs of other formats"

@@ -148,8 +148,8 @@ static void round_trip(void **state) {
     io_remove(ctx, name);
 }
 
-/* What a model can lack, done to a good one by one rank. */
-typedef enum { NEWER, NO_CODES, OTHER_ROWS, NO_PSI, NO_FORMAT, CHANGES } change;
+/* What a model can lack, done to a good one by one rank; what stays as it is loses its seal. */
+typedef enum { NEWER, NO_CODES, OTHER_ROWS, NO_PSI, NO_FORMAT, NO_SEAL, CHANGES } change;
 
 static void set_int(hid_t file, const char *name, int64_t value) {
     hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
@@ -169,10 +169,12 @@ static void spoil(const char *name, change what) {
 }
 
 static void what_is_wrong_is_told(void **state) {
-    static const char *const said[CHANGES] = {
-        "has format version 99; this program reads up to 6",
-        "has no data set 'codes'; it holds: ", "/codes has another size or type",
-        "attribute psi is missing or wrong", "is not a model to place rows by"};
+    static const char *const said[CHANGES] = {"has format version 99; this program reads up to 6",
+                                              "has no data set 'codes'; it holds: ",
+                                              "/codes has another size or type",
+                                              "attribute psi is missing or wrong",
+                                              "is not a model to place rows by",
+                                              "no longer ends with its checksum"};
     ikt_context *ctx = *state;
     char name[IO_NAME_MAX];
     io_name(ctx, "spoilt.h5", name);
@@ -181,6 +183,7 @@ static void what_is_wrong_is_told(void **state) {
         write_model(ctx, name, true);
         if (ikt_rank(ctx) == 0) spoil(name, (change)what);
         ikt_barrier(ctx);
+        if (what != NO_SEAL) assert_int_equal(ikt_seal_put(ctx, name), IKT_OK);
         assert_int_equal(ikt_model_file_open(ctx, name, &f), IKT_ERR_DATA);
         assert_null(f);
         io_expect(ctx, said[what]);
@@ -271,6 +274,7 @@ static void models_may_hold_rows(void **state) {
             H5Fclose(file);
         }
         ikt_barrier(ctx);
+        assert_int_equal(ikt_seal_put(ctx, name), IKT_OK);
         assert_int_equal(ikt_model_file_open(ctx, name, &f), IKT_ERR_DATA);
         io_expect(ctx, said[what]);
     }

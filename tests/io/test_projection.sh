@@ -68,5 +68,12 @@ $python "$files" damage model.h5 landmarks || fail "no damage"
 not_placed 3 'is damaged: /kernel holds what is no map' model.h5 old.npy no.h5
 embed 1 input.file=rows.h5 kernel.kind=isolation layout.objective=kpca output.model=model.h5
 $python "$files" damage model.h5 codes || fail "no damage"
-not_placed 3 'is damaged: /kernel/codes holds a cell beyond psi' model.h5 new.h5 no.h5
+not_placed 3 'is damaged: /kernel/codes, row 0 holds a number that cannot be there' model.h5 new.h5 no.h5
+embed 1 input.file=rows.h5 kernel.kind=gaussian layout.objective=kpca output.model=model.h5
+for part in rows weights means numbers origin; do
+    cp model.h5 lies.h5 && $python "$files" damage lies.h5 $part || fail "no damage"
+    not_placed 3 "is damaged: /kernel/$part, row" lies.h5 new.h5 no.h5
+done
+$python "$files" damage model.h5 means- || fail "no damage"
+not_placed 3 'no longer ends with its checksum' model.h5 new.h5 no.h5
 exit $failed

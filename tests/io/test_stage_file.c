@@ -53,7 +53,7 @@ static void check_file(ikt_context *ctx, const char *name, int generation) {
     ikt_stage_file *file;
     assert_int_equal(ikt_alloc(ctx, &rows, distribution.count * COLUMNS, sizeof *rows, "test"),
                      IKT_OK);
-    assert_int_equal(ikt_stage_file_open(ctx, name, &file), IKT_OK);
+    assert_int_equal(ikt_stage_file_open(ctx, name, "codes", &file), IKT_OK);
     assert_string_equal(ikt_stage_file_head(file).settings, head.settings);
     assert_string_equal(ikt_stage_file_head(file).stage, "codes");
     const ikt_part parts[] = {ikt_part_shared("numbers", IKT_PART_I64, SHARED, shared),
@@ -153,7 +153,7 @@ static void damage_of_every_kind_is_refused(void **state) {
     for (uint64_t which = 0; which < DAMAGES; which++) {
         if (ikt_rank(ctx) == 0) damage(&whole, which);
         ikt_barrier(ctx);
-        assert_int_equal(ikt_stage_file_open(ctx, path, &file), IKT_ERR_DATA);
+        assert_int_equal(ikt_stage_file_open(ctx, path, "codes", &file), IKT_ERR_DATA);
         assert_null(file);
         assert_non_null(strstr(ikt_message(ctx), path));
         ikt_clear(ctx);
@@ -170,6 +170,17 @@ static void damage_of_every_kind_is_refused(void **state) {
     remove_files(ctx);
 }
 
+static void a_file_of_another_stage_is_refused(void **state) {
+    ikt_context *ctx = *state;
+    ikt_stage_file *file;
+    name_files(ctx);
+    write_file(ctx, 1);
+    assert_int_equal(ikt_stage_file_open(ctx, path, "loop", &file), IKT_ERR_DATA);
+    assert_non_null(strstr(ikt_message(ctx), "is of the stage 'codes' and not of 'loop'"));
+    ikt_clear(ctx);
+    remove_files(ctx);
+}
+
 /* What is written fails in the end: the file that was there stays, and nothing else. */
 static void a_file_that_cannot_be_written_leaves_the_old_one(void **state) {
     ikt_context *ctx = *state;
@@ -180,11 +191,13 @@ static void a_file_that_cannot_be_written_leaves_the_old_one(void **state) {
     assert_int_equal(ikt_stage_file_write(ctx, folder, previous, &head, NULL, 0), IKT_ERR_FILE);
     ikt_clear(ctx);
     check_file(ctx, path, 1);
-    assert_int_equal(ikt_stage_file_open(ctx, previous, &(ikt_stage_file *){NULL}), IKT_ERR_FILE);
+    assert_int_equal(ikt_stage_file_open(ctx, previous, "codes", &(ikt_stage_file *){NULL}),
+                     IKT_ERR_FILE);
     ikt_clear(ctx);
     remove_files(ctx);
 }
 
 IKT_MPI_TESTS(ikt_test(files_are_read_on_other_ranks_and_two_are_kept),
               ikt_test(damage_of_every_kind_is_refused),
+              ikt_test(a_file_of_another_stage_is_refused),
               ikt_test(a_file_that_cannot_be_written_leaves_the_old_one))

@@ -7,9 +7,8 @@
 
 #include "recipe/recipe.h"
 
-static const ikt_shape labelled = {.data = {.n = 400, .d = 8, .type = IKT_TYPE_F32},
-                                   .has_rows = true,
-                                   .name = "rows.h5:/X"};
+static const ikt_shape labelled = {
+    .data = {.n = 400, .d = 8, .type = IKT_TYPE_F32}, .has_rows = true, .name = "rows.h5:/X"};
 
 /* Defaults and assignments, divided by blanks. */
 static ikt_status make(ikt_context *ctx, const ikt_shape *shape, const char *assignments,
@@ -48,8 +47,8 @@ static const struct {
      {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_KEEP, IKT_STEP_COMPARE_CODES,
       IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
     {"layout.objective=trimap affinity.kind=knn",
-     {IKT_STEP_READ, IKT_STEP_SEARCH_ROWS, IKT_STEP_KEEP, IKT_STEP_COMPARE_ROWS,
-      IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}},
+     {IKT_STEP_READ, IKT_STEP_SEARCH_ROWS, IKT_STEP_KEEP, IKT_STEP_COMPARE_ROWS, IKT_STEP_START_PCA,
+      IKT_STEP_LOOP, IKT_STEPS}},
     {"affinity.kind=fisher layout.init=kda",
      {IKT_STEP_READ, IKT_STEP_LABELS, IKT_STEP_SEARCH_CLASSES, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
       IKT_STEP_START_KERNEL, IKT_STEP_LOOP, IKT_STEPS}},
@@ -117,8 +116,7 @@ static const struct {
      "layout.batch_neighbours = 31, but a row of P has 30 entries only: take fewer, or "
      "affinity.neighbours more",
      IKT_ERR_USAGE},
-    {"gaussian.perplexity=5",
-     "as it goes with affinity.kind=gaussian, ", IKT_ERR_USAGE},
+    {"gaussian.perplexity=5", "as it goes with affinity.kind=gaussian, ", IKT_ERR_USAGE},
     {"run.max_time=5 run.checkpoint=none", "and run.checkpoint is none", IKT_ERR_USAGE},
     {"run.max_time=soon", "days-hours, auto or none", IKT_ERR_USAGE},
     {"preprocess.pca=9", "but rows.h5:/X has only 8 columns", IKT_ERR_USAGE}};
@@ -131,6 +129,25 @@ static void what_does_not_go_together_is_refused(void **state) {
             fail_msg("%s: %s", refused[r].settings, ikt_message(*state));
         ikt_clear(*state);
     }
+}
+
+/* A kind of affinity without a dense form is refused where one is asked for, whichever it is. */
+static void only_kinds_with_a_dense_form_are_dense(void **state) {
+    int without = 0;
+    for (int k = 0; k < IKT_AFFINITIES; k++) {
+        const ikt_affinity *kind = ikt_affinity_kind_of((ikt_affinity_name)k);
+        char settings[64];
+        ikt_recipe recipe;
+        if (k == IKT_AFFINITY_GRAPH) continue; /* of no rows */
+        snprintf(settings, sizeof settings, "affinity.support=dense affinity.kind=%s", kind->name);
+        const ikt_status st = make(*state, &labelled, settings, &recipe);
+        assert_int_equal(st, kind->dense ? IKT_OK : IKT_ERR_USAGE);
+        if (!kind->dense && !strstr(ikt_message(*state), "leave affinity.support at sparse"))
+            fail_msg("%s: %s", settings, ikt_message(*state));
+        without += !kind->dense;
+        ikt_clear(*state);
+    }
+    assert_true(without > 0);
 }
 
 static void what_needs_labels_is_refused_without(void **state) {
@@ -172,4 +189,5 @@ static void other_files_have_to_fit(void **state) {
 IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
               ikt_test(steps_take_what_was_made_before),
               ikt_test(what_does_not_go_together_is_refused),
+              ikt_test(only_kinds_with_a_dense_form_are_dense),
               ikt_test(what_needs_labels_is_refused_without), ikt_test(other_files_have_to_fit))

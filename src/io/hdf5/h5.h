@@ -22,8 +22,11 @@
 void ikt_h5_begin(void);
 
 /* COLLECTIVE. Opens an existing file on all ranks for reading. Rank 0 looks first, alone, so that a
- * missing or damaged file gives one message. Errors: IKT_ERR_FILE. *file is negative on failure. */
+ * missing or damaged file gives one message; a seal that the file has (base/row_hash.h) is checked
+ * before, or by the caller who has looked at it. Warns of a file of ours that has lost it.
+ * Errors: IKT_ERR_FILE; IKT_ERR_DATA: it is not what was sealed. *file is negative on failure. */
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
+ikt_status ikt_h5_open_looked(ikt_context *ctx, const char *path, hid_t *file);
 
 /* COLLECTIVE. Creates a file for writing and reserves `bytes` bytes for it (base/atomic_file.h), so
  * that no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it in any
@@ -70,6 +73,7 @@ ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const 
 typedef struct {
     ikt_context *ctx;
     hid_t file;
+    bool is_sealed; /* set by who wants it sealed in the end (base/row_hash.h) */
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
 } ikt_h5_output;
 

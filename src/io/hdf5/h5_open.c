@@ -21,6 +21,8 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/log.h"
+#include "base/row_hash.h"
 #include "base/sandbox.h"
 #include "io/hdf5/h5.h"
 
@@ -219,6 +221,21 @@ static ikt_status open_file(ikt_context *ctx, const char *path, const char *name
 }
 
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file) {
+    bool is_sealed;
+    char format[16];
+    *file = -1;
+    IKT_TRY(ikt_seal_look(ctx, path, &is_sealed));
+    IKT_TRY(ikt_h5_open_looked(ctx, path, file));
+    ikt_h5_short_text(*file, "format", format, sizeof format);
+    if (!is_sealed && strncmp(format, "iktsne-", strlen("iktsne-")) == 0)
+        ikt_warn(ctx,
+                 "%s no longer ends with its checksum, since another program has changed it: what "
+                 "it holds is taken as it is",
+                 path);
+    return IKT_OK;
+}
+
+ikt_status ikt_h5_open_looked(ikt_context *ctx, const char *path, hid_t *file) {
     return open_file(ctx, path, path, OPEN_TO_READ, file);
 }
 
@@ -306,6 +323,7 @@ static ikt_status output_complete(ikt_h5_output *out, const hid_t *objects, int 
 ikt_status ikt_h5_output_end(ikt_h5_output *out, const hid_t *objects, int count,
                              ikt_status local) {
     local = output_complete(out, objects, count, local);
+    if (local == IKT_OK && out->is_sealed) local = ikt_seal_put(out->ctx, out->temporary);
     return ikt_atomic_end(out->ctx, out->path, out->temporary, local);
 }
 

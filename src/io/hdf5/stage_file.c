@@ -91,29 +91,27 @@ ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Opens the file and reads its head. */
-static ikt_status open_head(ikt_stage_file *f, const char *path) {
+static ikt_status open_head(ikt_stage_file *f, const char *path, const char *stage) {
     bool is_known = false;
-    IKT_TRY(ikt_h5_open(f->ctx, path, &f->file));
+    IKT_TRY(ikt_seal_check(f->ctx, path));
+    IKT_TRY(ikt_h5_open_looked(f->ctx, path, &f->file));
     ikt_status st = ikt_stage_head_read(f->ctx, f->file, &f->head, &is_known);
     if (st == IKT_OK && !is_known)
         st = ikt_fail(f->ctx, IKT_ERR_DATA, "%s is no checkpoint of iktsne", path);
+    if (st == IKT_OK && stage && strcmp(ikt_stage_file_head(f).stage, stage) != 0)
+        st = ikt_fail(f->ctx, IKT_ERR_DATA, "%s is of the stage '%s' and not of '%s'", path,
+                      ikt_stage_file_head(f).stage, stage);
     return ikt_agree(f->ctx, st);
 }
 
-ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_file **out) {
+ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, const char *stage,
+                               ikt_stage_file **out) {
     *out = NULL;
-    IKT_TRY(ikt_seal_check(ctx, path));
     IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "checkpoint"));
     **out = (ikt_stage_file){.ctx = ctx, .file = -1};
-    const ikt_status st = open_head(*out, path);
+    const ikt_status st = open_head(*out, path, stage);
     if (st != IKT_OK) ikt_stage_file_close(out);
     return st;
-}
-
-bool ikt_stage_file_is(ikt_context *ctx, const char *path) {
-    const ikt_status st = ikt_seal_check(ctx, path);
-    ikt_clear(ctx);
-    return st == IKT_OK;
 }
 
 void ikt_stage_file_close(ikt_stage_file **file) {

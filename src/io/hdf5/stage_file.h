@@ -36,15 +36,13 @@ ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *
 
 typedef struct ikt_stage_file ikt_stage_file;
 
-/* COLLECTIVE. Opens a file whose seal is whole.
- * Errors: IKT_ERR_DATA (damaged, no checkpoint), IKT_ERR_USAGE (of a newer program), IKT_ERR_FILE.
- */
-ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_file **out);
+/* COLLECTIVE. Opens the file of a stage, or of any (NULL), whose seal is whole.
+ * Errors: IKT_ERR_DATA (damaged, no checkpoint, of another stage), IKT_ERR_USAGE (of a newer
+ * program), IKT_ERR_FILE. */
+ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, const char *stage,
+                               ikt_stage_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_stage_file_close(ikt_stage_file **file);
-
-/* COLLECTIVE. Whether a file has a seal that is whole, as no other file of ours has. */
-bool ikt_stage_file_is(ikt_context *ctx, const char *path);
 
 /* LOCAL. Its head; lent. */
 ikt_stage_head ikt_stage_file_head(const ikt_stage_file *file);

@@ -339,6 +339,7 @@ ikt_status ikt_graph_writer_begin(ikt_context *ctx, const char *path, bool overw
     w->ctx = ctx;
     w->group = -1;
     ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);
+    w->out.is_sealed = true;
     if (st != IKT_OK) ikt_free(&w);
     *out = w;
     return st;

@@ -1,6 +1,8 @@
 /* Model files: names, sizes and types of their data sets, writing and reading. See model_file.h. */
 #include "io/results/model_file.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +13,18 @@
 
 /* --- the parts -------------------------------------------------------------------------------- */
 
+/* What the values of a part lie between, both included. */
+typedef struct {
+    double least, most;
+} range;
+
 typedef struct {
     const char *name; /* "codes" */
     hid_t type;       /* of an element, in memory and in the file; not owned */
     int64_t n;        /* rows */
     int64_t d;        /* columns; 0: one-dimensional */
     bool is_needed;   /* whether a file of that shape must have the part */
+    range valid;      /* what can be read; of labels anything, and no NaN anywhere */
     size_t row_bytes; /* dense */
 } layout;
 
@@ -26,45 +34,52 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
                        : bytes == 2 ? H5T_NATIVE_UINT16
                                     : H5T_NATIVE_UINT32;
     const hid_t row = s->is_u8 ? H5T_NATIVE_UINT8 : H5T_NATIVE_FLOAT;
+    const hid_t number = H5T_NATIVE_DOUBLE, single = H5T_NATIVE_FLOAT;
+    const hid_t index = H5T_NATIVE_INT64, small = H5T_NATIVE_INT32;
     const bool shifted = s->is_shifted, reduced = s->is_reduced, coded = ikt_model_has_codes(s);
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
     const bool by_rows = by_classes && !s->is_of_similarities;
     const bool by_kernel = s->placing == IKT_PLACING_PROJECTION;
-    const bool celled = ikt_model_has_cells(s);
-    const bool by_rows_of_landmarks =
+    const bool celled = ikt_model_has_cells(s), scaled = s->has_rows && !by_classes;
+    const bool by_landmark_rows =
         s->kernel == IKT_MODEL_OF_LINEAR || s->kernel == IKT_MODEL_OF_GAUSSIAN;
+    const bool by_landmark_codes = s->kernel == IKT_MODEL_OF_ISOLATION;
+    const range any = {-INFINITY, INFINITY}, finite = {-DBL_MAX, DBL_MAX};
+    const range floats = {-(double)FLT_MAX, (double)FLT_MAX};
+    const range positive = {(double)FLT_TRUE_MIN, (double)FLT_MAX}, shares = {-INFINITY, 1};
+    const range old = {0, (double)s->n - 1}, cells = {0, (double)s->psi - 1};
+    const range centres = {0, (double)s->centres - 1}, classes = {0, (double)s->classes - 1};
     const layout all[IKT_MODEL_PARTS] = {
-        [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
-        [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
-        [IKT_MODEL_MEAN] = {"preprocess/mean", H5T_NATIVE_DOUBLE, s->d, 0, reduced, 0},
-        [IKT_MODEL_COMPONENTS] = {"preprocess/components", H5T_NATIVE_DOUBLE, s->columns, s->d,
-                                  reduced, 0},
-        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, celled, 0},
-        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, celled, 0},
-        [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, coded, 0},
-        [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
-        [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0},
-        [IKT_MODEL_FILL] = {"preprocess/fill", H5T_NATIVE_DOUBLE, s->d, 0, false, 0},
-        [IKT_MODEL_ROWS] = {"rows", H5T_NATIVE_FLOAT, s->n, s->columns, s->has_rows, 0},
-        [IKT_MODEL_SCALES] = {"scales", H5T_NATIVE_FLOAT, s->n, 0, s->has_rows && !by_classes, 0},
-        [IKT_MODEL_SUPPORT] = {"fisher/support", H5T_NATIVE_INT64, s->support, 0, by_classes, 0},
-        [IKT_MODEL_SUPPORT_CLASS] = {"fisher/classes", H5T_NATIVE_INT32, s->support, 0, by_classes,
-                                     0},
-        [IKT_MODEL_SUPPORT_SELF] = {"fisher/self", H5T_NATIVE_DOUBLE, s->support, 0, by_classes, 0},
-        [IKT_MODEL_SUPPORT_ROWS] = {"fisher/support_rows", H5T_NATIVE_FLOAT, s->support, s->columns,
-                                    by_rows, 0},
-        [IKT_MODEL_CLASS_NUMBERS] = {"fisher/numbers", H5T_NATIVE_DOUBLE, 2, 0, by_classes, 0},
-        [IKT_MODEL_WEIGHTS] = {"fisher/weights", H5T_NATIVE_FLOAT, s->n, s->lanes, by_classes, 0},
-        [IKT_MODEL_LANDMARKS] = {"kernel/landmarks", H5T_NATIVE_INT64, s->support, 0, by_kernel, 0},
-        [IKT_MODEL_LANDMARK_ROWS] = {"kernel/rows", H5T_NATIVE_FLOAT, s->support, s->columns,
-                                     by_rows_of_landmarks, 0},
-        [IKT_MODEL_LANDMARK_CODES] = {"kernel/codes", code, s->support, s->t,
-                                      s->kernel == IKT_MODEL_OF_ISOLATION, 0},
-        [IKT_MODEL_KERNEL_WEIGHTS] = {"kernel/weights", H5T_NATIVE_DOUBLE, s->q, s->support,
-                                      by_kernel, 0},
-        [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", H5T_NATIVE_DOUBLE, s->support, 0, by_kernel, 0},
-        [IKT_MODEL_KERNEL_NUMBERS] = {"kernel/numbers", H5T_NATIVE_DOUBLE, 2, 0, by_kernel, 0},
-        [IKT_MODEL_KERNEL_ORIGIN] = {"kernel/origin", H5T_NATIVE_DOUBLE, s->q, 0, by_kernel, 0}};
+        [IKT_MODEL_SHIFT] = {"preprocess/shift", number, s->d, 0, shifted, finite},
+        [IKT_MODEL_SCALE] = {"preprocess/scale", number, s->d, 0, shifted, finite},
+        [IKT_MODEL_MEAN] = {"preprocess/mean", number, s->d, 0, reduced, finite},
+        [IKT_MODEL_COMPONENTS] = {"preprocess/components", number, s->columns, s->d, reduced,
+                                  finite},
+        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, celled, floats},
+        [IKT_MODEL_PARTITIONINGS] = {"partitionings", small, s->t, s->psi, celled, centres},
+        [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, coded, cells},
+        [IKT_MODEL_EMBEDDING] = {"embedding", single, s->n, s->q, true, floats},
+        [IKT_MODEL_LABELS] = {"labels", index, s->n, 0, false, any},
+        [IKT_MODEL_FILL] = {"preprocess/fill", number, s->d, 0, false, finite},
+        [IKT_MODEL_ROWS] = {"rows", single, s->n, s->columns, s->has_rows, floats},
+        [IKT_MODEL_SCALES] = {"scales", single, s->n, 0, scaled, positive},
+        [IKT_MODEL_SUPPORT] = {"fisher/support", index, s->support, 0, by_classes, old},
+        [IKT_MODEL_SUPPORT_CLASS] = {"fisher/classes", small, s->support, 0, by_classes, classes},
+        [IKT_MODEL_SUPPORT_SELF] = {"fisher/self", number, s->support, 0, by_classes, finite},
+        [IKT_MODEL_SUPPORT_ROWS] = {"fisher/support_rows", single, s->support, s->columns, by_rows,
+                                    floats},
+        [IKT_MODEL_CLASS_NUMBERS] = {"fisher/numbers", number, 2, 0, by_classes, finite},
+        [IKT_MODEL_WEIGHTS] = {"fisher/weights", single, s->n, s->lanes, by_classes, shares},
+        [IKT_MODEL_LANDMARKS] = {"kernel/landmarks", index, s->support, 0, by_kernel, old},
+        [IKT_MODEL_LANDMARK_ROWS] = {"kernel/rows", single, s->support, s->columns,
+                                     by_landmark_rows, floats},
+        [IKT_MODEL_LANDMARK_CODES] = {"kernel/codes", code, s->support, s->t, by_landmark_codes,
+                                      cells},
+        [IKT_MODEL_KERNEL_WEIGHTS] = {"kernel/weights", number, s->q, s->support, by_kernel,
+                                      finite},
+        [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", number, s->support, 0, by_kernel, finite},
+        [IKT_MODEL_KERNEL_NUMBERS] = {"kernel/numbers", number, 2, 0, by_kernel, finite},
+        [IKT_MODEL_KERNEL_ORIGIN] = {"kernel/origin", number, s->q, 0, by_kernel, finite}};
     layout one = all[part];
     one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
     return one;
@@ -181,6 +196,7 @@ ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overw
     for (int part = 0; part < IKT_MODEL_PARTS; part++)
         w->part[part] = -1;
     ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);
+    w->out.is_sealed = true;
     if (st != IKT_OK) ikt_free(&w);
     *out = w;
     return st;
@@ -266,6 +282,7 @@ struct ikt_model_file {
     ikt_context *ctx;
     hid_t file;
     hid_t part[IKT_MODEL_PARTS]; /* negative: not there */
+    bool is_sealed;
     char path[IKT_PATH_MAX];
     ikt_model_shape shape;
 };
@@ -339,6 +356,11 @@ static ikt_status open_parts(ikt_model_file *f) {
                         "%s has format version %lld; this program reads up to %d: use a newer "
                         "iktsne",
                         f->path, (long long)version, IKT_MODEL_CURRENT);
+    if (!f->is_sealed)
+        return ikt_fail(f->ctx, IKT_ERR_DATA,
+                        "%s no longer ends with its checksum: it was cut off, or another program "
+                        "has changed it; make it again (output.model)",
+                        f->path);
     IKT_TRY(read_shape(f));
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(&f->shape, (ikt_model_part)part);
@@ -366,7 +388,8 @@ ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_fil
     for (int part = 0; part < IKT_MODEL_PARTS; part++)
         f->part[part] = -1;
     snprintf(f->path, sizeof f->path, "%s", path);
-    ikt_status st = ikt_h5_open(ctx, path, &f->file);
+    ikt_status st = ikt_seal_look(ctx, path, &f->is_sealed);
+    if (st == IKT_OK) st = ikt_h5_open_looked(ctx, path, &f->file);
     if (st == IKT_OK) st = ikt_agree(ctx, open_parts(f));
     if (st != IKT_OK) ikt_model_file_close(&f);
     *out = f;
@@ -389,10 +412,46 @@ const char *ikt_model_file_path(const ikt_model_file *file) {
     return file->path;
 }
 
+#define IS_VALID(type)                                                                             \
+    for (int64_t c = 0; c < columns; c++) {                                                        \
+        const double value = (double)((const type *)row)[c];                                       \
+        is_valid &= value >= of->valid.least && value <= of->valid.most;                           \
+    }
+
+/* Whether all values of a row can be. */
+static bool row_is_valid(const layout *of, const void *row) {
+    const int64_t columns = of->d > 0 ? of->d : 1;
+    bool is_valid = true;
+    if (of->type == H5T_NATIVE_DOUBLE)
+        IS_VALID(double)
+    else if (of->type == H5T_NATIVE_FLOAT)
+        IS_VALID(float)
+    else if (of->type == H5T_NATIVE_INT64)
+        IS_VALID(int64_t)
+    else if (of->type == H5T_NATIVE_INT32)
+        IS_VALID(int32_t)
+    else if (of->type == H5T_NATIVE_UINT32)
+        IS_VALID(uint32_t)
+    else if (of->type == H5T_NATIVE_UINT16)
+        IS_VALID(uint16_t)
+    else
+        IS_VALID(uint8_t)
+    return is_valid;
+}
+
 ikt_status ikt_model_file_read(ikt_model_file *f, ikt_model_part part, int64_t first, int64_t count,
                                void *rows, int64_t stride) {
     const layout of = layout_of(&f->shape, part);
-    return transfer(f->ctx, f->part[part], &of, first, count, rows, NULL, stride);
+    const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
+    int64_t bad = INT64_MAX;
+    char what[128];
+    IKT_TRY(transfer(f->ctx, f->part[part], &of, first, count, rows, NULL, stride));
+#pragma omp parallel for reduction(min : bad) num_threads(ikt_threads(f->ctx))
+    for (int64_t i = 0; i < count; i++)
+        if (!row_is_valid(&of, (const char *)rows + i * step) && i < bad) bad = i;
+    snprintf(what, sizeof what, "/%s, row %lld holds a number that cannot be there", of.name,
+             (long long)(first + bad));
+    return ikt_agree(f->ctx, bad < INT64_MAX ? ikt_model_file_damaged(f, what) : IKT_OK);
 }
 
 ikt_status ikt_model_file_note(ikt_model_file *f, const char *name, char **text) {

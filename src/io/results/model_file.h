@@ -137,11 +137,11 @@ static inline int ikt_model_code_bytes(const ikt_model_shape *shape) {
 
 typedef struct ikt_model_file ikt_model_file;
 
-/* COLLECTIVE. Opens a model and checks that all it must hold is there, in the sizes and types that
- * its shape says. The file is opened for reading only.
- *   out   receives the file, closed with ikt_model_file_close; NULL on failure
- * Errors: IKT_ERR_FILE (missing, not HDF5, truncated); IKT_ERR_DATA (not a model, a newer format,
- * parts that are missing or of other sizes). */
+/* COLLECTIVE. Opens a model and checks that its seal is whole (base/row_hash.h) and that all it
+ * must hold is there, in the sizes and types that its shape says. The file is opened for reading
+ * only. out   receives the file, closed with ikt_model_file_close; NULL on failure Errors:
+ * IKT_ERR_FILE (missing, not HDF5, truncated); IKT_ERR_DATA (not a model, a newer format, no seal
+ * or another than its bytes have, parts that are missing or of other sizes). */
 ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_model_file_close(ikt_model_file **file);
@@ -154,9 +154,11 @@ const char *ikt_model_file_path(const ikt_model_file *file);
 ikt_status ikt_model_file_damaged(const ikt_model_file *file, const char *what);
 
 /* COLLECTIVE. Reads rows first .. first + count - 1 of a part that is there; ranks may ask for
- * different ranges, and for none.
+ * different ranges, and for none. Numbers are finite, but for logarithms of 0 in fisher/weights;
+ * rows, centres, cells and classes are such as the shape has.
  *   rows   [count] rows, `stride` bytes from one to the next, 0: dense; gaps are left as they are
- * Errors: IKT_ERR_FILE (checksums), IKT_ERR_RESOURCE, agreed. */
+ * Errors: IKT_ERR_DATA (numbers that are not), IKT_ERR_FILE (checksums), IKT_ERR_RESOURCE, agreed.
+ */
 ikt_status ikt_model_file_read(ikt_model_file *file, ikt_model_part part, int64_t first,
                                int64_t count, void *rows, int64_t stride);
 

@@ -130,6 +130,7 @@ ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
                             const ikt_result *result) {
     ikt_h5_output out;
     IKT_TRY(ikt_h5_output_begin(ctx, path, overwrite, ikt_result_bytes(result), &out));
+    out.is_sealed = true;
     return ikt_h5_output_end(&out, NULL, 0, write_all(&out, result));
 }
 
@@ -269,31 +270,32 @@ int ikt_result_dimensions(const ikt_result_file *file) {
     return file->q;
 }
 
-/* COLLECTIVE. Positions of another program: whatever their type, float32 as ours, and finite. */
+/* COLLECTIVE. Positions of another program, whatever their type, as float32. */
 static ikt_status read_source(ikt_result_file *f, int64_t first, int64_t count, float *y) {
     const ikt_type type = ikt_source_type(f->source);
-    const char *missing = ikt_source_missing(f->source);
-    ikt_status st = IKT_OK;
     IKT_ARRAYS(held, f->ctx, "map");
     void *stored = ikt_claim(&held, count * f->q, ikt_type_size(type));
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(ikt_source_read(f->source, first, count, stored));
-    for (int64_t e = 0; st == IKT_OK && e < count * f->q; e++) {
-        const double value = ikt_number_at(type, stored, e);
-        y[e] = (float)value;
-        if (fabs(value) <= POSITION_MOST) continue;
-        st = ikt_fail(f->ctx, IKT_ERR_DATA,
-                      "%s, row %lld, column %lld (counted from 0): %g is no position%s%s%s",
-                      ikt_source_name(f->source), (long long)(first + e / f->q),
-                      (long long)(e % f->q), value, missing[0] ? " (" : "", missing,
-                      missing[0] ? ")" : "");
-    }
-    return ikt_agree(f->ctx, st);
+    for (int64_t e = 0; e < count * f->q; e++)
+        y[e] = (float)ikt_number_at(type, stored, e);
+    return IKT_OK;
 }
 
 ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t count, float *y) {
-    if (f->source) return read_source(f, first, count, y);
-    return ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y);
+    const char *missing = f->source ? ikt_source_missing(f->source) : "";
+    ikt_status st = IKT_OK;
+    IKT_TRY(f->source ? read_source(f, first, count, y)
+                      : ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y));
+    for (int64_t e = 0; st == IKT_OK && e < count * f->q; e++) {
+        if (fabs((double)y[e]) <= POSITION_MOST) continue;
+        st = ikt_fail(f->ctx, IKT_ERR_DATA,
+                      "%s, row %lld, column %lld (counted from 0): %g is no position%s%s%s",
+                      f->source ? ikt_source_name(f->source) : f->path,
+                      (long long)(first + e / f->q), (long long)(e % f->q), (double)y[e],
+                      missing[0] ? " (" : "", missing, missing[0] ? ")" : "");
+    }
+    return ikt_agree(f->ctx, st);
 }
 
 ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,

@@ -114,7 +114,8 @@ const char *ikt_result_path(const ikt_result_file *file);
 int64_t ikt_result_rows(const ikt_result_file *file);
 int ikt_result_dimensions(const ikt_result_file *file);
 
-/* COLLECTIVE. Rows first .. first + count - 1 into y[count * q]. Errors: IKT_ERR_FILE. */
+/* COLLECTIVE. Rows first .. first + count - 1 into y[count * q]. Errors: IKT_ERR_FILE; IKT_ERR_DATA
+ * naming the first number that is no position. */
 ikt_status ikt_result_read_embedding(ikt_result_file *file, int64_t first, int64_t count, float *y);
 
 /* COLLECTIVE. As ikt_source_read_labels and ikt_source_read_marked. */
