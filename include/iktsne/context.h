@@ -28,7 +28,8 @@ typedef enum { IKT_LOG_TEXT, IKT_LOG_JSON } ikt_log_format;
 
 /* COLLECTIVE over `comm`. Duplicates `comm` and detects threads and placement.
  *   comm      a communicator of an initialised MPI (thread level FUNNELED or higher).
- *   threads   OpenMP threads per rank; 0 = as many as the affinity mask gives this rank.
+ *   threads   OpenMP threads per rank; 0 = as many as the affinity mask and a quota
+ *             of the control group give this rank.
  *   out       receives the context (owned by the caller), NULL on failure.
  * Errors: IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/context.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/comm.h"
+#include "base/control_group.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 
@@ -208,12 +210,17 @@ void ikt_context_destroy(ikt_context **ctx) {
 }
 
 /* By default one thread per processor of the mask, shared fairly when ranks of a node share one
- * mask (a launcher that does not bind); OMP_NUM_THREADS says more. */
+ * mask (a launcher that does not bind), and no more than a quota of the control group feeds;
+ * OMP_NUM_THREADS says more. */
 void ikt_context_set_threads(ikt_context *ctx, int threads) {
     if (threads <= 0 && getenv("OMP_NUM_THREADS")) threads = omp_get_max_threads();
-    const int mask = ikt_cpu_mask_count();
-    if (threads <= 0)
+    if (threads <= 0) {
+        const int mask = ikt_cpu_mask_count();
+        const double quota = ikt_group_processors("/proc/self/cgroup", "/sys/fs/cgroup");
         threads = mask < sysconf(_SC_NPROCESSORS_ONLN) ? mask : mask / ctx->node_ranks;
+        if (quota > 0 && threads * ctx->node_ranks > quota)
+            threads = (int)ceil(quota / ctx->node_ranks);
+    }
     ctx->threads = threads < 1 ? 1 : threads;
 }
 

@@ -1,30 +1,15 @@
 /* What a process may use. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/memory.h"
+
+#include "base/control_group.h"
 #include "base/sort.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-enum { PATH_LENGTH = 4096, LINE_LENGTH = 4400 };
-
-/* The number after `key` at the beginning of a line of a small file of the kernel, 0 where
- * something else stands there ("max"); -1 where there is none. */
-static int64_t number_after(const char *path, const char *key) {
-    char line[LINE_LENGTH];
-    const size_t length = strlen(key);
-    int64_t value = -1;
-    FILE *file = fopen(path, "r");
-    if (!file) return -1;
-    while (value < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, key, length) == 0) value = strtoll(line + length, NULL, 10);
-    fclose(file);
-    return value;
-}
 
 /* The files of a version, in the folder of a group. */
 typedef struct {
@@ -36,42 +21,20 @@ static const group_files version_1 = {"memory.limit_in_bytes", "memory.usage_in_
 static const group_files version_2 = {"memory.max", "memory.current", "inactive_file "};
 
 /* Of one group, without those above it. */
-static int64_t group_left(const char *folder, const group_files *f) {
-    char path[3 * PATH_LENGTH];
-    snprintf(path, sizeof path, "%s/%s", folder, f->limit);
-    const int64_t limit = number_after(path, "");
-    snprintf(path, sizeof path, "%s/%s", folder, f->used);
-    const int64_t used = number_after(path, "");
-    if (limit <= 0 || used < 0) return INT64_MAX;
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    const int64_t reclaimable = number_after(path, f->reclaimable);
+static void note_left(void *about, const char *folder, bool is_second) {
+    const group_files *f = is_second ? &version_2 : &version_1;
+    int64_t *left = about;
+    const int64_t limit = ikt_number_after(folder, f->limit, "");
+    const int64_t used = ikt_number_after(folder, f->used, "");
+    if (limit <= 0 || used < 0) return;
+    const int64_t reclaimable = ikt_number_after(folder, "memory.stat", f->reclaimable);
     const int64_t taken = used - (reclaimable > 0 ? ikt_smaller(reclaimable, used) : 0);
-    return limit > taken ? limit - taken : 0;
+    *left = ikt_smaller(*left, limit > taken ? limit - taken : 0);
 }
 
 int64_t ikt_group_memory_left(const char *self, const char *root) {
-    char line[LINE_LENGTH], framed[LINE_LENGTH + 2], folder[2 * PATH_LENGTH];
     int64_t left = INT64_MAX;
-    FILE *file = fopen(self, "r");
-    if (!file) return left;
-    while (fgets(line, sizeof line, file)) { /* number:controllers:group */
-        line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':');
-        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group) continue;
-        *group++ = '\0';
-        const bool is_second = controllers[1] == '\0';
-        snprintf(framed, sizeof framed, ",%s,", controllers + 1); /* ",cpu,memory," */
-        if (!is_second && !strstr(framed, ",memory,")) continue;
-        /* From the group up to the root, below which a container may see but a part of the way. */
-        const int stem = snprintf(folder, sizeof folder, "%s%s", root, is_second ? "" : "/memory");
-        snprintf(folder + stem, sizeof folder - (size_t)stem, "%s", group);
-        for (char *slash = folder; slash; slash = strrchr(folder + stem, '/')) {
-            if (slash != folder) *slash = '\0';
-            left = ikt_smaller(left, group_left(folder, is_second ? &version_2 : &version_1));
-        }
-    }
-    fclose(file);
+    ikt_control_groups(self, root, "memory", note_left, &left);
     return left;
 }
 
@@ -93,7 +56,7 @@ int64_t ikt_slurm_memory(void) {
 }
 
 int64_t ikt_machine_memory_left(void) {
-    const int64_t kib = number_after("/proc/meminfo", "MemAvailable:");
+    const int64_t kib = ikt_number_after("/proc", "meminfo", "MemAvailable:");
     return kib < 0 ? INT64_MAX : kib * 1024;
 }
 

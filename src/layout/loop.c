@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "base/waiting.h"
 #include "base/watch.h"
 #include "kernelsum/replica.h"
 #include "layout/layout.h"
@@ -330,6 +331,7 @@ static ikt_status iterate(loop *l, int64_t first) {
             snprintf(value, sizeof value, "%s %.4f", l->trace->value_name,
                      ikt_trace_last(l->trace));
         ikt_progress(l->ctx, "iterations", iteration + 1, s->iterations, value);
+        ikt_waiting_adapt(l->ctx);
     }
     l->trace->exaggeration_end = l->phases.exaggeration_end;
     l->trace->end = l->phases.end;

@@ -14,6 +14,7 @@
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "base/waiting.h"
 #include "base/watch.h"
 #include "checkpoint/checkpoint.h"
 #include "io/sources/source.h"
@@ -259,6 +260,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     ikt_dataset *data = NULL;
     ikt_recipe recipe;
     const double began = ikt_now();
+    ikt_context *in IKT_AT_END(ikt_waiting_end) = ctx;
+    ikt_waiting_begin(in);
     memset(out, 0, sizeof *out);
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
