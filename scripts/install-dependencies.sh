@@ -16,7 +16,7 @@ if [ "${1:-}" = tests ]; then
     # Readers of what is written: arrays, AnnData, ParaView's files, pictures, pages, manual pages, modules
     # and completions.
     optional+=(python3-numpy python3-h5py python3-scipy python3-anndata python3-vtk9 librsvg2-bin
-        poppler-utils chromium chromium-driver mandoc man-db environment-modules lua5.3 zsh fish)
+        poppler-utils locales chromium chromium-driver mandoc man-db environment-modules lua5.3 zsh fish)
     command -v node >/dev/null || optional+=(nodejs)
     # For the job scripts: another scheduler, and what reads shell scripts.
     optional+=(gridengine-master gridengine-exec gridengine-client shellcheck)

@@ -6,9 +6,23 @@
 #include "base/encoding.h"
 #include "config/value.h"
 
+static bool is_line;
+
+void ikt_json_among_lines(void) {
+    is_line = true;
+}
+
+/* A line of its own, unless all is to be on one. */
+static void indent(const ikt_json *json, const char *otherwise) {
+    if (is_line)
+        fputs(otherwise, json->file);
+    else
+        fprintf(json->file, "\n%*s", 2 * json->depth, "");
+}
+
 static void lead(ikt_json *json, const char *key) {
     if (json->comma) fputc(',', json->file);
-    if (json->depth > 0) fprintf(json->file, "\n%*s", 2 * json->depth, "");
+    if (json->depth > 0) indent(json, json->comma ? " " : "");
     if (key) {
         ikt_quote(json->file, key);
         fputs(": ", json->file);
@@ -25,7 +39,8 @@ void ikt_json_begin(ikt_json *json, const char *key, char bracket) {
 
 void ikt_json_end(ikt_json *json, char bracket) {
     json->depth--;
-    fprintf(json->file, "\n%*s%c", 2 * json->depth, "", bracket);
+    indent(json, "");
+    fputc(bracket, json->file);
     json->comma = true;
     if (json->depth == 0) fputc('\n', json->file);
 }

@@ -13,6 +13,10 @@ typedef struct {
     bool comma; /* the next value is not the first of its container */
 } ikt_json;
 
+/* LOCAL. From now on each outermost container is one line, as those of a log in JSON are: who sends
+ * both to one file can read it line by line. */
+void ikt_json_among_lines(void);
+
 /* LOCAL, all of them. Containers: begin with '{' or '[', end with '}' or ']'. Text may hold any
  * bytes; those that are no UTF-8 come out as U+FFFD. */
 void ikt_json_begin(ikt_json *json, const char *key, char bracket);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "app/help.h"
+#include "app/json.h"
 #include "base/atomic_file.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "config/value.h"
 #include "settings/settings.h"
@@ -154,8 +156,12 @@ ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_o
     for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++)
         *help |= strcmp(argv[at], "-h") == 0;
     if (*help) return ikt_help_options(ctx, verb, options, argc, argv);
-    for (const ikt_option *option = options; option->name; option++)
-        IKT_TRY(set(ctx, option, option->fallback));
+    const bool is_json = ikt_log_is_json(ctx);
+    if (is_json) ikt_json_among_lines();
+    for (const ikt_option *option = options; option->name; option++) {
+        const bool is_set = is_json && strcmp(option->name, "json") == 0;
+        IKT_TRY(set(ctx, option, is_set ? "yes" : option->fallback));
+    }
     bool options_end = false;
     for (int at = 0; at < argc; at++) {
         const bool is_option = !options_end && argv[at][0] == '-' && argv[at][1] != '\0';

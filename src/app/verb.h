@@ -34,7 +34,7 @@ typedef struct {
 } ikt_option;
 
 /* What lies between name and help of the usual kinds: a flag that is off, a text, a choice. */
-#define IKT_FLAG(value) IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, value
+#define IKT_FLAG(value)                     IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, value
 #define IKT_TEXT(argument, fallback, value) IKT_KEY_STRING, argument, fallback, 0, 0, NULL, value
 #define IKT_CHOICE(argument, fallback, choices, value)                                             \
     IKT_KEY_CHOICE, argument, fallback, 0, 0, choices, value
@@ -48,7 +48,8 @@ typedef struct {
  * Where a setting of a run means the same as an option, it is taken in its place
  * (ikt_option_setting), whether or not the verb reads settings.
  * Accepts --name value, --name=value, flags --name, --no-name and --name=yes|no; options may stand
- * between arguments; `--` ends them; `-` alone is an argument. The last of several wins.
+ * between arguments; `--` ends them; `-` alone is an argument. The last of several wins. Where the
+ * log is JSON, so is what the verb prints (--json), on one line.
  * Errors: IKT_ERR_USAGE: unknown option (with what was meant, where that can be told), bad value,
  * too few or many arguments.
  */

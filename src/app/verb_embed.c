@@ -234,7 +234,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_settings_read(ctx, &words, &settings));
     if (settings.run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings.run.threads);
-    if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
+    if (settings.run.log == IKT_LOG_JSON) {
+        ikt_context_set_log_format(ctx, IKT_LOG_JSON);
+        ikt_json_among_lines();
+        w.json = true;
+    }
     settings.run.extend = w.extend;
     if (w.print_config) return print_configuration(ctx, &settings);
     return w.dry_run ? rehearse(ctx, &settings, w.json) : embed(ctx, &settings, w.json);

@@ -13,6 +13,7 @@
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/log.h"
 
 /* --- what a name stands for ------------------------------------------------------------------- */
 
@@ -79,26 +80,36 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
+/* A run that must not replace a file that is there must not replace one that is about to be there,
+ * either; of two that may, the one that ends last is kept. */
+static ikt_status look_at_others(ikt_context *ctx, const char *path, const char *target,
+                                 bool overwrite) {
+    bool is_written;
+    ikt_part_sweep(ctx, target, &is_written);
+    const bool is_there = access(target, F_OK) == 0;
+    if (!overwrite && (is_there || is_written))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s %s; choose another name, or let it be replaced (output.overwrite=yes "
+                        "for a run, --overwrite elsewhere)",
+                        path, is_there ? "exists already" : "is being written by another run");
+    if (is_written)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "another run is writing %s, too; the whole file of the one that ends last is kept",
+                path);
+    return IKT_OK;
+}
+
 static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwrite,
                                 bool may_be_stream, char *temporary) {
     char target[IKT_PATH_MAX];
     bool is_stream;
     IKT_TRY(find_target(ctx, path, may_be_stream, &is_stream, target));
-    const int length =
-        is_stream ? snprintf(temporary, IKT_PATH_MAX, "%s", path)
-                  : snprintf(temporary, IKT_PATH_MAX, "%s.part-%ld", target, (long)getpid());
-    if (length < 0 || length >= IKT_PATH_MAX)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
-    if (is_stream) return IKT_OK;
-    if (!overwrite && access(target, F_OK) == 0)
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s exists already; choose another name, or let it be replaced "
-                        "(output.overwrite=yes for a run, --overwrite elsewhere)",
-                        path);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0 || close(file) != 0)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
-    return IKT_OK;
+    if (is_stream) {
+        strcpy(temporary, target);
+        return IKT_OK;
+    }
+    IKT_TRY(look_at_others(ctx, path, target, overwrite));
+    return ikt_part_create(ctx, path, target, temporary);
 }
 
 static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
@@ -181,7 +192,7 @@ static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool
     char temporary[IKT_PATH_MAX];
     IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
     const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
-    if (ctx->rank == 0) ikt_atomic_discard(temporary);
+    if (ctx->rank == 0) ikt_atomic_discard(ctx, temporary);
     return st;
 }
 
@@ -227,23 +238,21 @@ static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char 
     char target[IKT_PATH_MAX];
     if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
     snprintf(target, sizeof target, "%s", temporary);
-    *strrchr(target, '.') = '\0'; /* ".part-<process>" */
+    *strrchr(target, '.') = '\0'; /* ".part-..." */
     bool good = sync_path(temporary, O_RDWR) == 0 && is_regular_or_absent(target) &&
                 (!previous || is_regular_or_absent(previous));
     if (good && previous) good = rename(target, previous) == 0 || errno == ENOENT;
     if (!good || rename(temporary, target) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path, strerror(errno));
+    ikt_part_release(ctx, temporary);
     /* The name itself must survive a crash; not every file system lets a folder be synced. */
     (void)sync_path(dirname(target), O_RDONLY | O_DIRECTORY);
     return IKT_OK;
 }
 
-/* Emptied first: who still has it open shall not keep its disk space. */
-void ikt_atomic_discard(const char *temporary) {
-    struct stat is;
-    if (lstat(temporary, &is) != 0 || !S_ISREG(is.st_mode)) return; /* a stream stays */
-    (void)!truncate(temporary, 0);
-    unlink(temporary);
+void ikt_atomic_discard(ikt_context *ctx, const char *temporary) {
+    ikt_part_remove(temporary);
+    ikt_part_release(ctx, temporary);
 }
 
 ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
@@ -258,7 +267,7 @@ ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char
     ikt_status root = IKT_OK;
     if (ctx->rank == 0 && st == IKT_OK) root = finish_on_root(ctx, path, previous, temporary);
     if (st == IKT_OK) st = ikt_agree(ctx, root);
-    if (st != IKT_OK && ctx->rank == 0 && temporary[0]) ikt_atomic_discard(temporary);
+    if (st != IKT_OK && ctx->rank == 0 && temporary[0]) ikt_atomic_discard(ctx, temporary);
     return st;
 }
 
@@ -272,7 +281,7 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
     if (is_short)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
     if (st == IKT_OK) st = finish_on_root(ctx, path, NULL, temporary);
-    if (st != IKT_OK) ikt_atomic_discard(temporary);
+    if (st != IKT_OK) ikt_atomic_discard(ctx, temporary);
     return st;
 }
 

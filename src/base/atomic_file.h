@@ -18,13 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/part_file.h"
 #include "base/status.h"
 
-enum { IKT_PATH_MAX = 4096 };
-
-/* COLLECTIVE. Chooses the temporary name "PATH.part-<process id of rank 0>" (same on all ranks) and
- * checks on rank 0 that it can be created there and, unless `overwrite`, that `path` does not
- * exist. Errors: IKT_ERR_FILE with path and reason.
+/* COLLECTIVE. Makes the temporary file (part_file.h), whose name is the same on all ranks, and
+ * removes those that killed runs have left of this output. Unless `overwrite`, `path` must not
+ * exist, nor be in the hands of another run. Errors: IKT_ERR_FILE with path and reason.
  *   temporary   [IKT_PATH_MAX], receives the name */
 ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary);
 
@@ -63,8 +62,8 @@ ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *tempor
 ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char *previous,
                                   const char *temporary, ikt_status local);
 
-/* LOCAL, for one rank. Removes a file that was begun and will not be completed; a stream stays. */
-void ikt_atomic_discard(const char *temporary);
+/* LOCAL, for the rank that began it. Removes a file that will not be completed; a stream stays. */
+void ikt_atomic_discard(ikt_context *ctx, const char *temporary);
 
 /* LOCAL, for one rank. The text as a file, whole or not at all; replaces a file of that name.
  * Errors: IKT_ERR_FILE. */

@@ -14,6 +14,7 @@
 #include "base/control_group.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/part_file.h"
 
 /* --- how MPI begins and ends: under a launcher, or in a process alone ----------------------- */
 
@@ -193,6 +194,7 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
 
 void ikt_context_destroy(ikt_context **ctx) {
     if (!*ctx) return;
+    ikt_part_release_all(*ctx);
     ikt_warnings_print(*ctx);
 #ifndef NDEBUG
     if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) {

@@ -75,6 +75,8 @@ struct ikt_context {
     const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */
     bool wants_stop;            /* it has asked this rank to stop */
     const void *lent;           /* arrays in place of files (io/sources/source.h); NULL: none */
+
+    struct ikt_part_lock *part_locks; /* of files that are not complete (part_file.h) */
 };
 
 /* LOCAL. A context of one process without MPI, which need not have begun (it may not be available

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/c_locale.h"
+
 enum { IKT_UTF8_REPLACEMENT = 0xfffd };
 
 /* LOCAL. Bytes (1 to 4) of the character that `text` begins with; 0 where the bytes are no UTF-8

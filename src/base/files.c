@@ -9,6 +9,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/part_file.h"
 
 /* --- the list --------------------------------------------------------------------------------- */
 
@@ -113,16 +114,11 @@ static bool is_same(const ikt_file *a, const ikt_file *b) {
     return a->is_there == b->is_there && is_in_same_folder(a, b) && strcmp(a->last, b->last) == 0;
 }
 
-/* Whether `b` has a name that `a` has until it is complete: NAME.part-123. */
+/* Whether `b` has a name that `a` may have until it is complete. */
 static bool is_part(const ikt_file *a, const ikt_file *b) {
-    static const char part[] = ".part-";
-    const size_t length = strlen(a->last), more = strlen(part);
     if (a->use == IKT_FILE_FOLDER || !is_in_same_folder(a, b)) return false;
-    const char *rest = b->last;
-    if (strncmp(rest, a->last, length) != 0 || strncmp(rest + length, part, more) != 0)
-        return false;
-    rest += length + more;
-    return *rest && rest[strspn(rest, "0123456789")] == '\0';
+    const size_t length = ikt_part_length(b->last, a->last);
+    return length > 0 && b->last[length] == '\0';
 }
 
 /* Whether `b` lies in the folder `a`. */

@@ -13,11 +13,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/encoding.h"
+#include "base/part_file.h"
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
     if (ctx->status != IKT_OK) return ctx->status; /* the first message tells the cause */
@@ -83,7 +83,7 @@ static const double patience = 10, patience_step = 0.1; /* seconds */
 ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished) {
     int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
     if (!ikt_min_soon(ctx, &lowest, local == IKT_OK ? 0 : patience + patience_step * ctx->rank)) {
-        unlink(unfinished);
+        ikt_part_remove(unfinished);
         ikt_abort_alone(ctx);
     }
     return lowest == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest);

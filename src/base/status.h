@@ -7,6 +7,7 @@
 #ifndef IKT_BASE_STATUS_H
 #define IKT_BASE_STATUS_H
 
+#include "base/c_locale.h"
 #include "iktsne/context.h"
 
 /* LOCAL. Records the message and returns `status`; where one is held already that one stays, and

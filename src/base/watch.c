@@ -27,11 +27,16 @@ static const double save_caution = 3;
 /* Of the interval: the least work that the end of a stage is saved for. */
 static const double stage_end_share = 0.1;
 
-/* Launchers and schedulers send the same signal two or three times within milliseconds. */
+/* Launchers and schedulers send the same signal two or three times, and to each rank when they come
+ * to it: within milliseconds, more where processors are shared. */
 enum { SECOND_SIGNAL_SECONDS = 2 };
 
 /* The one thing that a signal handler may write to. */
 static volatile sig_atomic_t save_signals, stop_signal, stop_second;
+
+/* When the last checkpoint was complete. What comes until then, or so soon after it that it may be
+ * the same signal on another rank, is answered by that checkpoint. */
+static volatile sig_atomic_t saved_second;
 
 /* Wraps around after years, and is only compared for a difference. */
 static sig_atomic_t second_now(void) {
@@ -43,7 +48,7 @@ static sig_atomic_t second_now(void) {
 /* The second signal that stops finds the first: no cleaning up, which might take its time. */
 static void on_signal(int number) {
     if (number == SIGUSR1) {
-        save_signals = 1;
+        if (second_now() - saved_second > SECOND_SIGNAL_SECONDS) save_signals = 1;
     } else if (!stop_signal) {
         stop_second = second_now();
         stop_signal = number;
@@ -65,6 +70,7 @@ static void set_handler(void (*handler)(int)) {
 
 void ikt_watch_signals(void) {
     save_signals = stop_signal = 0; /* those of an earlier run of this process */
+    saved_second = second_now() - SECOND_SIGNAL_SECONDS - 1;
     set_handler(on_signal);
 }
 
@@ -135,7 +141,6 @@ static void log_saved(ikt_context *ctx, const ikt_saver *saver, const char *at) 
 
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver) {
     if (!saver || request == IKT_REQUEST_NONE) return IKT_OK;
-    save_signals = 0;
     const double begun = ikt_now();
     const bool is_signal = ctx->watch.is_signal;
     char at[48] = "";
@@ -155,6 +160,8 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
     } else if (is_signal) {
         log_saved(ctx, saver, at);
     }
+    saved_second = second_now();
+    save_signals = 0; /* in this order: a signal in between is one of those */
     ctx->watch.saved_at = ikt_now();
     ctx->watch.save_seconds = ctx->watch.saved_at - begun;
     return IKT_OK;

@@ -32,7 +32,8 @@ typedef struct {
     int64_t iteration; /* that comes next, for messages; 0 outside of the loop */
 } ikt_saver;
 
-/* LOCAL. From now on SIGUSR1 asks for a checkpoint, SIGTERM, SIGUSR2 and SIGINT for an end; a
+/* LOCAL. From now on SIGUSR1 asks for a checkpoint (those that come until it is complete, or within
+ * two seconds after it, for the same one), SIGTERM, SIGUSR2 and SIGINT for an end; a
  * second one of these, some seconds later, ends the process at once. Files stay whole: they get
  * their names when they are complete. And: from now on they do what they do by default. */
 void ikt_watch_signals(void);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "checkpoint/checkpoint.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,32 +57,14 @@ static void remove_files(const ikt_checkpoint *c, ikt_stage stage) {
     remove_file(c, stage, false);
 }
 
-/* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete; and what Open
- * MPI's shared file pointers leave beside it where a rank is killed, "codes.h5.part-1234.data.0".
- */
-static bool is_name_of_part(const char *name) {
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        char begin[64];
-        const size_t length =
-            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", ikt_stage_saved((ikt_stage)s));
-        if (strncmp(name, begin, length) != 0) continue;
-        const char *number = name + length, *rest = number + strspn(number, "0123456789");
-        return rest > number && (*rest == '\0' || strncmp(rest, ".data.", 6) == 0 ||
-                                 strncmp(rest, ".metadata.", 10) == 0);
-    }
-    return false;
-}
-
 /* LOCAL, rank 0. Removes what a run that was killed while writing has left. */
 static void remove_parts(const ikt_checkpoint *c) {
     char path[IKT_PATH_MAX];
-    DIR *folder = opendir(c->folder);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        if (!is_name_of_part(entry->d_name)) continue;
-        snprintf(path, sizeof path, "%.3500s/%.500s", c->folder, entry->d_name);
-        unlink(path);
+    bool is_written;
+    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
+        file_name(c, (ikt_stage)s, false, path);
+        ikt_part_sweep(c->ctx, path, &is_written);
     }
-    if (folder) closedir(folder);
 }
 
 static void remove_all(const ikt_checkpoint *c) {
@@ -157,6 +138,20 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
         IKT_TRY(check_name(c, (ikt_stage)s, true));
     }
     return IKT_OK;
+}
+
+int64_t ikt_checkpoint_time(const ikt_settings *settings) {
+    char folder[IKT_PATH_MAX], path[IKT_PATH_MAX];
+    struct stat about;
+    int64_t newest = 0;
+    ikt_checkpoint_folder_name(settings, folder);
+    for (int s = next_saved(0); folder[0] && s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
+        ikt_checkpoint_file_name(folder, (ikt_stage)s, false, path);
+        if (stat(path, &about) != 0) continue;
+        const int64_t time = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
+        if (time > newest) newest = time;
+    }
+    return newest;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

@@ -74,6 +74,11 @@ void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
  * Errors: IKT_ERR_FILE (as above), IKT_ERR_USAGE (of other settings or of another program). */
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage);
 
+/* LOCAL. When the newest file of the checkpoint of such a run was written, in nanoseconds since
+ * 1970 by the clock of the file system; 0: there is none. Every stage writes one only after some
+ * work, so that a later time is a run that got further. */
+int64_t ikt_checkpoint_time(const ikt_settings *settings);
+
 /* LOCAL. The folder; lent. */
 const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint);
 

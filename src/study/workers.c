@@ -1,16 +1,18 @@
 /* All runs of a study, taken from a queue by groups of ranks. Read ikt_study_execute_all at the end
  * first.
  *
- * Method: OUTPUT/queue holds a line for each run that was begun: session and identity. Whoever is
- * free locks the file, takes the first run of the list that nobody of this session has, and adds
- * its line. Advantage: the same for groups of one job and for the jobs of an array, which need not
- * know of each other. Disadvantage: a file system with locks is needed, and some milliseconds a
- * run.
+ * Method: OUTPUT/queue holds a line for each run that was begun: session, identity, and when the
+ * newest file of the run's checkpoint was written, 0 for none. Whoever is free locks the file,
+ * takes the first run of the list that nobody of this session has, and adds its line. Advantage:
+ * the same for groups of one job and for the jobs of an array, which need not know of each other.
+ * Disadvantage: a file system with locks is needed, and some milliseconds a run.
+ *
  * A session is a job, or a task of a job array, from one start of it to the next. The tasks of an
  * array run at the same time, and may be requeued each by itself: none takes what another task has
  * begun, in whichever of its starts, since that one goes on with it. A run that earlier starts of
- * the same task, or sessions of other jobs, began and never ended is taken again, but not for ever;
- * one that was stopped in good order, with a checkpoint, is as if that session had not begun it.
+ * the same task, or sessions of other jobs, began and never ended is taken again, but not for ever:
+ * sessions count that began it where it stands now, since a checkpoint is written only after some
+ * work. One that was stopped in good order is as if that session had not begun it.
  */
 #define _GNU_SOURCE
 #include "study/plan.h"
@@ -33,6 +35,7 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "checkpoint/checkpoint.h"
 #include "config/value.h"
 #include "study/results.h"
 
@@ -47,7 +50,7 @@ typedef struct {
 
 typedef struct {
     int64_t run;      /* taken; -1: none is left */
-    int64_t attempts; /* earlier sessions that began it */
+    int64_t attempts; /* earlier sessions that began it and got no further */
 } claim_of_run;
 
 static const char stopped[] = "stopped";
@@ -87,25 +90,52 @@ static bool is_in_hand(const session_name *ours, const char *name) {
            strncmp(name, ours->name, ours->task) != 0;
 }
 
-/* Whether nobody is to take the run now, and how many ended sessions began it without putting it
- * back. */
-static bool is_taken(const char *text, const session_name *session, uint64_t id,
-                     int64_t *attempts) {
-    char name[SESSION_TEXT], note[16];
-    uint64_t other;
-    bool is_held = false;
-    *attempts = 0;
-    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+/* A line of the queue that is about a run. */
+typedef struct {
+    char session[SESSION_TEXT], note[24];
+    bool has_note; /* "stopped", or a time */
+} queue_line;
+
+/* The first such line from `text` on; returns the text behind it, NULL where there is none. */
+static const char *next_line(const char *text, uint64_t id, queue_line *out) {
+    while (text) {
+        uint64_t other;
         /* A line may be cut off: its fields must not be looked for in the next. */
-        const int fields = sscanf(line, "%127s %" SCNx64 "%*1[ ]%15s", name, &other, note);
-        if (fields < 2 || other != id) continue;
-        const bool is_back = fields == 3 && strcmp(note, stopped) == 0;
-        if (is_in_hand(session, name))
-            is_held = true;
-        else
-            *attempts += is_back ? -1 : 1;
+        const int fields =
+            sscanf(text, "%127s %" SCNx64 "%*1[ ]%23s", out->session, &other, out->note);
+        text = strchr(text, '\n');
+        if (text) text++;
+        out->has_note = fields == 3;
+        if (fields >= 2 && other == id) return text ? text : "";
     }
-    return is_held;
+    return NULL;
+}
+
+/* Whether nobody is to take the run now. */
+static bool is_held(const char *text, const session_name *session, uint64_t id) {
+    queue_line line;
+    while ((text = next_line(text, id, &line)))
+        if (is_in_hand(session, line.session)) return true;
+    return false;
+}
+
+static bool puts_back(const queue_line *line) {
+    return line->has_note && strcmp(line->note, stopped) == 0;
+}
+
+/* How many ended sessions began the run without putting it back, and with a checkpoint no older
+ * than the one of now, which was written at `saved`. */
+static int64_t count_attempts(const char *text, uint64_t id, int64_t saved) {
+    int64_t attempts = 0;
+    queue_line begun, later;
+    while ((text = next_line(text, id, &begun))) {
+        bool is_back = puts_back(&begun);
+        for (const char *rest = text; !is_back && (rest = next_line(rest, id, &later));)
+            is_back = puts_back(&later) && strcmp(later.session, begun.session) == 0;
+        const bool has_gained = begun.has_note && strtoll(begun.note, NULL, 10) < saved;
+        attempts += !is_back && !has_gained;
+    }
+    return attempts;
 }
 
 /* Everything that a group works with. */
@@ -118,25 +148,39 @@ typedef struct {
     int64_t cursor; /* place in `order` up to which all were found taken */
 } worker;
 
+/* LOCAL. When the newest file of a run's checkpoint was written. Settings that make no sense are
+ * for the run to refuse. */
+static int64_t when_saved(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *run) {
+    ikt_settings settings;
+    if (ikt_study_run_settings(ctx, plan, run, run->table, &settings) != IKT_OK) {
+        ikt_clear(ctx);
+        return 0;
+    }
+    ikt_study_embedding_file(plan, run->id, settings.output.file);
+    return ikt_checkpoint_time(&settings);
+}
+
 /* LOCAL, for the first rank of a group. Takes a run; or, where `stopped_run` is not -1, notes that
  * this one, which was taken, has been stopped and goes on in a later session. Errors: IKT_ERR_FILE.
  */
 static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, claim_of_run *out) {
-    char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
-    const bool is_back = stopped_run >= 0;
+    char path[IKT_STRING_MAX], line[SESSION_TEXT + 48], note[24];
     ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
     *out = (claim_of_run){stopped_run, 0};
+    snprintf(note, sizeof note, "%s", stopped);
     snprintf(path, sizeof path, "%.1000s/queue", w->plan->output);
     IKT_TRY(ikt_locked_open(ctx, path, &file));
-    if (!is_back) {
-        while (w->cursor < w->count &&
-               is_taken(file.text, &w->session, w->order[w->cursor]->id, &out->attempts))
+    if (stopped_run < 0) {
+        while (w->cursor < w->count && is_held(file.text, &w->session, w->order[w->cursor]->id))
             w->cursor++;
-        if (w->cursor < w->count) out->run = w->order[w->cursor++] - w->plan->run;
+        if (w->cursor == w->count) return IKT_OK;
+        const ikt_study_run *run = w->order[w->cursor++];
+        const int64_t saved = when_saved(ctx, w->plan, run);
+        *out = (claim_of_run){run - w->plan->run, count_attempts(file.text, run->id, saved)};
+        snprintf(note, sizeof note, "%" PRId64, saved);
     }
-    if (out->run < 0) return IKT_OK;
-    snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session.name,
-             w->plan->run[out->run].id, is_back ? " " : "", is_back ? stopped : "");
+    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", w->session.name,
+             w->plan->run[out->run].id, note);
     return ikt_locked_append(&file, line);
 }
 
@@ -176,9 +220,11 @@ static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *cl
     if (st != IKT_OK) return st;
     ikt_context_set_log(w->ctx, IKT_LOG_ERROR);
     if (claim->attempts >= ATTEMPTS_MOST) {
-        snprintf(result.message, sizeof result.message,
-                 "begun %lld times before and never ended (time limit, memory, or a crash)",
-                 (long long)claim->attempts);
+        snprintf(
+            result.message, sizeof result.message,
+            "begun %lld times before where it stands, and never got further (time limit, memory, "
+            "or a crash)",
+            (long long)claim->attempts);
     } else {
         const ikt_study_run *what = &w->plan->run[claim->run];
         st = ikt_study_run_make(w->ctx, w->plan, what, &result);

@@ -125,7 +125,7 @@ fi
 # run.resume=no removes what is this program's, and nothing else.
 echo notes >isa.h5.checkpoint/notes.txt
 echo mine >isa.h5.checkpoint/mine.h5.part-12
-touch isa.h5.checkpoint/loop.h5.part-99999
+touch "isa.h5.checkpoint/loop.h5.part-$(head -c 8 /proc/sys/kernel/random/boot_id)-00099999"
 embed 1 "${short[@]}" output.file=isa.h5 run.resume=no
 [ $code -eq 0 ] && [ "$(ls isa.h5.checkpoint | tr '\n' ' ')" = "mine.h5.part-12 notes.txt " ] ||
     fail "run.resume=no: exit code $code, left: $(ls isa.h5.checkpoint)"
@@ -184,6 +184,22 @@ finish() { # leaves the exit code in `code`
     wait $started
     code=$?
 }
+# A signal that comes to the ranks one after the other, and to some twice, is one request.
+saved() { [ "$(grep -c 'SIGUSR1: a checkpoint was written' err.txt)" -ge "$1" ]; }
+file=once.h5
+begin 3 "${long[@]}" output.file=$file run.seed=9
+kill -USR1 "${pids[0]}"
+wait_until 10 saved 1 || fail "SIGUSR1 to one of three ranks"
+kill -USR1 "${pids[1]}"
+sleep 0.3
+kill -USR1 "${pids[@]}"
+sleep 2
+saved 2 && fail "one SIGUSR1 wrote several checkpoints: $(grep -c SIGUSR1 err.txt)"
+sleep 1.5
+kill -USR1 "${pids[2]}"
+wait_until 10 saved 2 || fail "a later SIGUSR1 is not answered"
+kill -TERM "${pids[@]}"
+finish
 signals=0
 for ranks in 1 3; do
     for signal in TERM USR2 INT; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # No two objects of the library and of the program define a global function or variable of one name: of
-# two in an archive the linker silently takes whichever it meets first. Static ones may repeat.
+# two in an archive the linker silently takes whichever it meets first. Static ones may repeat. And no
+# object of the library reads or writes numbers by the process's locale: src/base/c_locale.h does it for all.
 #   symbols.sh LIBRARY FOLDER    the archive, and the folder of the program's objects
 set -uo pipefail
 command -v nm >/dev/null || { echo "skipped: needs nm"; exit 77; }
@@ -13,6 +14,9 @@ done)
 defined=$(nm -A -g --defined-only "$1" "${objects[@]}" | awk 'NF > 2 && $(NF-1) ~ /^[TDBRSG]$/ { print $NF, $1 }' |
     grep -vE '^(__odr_asan|__asan|__sanitizer)')
 [ "$(echo "$defined" | wc -l)" -gt 1000 ] || { echo "nm names too few functions"; exit 1; }
+numbers='^_*(isoc[0-9]+_)?(strto(d|f|ld)|v?(s|sn|f|as|d)?printf|strcasecmp|ato(f|l?d))(_chk)?(@.*)?$'
+foreign=$(nm -A -u "$1" | awk -v names="$numbers" '$NF ~ names && !/[:\/]c_locale\.c\.o:/ { print $1, $NF }')
+[ -z "$foreign" ] || { echo "numbers by the process's locale, for want of base/c_locale.h: $foreign"; exit 1; }
 twice=$(echo "$defined" | cut -d' ' -f1 | sort | uniq -d)
 [ -z "$twice" ] && exit 0
 for name in $twice; do

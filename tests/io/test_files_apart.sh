@@ -143,20 +143,20 @@ others
 # folder of a study.
 derived() {
     rm -rf now && cp -r kept now && cd now || exit 1
-    mv data.h5 new.h5.part-17
+    mv data.h5 new.h5.part-0123abcd-0123abcd
     local before
     before=$(summary)
-    run embed new.h5.part-17 new.h5 && fail "input in the place of an unfinished output"
-    grep -q 'input.file has the name new.h5.part-17, and output.file is written to a file of such a name' ../err.txt ||
+    run embed new.h5.part-0123abcd-0123abcd new.h5 && fail "input in the place of an unfinished output"
+    grep -q 'input.file has the name new.h5.part-0123abcd-0123abcd, and output.file is written to a file of such a name' ../err.txt ||
         fail "no sentence on unfinished outputs"
-    mv new.h5.part-17 data.h5
+    mv new.h5.part-0123abcd-0123abcd data.h5
     mkdir new.h5.checkpoint
     run embed data.h5 new.h5 output.model=new.h5.checkpoint/loop.h5 && fail "a model in the place of a checkpoint"
     grep -q 'run.checkpoint and output.model are the same file' ../err.txt || fail "no sentence on checkpoints"
     rmdir new.h5.checkpoint
     run plan --calibrate --machine data.h5 && fail "constants in the place of data"
     grep -q 'data.h5 holds no constants of a machine' ../err.txt || fail "no sentence on constants"
-    [ "$before" = "$(mv data.h5 new.h5.part-17 && summary)" ] || fail "files are not as they were"
+    [ "$before" = "$(mv data.h5 new.h5.part-0123abcd-0123abcd && summary)" ] || fail "files are not as they were"
     cd .. || exit 1
 }
 derived

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # What the verbs say on standard error: with --quiet nothing in a clean run, with --verbose more than
 # without, at most two lines a stage, no carriage returns; and as JSON one object a line, with the
-# stages, the trace and the costs in it. Results on standard output are the same each time.
+# stages, the trace and the costs in it, and what standard output has as one more such line.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 export OMP_NUM_THREADS=1
 ranks=$(($(nproc --all) < 2 ? 1 : 2)) # no warning of too few processors
-
-numbers='s/[0-9.]\+//g; s/\(rank\|thread\)s/\1/g'
 
 verb() { timeout 60 $IKT_MPIRUN "$ranks" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt || fail "$*"; }
 lines() { wc -l <err.txt; }
@@ -22,6 +20,8 @@ for line in open("err.txt", encoding="utf-8"):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", fact["time"]), line
     assert fact["level"] in ("error", "warning", "stage", "detail", "debug"), line
     assert all(v is None or isinstance(v, (int, float)) for v in list(fact.values())[4:]), line
+results = [json.loads(line) for line in open("out.txt", encoding="utf-8")]
+assert len(results) <= 1 and all(results), results
 P
 }
 
@@ -44,9 +44,7 @@ speaks() {
     is_json "$@"
     grep -q '^{.*}$' err.txt || [ "$normal" -eq 0 ] || fail "no JSON: $*"
     grep -q '^iktsne:' err.txt && fail "text among JSON: $*"
-    # But for times and memory; what is recommended follows the rate at which a file was read.
-    diff <(sed "$numbers" quiet.txt) <(sed "$numbers" out.txt) >diff.txt ||
-        [ "$1" = embed ] || [ "$1" = transform ] || { cat diff.txt; fail "another result as JSON: $*"; }
+    [ -s quiet.txt ] && ! [ -s out.txt ] && fail "no result as JSON: $*"
     verb "$@" --log=json --quiet
     [ -s err.txt ] && fail "--quiet is not, as JSON: $*"
 }
@@ -61,6 +59,9 @@ speaks "placement" generate uniform-2d other.h5 --points 300 --overwrite
 speaks "placement" convert table.csv table.h5 --overwrite
 speaks "placement" evaluate run.h5 --input data.h5
 speaks "placement" plot run.h5 run.png --overwrite
+speaks "placement" align run.h5 run.h5 turned.h5 --overwrite
+speaks "placement" view run.h5 page.html --overwrite
+speaks "placement" export run.h5 places.csv --overwrite
 speaks "placement" info run.h5
 speaks "placement" plan $settings
 

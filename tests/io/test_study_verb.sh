@@ -162,6 +162,28 @@ study small.yaml --output hopeless --list
 id=$(awk 'NR == 1 { print $1 }' out.txt)
 printf 'a %s\nb %s\nc %s\n' "$id" "$id" "$id" >hopeless/queue
 study small.yaml --output hopeless || fail "a hopeless run"
-grep -q "^$id,.*begun 3 times before and never ended" hopeless/results.csv || fail "not given up"
+given_up=".*begun 3 times before where it stands"
+grep -q "^$id,$given_up" hopeless/results.csv || fail "not given up"
+# Sessions count that got no further than the checkpoint that is there.
+cat >one.yaml <<'Y'
+data: [{name: blobs, generate: gaussian-mixture, options: {points: 90, dimensions: 4, clusters: 3}}]
+settings: {layout.iterations: 600, run.checkpoint_every: 0.00001, run.checkpoint_keep: yes}
+methods: [{name: Isolation, settings: {isolation.psi: 8}}]
+measures: [Davies-Bouldin]
+Y
+study one.yaml --output hopeful || fail "a run that keeps its checkpoint"
+id=$(cut -d' ' -f2 hopeful/queue)
+now=$(stat -c %.9Y hopeful/best/"$id".h5.checkpoint/*.h5 | tr -d ., | sort -n | tail -1)
+[ -n "$now" ] || fail "no checkpoint"
+for begun in 0 $((now - 1)) "$now"; do
+    rm hopeful/results.csv
+    printf "%s $id $begun\n" a b c >hopeful/queue
+    study one.yaml --output hopeful || fail "a run that was killed three times"
+    expected="^$id,.*,ok,"
+    [ "$begun" != "$now" ] || expected=$given_up
+    grep -q "$expected" hopeful/results.csv ||
+        fail "begun with a checkpoint of $begun, and now it is of $now: $(tail -1 hopeful/results.csv)"
+    now=$(stat -c %.9Y hopeful/best/"$id".h5.checkpoint/*.h5 | tr -d ., | sort -n | tail -1)
+done
 refused 4 "cannot be made" small.yaml --output /proc/none/here
 exit $failed

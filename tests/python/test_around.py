@@ -392,6 +392,35 @@ if comm.rank == 0:
     assert run_ranks(3, script, tmp_path).split() == ["True"] * 4
 
 
+def test_a_decimal_comma_changes_nothing(blobs, tmp_path):
+    """A host's locale (Qt, GTK, R) neither reaches what the library reads nor what it writes."""
+    script = """
+import hashlib, locale, sys
+import numpy as np, iktsne
+locale.setlocale(locale.LC_ALL, sys.argv[1])
+X, labels = np.load("X.npy"), np.load("labels.npy")
+model = iktsne.TSNE(max_iter=40, early_exaggeration_iter=10, early_exaggeration=3.5, random_state=1).fit(X)
+told = iktsne.evaluate(X, model.embedding_, labels)
+page = iktsne.view(model.embedding_, color=X[:, 0], hover={"a number": X[:, 1]}).page
+print(model.hash_, told, hashlib.sha256(page.encode()).hexdigest())
+print(locale.localeconv()["decimal_point"], file=sys.stderr)
+"""
+    names = ["C", "de_DE.UTF-8"]
+    environment = dict(os.environ)
+    if shutil.which("localedef"):
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / names[1]], capture_output=True)
+        if (tmp_path / names[1]).exists():
+            environment["LOCPATH"] = str(tmp_path)
+    np.save(tmp_path / "X.npy", blobs[0])
+    np.save(tmp_path / "labels.npy", blobs[1])
+    out = [subprocess.run([sys.executable, "-c", script, name], cwd=tmp_path, env=environment,
+                          capture_output=True, text=True, timeout=120) for name in names]
+    if "unsupported locale" in out[1].stderr:
+        pytest.skip("no locale de_DE.UTF-8, and localedef makes none (package locales)")
+    assert out[1].stderr.strip() == ","
+    assert out[1].stdout == out[0].stdout != ""
+
+
 # --- the guide --------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,5 @@
 /* Labels that are texts, and names of classes. See class_labels.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "io/formats/class_labels.h"
 
 #include <inttypes.h>
@@ -105,7 +106,7 @@ ikt_status ikt_class_names_list(ikt_context *ctx, const ikt_class_names *classes
     IKT_TRY(ikt_alloc(ctx, text, length, 1, "reader"));
     char *to = *text;
     for (int64_t c = 0; c < classes->count; c++)
-        to += sprintf(to, "%s\n", classes->name[c]);
+        to = stpcpy(stpcpy(to, classes->name[c]), "\n");
     return IKT_OK;
 }
 

@@ -329,5 +329,5 @@ ikt_status ikt_h5_output_end(ikt_h5_output *out, const hid_t *objects, int count
 
 void ikt_h5_output_abandon(ikt_h5_output *out, const hid_t *objects, int count) {
     output_complete(out, objects, count, IKT_OK); /* after which nobody has it open any more */
-    if (ikt_rank(out->ctx) == 0 && out->temporary[0]) ikt_atomic_discard(out->temporary);
+    if (ikt_rank(out->ctx) == 0 && out->temporary[0]) ikt_atomic_discard(out->ctx, out->temporary);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+
 static const int64_t exact_most = (int64_t)1 << 53;
 
 size_t ikt_type_size(ikt_type type) {

@@ -1,0 +1,227 @@
+/* Unfinished files, their locks and their owners. See part_file.h. */
+#define _GNU_SOURCE
+#include "base/part_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+struct ikt_part_lock {
+    ikt_part_lock *next;
+    int file;
+    char part[IKT_PATH_MAX]; /* the name of the unfinished file */
+};
+
+static const char between[] = ".part-", end_of_lock[] = ".lock";
+enum { DIGITS = 8 }; /* of MACHINE, and of RANDOM, both hexadecimal */
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Eight digits for one start of this machine, all zero where the system does not say. */
+static void name_machine(char machine[DIGITS + 1]) {
+    static const char zero[] = "00000000";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    const bool is_known = file && fread(machine, 1, DIGITS, file) == DIGITS;
+    if (file) fclose(file);
+    machine[DIGITS] = '\0';
+    if (!is_known || strspn(machine, "0123456789abcdef") != DIGITS) strcpy(machine, zero);
+}
+
+static bool is_here(const char *machine_of_part) {
+    char machine[DIGITS + 1];
+    name_machine(machine);
+    return strspn(machine, "0") < DIGITS && memcmp(machine, machine_of_part, DIGITS) == 0;
+}
+
+size_t ikt_part_length(const char *name, const char *target) {
+    static const char digits[] = "0123456789abcdef";
+    const size_t length = strlen(target), at = length + strlen(between);
+    if (strncmp(name, target, length) != 0) return 0;
+    if (strncmp(name + length, between, strlen(between)) != 0) return 0;
+    if (strspn(name + at, digits) != DIGITS || name[at + DIGITS] != '-') return 0;
+    return strspn(name + at + DIGITS + 1, digits) == DIGITS ? at + 2 * DIGITS + 1 : 0;
+}
+
+static bool name_lock(const char *part, char lock[IKT_PATH_MAX]) {
+    return snprintf(lock, IKT_PATH_MAX, "%s%s", part, end_of_lock) < IKT_PATH_MAX;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static uint32_t draw(void) {
+    uint32_t number;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+    return (uint32_t)(ikt_now() * 1e9) ^ (uint32_t)getpid(); /* names that are taken are passed */
+}
+
+/* Opens the file of a lock that nobody else has, and takes the lock; -1 with errno: EEXIST where
+ * the name is taken, or another has removed it between the two. */
+static int make_lock(const char *lock) {
+    struct stat is;
+    const int file = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return -1;
+    const bool is_refused = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!is_refused && fstat(file, &is) == 0 && is.st_nlink > 0) return file;
+    close(file);
+    errno = EEXIST;
+    return -1;
+}
+
+/* The lock and then the file: a file without a lock is one that its run has left behind. */
+static int make_pair(const char *part) {
+    char lock[IKT_PATH_MAX];
+    if (!name_lock(part, lock)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int held = make_lock(lock);
+    const int file = held < 0 ? -1 : open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        close(file);
+        return held;
+    }
+    const int reason = errno;
+    if (held >= 0) {
+        unlink(lock);
+        close(held);
+    }
+    errno = reason;
+    return -1;
+}
+
+ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *target,
+                           char part[IKT_PATH_MAX]) {
+    enum { TRIALS = 100 };
+    ikt_part_lock *made = NULL;
+    char machine[DIGITS + 1];
+    int file = -1;
+    name_machine(machine);
+    errno = EEXIST;
+    for (int trial = 0; trial < TRIALS && file < 0 && errno == EEXIST; trial++) {
+        if (snprintf(part, IKT_PATH_MAX, "%s%s%s-%08" PRIx32, target, between, machine, draw()) >=
+            IKT_PATH_MAX)
+            return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
+        file = make_pair(part);
+    }
+    if (file < 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    const ikt_status st = ikt_alloc(ctx, &made, 1, sizeof *made, "unfinished files");
+    if (st != IKT_OK) {
+        ikt_part_remove(part);
+        close(file);
+        return st;
+    }
+    made->next = ctx->part_locks;
+    made->file = file;
+    strcpy(made->part, part);
+    ctx->part_locks = made;
+    return IKT_OK;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+void ikt_part_release(ikt_context *ctx, const char *part) {
+    char lock[IKT_PATH_MAX];
+    for (ikt_part_lock **at = &ctx->part_locks; *at; at = &(*at)->next) {
+        ikt_part_lock *found = *at;
+        if (strcmp(found->part, part) != 0) continue;
+        if (name_lock(part, lock)) unlink(lock);
+        close(found->file);
+        *at = found->next;
+        ikt_free(&found);
+        return;
+    }
+}
+
+void ikt_part_release_all(ikt_context *ctx) {
+    while (ctx->part_locks)
+        ikt_part_release(ctx, ctx->part_locks->part);
+}
+
+void ikt_part_remove(const char *part) {
+    char lock[IKT_PATH_MAX];
+    struct stat is;
+    if (lstat(part, &is) == 0 && S_ISREG(is.st_mode)) { /* a stream stays */
+        (void)!truncate(part, 0);
+        unlink(part);
+    }
+    if (name_lock(part, lock)) unlink(lock);
+}
+
+/* --- those of others -------------------------------------------------------------------------- */
+
+typedef enum { OWNER_ALIVE, OWNER_GONE, OWNER_UNKNOWN } owner;
+
+/* LOCAL. Who writes the unfinished file `part`. Where its run is gone, both files are removed while
+ * the lock is held: a run that has made the lock's file and not locked it yet then sees that it is
+ * gone, and makes another. */
+static owner find_owner(const char *part, size_t length) {
+    char lock[IKT_PATH_MAX];
+    if (!is_here(part + length - 2 * DIGITS - 1) || !name_lock(part, lock)) return OWNER_UNKNOWN;
+    const int file = open(lock, O_RDWR | O_CLOEXEC);
+    if (file < 0 && errno != ENOENT) return OWNER_UNKNOWN;
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const bool is_held = errno == EWOULDBLOCK;
+        close(file);
+        return is_held ? OWNER_ALIVE : OWNER_UNKNOWN;
+    }
+    ikt_part_remove(part);
+    if (file >= 0) close(file);
+    return OWNER_GONE;
+}
+
+/* What is left of a file that is gone: its lock, where the run was killed before it made the file,
+ * and what Open MPI's shared file pointers leave where a rank is killed, "NAME.data.0". */
+static bool is_rest(const char *rest) {
+    return strcmp(rest, end_of_lock) == 0 || strncmp(rest, ".data.", 6) == 0 ||
+           strncmp(rest, ".metadata.", 10) == 0;
+}
+
+static void sweep_one(ikt_context *ctx, char *path, size_t length, bool *is_written) {
+    struct stat is = {.st_size = 0};
+    char rest[IKT_PATH_MAX];
+    snprintf(rest, sizeof rest, "%s", path);
+    path[length] = '\0';
+    const bool is_file = strlen(rest) == length, is_there = lstat(path, &is) == 0;
+    if (is_file ? !is_there : is_there || !is_rest(rest + length)) return;
+    const owner who = find_owner(path, length);
+    if (who == OWNER_GONE && !is_file) unlink(rest);
+    if (who == OWNER_ALIVE) *is_written = true;
+    if (!is_file) return;
+    if (who == OWNER_GONE)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "%s, which a run that was killed had left, is removed (%.1f MB)", path,
+                (double)is.st_size / 1e6);
+    else if (who == OWNER_UNKNOWN)
+        ikt_warn(ctx,
+                 "%s may be of a run on another machine, and is left as it is: if no run writes it "
+                 "any more, remove it",
+                 path);
+}
+
+void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written) {
+    const char *slash = strrchr(target, '/'), *last = slash ? slash + 1 : target;
+    const int before = (int)(last - target);
+    char folder[IKT_PATH_MAX], path[2 * IKT_PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", before, target);
+    DIR *entries = opendir(before > 0 ? folder : ".");
+    *is_written = false;
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        const size_t length = ikt_part_length(entry->d_name, last);
+        if (length == 0) continue;
+        snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+        if (strlen(path) < IKT_PATH_MAX) sweep_one(ctx, path, (size_t)before + length, is_written);
+    }
+    if (entries) closedir(entries);
+}

@@ -1,0 +1,50 @@
+/* Files that are not complete yet: NAME.part-MACHINE-RANDOM, of which no two runs have one.
+ *
+ * MACHINE stands for one start of one operating system, which containers share. Beside the file
+ * stands NAME.part-MACHINE-RANDOM.lock, on which its run holds a lock (flock): who gets that lock
+ * knows that the run is gone, and removes both. Process numbers say nothing of it: those of two
+ * containers may be equal. The lock has a file of its own since HDF5 and MPI lock the data. What
+ * another machine has made, or stands where there are no locks, is never removed: its run may be
+ * alive.
+ */
+#ifndef IKT_BASE_PART_FILE_H
+#define IKT_BASE_PART_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum { IKT_PATH_MAX = 4096 };
+
+/* The locks that a context holds. */
+typedef struct ikt_part_lock ikt_part_lock;
+
+/* LOCAL, for one rank. Makes the file, empty, in which `target` will be written.
+ *   part   receives its name
+ * Errors: IKT_ERR_FILE, with `path` as the name that the user knows. */
+ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *target,
+                           char part[IKT_PATH_MAX]);
+
+/* LOCAL, on the rank that made it, when the file has been renamed or removed: gives up its lock.
+ * Names that ikt_part_create has not given are passed over. */
+void ikt_part_release(ikt_context *ctx, const char *part);
+
+/* LOCAL. Gives up the locks that a context still holds. */
+void ikt_part_release_all(ikt_context *ctx);
+
+/* LOCAL, any rank. Removes the file and that of its lock. Emptied first: who still has it open
+ * shall not keep its disk space. */
+void ikt_part_remove(const char *part);
+
+/* LOCAL, for one rank. Looks at the files in which others have begun to write `target`: those of
+ * killed runs are removed, which the log says; a warning names those of other machines.
+ *   is_written   receives whether a run of this machine writes one now */
+void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written);
+
+/* LOCAL, pure. Whether `name` is that of a file in which `target`, without its folder as well, is
+ * written; 0 where it is not, else the length of that file's name, which that of its lock follows.
+ */
+size_t ikt_part_length(const char *name, const char *target);
+
+#endif

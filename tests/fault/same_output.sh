@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Two runs on one output, also with one process number (two containers): the file is one run's as a
+# whole, and no run loses its result. What killed runs leave is told and removed; what may be alive is not.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
+export OMP_NUM_THREADS=1
+machine=$(head -c 8 /proc/sys/kernel/random/boot_id 2>/dev/null)
+
+awk 'BEGIN { OFS = ","; print "a,b,c"; for (i = 0; i < 40000; i++) print i % 400, i % 399 + 0.25, i % 398 + 0.5 }' >low.csv
+awk -F, 'NR == 1 { print; next } { print 1000 + $1 "," 1000 + $2 "," 1000 + $3 }' low.csv >high.csv
+for which in low high; do
+    "$IKT_PROGRAM" convert $which.csv $which.h5 --quiet >out.txt 2>err.txt || fail "convert $which.csv"
+done
+own=()
+unshare -pf --mount-proc true 2>/dev/null && own=(unshare -pf --mount-proc)
+for delay in 0 0.02 0.05 0.1 0.15 0.2; do
+    "${own[@]}" bash -c "exec '$IKT_PROGRAM' convert low.csv both.h5 --overwrite --quiet" >out.txt 2>first.txt &
+    first=$!
+    sleep $delay
+    "${own[@]}" bash -c "exec '$IKT_PROGRAM' convert high.csv both.h5 --overwrite --quiet" >out.txt 2>err.txt ||
+        fail "the second of two runs, $delay s later"
+    wait $first || { cat first.txt; fail "the first of two runs, the second $delay s later"; }
+    cmp -s both.h5 low.h5 || cmp -s both.h5 high.h5 || fail "$delay s apart: the file is neither run's"
+done
+[ -z "$(ls -- *.part-* 2>/dev/null)" ] || fail "unfinished files are left: $(ls -- *.part-*)"
+
+# Killed while it writes, on one rank and on two; the next run finds what is left.
+unfinished() { ls -- "$1".part-* >/dev/null 2>&1; }
+make() { "$@" generate gaussian-mixture "$file" --points 400000 --dimensions 20 >out.txt 2>err.txt; }
+killed=0
+for ranks in 1 2; do
+    file=killed$ranks.h5
+    make $IKT_MPIRUN $ranks "$IKT_PROGRAM" &
+    until unfinished $file || ! kill -0 $!; do :; done 2>/dev/null
+    mapfile -t pids < <(grep -lzx "$file" /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3)
+    [ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
+    wait $! 2>/dev/null
+    unfinished $file || continue
+    killed=$((killed + 1))
+    touch "$file.part-$machine-0badcafe.data.0" # of Open MPI
+    make "$IKT_PROGRAM" || fail "after a run that was killed"
+    [ -n "$machine" ] || continue
+    grep -qE "^iktsne: $file.part-$machine-[0-9a-f]{8}, which a run that was killed had left, is removed" err.txt ||
+        fail "nothing is said of what the killed run left"
+    unfinished $file && fail "left: $(ls -- $file.part-*)"
+done
+[ $killed -gt 0 ] || fail "no run was killed in time"
+
+# Of another machine, and of a run that is alive: the lock is held.
+away=new.h5.part-00000001-0123abcd
+touch $away
+"$IKT_PROGRAM" convert low.csv new.h5 --quiet >out.txt 2>err.txt || fail "beside a run of another machine"
+[ -e $away ] && grep -q "warning: $away .*another machine.*remove it" err.txt || fail "what another machine has left"
+if [ -n "$machine" ] && command -v flock >/dev/null; then
+    alive=late.h5.part-$machine-0123abcd
+    touch $alive
+    flock $alive.lock sleep 30 &
+    holder=$!
+    wait_until 5 test -e $alive.lock
+    "$IKT_PROGRAM" convert low.csv late.h5 --quiet >out.txt 2>err.txt && fail "not refused beside a run that writes it"
+    grep -q "error: late.h5 is being written by another run; " err.txt || fail "the message beside a run that writes it"
+    "$IKT_PROGRAM" convert low.csv late.h5 --overwrite >out.txt 2>err.txt || fail "the last one is not kept"
+    grep -q "another run is writing late.h5, too; " err.txt || fail "nothing is said of the other run"
+    [ -e $alive ] && cmp -s late.h5 low.h5 || fail "the file of a run that is alive is removed"
+    pkill -P $holder
+    kill $holder 2>/dev/null
+    wait $holder 2>/dev/null
+    "$IKT_PROGRAM" convert low.csv late.h5 --overwrite >out.txt 2>err.txt || fail "after it"
+    [ ! -e $alive ] && [ ! -e $alive.lock ] || fail "left: $(ls -- late.h5.part-*)"
+fi
+exit $failed
