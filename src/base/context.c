@@ -21,9 +21,11 @@
 /* LOCAL, before the first file is opened by MPI. Open MPI 4 chooses a component for shared file
  * pointers at every opening of a file, also where none are used. Two are switched off: `lockedfile`
  * writes the absolute path into 256 bytes and thereby ends the program where the path is longer;
- * `sm` wants a file in a folder that may not be there, and then no file can be opened. */
-static void ikt_mpi_choose_file_parts(void) {
-    setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
+ * `sm` wants shared memory, and the launcher's folder, without which no file can be opened. What is
+ * left then keeps files beside each that is open. */
+static void ikt_mpi_choose_file_parts(bool has_launcher) {
+    const bool can_share = has_launcher && access("/dev/shm", W_OK) == 0;
+    setenv("OMPI_MCA_sharedfp", can_share ? "^lockedfile" : "^lockedfile,sm", 0);
 }
 
 /* A parameter of Open MPI in the environment, and its value for a process alone; NULL where Open
@@ -118,7 +120,7 @@ static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
-    ikt_mpi_choose_file_parts();
+    ikt_mpi_choose_file_parts(ikt_cpu_has_launcher());
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int size = 1, anywhere = 1;
     MPI_Comm_size(comm, &size);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+
 enum { PATH_LENGTH = 4096, LINE_LENGTH = 4400 };
 
 int64_t ikt_number_after(const char *folder, const char *file, const char *key) {

@@ -188,13 +188,15 @@ static bool is_rest(const char *rest) {
            strncmp(rest, ".metadata.", 10) == 0;
 }
 
-static void sweep_one(ikt_context *ctx, char *path, size_t length, bool *is_written) {
+static void sweep_one(ikt_context *ctx, char *path, size_t length, bool of_files,
+                      bool *is_written) {
     struct stat is = {.st_size = 0};
     char rest[IKT_PATH_MAX];
     snprintf(rest, sizeof rest, "%s", path);
     path[length] = '\0';
     const bool is_file = strlen(rest) == length, is_there = lstat(path, &is) == 0;
-    if (is_file ? !is_there : is_there || !is_rest(rest + length)) return;
+    if (is_file != of_files || is_there != is_file) return;
+    if (!is_file && !is_rest(rest + length)) return;
     const owner who = find_owner(path, length);
     if (who == OWNER_GONE && !is_file) unlink(rest);
     if (who == OWNER_ALIVE) *is_written = true;
@@ -217,11 +219,14 @@ void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written) {
     snprintf(folder, sizeof folder, "%.*s", before, target);
     DIR *entries = opendir(before > 0 ? folder : ".");
     *is_written = false;
-    for (struct dirent *entry; entries && (entry = readdir(entries));) {
-        const size_t length = ikt_part_length(entry->d_name, last);
-        if (length == 0) continue;
-        snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
-        if (strlen(path) < IKT_PATH_MAX) sweep_one(ctx, path, (size_t)before + length, is_written);
-    }
-    if (entries) closedir(entries);
+    if (!entries) return;
+    for (int pass = 0; pass < 2; pass++, rewinddir(entries)) /* files, and what is left of them */
+        for (struct dirent *entry; (entry = readdir(entries));) {
+            const size_t length = ikt_part_length(entry->d_name, last);
+            if (length == 0) continue;
+            snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+            if (strlen(path) < IKT_PATH_MAX)
+                sweep_one(ctx, path, (size_t)before + length, pass == 0, is_written);
+        }
+    closedir(entries);
 }

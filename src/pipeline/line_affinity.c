@@ -84,6 +84,23 @@ ikt_status ikt_step_weigh(ikt_line *line) {
     return has_scores ? IKT_OK : ikt_probabilities_save_where_due(line->ctx, p);
 }
 
+/* COLLECTIVE. What is wrong with a P of weights that were read is wrong in their file. */
+static ikt_status check_graph(const ikt_line *line) {
+    ikt_context *ctx = line->ctx;
+    const char *file = line->settings->input.graph;
+#ifdef NDEBUG
+    const ikt_status st = ikt_graph_check_sums(ctx, &line->p.graph);
+#else
+    const ikt_status st = ikt_graph_check(ctx, &line->p.graph);
+#endif
+    if (st != IKT_ERR_INTERNAL || !file[0]) return st;
+    ikt_clear(ctx);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s: its weights do not make a symmetric P whose entries sum to 1; the file is "
+                    "damaged: take another copy of it, or make it again",
+                    file);
+}
+
 /* COLLECTIVE. From weights to the symmetric P, by way of a file where they are written. */
 ikt_status ikt_step_symmetrise(ikt_line *line) {
     ikt_context *ctx = line->ctx;
@@ -96,11 +113,7 @@ ikt_status ikt_step_symmetrise(ikt_line *line) {
     if (writer) IKT_TRY(ikt_run_graph_rows(ctx, line->settings, line->options->labels, p, writer));
     IKT_TRY(ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph));
     if (p->is_whole) return IKT_OK;
-#ifdef NDEBUG
-    IKT_TRY(ikt_graph_check_sums(ctx, &p->graph));
-#else
-    IKT_TRY(ikt_graph_check(ctx, &p->graph));
-#endif
+    IKT_TRY(check_graph(line));
     p->entries = ikt_graph_entries(ctx, &p->graph);
     return IKT_OK;
 }

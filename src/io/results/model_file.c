@@ -25,7 +25,6 @@ typedef struct {
     int64_t d;        /* columns; 0: one-dimensional */
     bool is_needed;   /* whether a file of that shape must have the part */
     range valid;      /* what can be read; of labels anything, and no NaN anywhere */
-    size_t row_bytes; /* dense */
 } layout;
 
 static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
@@ -80,9 +79,12 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_KERNEL_MEANS] = {"kernel/means", number, s->support, 0, by_kernel, finite},
         [IKT_MODEL_KERNEL_NUMBERS] = {"kernel/numbers", number, 2, 0, by_kernel, finite},
         [IKT_MODEL_KERNEL_ORIGIN] = {"kernel/origin", number, s->q, 0, by_kernel, finite}};
-    layout one = all[part];
-    one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
-    return one;
+    return all[part];
+}
+
+/* Of a row without gaps. */
+static size_t row_bytes_of(const layout *of) {
+    return H5Tget_size(of->type) * (size_t)(of->d > 0 ? of->d : 1);
 }
 
 /* Whether a file of that shape may have the part. */
@@ -160,21 +162,21 @@ static ikt_status transfer(ikt_context *ctx, hid_t dataset, const layout *of, in
     if (stride == 0)
         return write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first, count, write_from)
                           : ikt_h5_read_rows(ctx, dataset, of->type, first, count, read_to);
-    const int64_t bytes = (int64_t)of->row_bytes,
-                  block = bytes < BLOCK_BYTES ? BLOCK_BYTES / bytes : 1;
+    const size_t bytes = row_bytes_of(of);
+    const int64_t block = bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / bytes) : 1;
     const int64_t steps = ikt_max_one(ctx, (count + block - 1) / block);
     IKT_ARRAYS(held, ctx, "model");
-    char *packed = ikt_claim(&held, block, of->row_bytes);
+    char *packed = ikt_claim(&held, block, bytes);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t step = 0; step < steps; step++) {
         const int64_t done = step * block < count ? step * block : count;
         const int64_t now = count - done < block ? count - done : block;
         for (int64_t i = 0; write_from && i < now; i++)
-            memcpy(packed + i * bytes, write_from + (done + i) * stride, of->row_bytes);
+            memcpy(packed + i * (int64_t)bytes, write_from + (done + i) * stride, bytes);
         IKT_TRY(write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
                            : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed));
         for (int64_t i = 0; !write_from && i < now; i++)
-            memcpy(read_to + (done + i) * stride, packed + i * bytes, of->row_bytes);
+            memcpy(read_to + (done + i) * stride, packed + i * (int64_t)bytes, bytes);
     }
     return IKT_OK;
 }
@@ -207,7 +209,7 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     w->shape = *s;
     for (int part = 0; part < IKT_MODEL_PARTS; part++) {
         const layout of = layout_of(s, (ikt_model_part)part);
-        if (belongs(&of, part)) bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
+        if (belongs(&of, part)) bytes += ikt_h5_rows_bytes(of.n, (int64_t)row_bytes_of(&of));
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
     const bool by_classes = s->placing == IKT_PLACING_CLASSES;
@@ -238,13 +240,13 @@ const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer
 ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64_t first,
                                  int64_t count, const void *rows, int64_t stride) {
     const layout of = layout_of(&w->shape, part);
-    const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
+    const int64_t step = stride > 0 ? stride : (int64_t)row_bytes_of(&of);
     hid_t *dataset = &w->part[part];
     if (*dataset < 0)
         IKT_TRY(ikt_h5_create(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, IKT_H5_CHECKED,
                               dataset));
     for (int64_t i = 0; i < count; i++) /* the part's number goes where no row number reaches */
-        w->hash += ikt_hash_bytes((const char *)rows + i * step, of.row_bytes,
+        w->hash += ikt_hash_bytes((const char *)rows + i * step, row_bytes_of(&of),
                                   (uint64_t)(first + i) + ((uint64_t)part << 56));
     return transfer(w->out.ctx, *dataset, &of, first, count, NULL, rows ? rows : "", stride);
 }
@@ -442,7 +444,7 @@ static bool row_is_valid(const layout *of, const void *row) {
 ikt_status ikt_model_file_read(ikt_model_file *f, ikt_model_part part, int64_t first, int64_t count,
                                void *rows, int64_t stride) {
     const layout of = layout_of(&f->shape, part);
-    const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
+    const int64_t step = stride > 0 ? stride : (int64_t)row_bytes_of(&of);
     int64_t bad = INT64_MAX;
     char what[128];
     IKT_TRY(transfer(f->ctx, f->part[part], &of, first, count, rows, NULL, stride));
