@@ -27,6 +27,8 @@ def rows(X, name="X", allow_missing=False):
     """
     if hasattr(X, "obsm"):
         raise TypeError(f"{name} is an AnnData: embed it by iktsne.tl.tsne(adata), or give adata.X")
+    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
+        X = X.sparse.to_coo() if hasattr(X, "sparse") else _frame(X, name)  # all columns are sparse
     if is_sparse(X):
         X = X.tocsr()
         try:
@@ -38,8 +40,6 @@ def rows(X, name="X", allow_missing=False):
             X = type(X)((data, X.indices, X.indptr), shape=X.shape)
         _check_finite(X, name, allow_missing)
         return X
-    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
-        X = _frame(X, name)
     array = _numbers(X, name)
     array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
     _check_finite(array, name, allow_missing)

@@ -106,14 +106,15 @@ def _column(name, values, palette, is_hover, color_as):
         if color_as == "classes" or color_as == "auto" and is_whole and (
                 len(array) == 0 or array.max().item() - array.min().item() < _CLASSES_GUESSED):
             numbers = None
-        elif array.dtype.kind in "iu" and (is_hover or np.abs(numbers).max() >= 2**53):
+        elif array.dtype.kind in "iu" and (is_hover or np.abs(numbers).max(initial=0) >= 2**53):
             # Of integers that doubles round, and of those that can only be searched, also the digits.
             texts = [str(value) for value in array.tolist()]
     elif array is not None and array.dtype.kind != "b":
         texts = _texts(name, array, is_hover)
     if numbers is None and texts is None:
         number, names = codes(values)
-        names = names and "\n".join(_text(name).replace("\n", " ") for name in names)
+        if names is not None:  # of a column without any class there are none, ""
+            names = "\n".join(_text(name).replace("\n", " ") for name in names)
     is_hover = is_hover or texts is not None and numbers is None
     return _text(name), number, numbers, texts, names, _colours(palette), is_hover
 

@@ -93,11 +93,12 @@ class Outside {
         calls++;
     }
     static void check() {
-        if (!is_over) return;
+        if (!is_over || ends_here()) return;
         PyEval_SaveThread();
         stand_still();
     }
     static void wait_for_calls() {
+        ending = std::this_thread::get_id();
         is_over = true;
         nb::set_leak_warnings(false); // threads that are left hold references: no leaks of ours
         while (calls > 0) {
@@ -107,6 +108,10 @@ class Outside {
             }
             if (PyErr_CheckSignals() != 0) std::_Exit(128 + SIGINT); // a stage that cannot pause
         }
+    }
+    // The thread that ends Python goes on: what it calls at the exit may call the library.
+    static bool ends_here() {
+        return is_over && std::this_thread::get_id() == ending;
     }
     // In the child of a fork none of the threads goes on.
     static void forget_calls() {
@@ -120,6 +125,7 @@ class Outside {
   private:
     static inline int64_t calls = 0; // threads that will ask for the GIL
     static inline bool is_over = false;
+    static inline std::thread::id ending;
     PyThreadState *thread;
 };
 
@@ -213,8 +219,11 @@ class Turn {
                   "a callback cannot call iktsne, which is at work for it: keep a copy "
                   "of the embedding, and measure or draw it afterwards");
         context.get(); // in a forked process nobody would give the turn back
-        while (!take())
+        while (!take()) {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (Outside::ends_here())
+                raise(IKT_ERR_INTERNAL, "Python ends while another thread is in iktsne");
+        }
         holder = std::this_thread::get_id();
         try {
             context.set_up();

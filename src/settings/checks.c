@@ -102,7 +102,7 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
 
 ikt_status ikt_check_graph_rows(ikt_context *ctx, const char *name, int64_t rows, int64_t n) {
     if (rows == n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
                     name, (long long)rows, (long long)n);
 }
 

@@ -140,7 +140,7 @@ refused 3 'row 0 has 12 distances.*perplexity = 13' input.graph=bad-far.h5 gauss
 refused 3 'is not symmetric: row' input.graph=bad-symmetry.h5 graph.values=probabilities gaussian.perplexity=30
 refused 3 'row 11, column [0-9]* holds 0, and' input.graph=bad-half.h5 graph.values=probabilities gaussian.perplexity=30
 refused 3 'several\|2 square sparse' input.graph=cells.h5
-refused 3 'has 240 rows, input.file has 1500' input.graph=bad-far.h5 input.file=mixture.h5
+refused 3 'has 240 rows, the data has 1500' input.graph=bad-far.h5 input.file=mixture.h5
 refused 2 'affinity.kind = gaussian does not go' input.graph=bad-far.h5 affinity.kind=gaussian
 refused 2 'affinity.support = dense' input.graph=bad-far.h5 affinity.support=dense
 refused 2 'layout.init = pca needs' input.graph=bad-far.h5 layout.init=pca

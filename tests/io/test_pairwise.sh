@@ -90,7 +90,7 @@ refused 3 'row 7, column 9: .*nan is not a number from 0 on' input.graph=nan.npy
 refused 3 'row 0: the distance to itself is 1 and not 0' input.graph=pairs.h5:similarities graph.values=distances
 refused 3 'row 0, column .*e-20[0-9] is too small' input.graph=tiny.npy graph.values=similarities
 refused 3 'too large' input.graph=huge.npy graph.values=distances
-refused 3 'has 240 rows, input.file has 100' input.graph=pairs.h5:D input.file=few.h5
+refused 3 'has 240 rows, the data has 100' input.graph=pairs.h5:D input.file=few.h5
 refused 2 'does not say what its numbers are' input.graph=float32.npy
 refused 2 'affinity.support=dense' input.graph=pairs.h5:probabilities
 refused 2 'all pairs .* count the same' input.graph=pairs.h5:D graph.values=none

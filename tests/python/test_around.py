@@ -156,6 +156,9 @@ def test_columns_with_missing_values(blobs):
     for texts in (["a", None, "b"] * 100, pandas.Categorical(["a", None, "b"] * 100),
                   np.ma.masked_array(["a", "c", "b"] * 100, mask=[0, 1, 0] * 100)):
         assert [entry[0] for entry in columns_of(Y, color=texts)[0]["classes"]] == [-1, 0, 1]
+    assert kinds_of(Y, color=pandas.Categorical([None] * 300)) == [("classes", 1)]
+    with pytest.raises(ValueError, match="no rank gives any rows"):
+        iktsne.view(np.empty((0, 2)), color=np.empty(0, dtype=int), color_as="numbers")
 
 
 # --- names of other packages -------------------------------------------------------------------------

@@ -234,6 +234,14 @@ def test_sparse_rows_are_known_again():
     np.testing.assert_array_equal(fitted.transform(S.toarray()), fitted.embedding_)
 
 
+def test_sparse_columns_stay_sparse():
+    pandas, sparse = pytest.importorskip("pandas"), pytest.importorskip("scipy.sparse")
+    S = sparse.random(100, 40, 0.2, format="csr", random_state=1)
+    fitted = iktsne.TSNE(**FEW).fit(pandas.DataFrame.sparse.from_spmatrix(S))
+    assert sparse.issparse(iktsne._data.rows(pandas.DataFrame.sparse.from_spmatrix(S)))
+    np.testing.assert_array_equal(fitted.embedding_, iktsne.TSNE(**FEW).fit_transform(S))
+
+
 @pytest.mark.parametrize("part, at, value", [("indices", 3, 77), ("indices", 3, -1), ("indptr", 5, 10**6),
                                              ("indptr", 5, -3), ("indptr", -1, 10**6)])
 def test_sparse_rows_with_wrong_indices(part, at, value):
@@ -438,6 +446,19 @@ time.sleep(0.5)
                          env={**os.environ, "TMPDIR": str(tmp_path)})
     assert (out.returncode, out.stdout, out.stderr) == (0, "", "")
     assert not list(tmp_path.glob("iktsne-*"))
+
+
+def test_what_is_called_at_the_exit_may_call(tmp_path):
+    """Also by functions that were registered before the package was imported, which are called last."""
+    script = """
+import atexit
+import numpy as np
+atexit.register(lambda: print(iktsne.view(np.eye(5, 2))))
+import iktsne
+iktsne.view(np.eye(5, 2))
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (out.returncode, out.stderr) == (0, "") and "iktsne.View of" in out.stdout
 
 
 def test_a_process_forked_during_a_fit_is_told(blobs):
