@@ -325,11 +325,13 @@ static ikt_status take_columns(ikt_embedding *embedding, const ikt_view_column *
     for (int c = 0; c < count; c++) {
         const ikt_view_column *g = &given[c];
         taken_column *t = &taken[c];
-        const bool is_given = g->classes || g->numbers || g->texts;
-        int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL,
-                         embedding->count > 0 && !is_given};
-        ikt_max_i64(embedding->ctx, has, 4);
-        if (has[0] == (has[1] || has[2]) || has[3] > 0)
+        const bool has_rows = embedding->count > 0;
+        int64_t has[] = {g->classes != NULL, g->numbers != NULL, g->texts != NULL};
+        int64_t lacks[] = {has_rows && !g->classes, has_rows && !g->numbers, has_rows && !g->texts};
+        ikt_max_i64(embedding->ctx, has, 3);
+        ikt_max_i64(embedding->ctx, lacks, 3);
+        if (has[0] == (has[1] || has[2]) || (has[0] && lacks[0]) || (has[1] && lacks[1]) ||
+            (has[2] && lacks[2]))
             return ikt_fail(embedding->ctx, IKT_ERR_USAGE,
                             "column '%.80s' has to be classes, numbers or texts, or numbers with "
                             "the texts that tell them, the same on all ranks with rows",

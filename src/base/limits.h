@@ -3,9 +3,9 @@
 #ifndef IKT_BASE_LIMITS_H
 #define IKT_BASE_LIMITS_H
 
-/* LOCAL, before MPI is begun. Raises the limit of open files as far as the process may. Returns
- * NULL, or one sentence, not to be freed, where the limit of open files, of the stack, of the
- * stacks of threads or of address space is too low to begin. */
+/* LOCAL, before MPI is begun. Raises a limit of open files below 1024 to that, or as far as the
+ * process may. Returns NULL, or one sentence, not to be freed, where the limit of open files, of
+ * the stack, of the stacks of threads or of address space is too low to begin. */
 const char *ikt_limits_check(void);
 
 #endif

@@ -23,8 +23,11 @@ struct ikt_part_lock {
     char part[IKT_PATH_MAX]; /* the name of the unfinished file */
 };
 
-static const char between[] = ".part-", end_of_lock[] = ".lock";
-enum { DIGITS = 8 }; /* of MACHINE, and of RANDOM, both hexadecimal */
+static const char between[] = ".part-", end_of_lock[] = ".lock", digits[] = "0123456789abcdef";
+enum {
+    DIGITS = 8, /* of MACHINE, and of RANDOM, both hexadecimal */
+    TAIL = sizeof between - 1 + 2 * DIGITS + 1
+};
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -35,7 +38,7 @@ static void name_machine(char machine[DIGITS + 1]) {
     const bool is_known = file && fread(machine, 1, DIGITS, file) == DIGITS;
     if (file) fclose(file);
     machine[DIGITS] = '\0';
-    if (!is_known || strspn(machine, "0123456789abcdef") != DIGITS) strcpy(machine, zero);
+    if (!is_known || strspn(machine, digits) != DIGITS) strcpy(machine, zero);
 }
 
 static bool is_here(const char *machine_of_part) {
@@ -44,16 +47,23 @@ static bool is_here(const char *machine_of_part) {
     return strspn(machine, "0") < DIGITS && memcmp(machine, machine_of_part, DIGITS) == 0;
 }
 
-size_t ikt_part_length(const char *name, const char *target) {
-    static const char digits[] = "0123456789abcdef";
-    const size_t length = strlen(target), at = length + strlen(between);
-    if (strncmp(name, target, length) != 0) return 0;
-    if (strncmp(name + length, between, strlen(between)) != 0) return 0;
-    if (strspn(name + at, digits) != DIGITS || name[at + DIGITS] != '-') return 0;
-    return strspn(name + at + DIGITS + 1, digits) == DIGITS ? at + 2 * DIGITS + 1 : 0;
+/* Whether ".part-MACHINE-RANDOM" begins here. */
+static bool is_tail(const char *text) {
+    const size_t at = strlen(between);
+    if (strncmp(text, between, at) != 0) return false;
+    if (strspn(text + at, digits) != DIGITS || text[at + DIGITS] != '-') return false;
+    return strspn(text + at + DIGITS + 1, digits) == DIGITS;
 }
 
+size_t ikt_part_length(const char *name, const char *target) {
+    const size_t length = strlen(target);
+    return strncmp(name, target, length) == 0 && is_tail(name + length) ? length + TAIL : 0;
+}
+
+/* False where there is none: a stream NAME has no lock, and NAME.lock is somebody else's. */
 static bool name_lock(const char *part, char lock[IKT_PATH_MAX]) {
+    const char *tail = strrchr(part, '.');
+    if (!tail || !is_tail(tail) || tail[TAIL] != '\0') return false;
     return snprintf(lock, IKT_PATH_MAX, "%s%s", part, end_of_lock) < IKT_PATH_MAX;
 }
 
@@ -66,13 +76,16 @@ static uint32_t draw(void) {
 }
 
 /* Opens the file of a lock that nobody else has, and takes the lock; -1 with errno: EEXIST where
- * the name is taken, or another has removed it between the two. */
+ * the name is taken, or another has removed it between the two, which NFS shows by the name alone.
+ */
 static int make_lock(const char *lock) {
-    struct stat is;
+    struct stat is, named;
     const int file = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;
     const bool is_refused = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!is_refused && fstat(file, &is) == 0 && is.st_nlink > 0) return file;
+    if (!is_refused && fstat(file, &is) == 0 && stat(lock, &named) == 0 &&
+        is.st_ino == named.st_ino && is.st_dev == named.st_dev)
+        return file;
     close(file);
     errno = EEXIST;
     return -1;

@@ -33,8 +33,8 @@ void ikt_part_release(ikt_context *ctx, const char *part);
 /* LOCAL. Gives up the locks that a context still holds. */
 void ikt_part_release_all(ikt_context *ctx);
 
-/* LOCAL, any rank. Removes the file and that of its lock. Emptied first: who still has it open
- * shall not keep its disk space. */
+/* LOCAL, any rank. Removes the file and that of its lock; of a stream nothing. Emptied first: who
+ * still has it open shall not keep its disk space. */
 void ikt_part_remove(const char *part);
 
 /* LOCAL, for one rank. Looks at the files in which others have begun to write `target`: those of

@@ -44,7 +44,7 @@ extern int kmp_get_blocktime(void) __attribute__((weak));
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int depth; /* of ikt_waiting_begin */
 static ikt_waiting waiting;
-static int blocktime = -1; /* of LLVM's library at first */
+static int blocktime; /* of LLVM's library when the outermost began; -1: not asked yet */
 static struct {
     int threads; /* that are added by a team that sleeps; 0: there is none */
     pid_t process;
@@ -110,7 +110,7 @@ static double processor_time(void) {
 
 void ikt_waiting_begin(ikt_context *ctx) {
     pthread_mutex_lock(&lock);
-    depth++;
+    if (depth++ == 0) blocktime = -1;
     if (!is_chosen_by_user()) {
         waiting = (ikt_waiting){.since = ikt_now(), .pause = shortest_pause};
         tell_openmp(ctx->threads, false);

@@ -46,7 +46,8 @@ bool ikt_waiting_is_due(const ikt_waiting *w, double now);
 
 /* LOCAL. The decision. Threads that keep their cores use all the time they get: where the process
  * lacks more than a fifth of a core, others have it, and the next trial comes after twice the
- * pause. now, used   the time, and the processor time of the process, in seconds */
+ * pause.
+ *   now, used   the time, and the processor time of the process, in seconds */
 void ikt_waiting_decide(ikt_waiting *w, int threads, double now, double used);
 
 #endif

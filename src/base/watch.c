@@ -34,8 +34,8 @@ enum { SECOND_SIGNAL_SECONDS = 2 };
 /* The one thing that a signal handler may write to. */
 static volatile sig_atomic_t save_signals, stop_signal, stop_second;
 
-/* When the last checkpoint was complete. What comes until then, or so soon after it that it may be
- * the same signal on another rank, is answered by that checkpoint. */
+/* When the last checkpoint was complete, or had failed. What comes until then, or so soon after it
+ * that it may be the same signal on another rank, is answered by that checkpoint. */
 static volatile sig_atomic_t saved_second;
 
 /* Wraps around after years, and is only compared for a difference. */

@@ -1,7 +1,7 @@
 /* Damages a file again and again and has a verb of the program work on it:
  *
  *   corruption FILE CASES [FIRST] -- VERB ARGUMENTS...
- *   corruption FILE NUMBER        only writes that case to damaged.bin
+ *   corruption FILE NUMBER        only writes that case to damaged.bin, and none that lies
  *
  * In the arguments @ stands for the damaged file and % for a name of an output. Case number FIRST +
  * i decides what is damaged: the file is cut, bits are flipped, or a piece of it is zeroed or

@@ -106,6 +106,14 @@ run.npy export run.h5 NODE --format npy --quiet
 run.png plot run.h5 NODE --title run --quiet
 run.html view run.h5 NODE --title run --quiet
 END
+    echo mine >nodes/pipe.lock # of the user: unfinished files alone have locks
+    cat nodes/pipe >got &
+    reader=$!
+    try 0 "" "$ranks" $embed output.file=out.h5 output.picture=nodes/pipe
+    kill $reader 2>/dev/null
+    wait $reader 2>/dev/null
+    [ -e nodes/pipe.lock ] || broken_after "pipe.lock beside a pipe is removed"
+    rm -f nodes/pipe.lock
     try 0 "" "$ranks" export run.h5 standard --format csv --quiet
     cmp -s out.txt run.csv || broken_after "run.csv came out of the standard output changed"
     [ -L standard ] || broken_after "the link to the standard output is replaced"

@@ -535,6 +535,13 @@ static void pages(void **state) {
         const ikt_view_column nothing = {.name = "nothing"};
         refuse(ctx, ikt_embedding_view(map, page, true, "A title", &nothing, 1), IKT_ERR_USAGE,
                "'nothing' has to be");
+        const bool is_first = ikt_rank(ctx) == 0; /* numbers here, and texts there */
+        const ikt_view_column mixed = {.name = "mixed",
+                                       .numbers = is_first ? pairs + first : NULL,
+                                       .texts = is_first ? NULL : said + first};
+        if (ikt_size(ctx) > 1)
+            refuse(ctx, ikt_embedding_view(map, page, true, "A title", &mixed, 1), IKT_ERR_USAGE,
+                   "'mixed' has to be");
         ikt_embedding_destroy(&map);
         ikt_data_destroy(&data);
     }

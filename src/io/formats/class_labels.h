@@ -1,7 +1,6 @@
 /* Labels of rows that are texts: integers where all of them are, else names of classes, and so are
- * codes such as 001, which is not 1; and the
- * names of classes in one text, "a\nb\n": line k names class k. Rows that have no class are class
- * -1, which has a name wherever the others have one.
+ * codes such as 001, which is not 1; and the names of classes in one text, "a\nb\n": line k names
+ * class k. Rows that have no class are class -1, which has a name wherever the others have one.
  *
  * Whether labels are integers is not known before the last row, so they are learnt in a pass of
  * their own. Names are kept in UTF-8: a label that is not UTF-8 is taken for Latin-1 (ISO 8859-1),

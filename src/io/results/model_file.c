@@ -414,46 +414,60 @@ const char *ikt_model_file_path(const ikt_model_file *file) {
     return file->path;
 }
 
-#define IS_VALID(type)                                                                             \
-    for (int64_t c = 0; c < columns; c++) {                                                        \
-        const double value = (double)((const type *)row)[c];                                       \
-        is_valid &= value >= of->valid.least && value <= of->valid.most;                           \
-    }
-
 /* Whether all values of a row can be. */
-static bool row_is_valid(const layout *of, const void *row) {
-    const int64_t columns = of->d > 0 ? of->d : 1;
-    bool is_valid = true;
-    if (of->type == H5T_NATIVE_DOUBLE)
-        IS_VALID(double)
-    else if (of->type == H5T_NATIVE_FLOAT)
-        IS_VALID(float)
-    else if (of->type == H5T_NATIVE_INT64)
-        IS_VALID(int64_t)
-    else if (of->type == H5T_NATIVE_INT32)
-        IS_VALID(int32_t)
-    else if (of->type == H5T_NATIVE_UINT32)
-        IS_VALID(uint32_t)
-    else if (of->type == H5T_NATIVE_UINT16)
-        IS_VALID(uint16_t)
-    else
-        IS_VALID(uint8_t)
-    return is_valid;
+typedef bool row_check(const layout *of, const void *row);
+
+#define ROW_CHECK(name, type)                                                                      \
+    static bool name(const layout *of, const void *row) {                                          \
+        const int64_t columns = of->d > 0 ? of->d : 1;                                             \
+        bool is_valid = true;                                                                      \
+        for (int64_t c = 0; c < columns; c++) {                                                    \
+            const double value = (double)((const type *)row)[c];                                   \
+            is_valid &= value >= of->valid.least && value <= of->valid.most;                       \
+        }                                                                                          \
+        return is_valid;                                                                           \
+    }
+ROW_CHECK(are_doubles, double)
+ROW_CHECK(are_floats, float)
+ROW_CHECK(are_int64, int64_t)
+ROW_CHECK(are_int32, int32_t)
+ROW_CHECK(are_uint32, uint32_t)
+ROW_CHECK(are_uint16, uint16_t)
+ROW_CHECK(are_uint8, uint8_t)
+
+/* Chosen before threads begin: the name of each type is a call of HDF5, which is not for threads.
+ */
+static row_check *choose_check(hid_t type) {
+    return type == H5T_NATIVE_DOUBLE   ? are_doubles
+           : type == H5T_NATIVE_FLOAT  ? are_floats
+           : type == H5T_NATIVE_INT64  ? are_int64
+           : type == H5T_NATIVE_INT32  ? are_int32
+           : type == H5T_NATIVE_UINT32 ? are_uint32
+           : type == H5T_NATIVE_UINT16 ? are_uint16
+                                       : are_uint8;
+}
+
+/* LOCAL. Refuses a part with a value that cannot be. */
+static ikt_status check_rows(const ikt_model_file *f, const layout *of, int64_t first,
+                             int64_t count, const char *rows, int64_t step) {
+    row_check *is_valid = choose_check(of->type);
+    int64_t bad = INT64_MAX;
+    char what[128];
+#pragma omp parallel for reduction(min : bad) num_threads(ikt_threads(f->ctx))
+    for (int64_t i = 0; i < count; i++)
+        if (!is_valid(of, rows + i * step) && i < bad) bad = i;
+    if (bad == INT64_MAX) return IKT_OK;
+    snprintf(what, sizeof what, "/%s, row %lld holds a number that cannot be there", of->name,
+             (long long)(first + bad));
+    return ikt_model_file_damaged(f, what);
 }
 
 ikt_status ikt_model_file_read(ikt_model_file *f, ikt_model_part part, int64_t first, int64_t count,
                                void *rows, int64_t stride) {
     const layout of = layout_of(&f->shape, part);
     const int64_t step = stride > 0 ? stride : (int64_t)row_bytes_of(&of);
-    int64_t bad = INT64_MAX;
-    char what[128];
     IKT_TRY(transfer(f->ctx, f->part[part], &of, first, count, rows, NULL, stride));
-#pragma omp parallel for reduction(min : bad) num_threads(ikt_threads(f->ctx))
-    for (int64_t i = 0; i < count; i++)
-        if (!row_is_valid(&of, (const char *)rows + i * step) && i < bad) bad = i;
-    snprintf(what, sizeof what, "/%s, row %lld holds a number that cannot be there", of.name,
-             (long long)(first + bad));
-    return ikt_agree(f->ctx, bad < INT64_MAX ? ikt_model_file_damaged(f, what) : IKT_OK);
+    return ikt_agree(f->ctx, check_rows(f, &of, first, count, rows, step));
 }
 
 ikt_status ikt_model_file_note(ikt_model_file *f, const char *name, char **text) {

@@ -139,9 +139,10 @@ typedef struct ikt_model_file ikt_model_file;
 
 /* COLLECTIVE. Opens a model and checks that its seal is whole (base/row_hash.h) and that all it
  * must hold is there, in the sizes and types that its shape says. The file is opened for reading
- * only. out   receives the file, closed with ikt_model_file_close; NULL on failure Errors:
- * IKT_ERR_FILE (missing, not HDF5, truncated); IKT_ERR_DATA (not a model, a newer format, no seal
- * or another than its bytes have, parts that are missing or of other sizes). */
+ * only.
+ *   out   receives the file, closed with ikt_model_file_close; NULL on failure
+ * Errors: IKT_ERR_FILE (missing, not HDF5, truncated); IKT_ERR_DATA (not a model, a newer format,
+ * no seal or another than its bytes have, parts that are missing or of other sizes). */
 ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_model_file_close(ikt_model_file **file);
