@@ -108,8 +108,10 @@ static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwri
         strcpy(temporary, target);
         return IKT_OK;
     }
-    IKT_TRY(look_at_others(ctx, path, target, overwrite));
-    return ikt_part_create(ctx, path, target, temporary);
+    IKT_TRY(ikt_part_create(ctx, path, target, temporary));
+    const ikt_status st = look_at_others(ctx, path, target, overwrite);
+    if (st != IKT_OK) ikt_atomic_discard(ctx, temporary);
+    return st;
 }
 
 static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
@@ -186,13 +188,15 @@ ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *te
     return ikt_agree(ctx, st);
 }
 
-/* COLLECTIVE. Whether the file could be begun, and hold so many bytes where they are above 0. */
+/* COLLECTIVE. Whether the file could be begun, and hold so many bytes where they are above 0. Its
+ * name is claimed, so that of two runs one is refused now and not at its end. */
 static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
                         int64_t bytes) {
     char temporary[IKT_PATH_MAX];
     IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
     const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
-    if (ctx->rank == 0) ikt_atomic_discard(ctx, temporary);
+    if (ctx->rank == 0 && st == IKT_OK) ikt_part_claim(ctx, temporary);
+    if (ctx->rank == 0 && st != IKT_OK) ikt_atomic_discard(ctx, temporary);
     return st;
 }
 

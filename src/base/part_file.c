@@ -20,6 +20,7 @@
 struct ikt_part_lock {
     ikt_part_lock *next;
     int file;
+    bool is_claim;           /* the file is still to be made */
     char part[IKT_PATH_MAX]; /* the name of the unfinished file */
 };
 
@@ -113,6 +114,15 @@ static int make_pair(const char *part) {
     return -1;
 }
 
+/* The claim of a target whose file has been made: that has a lock of its own. */
+static void release_claim(ikt_context *ctx, const char *target) {
+    for (ikt_part_lock *one = ctx->part_locks; one; one = one->next)
+        if (one->is_claim && ikt_part_length(one->part, target) == strlen(one->part)) {
+            ikt_part_release(ctx, one->part);
+            return;
+        }
+}
+
 ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *target,
                            char part[IKT_PATH_MAX]) {
     enum { TRIALS = 100 };
@@ -135,11 +145,26 @@ ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *targe
         close(file);
         return st;
     }
+    release_claim(ctx, target);
     made->next = ctx->part_locks;
     made->file = file;
     strcpy(made->part, part);
     ctx->part_locks = made;
     return IKT_OK;
+}
+
+static ikt_part_lock *find_own(const ikt_context *ctx, const char *part) {
+    ikt_part_lock *one = ctx->part_locks;
+    while (one && strcmp(one->part, part) != 0)
+        one = one->next;
+    return one;
+}
+
+void ikt_part_claim(ikt_context *ctx, const char *part) {
+    ikt_part_lock *own = find_own(ctx, part);
+    if (!own) return;
+    unlink(part);
+    own->is_claim = true;
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
@@ -207,6 +232,7 @@ static void sweep_one(ikt_context *ctx, char *path, size_t length, bool of_files
     char rest[IKT_PATH_MAX];
     snprintf(rest, sizeof rest, "%s", path);
     path[length] = '\0';
+    if (find_own(ctx, path)) return;
     const bool is_file = strlen(rest) == length, is_there = lstat(path, &is) == 0;
     if (is_file != of_files || is_there != is_file) return;
     if (!is_file && !is_rest(rest + length)) return;

@@ -20,11 +20,16 @@ enum { IKT_PATH_MAX = 4096 };
 /* The locks that a context holds. */
 typedef struct ikt_part_lock ikt_part_lock;
 
-/* LOCAL, for one rank. Makes the file, empty, in which `target` will be written.
+/* LOCAL, for one rank. Makes the file, empty, in which `target` will be written; a claim of that
+ * target ends.
  *   part   receives its name
  * Errors: IKT_ERR_FILE, with `path` as the name that the user knows. */
 ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *target,
                            char part[IKT_PATH_MAX]);
+
+/* LOCAL, on the rank that made it. Removes the file and keeps its lock: others see that the target
+ * is this run's, until it makes a file of the same target, or the context ends. */
+void ikt_part_claim(ikt_context *ctx, const char *part);
 
 /* LOCAL, on the rank that made it, when the file has been renamed or removed: gives up its lock.
  * Names that ikt_part_create has not given are passed over. */
@@ -37,7 +42,7 @@ void ikt_part_release_all(ikt_context *ctx);
  * still has it open shall not keep its disk space. */
 void ikt_part_remove(const char *part);
 
-/* LOCAL, for one rank. Looks at the files in which others have begun to write `target`: those of
+/* LOCAL, for one rank. Looks at the files in which others write `target`, or will: those of
  * killed runs are removed, which the log says; a warning names those of other machines.
  *   is_written   receives whether a run of this machine writes one now */
 void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written);

@@ -23,6 +23,17 @@ for delay in 0 0.02 0.05 0.1 0.15 0.2; do
 done
 [ -z "$(ls -- *.part-* 2>/dev/null)" ] || fail "unfinished files are left: $(ls -- *.part-*)"
 
+# A name that may not be replaced is one run's from its first moment on: the other is refused before its work.
+"$IKT_PROGRAM" embed low.h5 one.h5 input.rows=3000 output.measures=none --quiet >out.txt 2>first.txt &
+first=$!
+wait_until 20 compgen -G 'one.h5.part-*.lock' >out.txt
+"$IKT_PROGRAM" embed high.h5 one.h5 input.rows=3000 output.measures=none --log detail >out.txt 2>err.txt &&
+    fail "two runs may make one file"
+grep -q "error: one.h5 is being written by another run; " err.txt || fail "the message of a name that is taken"
+grep -q 'preprocess:' err.txt && fail "a name that is taken is met after the first stage"
+wait $first || { cat first.txt; fail "a run whose name another wanted"; }
+[ -z "$(ls -- one.h5.part-* 2>/dev/null)" ] || fail "a claim is left: $(ls -- one.h5.part-*)"
+
 # Killed while it writes, on one rank and on two; the next run finds what is left.
 unfinished() { ls -- "$1".part-* >/dev/null 2>&1; }
 make() { "$@" generate gaussian-mixture "$file" --points 400000 --dimensions 20 >out.txt 2>err.txt; }
