@@ -52,6 +52,7 @@ static bool begin_alone(int wanted, int *level) {
         was_there[i] = getenv(of_one_process[i].name) != NULL;
         if (of_one_process[i].value) setenv(of_one_process[i].name, of_one_process[i].value, 0);
     }
+    ikt_mpi_choose_file_parts(false);
     const bool has_begun = MPI_Init_thread(NULL, NULL, wanted, level) == MPI_SUCCESS;
     for (int i = 0; i < PARAMETERS; i++)
         if (!was_there[i]) unsetenv(of_one_process[i].name);
@@ -120,7 +121,7 @@ static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
-    ikt_mpi_choose_file_parts(ikt_cpu_has_launcher());
+    ikt_mpi_choose_file_parts(true); /* what was chosen before MPI began stays */
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int size = 1, anywhere = 1;
     MPI_Comm_size(comm, &size);

@@ -97,7 +97,7 @@ fi
 
 touch there.html
 expect 4 'exists' view few.h5 there.html
-expect 3 'not finite in row 2' view broken.h5 new.html
+expect 3 'broken.h5, row 2, column 0 .counted from 0.: nan is no position' view broken.h5 new.html
 expect 3 'no /labels' view one.h5 new.html --colour-by labels
 expect 2 'has 5 rows, but the embedding has 1000' view full.h5 new.html --images few.h5:colours \
     --image-shape 5x4x3
