@@ -81,9 +81,9 @@ embeds() {
         refused data.h5 embed input.file=data.h5 $reads
         refused matrix.h5 embed input.similarities=matrix.h5:X $reads
         refused graph.h5 embed input.graph=graph.h5 $reads
-        for read in input.labels=kept-labels.h5:labels fisher.train=kept-train.h5:labels \
+        for read in input.labels=kept-labels.h5:labels "affinity.kind=fisher fisher.train=kept-train.h5:labels" \
             isolation.model_from=kept-from.h5 layout.init_file=map.h5; do
-            name=${read#*=}
+            name=${read##*=}
             refused "${name%:*}" embed input.file=data.h5 $read $reads
         done
     done
