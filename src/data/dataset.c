@@ -316,11 +316,11 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         (long long)settings->pca, ikt_source_name(d->source), (long long)d->d);
     if (settings->pca > 0 && ikt_source_is_sparse(d->source) && d->d > SPARSE_REDUCED_MOST)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld would need a matrix of %lld x %lld columns of the "
-                        "sparse rows of %s; it is possible up to %d columns: set preprocess.pca=0, "
+                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
+                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
                         "the Isolation kernel takes sparse rows as they are",
-                        (long long)settings->pca, (long long)d->d, (long long)d->d,
-                        ikt_source_name(d->source), SPARSE_REDUCED_MOST);
+                        (long long)settings->pca, ikt_source_name(d->source), SPARSE_REDUCED_MOST,
+                        (long long)d->d);
     if (metric == IKT_METRIC_CORRELATION && ikt_source_is_sparse(d->source) && settings->pca == 0)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.metric = correlation takes its mean from every row, which "

@@ -145,8 +145,8 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     if (view->n < 2) return IKT_OK;
     if (d > IKT_EIGEN_ALONE_MAX)
         return ikt_measure_refuse(ctx, view->settings,
-                                  "the global score needs principal components, whose bits depend "
-                                  "on the ranks beyond %d columns; there are %lld: reduce them "
+                                  "the global score needs principal components, which take many "
+                                  "passes beyond %d columns; there are %lld: reduce them "
                                   "(preprocess.pca)",
                                   (int)IKT_EIGEN_ALONE_MAX, (long long)d);
     IKT_TRY(ikt_pca_fit(ctx, &w.reader, view->q, &pca));

@@ -8,8 +8,11 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/sort.h"
 #include "dist/rows.h"
 #include "linalg/column_stats.h"
+#include "linalg/covariance_leading.h"
 #include "linalg/dot_tile.h"
 #include "linalg/eigen.h"
 
@@ -51,15 +54,54 @@ static void pack(ikt_pca *pca) {
     }
 }
 
+/* COLLECTIVE. Components and their variances, in the one way or the other. */
+static ikt_status find_components(ikt_context *ctx, const ikt_row_reader *reader,
+                                  const ikt_column_stats *stats, ikt_pca *pca) {
+    const int64_t d = reader->d, n = reader->n, k = pca->k;
+    double *upper IKT_AT_END(ikt_free) = NULL;
+    if (ikt_covariance_is_wide(d, k)) {
+        for (int64_t c = 0; c < d; c++)
+            pca->total_variance += stats->variance[c];
+        if (n < 2 || !(pca->total_variance > 0)) return IKT_OK;
+        if (!isfinite(pca->total_variance))
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s: values whose squares exceed a double have no principal "
+                            "components; bring them to another unit, or set "
+                            "preprocess.normalise=minmax",
+                            reader->name);
+        pca->total_variance *= (double)n / (double)(n - 1);
+        return ikt_covariance_leading(ctx, reader, stats, pca->total_variance, k, pca->variance,
+                                      pca->components);
+    }
+    IKT_TRY(ikt_covariance_compute(ctx, reader, stats, &upper));
+    for (int64_t c = 0; c < d; c++)
+        pca->total_variance += upper[ikt_upper_index(d, c, c)];
+    if (!(pca->total_variance > 0)) return IKT_OK;
+    return ikt_eigen_leading(ctx, upper, d, ikt_smaller(k, d), IKT_EIGEN_ALONE_MAX, pca->variance,
+                             pca->components);
+}
+
+int64_t ikt_pca_bytes(int64_t d, int64_t k, int ranks, int threads) {
+    const int64_t real = (int64_t)sizeof(double), lanes = (k + LANES - 1) / LANES * LANES;
+    const int64_t kept = (k + lanes + 1) * (d + 1) * real + (int64_t)sizeof(ikt_pca);
+    const int64_t columns = 4 * d * real;
+    const int64_t block = ikt_stream_rows(d, real) * d * real;
+    const int64_t sums = 2 * d * (int64_t)sizeof(ikt_exact_sum) + 3 * d * real + block;
+    if (ikt_covariance_is_wide(d, k))
+        return kept + columns +
+               ikt_larger(sums, ikt_covariance_leading_bytes(d, k, ranks, threads));
+    const int64_t packed = block + (IKT_BLOCK_ROWS + 1) * (d + LANES) * real;
+    const int64_t solved = ikt_eigen_bytes(d, ranks, IKT_EIGEN_ALONE_MAX);
+    return kept + columns +
+           ikt_larger(sums, ikt_upper_entries(d) * real + ikt_larger(packed, solved));
+}
+
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out) {
     ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
-    double *upper IKT_AT_END(ikt_free) = NULL;
     ikt_pca *made IKT_AT_END(ikt_pca_destroy) = NULL;
     *out = NULL;
-    /* Covariance and solver hold about this much on the rank with most to do. */
     const double d = (double)reader->d, available = (double)ikt_memory_available(ctx);
-    const double needed =
-        4 * d * d + (double)ikt_eigen_bytes(reader->d, ikt_size(ctx), IKT_EIGEN_ALONE_MAX);
+    const double needed = (double)ikt_pca_bytes(reader->d, k, ikt_size(ctx), ikt_threads(ctx));
     ikt_status st = IKT_OK;
     if (needed > available / 2)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
@@ -70,15 +112,9 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
     if (st == IKT_OK) st = create(ctx, reader->d, k, &made);
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_column_stats_compute(ctx, reader, &stats));
-    IKT_TRY(ikt_covariance_compute(ctx, reader, &stats, &upper));
+    memcpy(made->mean, stats.mean, (size_t)reader->d * sizeof *made->mean);
+    IKT_TRY(find_components(ctx, reader, &stats, made));
     ikt_pca *pca = made;
-    for (int64_t c = 0; c < reader->d; c++) {
-        pca->mean[c] = stats.mean[c];
-        pca->total_variance += upper[ikt_upper_index(reader->d, c, c)];
-    }
-    if (pca->total_variance > 0)
-        IKT_TRY(ikt_eigen_leading(ctx, upper, reader->d, k < reader->d ? k : reader->d,
-                                  IKT_EIGEN_ALONE_MAX, pca->variance, pca->components));
     /* components whose variance is rounding error of the largest become zero */
     const double noise = pca->variance[0] * d * DBL_EPSILON;
     for (int64_t m = 0; m < k; m++) {

@@ -2,8 +2,8 @@
  *
  * Dense rows: column statistics, covariance matrix and its leading eigenvectors, each reproducible
  * on its own. Advantage: exact, two passes over the rows, the same bits on any ranks and threads
- * (up to IKT_EIGEN_ALONE_MAX columns). Disadvantage: d^2 memory; beyond some ten thousand columns a
- * randomised method would be the choice.
+ * (up to IKT_EIGEN_ALONE_MAX columns). Disadvantage: d^2 memory. A few components of more columns
+ * are therefore found by products with the rows (covariance_leading.h).
  * Sparse rows: the axes of m rows lie in the space that these rows span, so the eigenvectors of
  * their m x m matrix of products, centred, give them: axis = sum_i a_i (x_i - mean) / |...|. A
  * score is (x - mean) . axis, a sparse product. Advantage: no matrix of d x d, which text could not
@@ -31,9 +31,13 @@ typedef struct {
 /* COLLECTIVE. Fits k >= 1 components to the rows. Directions without variance (those beyond the
  * rank of the data, and beyond d) get zero vectors, so that scores along them are exactly 0.
  *   out   receives the components (the same on all ranks), owned by the caller; NULL on failure.
- * Errors: IKT_ERR_RESOURCE where the d x d matrices do not fit, with advice; IKT_ERR_DATA for
- * values that are not finite; the reader's and the solver's. Reads all rows twice. */
+ * Errors: IKT_ERR_RESOURCE where ikt_pca_bytes do not fit, with advice; IKT_ERR_DATA for values
+ * that are not finite; the reader's and the solver's. Reads all rows twice, or more often where
+ * they are wide. */
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out);
+
+/* LOCAL, pure. The most bytes that this takes on a rank, with what it leaves. */
+int64_t ikt_pca_bytes(int64_t d, int64_t k, int ranks, int threads);
 
 /* LOCAL. Components that were fitted before: projections have the bits of those of the original.
  *   mean         [d], copied; components [k*d], copied

@@ -13,8 +13,8 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "kernelsum/replica.h"
+#include "linalg/block.h"
 #include "linalg/dot_tile.h"
-#include "spectral/block.h"
 
 /* Guards: columns beyond the wanted ones, which bring in what belongs among them. Steps of the
  * block before its first use; blocks of the space that exact vectors are sought in, and steps of

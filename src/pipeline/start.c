@@ -161,7 +161,8 @@ static ikt_status find_dense_scores(const ikt_line *line, double *scores) {
     ikt_pca *pca IKT_AT_END(ikt_pca_destroy) = NULL;
     ikt_strided_reader space;
     const ikt_row_reader reader = ikt_dataset_reader(line->data);
-    const ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
+    const ikt_row_reader sample = ikt_strided_reader_make(
+        ctx, &reader, ikt_start_rows(&line->settings->layout, reader.d), &space);
     IKT_TRY(ikt_pca_fit(ctx, &sample, q, &pca));
     return ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
 }

@@ -12,6 +12,7 @@
 #include "kernelsum/field.h"
 #include "linalg/blocks.h"
 #include "linalg/eigen.h"
+#include "linalg/pca.h"
 #include "metric/metric.h"
 #include "neighbours/exact.h"
 #include "neighbours/fine.h"
@@ -58,9 +59,11 @@ static int64_t when(bool holds, int64_t bytes) {
 }
 
 /* A block of rows as they are in the file, and as the kernels read them (data/dataset.c). */
-static int64_t reading_bytes(int64_t d, int64_t type_bytes, int64_t columns) {
+static int64_t reading_bytes(int64_t d, int64_t type_bytes, int64_t columns, int threads) {
+    const int64_t mapped = 8 * (d + columns) * (int64_t)sizeof(double); /* at a time by a thread */
     return ikt_stream_rows(d, (int64_t)sizeof(double)) *
-           (d * type_bytes + columns * (int64_t)sizeof(float));
+               (d * type_bytes + columns * (int64_t)sizeof(float)) +
+           threads * mapped;
 }
 
 static void find_peak(ikt_memory_plan *plan) {
@@ -249,6 +252,7 @@ static int64_t matrix_bytes(const ikt_workload *w) {
 /* What can be done where the largest stage does not fit: the first of these that helps. */
 static const char *advice(const ikt_workload *w, ikt_stage largest) {
     const bool is_sparse = w->data.is_sparse, is_start = largest == IKT_STAGE_PCA;
+    const bool has_map = ikt_settings_has_kernel_map(&w->settings);
     const char *of_search = ikt_affinity_of(&w->settings.affinity)->lighter_search;
     const bool is_full = w->settings.kernel.solver == IKT_KERNEL_FULL;
     const struct {
@@ -261,6 +265,7 @@ static const char *advice(const ikt_workload *w, ikt_stage largest) {
          "affinity.kind=isolation: the other kernels take sparse rows dense"},
         {matrix_bytes(w) > 0,
          "input.symmetrise=no and input.spectrum=raw: the matrix is not held in memory then"},
+        {is_start && !has_map, "preprocess.pca=0 and layout.init=random"},
         {is_start && is_full, "kernel.solver=landmarks"},
         {is_start, "fewer kernel.landmarks"},
         {of_search && largest == IKT_STAGE_NEIGHBOURS, of_search},
@@ -356,6 +361,21 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
            compared + 3 * READ_BYTES;
 }
 
+/* Principal components of dense rows: those that rows are reduced to, and those of the start, which
+ * come when P is there.
+ *   p   its bytes */
+static int64_t components_bytes(const ikt_workload *w, int64_t reading, int64_t p) {
+    const ikt_settings *s = &w->settings;
+    const int64_t reduced = s->preprocess.pca, q = s->layout.dimensions;
+    const bool is_started = s->layout.init == IKT_INIT_PCA && reduced < q && !w->is_pairs &&
+                            !w->rows.is_sparse && w->columns > 0;
+    const int64_t first =
+        when(reduced > 0, ikt_pca_bytes(w->data.d, reduced, w->ranks, w->threads) + reading);
+    const int64_t start =
+        when(is_started, ikt_pca_bytes(w->columns, q, w->ranks, w->threads) + reading + p);
+    return ikt_larger(first, start);
+}
+
 /* Codes or rows, lists, blocks under way; and whether a row has its list. */
 static int64_t searching_bytes(const ikt_workload *w, const parts *of, int64_t reading) {
     return w->distribution.count + of->searched + search_bytes(w) + ikt_plan_classes_bytes(w) +
@@ -372,7 +392,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const parts of = parts_of(w, needs);
     const int64_t reading =
         (1 + has_other) *
-        reading_bytes(w->data.d, (int64_t)ikt_type_size(w->data.type), w->columns);
+        reading_bytes(w->data.d, (int64_t)ikt_type_size(w->data.type), w->columns, w->threads);
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held =
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
@@ -390,6 +410,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         plan.stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_p) plan.stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + held;
     if (has_spectrum) plan.stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p) + held;
+    plan.stage[IKT_STAGE_PCA] = components_bytes(w, reading, when(needs_p, of.p)) + held;
     if (ikt_settings_has_kernel_map(settings))
         plan.stage[IKT_STAGE_PCA] = kernel_map_bytes(w) + held + when(needs_p, of.p);
     find_peak(&plan);
@@ -426,7 +447,7 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     const int64_t reading =
-        reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns);
+        reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns, s->threads);
     ikt_memory_plan plan = {.base = base + given,
                             .advice = "fewer new rows at a time",
                             .stage = {[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + lists +

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "evaluate/queries.h"
+#include "linalg/covariance_leading.h"
 #include "objective/divergence.h"
 #include "objective/regulariser.h"
 #include "plan/task.h"
@@ -93,15 +94,24 @@ void ikt_plan_pass(const ikt_task *t, ikt_stage stage, double share, bool is_red
 }
 
 /* Two passes, columns^2 / 2 products a row, columns^3 on one thread, and the upper triangle summed
- * over ranks. */
-void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, double columns,
-                         bool is_reduced) {
-    const double triangle = columns * (columns + 1) / 2, product = 3.63; /* of the triangle */
+ * over ranks; or of wide rows (linalg/covariance_leading.h) passes, each with two products of every
+ * value and vector, and vectors gathered and summed. */
+void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, int64_t d,
+                         int64_t components, bool is_reduced) {
+    const double columns = (double)d, triangle = columns * (columns + 1) / 2;
+    const double product = 3.63; /* of the triangle */
+    const bool is_wide = ikt_covariance_is_wide(d, components);
+    const double passes = is_wide ? IKT_COVARIANCE_PASSES : 2;
+    const double vectors = columns * (double)ikt_covariance_vectors(d, components);
     const ikt_piece pieces[] = {
-        {true, stage, MULTIPLY_ADDS, share * t->rows * triangle, product, 0},
-        {true, stage, LONE_GATHERS, pow(columns, 3), eigen_cube, 0},
-        {true, stage, SUM, 1, 8 * triangle, 0}};
-    ikt_plan_pass(t, stage, 2 * share, is_reduced);
+        {!is_wide, stage, MULTIPLY_ADDS, share * t->rows * triangle, product, 0},
+        {!is_wide, stage, LONE_GATHERS, pow(columns, 3), eigen_cube, 0},
+        {!is_wide, stage, SUM, 1, 8 * triangle, 0},
+        {is_wide, stage, MULTIPLY_ADDS, 2 * passes * share * t->rows * vectors,
+         projected_coordinate, 0},
+        {is_wide, stage, SUM, passes, 8 * vectors, 0},
+        {is_wide, stage, CONCATENATION, passes, 8 * vectors, 0}};
+    ikt_plan_pass(t, stage, passes * share, is_reduced);
     ADD(t, pieces);
 }
 
@@ -109,7 +119,7 @@ void ikt_plan_preprocess(const ikt_task *t, ikt_stage stage) {
     const ikt_preprocess_settings *rows = &t->w->settings.preprocess;
     const double share = (double)ikt_pca_rows(rows, (int64_t)t->n) / t->n;
     if (!t->w->is_u8) ikt_plan_pass(t, stage, 1, false);
-    if (rows->pca > 0) ikt_plan_components(t, stage, share, (double)t->w->data.d, false);
+    if (rows->pca > 0) ikt_plan_components(t, stage, share, t->w->data.d, rows->pca, false);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -26,6 +26,10 @@
 /* Rows that directions for a start are fitted to: more would not turn them visibly. */
 enum { IKT_START_ROWS = 1 << 17 };
 
+/* LOCAL, pure. How many of so many columns: fewer of wide rows, which are gone through many times,
+ * unless they are the map. */
+int64_t ikt_start_rows(const ikt_layout_settings *layout, int64_t d);
+
 /* The same of sparse rows, whose axes are found by products of every two of them. */
 enum { IKT_START_SPARSE_ROWS = 1024 };
 

@@ -1,11 +1,14 @@
 /* What a run takes before its loop: from rows to P. See plan.h. */
 #include <math.h>
 
+#include "base/sort.h"
 #include "cells/cells.h"
 #include "isolation/tree.h"
+#include "linalg/blocks.h"
+#include "linalg/covariance_leading.h"
+#include "linalg/solver.h"
 #include "neighbours/search.h"
 #include "plan/task.h"
-#include "spectral/solver.h"
 
 /* Entries that symmetrisation sends at a time, 12 bytes each. */
 enum { BATCH_ENTRIES = 1 << 21, SENT_ENTRY_BYTES = 12 };
@@ -41,11 +44,19 @@ static void plan_reading(const ikt_task *t) {
     ikt_plan_preprocess(t, IKT_STAGE_PREPROCESS);
 }
 
+int64_t ikt_start_rows(const ikt_layout_settings *layout, int64_t d) {
+    enum { VALUES = 1 << 26 };
+    const bool is_start = !ikt_layout_objective(layout)->is_start;
+    if (!is_start || !ikt_covariance_is_wide(d, layout->dimensions)) return IKT_START_ROWS;
+    return ikt_smaller(IKT_START_ROWS, ikt_larger(IKT_BLOCK_ROWS, VALUES / d));
+}
+
 /* The first positions: some components of a sample of the rows, and the scores of all, of eight
  * lanes a component. Of sparse rows, products of every two of a sample, of which each is as good as
  * an entry looked up; their eigenvectors; and the scores of all. */
 static void plan_first_axes(const ikt_task *t) {
     const ikt_workload *w = t->w;
+    const ikt_layout_settings *layout = &w->settings.layout;
     const ikt_stage pca = IKT_STAGE_PCA;
     const bool is_sparse = w->rows.is_sparse;
     const bool is_reduced = !is_sparse && (double)w->settings.preprocess.pca >= t->axes;
@@ -57,9 +68,10 @@ static void plan_first_axes(const ikt_task *t) {
         {is_sparse, pca, LONE_GATHERS, pow(sample, 3), eigen_cube, 0},
         {is_sparse, pca, CONCATENATION, 1, 8 * sample * sample, 0},
         {!is_sparse, pca, MULTIPLY_ADDS, 8 * t->axes * t->rows * columns, projected_coordinate, 0}};
-    if (w->settings.layout.init != IKT_INIT_PCA) return;
+    if (layout->init != IKT_INIT_PCA) return;
     if (!is_sparse && !is_reduced)
-        ikt_plan_components(t, pca, fmin(1, IKT_START_ROWS / t->n), columns, true);
+        ikt_plan_components(t, pca, fmin(1, (double)ikt_start_rows(layout, w->columns) / t->n),
+                            w->columns, (int64_t)t->axes, true);
     ikt_plan_pass(t, pca, 1, !is_reduced);
     ADD(t, pieces);
 }

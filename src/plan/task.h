@@ -86,8 +86,8 @@ void ikt_plan_pass(const ikt_task *t, ikt_stage stage, double share, bool is_red
 void ikt_plan_preprocess(const ikt_task *t, ikt_stage stage);
 
 /* Adds principal components of a share of the own rows, of so many columns. */
-void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, double columns,
-                         bool is_reduced);
+void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, int64_t d,
+                         int64_t components, bool is_reduced);
 
 /* Adds what stages cost: all of those before the loop; the loop and what is in it. */
 void ikt_plan_before_loop(const ikt_task *t);

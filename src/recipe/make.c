@@ -127,10 +127,10 @@ static ikt_status check_columns(ikt_context *ctx, const ikt_settings *s, const i
                         components, shape->name, d);
     if (components > 0 && shape->is_stored_sparse && d > SPARSE_REDUCED_MOST)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld would need a matrix of %lld x %lld columns of the "
-                        "sparse rows of %s; it is possible up to %d columns: set preprocess.pca=0, "
+                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
+                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
                         "the Isolation kernel takes sparse rows as they are",
-                        components, d, d, shape->name, SPARSE_REDUCED_MOST);
+                        components, shape->name, SPARSE_REDUCED_MOST, d);
     if (shape->model_columns == 0) return IKT_OK;
     return ikt_check_model_columns(ctx, shape->model_name, shape->model_columns, shape->name,
                                    shape->data.d);

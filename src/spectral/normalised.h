@@ -16,7 +16,7 @@
 #include "affinity/dense.h"
 #include "base/status.h"
 #include "graph/graph.h"
-#include "spectral/solver.h"
+#include "linalg/solver.h"
 
 /* The connected components of P: rows that are joined by positive affinities, one after another.
  *

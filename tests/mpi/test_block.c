@@ -8,8 +8,8 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "linalg/block.h"
 #include "linalg/blocks.h"
-#include "spectral/block.h"
 
 enum { M = 21, SEED = 7 };
 

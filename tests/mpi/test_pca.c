@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
+#include "linalg/covariance_leading.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
 
@@ -465,6 +466,69 @@ static void pca_scores_have_the_variances(void **state) {
     with_threads(*state, check_pca, &many);
 }
 
+/* Wide rows, whose axes come without a matrix of d x d, against those that the products of every
+ * two rows give. The first has up to a million times the variance of the last. */
+static void check_wide(ikt_context *ctx, table *t) {
+    enum { K = 4 };
+    const int64_t n = t->n, d = t->d, upper = ikt_upper_entries(n);
+    ikt_context *alone = ikt_test_alone();
+    const ikt_row_reader reader = reader_of(t);
+    ikt_pca *pca;
+    double *x = malloc((size_t)(n * d) * sizeof *x), *gram = malloc((size_t)upper * sizeof *gram);
+    double values[K], *vectors = malloc((size_t)(K * n) * sizeof *vectors);
+    assert_true(x && gram && vectors);
+    assert_true(ikt_covariance_is_wide(d, K));
+    assert_int_equal(ikt_pca_fit(ctx, &reader, K, &pca), IKT_OK);
+    if (d > 100000)
+        assert_true(ikt_memory_peak(ctx) <= ikt_pca_bytes(d, K, ikt_size(ctx), ikt_threads(ctx)));
+    for (int64_t c = 0; c < d; c++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += t->x[i * d + c] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            x[i * d + c] = t->x[i * d + c] - mean;
+    }
+    for (int64_t i = 0, at = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++, at++) {
+            gram[at] = 0;
+            for (int64_t c = 0; c < d; c++)
+                gram[at] += x[i * d + c] * x[j * d + c];
+        }
+    assert_int_equal(ikt_eigen_leading(alone, gram, n, K, n, values, vectors), IKT_OK);
+    for (int64_t m = 0; m < K; m++) {
+        const double *axis = pca->components + m * d, size = sqrt(values[m]);
+        double same = 0, square = 0, largest = 0;
+        assert_true(fabs(pca->variance[m] * (double)(n - 1) - values[m]) <= 1e-10 * values[0]);
+        for (int64_t c = 0; c < d; c++) {
+            double expected = 0;
+            for (int64_t i = 0; i < n; i++)
+                expected += vectors[m * n + i] * x[i * d + c] / size;
+            same += expected * axis[c];
+            square += axis[c] * axis[c];
+            if (fabs(axis[c]) > fabs(largest)) largest = axis[c];
+        }
+        assert_true(fabs(fabs(same) - 1) <= 1e-8 && fabs(square - 1) <= 1e-12 && largest > 0);
+    }
+    ikt_pca_destroy(&pca);
+    ikt_context_destroy(&alone);
+    free(x);
+    free(gram);
+    free(vectors);
+}
+
+static void pca_of_wide_rows(void **state) {
+    /* Two blocks, of which ranks have one or none; rows that come eight at a time; fewer rows than
+     * vectors. */
+    table two = table_make(600, 2100, 0), wide = table_make(20, 140000, 1),
+          few = table_make(3, 2050, 1e3), one = table_make(1, 3000, 0);
+    check_wide(*state, &wide);
+    check_wide(*state, &two);
+    with_threads(*state, check_pca, &few);
+    with_threads(*state, check_pca, &one);
+    with_threads(*state, check_pca, &two);
+    free(wide.x);
+}
+
 /* Points on a line in three dimensions, with a constant column. */
 static void pca_of_a_line(void **state) {
     ikt_context *ctx = *state;
@@ -511,10 +575,10 @@ static void pca_passes_on_the_readers_failure(void **state) {
 
 static void pca_refuses_too_many_columns(void **state) {
     ikt_context *ctx = *state;
-    ikt_row_reader reader = {failing_read, ctx, 100, 2000000, "wide"};
+    ikt_row_reader reader = {failing_read, ctx, 100, 2000000000, "wide"};
     ikt_pca *pca;
     assert_int_equal(ikt_pca_fit(ctx, &reader, 2, &pca), IKT_ERR_RESOURCE);
-    assert_non_null(strstr(ikt_message(ctx), "2000000 columns"));
+    assert_non_null(strstr(ikt_message(ctx), "2000000000 columns"));
     assert_null(pca);
 }
 
@@ -525,5 +589,6 @@ IKT_MPI_TESTS(ikt_test(blocks_cover_all_rows), ikt_test(stats_are_right_and_repr
               ikt_test(selected_eigenpairs_alone_do_not_depend_on_ranks),
               ikt_test(generalised_problem_needs_a_definite_matrix),
               ikt_test(eigen_refuses_what_integers_cannot_count),
-              ikt_test(pca_scores_have_the_variances), ikt_test(pca_of_a_line),
-              ikt_test(pca_passes_on_the_readers_failure), ikt_test(pca_refuses_too_many_columns))
+              ikt_test(pca_scores_have_the_variances), ikt_test(pca_of_wide_rows),
+              ikt_test(pca_of_a_line), ikt_test(pca_passes_on_the_readers_failure),
+              ikt_test(pca_refuses_too_many_columns))

@@ -1,5 +1,5 @@
 /* Chebyshev-filtered block iteration. See solver.h. */
-#include "spectral/solver.h"
+#include "linalg/solver.h"
 
 #include <math.h>
 
@@ -36,6 +36,20 @@ static void swap(ikt_block *v, ikt_block *w) {
     *w = kept;
 }
 
+/* The largest degree whose polynomial is within the growth at t, of those that are allowed. */
+static int64_t degree_at(const ikt_solver_options *options, double t) {
+    double before = 1, value = t; /* Chebyshev's, of degree 0 and 1 */
+    int64_t degree = 1;
+    while (degree < options->degree) {
+        const double next = 2 * t * value - before;
+        if (options->growth > 0 && next > options->growth) break;
+        before = value;
+        value = next;
+        degree++;
+    }
+    return degree;
+}
+
 /* COLLECTIVE. V becomes p(A) V, where p(t) = T_degree((t - middle) / half) / its value at the
  * largest Ritz value, by the three-term recurrence; b = A V at the beginning. */
 static ikt_status filter(iteration *it, int64_t *products) {
@@ -43,9 +57,10 @@ static ikt_status filter(iteration *it, int64_t *products) {
     const double half = (cut - least) / 2, middle = (cut + least) / 2;
     double sigma = half / (top - middle);
     const double tau = 2 / sigma;
+    const int64_t degree = degree_at(it->options, tau / 2);
     /* b takes the first polynomial, v keeps the one before it. */
     combine(it->v, -middle * sigma / half, sigma / half, &it->b);
-    for (int64_t k = 1; k < it->options->degree; k++) {
+    for (int64_t k = 1; k < degree; k++) {
         const double next = 1 / (tau - sigma), alpha = 2 * next / half;
         IKT_TRY(it->a->apply(it->a->self, &it->b, alpha, -middle * alpha, -sigma * next, it->v));
         swap(it->v, &it->b);

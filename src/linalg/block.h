@@ -23,8 +23,8 @@
  *     ikt_block_rotate(&v, x); ikt_block_rotate(&b, x);
  *     ikt_block_residuals(&v, &b, theta, residual);
  */
-#ifndef IKT_SPECTRAL_BLOCK_H
-#define IKT_SPECTRAL_BLOCK_H
+#ifndef IKT_LINALG_BLOCK_H
+#define IKT_LINALG_BLOCK_H
 
 #include <stdint.h>
 

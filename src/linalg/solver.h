@@ -10,14 +10,14 @@
  * and so the same bits on any ranks, cheap. Disadvantage: all columns are multiplied until the last
  * has converged.
  */
-#ifndef IKT_SPECTRAL_SOLVER_H
-#define IKT_SPECTRAL_SOLVER_H
+#ifndef IKT_LINALG_SOLVER_H
+#define IKT_LINALG_SOLVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "spectral/block.h"
+#include "linalg/block.h"
 
 /* A symmetric operator A on vectors over all rows. */
 typedef struct {
@@ -35,6 +35,8 @@ typedef struct {
     int64_t columns;    /* of the block, at least `wanted`: usually IKT_SOLVER_GUARDS more; with the
                            known eigenvectors not more than there are rows */
     int64_t degree;     /* of the filter, at least 1; usually IKT_SOLVER_DEGREE */
+    double growth;      /* 0, or what a filter multiplies by at most: where eigenvalues differ by
+                           orders of magnitude, more would leave nothing but the largest */
     double tolerance;   /* |A v - theta v| of every wanted pair, v of length 1 */
     int64_t steps_most; /* filters, after which the pairs are taken as they are */
     uint64_t seed;      /* of the columns that it begins with */

@@ -1,5 +1,5 @@
 /* Blocks of vectors. See block.h. */
-#include "spectral/block.h"
+#include "linalg/block.h"
 
 #include <math.h>
 #include <string.h>
