@@ -175,21 +175,33 @@ def csr(X):
     )
 
 
-def given(X, labels=None, start=None, is_graph=False):
+def given(X, start=None, is_graph=False):
     """What _core.embed and its like are handed: X from `rows`, or sparse as a graph."""
     out = {"count": int(X.shape[0])}
     if is_sparse(X):
         out["graph" if is_graph else "sparse"] = (*csr(X), int(X.shape[1]))
     else:
         out["rows"] = X
-    if labels is not None:
-        out["labels"] = codes(labels)[0]
     if start is not None:
         out["start"] = start.astype(np.float32) if start.dtype == np.uint8 else start
     return out
 
 
 # --- classes ---------------------------------------------------------------------------------------
+
+
+def text_of(value):
+    """A label as text. Bytes are taken for UTF-8, and those that are none stay apart."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def plain(known):
+    """Labels without missing ones as numpy has numbers and texts, such as whole numbers that stood
+    beside the NA of pandas; of any others, such as tuples, the texts."""
+    if known.dtype.kind == "S" or known.dtype.kind == "O" and not all(
+            isinstance(value, (int, float, str, np.number, np.bool_)) for value in known):
+        return np.array([text_of(value) for value in known], dtype=str)
+    return np.asarray(known.tolist()) if known.dtype.kind == "O" else known
 
 
 def codes(labels):
@@ -203,9 +215,7 @@ def codes(labels):
     if array.ndim != 1:
         raise ValueError("labels are one for each row")
     missing = np.ma.getmask(labels) | is_missing(array)
-    known = array[~missing]
-    if known.dtype.kind == "O":
-        known = np.asarray(known.tolist())  # whole numbers beside the NA of pandas are such again
+    known = plain(array[~missing])
     is_wide = known.dtype == np.uint64 and (known >= 2**63).any()
     is_whole = known.dtype.kind == "f" and bool(np.all(np.isfinite(known) & (known == np.floor(known))))
     if known.dtype.kind in "iub" and not is_wide or is_whole:

@@ -173,10 +173,19 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 and used.get("preprocess.metric") != "precomputed" and not used.get("input.graph")
                 and has_form and objective in ("tsne", "nerv", "jse", "trimap"))
 
-    @staticmethod
-    def _labels(y, n):
-        """Classes of the rows, where y can be such."""
-        return codes(y)[0] if np.asarray(y).shape == (n,) else None
+    def _labels(self, y, n):
+        """COLLECTIVE. Classes of the rows, or None; and why y gives none, as targets of a regression
+        do not. All ranks do without where one has to."""
+        labels = why = None
+        try:
+            if y is not None:
+                labels = codes(y)[0]
+                why = None if labels.shape == (n,) else f"it has {len(labels)} values for {n} rows"
+        except (TypeError, ValueError) as error:
+            why = str(error)
+        if self.comm is not None:
+            why = next((one for one in self.comm.allgather(why) if one is not None), None)
+        return None if why else labels, why
 
     def _report(self):
         """The callbacks as one function, or None; it returns True where one of them does."""
@@ -198,7 +207,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         X: array of shape (n, columns), or a sparse matrix of scipy; float32, float64 and uint8 are
             used as they are, without a copy. With metric="precomputed": distances, n x n.
-        y: labels, for settings that need them (pictures, objectives with labels); else not used.
+        y: labels, for settings that need them (pictures, objectives with labels); else not used. What
+            cannot be classes, such as values of which some are missing and some negative, is no labels.
         """
         self.fit_transform(X, y)
         return self
@@ -209,7 +219,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in _FITTED:
             self.__dict__.pop(name, None)
         with agreement(self.comm):
-            X, used, data, report = self._prepare(X, y)
+            X, used, data, report = self._prepare(X)
+        labels, why = self._labels(y, X.shape[0])
+        if labels is not None:
+            data["labels"] = labels
         if self.comm is not None and not isinstance(self.random_state, (int, np.integer)):
             used["run.seed"] = self.comm.bcast(used["run.seed"])  # each rank has drawn another one
         bar = Bar(self.progress)
@@ -221,6 +234,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             every = int(self.callbacks_every_iters)
             out = _core.embed(made, list(used.items()), data, bar.function(), report, every, log)
             self._take(out, used, folder)
+        except ValueError as error:
+            if why and "needs labels" in str(error):
+                raise ValueError(f"{error}. y gives none: {why}") from error
+            raise
         finally:
             bar.close()
             if folder is not None:
@@ -233,7 +250,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Whether missing values have something to stand for them."""
         return chosen(self.settings).get("preprocess.missing", "refuse") != "refuse"
 
-    def _prepare(self, X, y):
+    def _prepare(self, X):
         """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
         report to."""
         least = 2 if self.comm is None else 0  # a rank may have none
@@ -247,7 +264,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if start is not None and start.shape != (X.shape[0], self.n_components):
             raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
                              f"{(X.shape[0], self.n_components)}")
-        data = given(X, self._labels(y, X.shape[0]), start, form == "graph")
+        data = given(X, start, form == "graph")
         return X, used, data, self._report()
 
     def _take(self, out, used, folder):

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._context import context, whole, with_hints
-from ._data import codes, is_missing, positions
+from ._data import codes, is_missing, plain, positions, text_of
 from ._estimator import check_is_fitted
 from .tl import matrix_of
 
@@ -55,23 +55,26 @@ def _colours(palette):
 
 
 def _plain(values):
-    """A column as an array of numpy: numbers with NaN for what is missing, texts, or dates; None of a
-    categorical one."""
+    """A column as an array of numpy: numbers with NaN for what is missing or masked, texts, or dates;
+    None of a categorical one."""
     if hasattr(values, "cat") or hasattr(values, "codes"):
         return None
     array, mask = np.asarray(values), np.ma.getmask(values)
-    missing = is_missing(array)
-    known = np.asarray(array[~missing].tolist()) if array.dtype.kind == "O" else array
-    if array.dtype.kind == "O" and known.dtype.kind in "iuf":  # numbers beside the NA of pandas
-        array = np.where(missing, np.nan, array).astype(np.float64) if missing.any() else known
-    if mask is not np.ma.nomask and array.dtype.kind in "biuf":
-        array = np.where(mask, np.nan, array)
+    if array.dtype.kind == "O":
+        missing = is_missing(array) | mask
+        known = plain(array[~missing])
+        if known.dtype.kind in "iuf":  # numbers beside the NA of pandas
+            array = np.where(missing, np.nan, array).astype(np.float64) if missing.any() else known
+    if mask is not np.ma.nomask:
+        kind = array.dtype.kind
+        hidden = np.nan if kind in "biuf" else array.dtype.type("NaT") if kind in "mM" else None
+        array = np.where(mask, hidden, array)
     return array
 
 
 def _text(value):
     """A value as text that is UTF-8, which the halves of surrogates are not."""
-    return str(value).encode("utf-8", "replace").decode("utf-8")
+    return text_of(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _texts(name, array, is_hover):
@@ -99,11 +102,12 @@ def _column(name, values, palette, is_hover, color_as):
             numbers = np.ascontiguousarray(array, dtype=np.float64)
         except ValueError as error:
             raise ValueError(f"color_as='numbers': {name!r} has texts ({error})") from error
-        is_whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.floor(numbers))
+        known = numbers[~np.isnan(numbers)]
+        is_whole = np.isfinite(known).all() and np.array_equal(known, np.floor(known))
         if color_as == "classes" and not is_whole:
             raise ValueError(f"{name!r} has numbers that are not whole, and these are no classes: leave "
                              "color_as='classes' out")
-        if color_as == "classes" or color_as == "auto" and is_whole and (
+        if color_as == "classes" or color_as == "auto" and is_whole and len(known) == len(array) and (
                 len(array) == 0 or array.max().item() - array.min().item() < _CLASSES_GUESSED):
             numbers = None
         elif array.dtype.kind in "iu" and (is_hover or np.abs(numbers).max(initial=0) >= 2**53):

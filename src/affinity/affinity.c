@@ -22,10 +22,14 @@ const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name) {
     return kinds[name];
 }
 
-char *ikt_affinity_file(const ikt_affinity_settings *settings) {
-    static char none[1] = "";
+const char *ikt_affinity_file(const ikt_affinity_settings *settings) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
-    return kind->file_key ? (char *)settings + kind->file : none;
+    return kind->file_key ? (const char *)settings + kind->file : "";
+}
+
+void ikt_affinity_rename_file(ikt_affinity_settings *settings, const char *name) {
+    if (ikt_affinity_file(settings)[0])
+        snprintf((char *)settings + ikt_affinity_of(settings)->file, IKT_STRING_MAX, "%s", name);
 }
 
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {

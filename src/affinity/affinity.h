@@ -195,7 +195,10 @@ const ikt_affinity *ikt_affinity_kind_of(ikt_affinity_name name);
 
 /* LOCAL, pure. The name of the file that the kind reads beside the data, "" for none; a part of the
  * settings. */
-char *ikt_affinity_file(const ikt_affinity_settings *settings);
+const char *ikt_affinity_file(const ikt_affinity_settings *settings);
+
+/* LOCAL. Gives that file another name, where there is one. */
+void ikt_affinity_rename_file(ikt_affinity_settings *settings, const char *name);
 
 /* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
  *   text   [size] */

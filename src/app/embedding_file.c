@@ -196,11 +196,9 @@ static bool are_beyond_doubles(ikt_context *ctx, const ikt_rows *rows, const dou
 /* COLLECTIVE. The texts of numbers that are told: of those that do not also give colours, so that
  * they can be searched; and of those that doubles round, such as ids of 19 digits. */
 static ikt_status read_told(ikt_context *ctx, const ikt_rows *rows, ikt_page_column *c) {
-    const bool is_told =
-        c->use == IKT_VIEWER_HOVER || (c->use == IKT_VIEWER_BOTH && c->own.values &&
-                                       are_beyond_doubles(ctx, rows, c->own.values));
     ikt_texts_kind kind;
-    if (!is_told || !c->own.values || c->texts.text) return IKT_OK;
+    if (!c->own.values || c->texts.text) return IKT_OK;
+    if (c->use != IKT_VIEWER_HOVER && !are_beyond_doubles(ctx, rows, c->own.values)) return IKT_OK;
     IKT_TRY(ikt_texts_look(ctx, c->full, &kind));
     if (kind == IKT_TEXTS_NONE) return IKT_OK;
     return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
@@ -269,7 +267,6 @@ static ikt_status read_list(ikt_context *ctx, const ikt_embedding_file *map,
         ikt_page_column *c = use == IKT_VIEWER_HOVER ? find_column(out, name) : NULL;
         if (c) {
             c->use = IKT_VIEWER_BOTH;
-            IKT_TRY(read_told(ctx, &map->rows, c));
             continue;
         }
         if (out->count == IKT_VIEWER_COLUMNS_MOST) return too_many(ctx, option);

@@ -113,10 +113,10 @@ ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settin
     s.layout.iterations = IKT_AUTO_INT; /* more of them go on from fewer */
     s.layout.grid = 0;                  /* gives the same bits */
     s.run.seed = settings->run.seed;
-    char *const file[] = {s.isolation.model_from, s.layout.init_file,
-                          ikt_affinity_file(&s.affinity)};
+    char *const file[] = {s.isolation.model_from, s.layout.init_file};
     for (size_t f = 0; f < sizeof file / sizeof *file; f++)
         if (file[f][0]) strcpy(file[f], "a file");
+    ikt_affinity_rename_file(&s.affinity, "a file");
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 

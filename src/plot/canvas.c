@@ -4,10 +4,10 @@
  * fonts or without. Texts in other scripts than ours, and all letters of a PDF file, are set by
  * Pango in the sans-serif fonts that the machine has, of which a part becomes part of the PDF file,
  * so that text can be selected; so that everything keeps its place they are made as high as
- * planned, and narrower where they would be wider. A machine without fonts, as compute nodes are,
- * draws letters of our own in both. Neither file has a date: equal figures are equal files.
- * cairo writes neither texts nor the space of the colours into a PNG file, so chunks of our own go
- * between its first chunk, the header, and the others.
+ * planned, and narrower where they would be wider. Where the fonts lack letters that ours have, as
+ * on compute nodes, which have no fonts, letters of our own are drawn in both. Neither file has a
+ * date: equal figures are equal files. cairo writes neither texts nor the space of the colours into
+ * a PNG file, so chunks of our own go between its first chunk, the header, and the others.
  *
  * SVG is written by our own code. Advantage over cairo: text stays text, in the reader's own
  * sans-serif letters, which can be searched, copied and edited (cairo writes letters as shapes);
@@ -163,6 +163,12 @@ static void set_size(drawing *d, double size) {
     pango_font_description_free(font);
 }
 
+/* Whether the fonts of the machine have all characters of a text, which is set. */
+static bool fonts_have(drawing *d, const char *text) {
+    pango_layout_set_text(d->layout, text, -1);
+    return pango_layout_get_unknown_glyphs_count(d->layout) == 0;
+}
+
 /* Begins texts in the fonts of the machine, where it has some: the height of the capitals is found.
  */
 static void open_fonts(drawing *d) {
@@ -174,10 +180,10 @@ static void open_fonts(drawing *d) {
     g_object_unref(context);
     g_object_unref(fonts);
     set_size(d, TRIAL_SIZE);
-    pango_layout_set_text(d->layout, "H", -1);
+    const bool has_letters = fonts_have(d, "H");
     pango_layout_get_extents(d->layout, &ink, NULL);
     d->capital = (double)ink.height / PANGO_SCALE / TRIAL_SIZE;
-    if (d->capital > 0 && pango_layout_get_unknown_glyphs_count(d->layout) == 0) return;
+    if (has_letters && d->capital > 0) return;
     g_object_unref(d->layout);
     d->layout = NULL;
 }
@@ -383,13 +389,11 @@ static void note_box(ikt_canvas *c, uint32_t point) {
 
 /* Takes note of the characters of a text that are drawn as boxes. */
 static void note_boxes(ikt_canvas *c, const char *text) {
-    PangoLayout *layout = c->drawing->layout;
+    drawing *d = c->drawing;
     char bytes[5];
     for (uint32_t point; (point = ikt_utf8_next(&text)) != 0;) {
         ikt_utf8_encode(point, bytes);
-        if (layout) pango_layout_set_text(layout, bytes, -1);
-        if (layout ? pango_layout_get_unknown_glyphs_count(layout) > 0 : !ikt_font_has(bytes))
-            note_box(c, point);
+        if (!(d->layout ? fonts_have(d, bytes) : ikt_font_has(bytes))) note_box(c, point);
     }
 }
 
@@ -408,7 +412,7 @@ static void draw_letters(ikt_canvas *c, const char *text, double x, double y, do
     drawing *d = c->drawing;
     PangoRectangle room;
     set_size(d, size / d->capital);
-    pango_layout_set_text(d->layout, text, -1);
+    const bool has_boxes = !fonts_have(d, text);
     pango_layout_get_extents(d->layout, NULL, &room);
     const double width = (double)room.width / PANGO_SCALE;
     const double narrower = width > planned ? planned / width : 1;
@@ -418,7 +422,7 @@ static void draw_letters(ikt_canvas *c, const char *text, double x, double y, do
     cairo_move_to(d->cairo, 0, -(double)pango_layout_get_baseline(d->layout) / PANGO_SCALE);
     pango_cairo_show_layout(d->cairo, d->layout);
     cairo_restore(d->cairo);
-    if (pango_layout_get_unknown_glyphs_count(d->layout) > 0) note_boxes(c, text);
+    if (has_boxes) note_boxes(c, text);
 }
 
 void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
@@ -438,7 +442,7 @@ void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double
     const double planned = ikt_font_width(text, size);
     const bool is_own = ikt_font_has(text);
     if (c->kind == IKT_CANVAS_PNG && !is_own && !d->layout) open_fonts(d);
-    if (d->layout && (c->kind == IKT_CANVAS_PDF || !is_own)) {
+    if (d->layout && (!is_own || (c->kind == IKT_CANVAS_PDF && fonts_have(d, text)))) {
         set_colour(d->cairo, colour);
         draw_letters(c, text, x, y, size, is_right, planned);
     } else {

@@ -124,7 +124,7 @@ static int part_columns(const ikt_viewer_content *given, ikt_viewer_column *out)
         colours.use = IKT_VIEWER_UNTOLD;
         if (has_both) {
             told.values = NULL;
-            told.use = IKT_VIEWER_HOVER;
+            if (told.use == IKT_VIEWER_BOTH) told.use = IKT_VIEWER_HOVER;
             if (given->column[c].use != IKT_VIEWER_HOVER) out[count++] = colours;
         }
         out[count++] = told;

@@ -45,11 +45,16 @@ for table, names in ("scripts", ["Zürich", "naïve T", "α-cell", "Łódź", "�
         f.write("x,y,kind\n" + "".join(f"{i % 5},{i},{names[i % len(names)]}\n" for i in range(60)))
 PYTHON
 echo '<fontconfig><dir>none</dir></fontconfig>' >fonts.conf
+mkdir ascii
+echo "<fontconfig><dir>$PWD/ascii</dir><cachedir>$PWD/ascii</cachedir></fontconfig>" >ascii.conf
+"$python" "$IKT_SOURCE/tests/io/ascii_font.py" ascii/ascii.ttf
 for kind in png pdf; do
     run plot scripts.csv:x,y with.$kind --colour-by scripts.csv:kind --names
     [ ! -s err.txt ] || fail "a warning of letters that are there"
     FONTCONFIG_FILE=$PWD/fonts.conf run plot scripts.csv:x,y without.$kind --colour-by scripts.csv:kind --names
     grep -q 'no font' err.txt && fail "letters of our own are told as missing"
+    FONTCONFIG_FILE=$PWD/ascii.conf run plot scripts.csv:x,y few.$kind --colour-by scripts.csv:kind --names
+    grep -q 'no font' err.txt && fail "letters of our own are told as missing where a font has some others"
     run plot odd.csv:x,y odd.$kind --colour-by odd.csv:kind --names # U+E000 is nobody's
     [ "$(grep -c 'no font of this machine has these characters, .*: . (U+E000); ' err.txt)" -eq 1 ] ||
         fail "not one warning of a character that no font has"

@@ -56,6 +56,9 @@ cmp -s ids-1.html ids-3.html || fail "other bytes of ids on 3 ranks"
 check unlabelled.h5 ids-1.html --column ids.h5:article --column ids.h5:message --column ids.h5:message \
     --column ids.csv:message --column ids.csv:message --column ids.csv:ward --column ids.h5:unsigned \
     --uses colour,untold,hover,untold,hover,colour,hover
+view told.html 1 unlabelled.h5 --colour-by ids.h5:message --hover ids.h5:article
+check unlabelled.h5 told.html --column ids.h5:message --column ids.h5:message --column ids.h5:article \
+    --uses untold,colour,hover
 view far.html 1 far.h5
 check far.h5 far.html
 
@@ -89,7 +92,7 @@ if command -v node >/dev/null; then
     for script in "$IKT_SOURCE"/src/viewer/page/*.js; do
         node --check "$script" 2>err.txt || fail "$script is no JavaScript"
     done
-    for page in full-1 texts-1 ids-1 many-1 few-1 solid none; do
+    for page in full-1 texts-1 ids-1 told many-1 few-1 solid none; do
         node "$here/view_page.js" "$IKT_SOURCE/src/viewer/page" $page.html >out.txt 2>err.txt ||
             fail "the page's own scripts on $page.html"
     done

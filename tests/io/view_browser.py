@@ -519,6 +519,13 @@ def check_system(b, folder):
             assert b.run("page.state.write(); return location.hash") == "", "a link keeps what the system says"
     b.open(folder + "/page.html#black=0")
     assert b.run(black)[0] is False, "a link does not keep its background"
+    b.open(folder + "/page.html")
+    b.run("document.getElementById('theme').click(); dispatchEvent(new Event('beforeprint'))")
+    devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    b.run("dispatchEvent(new Event('afterprint'))")
+    devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    b.rest()
+    assert b.run(black)[0] is False, "the system undoes what was chosen by hand"
     devtools(b, "Emulation.setEmulatedMedia", features=[])
     b.open(folder + "/page.html")
 

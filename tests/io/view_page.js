@@ -31,11 +31,11 @@ function newBrowser() {
 }
 newBrowser();
 const scripts = ["data.js", "columns.js", "cloud.js", "selection.js",
-    "state.js", "names.js", "screen.js"];
+    "state.js", "names.js", "screen.js", "inspect.js"];
 vm.runInContext(scripts.map((name) => fs.readFileSync(`${folder}/${name}`, "utf8")).join("") +
     ";globalThis.own = { unpack, readData, rangesOfRectangle, rangeOfSquare, nearestPoint, turnAbout," +
     "turnTwice, matrixOf, SIDES, isInside, thinned, stepText, stepOf, rangesText, rangesOf," +
-    "densestPlaces, Selection };", world);
+    "densestPlaces, Selection, Inspector };", world);
 const { own } = world;
 
 async function checkUnpacking() {
@@ -179,6 +179,7 @@ async function checkColumns(data) {
 
 /* What is told of numbers of things has all their digits, also where it gives the colours. */
 async function checkIds(data) {
+    const tellers = Object.getOwnPropertyDescriptor(own.Inspector.prototype, "told").get;
     const told = {
         article: (row) => row % 9 === 4 ? "none" : String(30000001 + 7 * row),
         message: (row) => String(1234567890123456789n + 7n * BigInt(row)),
@@ -186,6 +187,8 @@ async function checkIds(data) {
         ward: (row) => ["1", "01", "001"][row % 3],
     };
     for (const column of data.columns.filter((one) => told[one.name])) {
+        const card = { data, colours: { column } }, { teller } = column;
+        assert(tellers.call(card).includes(teller), "not told while it gives the colours");
         for (let place = 0; place < data.n; place++) {
             assert.strictEqual(await column.textOf(place), told[column.name](data.row[place]));
         }

@@ -157,6 +157,15 @@ def test_columns_with_missing_values(blobs):
                   np.ma.masked_array(["a", "c", "b"] * 100, mask=[0, 1, 0] * 100)):
         assert [entry[0] for entry in columns_of(Y, color=texts)[0]["classes"]] == [-1, 0, 1]
     assert kinds_of(Y, color=pandas.Categorical([None] * 300)) == [("classes", 1)]
+    for numbers in (pandas.Series([1, None, 3] * 100, dtype="Int64"), np.array([1, np.nan, 3] * 100)):
+        classes = columns_of(Y, color=numbers, color_as="classes")[0]["classes"]
+        assert [entry[0] for entry in classes] == [-1, 1, 3]
+    for values in (["a", "c", "b"], np.array(["a", "c", "b"], dtype=object), [b"a", b"c", b"b"],
+                   np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="M8[D]")):
+        masked = np.ma.masked_array(np.tile(values, 100), mask=[0, 1, 0] * 100)
+        page = iktsne.view(Y, hover=masked).page
+        assert sorted(set(column_of(page, 0)[1])) == ["", *sorted(
+            value.decode() if isinstance(value, bytes) else str(value) for value in masked[[0, 2]])]
     with pytest.raises(ValueError, match="no rank gives any rows"):
         iktsne.view(np.empty((0, 2)), color=np.empty(0, dtype=int), color_as="numbers")
 
@@ -387,6 +396,10 @@ for attempt in (lambda: make().fit(bad), lambda: iktsne.evaluate(own, short, com
 model = make(random_state=None).fit(own)  # one seed of all ranks
 assert model.embedding_.shape == (len(own), 2)
 assert len(set(comm.allgather(model.hash_))) == 1
+y = np.arange(len(own)) - 5.0  # classes, but for those of one rank
+if comm.rank == 1:
+    y[3] = np.nan
+assert make().fit(own, y).hash_ == make().fit(own).hash_
 told = comm.gather(told)
 if comm.rank == 0:
     print(all(len(t) == 2 for t in told), "rank 1 of comm" in told[0][0], "NaN" in told[2][0],

@@ -385,6 +385,27 @@ def test_labels_with_missing_values(blobs):
         iktsne.evaluate(None, X[:, :2], np.where(labels == 0, np.nan, labels - 3))
 
 
+def test_labels_of_any_objects(blobs):
+    X, labels = blobs
+    Y = X[:, :2]
+    told = iktsne.evaluate(None, Y, labels, "clusters")
+    for names in ([(0, "a"), (1, "b"), (2, "c"), (3, "d"), (4, "e")], [(), (1,), (1, 2), (3,), [4, 5]],
+                  [b"\xff", b"\xfe", b"a", "b", "\u00e4".encode()]):
+        kinds = np.empty(5, dtype=object)
+        kinds[:] = names
+        assert iktsne.evaluate(None, Y, kinds[labels], "clusters") == pytest.approx(told)
+    assert iktsne.evaluate(None, Y, np.array([b"\xff", b"\xfe", b"a", b"b", b"c"])[labels],
+                           "clusters") == pytest.approx(told)
+
+
+def test_targets_that_are_no_classes(blobs):
+    X = blobs[0]
+    y = np.where(np.arange(len(X)) == 4, np.nan, np.arange(len(X)) - 10.0)
+    assert np.array_equal(iktsne.TSNE(**FEW).fit_transform(X, y), iktsne.TSNE(**FEW).fit_transform(X))
+    with pytest.raises(ValueError, match="needs labels.*both missing and negative"):
+        iktsne.TSNE(settings={"layout.objective": "kda"}).fit(X, y)
+
+
 def test_distances_by_settings(blobs):
     """No model is kept of them, however they are named: there are no rows to make it of."""
     X = blobs[0].astype(np.float64)

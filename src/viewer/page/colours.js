@@ -15,14 +15,15 @@ function rgbOf(hex) {
 class Colours {
     constructor(data, screens, selection) {
         Object.assign(this, { data, screens, selection, column: null, isLogarithmic: false });
-        this.isBlack = Colours.beginsBlack(data.about);
+        this.chosenBlack = data.about.black; /* by the file or by hand; null: the system's */
+        this.isBlack = Colours.isBlackBy(this.chosenBlack);
         this.hasContext = true; /* hidden points are grey rather than not there at all */
         this.listeners = [];
     }
 
-    /* Where the file does not say which background, that of the reader's system. */
-    static beginsBlack(about) {
-        return about.black ?? SYSTEM_BLACK.matches;
+    /* Where neither the file nor the reader says which background, that of the reader's system. */
+    static isBlackBy(chosen) {
+        return chosen ?? SYSTEM_BLACK.matches;
     }
 
     get columns() {
@@ -119,6 +120,11 @@ class Colours {
             screen.setColours(colours, paint, this.isBlack ? [0, 0, 0] : [255, 255, 255],
                 this.isBlack ? [235, 235, 235] : [25, 25, 25]);
         }
+    }
+
+    chooseBlack(isBlack) {
+        this.chosenBlack = isBlack;
+        this.setBlack(Colours.isBlackBy(isBlack));
     }
 
     setBlack(isBlack) {

@@ -93,8 +93,8 @@ class Inspector {
 
     /* The columns that are told of: those to be shown, and the one that gives the colours. */
     get told() {
-        return this.data.columns.filter((column) =>
-            column.isHover || (column.isTold && column === this.colours.column));
+        const { teller } = this.colours.column || {};
+        return this.data.columns.filter((column) => column.isHover || column === teller);
     }
 
     async describe(place) {

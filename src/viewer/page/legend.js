@@ -31,7 +31,7 @@ class Legend {
         this.all.addEventListener("click", () => colours.show(() => true));
         this.log.addEventListener("change", () =>
             colours.choose(colours.column, this.log.checked));
-        this.theme.addEventListener("click", () => colours.setBlack(!colours.isBlack));
+        this.theme.addEventListener("click", () => colours.chooseBlack(!colours.isBlack));
         this.filter.addEventListener("input", () => this.listClasses());
         this.sort.addEventListener("change", () => this.listClasses());
         this.count.textContent = manyText(data.n, "row");

@@ -98,28 +98,27 @@ async function copyLink(button) {
     setTimeout(() => { button.textContent = "Copy link"; }, 2000);
 }
 
-/* Another background of the system is that of the page, and paper is white whatever the screen is. */
+/* Another background of the system is that of the page, unless one was chosen; and paper is white
+ * whatever the screen is. A browser may say that the system is light while it prints, and only
+ * afterwards that it is so. */
 function followSystem(colours, screens) {
-    let wasBlack = false;
-    SYSTEM_BLACK.addEventListener("change", (event) => {
-        if (colours.data.about.black === null) colours.setBlack(event.matches);
-    });
-    addEventListener("beforeprint", () => {
-        wasBlack = colours.isBlack;
-        colours.setBlack(false);
-        for (const screen of screens) screen.print(true);
-    });
-    addEventListener("afterprint", () => {
-        colours.setBlack(wasBlack);
-        for (const screen of screens) screen.print(false);
-    });
+    let isPrinting = false;
+    const follow = () => colours.setBlack(!isPrinting && Colours.isBlackBy(colours.chosenBlack));
+    const print = (isBegun) => {
+        isPrinting = isBegun;
+        follow();
+        for (const screen of screens) screen.print(isBegun);
+    };
+    SYSTEM_BLACK.addEventListener("change", follow);
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
 }
 
 async function start() {
     const about = JSON.parse(document.getElementById("about").textContent);
     document.getElementById("title").textContent = about.title;
     document.getElementById("note").textContent = about.note;
-    document.documentElement.classList.toggle("black", Colours.beginsBlack(about));
+    document.documentElement.classList.toggle("black", Colours.isBlackBy(about.black));
     const data = await readData(breathe), frames = makeFrames(data, about.title);
     const marked = about.marked.map(data.placeOf);
     const screens = data.clouds.map((cloud, m) => new MapScreen(cloud, frames[m], marked));

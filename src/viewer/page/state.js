@@ -98,7 +98,7 @@ class State {
         if (column && column !== colours.columns[0]) put("by", String(column.number));
         if (colours.isLogarithmic) put("log", "1");
         if (column && column.hidden.size > 0) put("hide", rangesText(column.hidden));
-        if (colours.isBlack !== Colours.beginsBlack(data.about)) put("black", colours.isBlack ? "1" : "0");
+        if (colours.isBlack !== Colours.isBlackBy(data.about.black)) put("black", colours.isBlack ? "1" : "0");
         if (inspector.held >= 0) put("row", String(data.row[inspector.held]));
         for (const [name, value] of settings.changed()) put(name, value);
         const selected = selection.steps.map(stepText).join("!");
@@ -134,8 +134,7 @@ class State {
         }
         settings.restore(entries);
         await colours.choose(column, get("log") === "1");
-        colours.setBlack(entries.has("black") ? get("black") === "1"
-            : Colours.beginsBlack(data.about));
+        colours.chooseBlack(entries.has("black") ? get("black") === "1" : data.about.black);
         screens.forEach((screen, m) => this.restoreView(screen, get("view" + (m || ""))));
         if (selection.mask) selection.clear();
         const steps = get("select").split("!").filter(Boolean);
