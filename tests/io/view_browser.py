@@ -520,11 +520,13 @@ def check_system(b, folder):
     b.open(folder + "/page.html#black=0")
     assert b.run(black)[0] is False, "a link does not keep its background"
     b.open(folder + "/page.html")
-    b.run("document.getElementById('theme').click(); dispatchEvent(new Event('beforeprint'))")
-    devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
-    b.run("dispatchEvent(new Event('afterprint'))")
-    devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    b.rest()
+    b.run("""window.heard = [matchMedia('(prefers-color-scheme: dark)')];
+        heard[0].addEventListener('change', (event) => heard.push(event.matches));
+        document.getElementById('theme').click(); dispatchEvent(new Event('beforeprint'))""")
+    for scheme, count in (("light", 2), ("dark", 3)):
+        devtools(b, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        b.until("return heard.length === arguments[0]", count)
+        b.run("if (heard.length === 2) dispatchEvent(new Event('afterprint'))")
     assert b.run(black)[0] is False, "the system undoes what was chosen by hand"
     devtools(b, "Emulation.setEmulatedMedia", features=[])
     b.open(folder + "/page.html")
