@@ -229,3 +229,23 @@ def codes(labels):
     out = np.full(len(array), -1, dtype=np.int64)
     out[~missing] = number.reshape(-1)
     return out, names
+
+
+def alike(number, names, comm):
+    """COLLECTIVE. The classes of `codes`, or None, numbered alike on the ranks of comm: where one has
+    names that another has not, by the sorted names of all; a number is a name there, too."""
+    if comm is None:
+        return number
+    of_ranks = comm.allgather(names)
+    if all(one == of_ranks[0] for one in of_ranks):
+        return number
+    if number is not None:
+        number = number.copy()
+        known = number != -1
+        if names is None:
+            values, number[known] = np.unique(number[known], return_inverse=True)
+            names = [str(value) for value in values]
+    every = sorted(set().union(*(one or [] for one in comm.allgather(names))))
+    if number is not None and known.any():
+        number[known] = np.searchsorted(every, names)[number[known]]
+    return number

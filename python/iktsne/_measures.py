@@ -4,7 +4,7 @@ import re
 
 from . import _core
 from ._context import agreement, as_text, chosen, context, whole, with_hints
-from ._data import codes, given, positions, rows
+from ._data import alike, codes, given, positions, rows
 from ._estimator import seed_of
 from ._metric import metric_settings
 
@@ -36,7 +36,7 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
         Y = positions(Y)
         settings = chosen(settings)
         allow_missing = settings.get("preprocess.missing", "refuse") != "refuse"
-        data = _given(None if X is None else rows(X, allow_missing=allow_missing), Y, labels)
+        data, names = _given(None if X is None else rows(X, allow_missing=allow_missing), Y, labels)
         used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
         used.update(metric_settings(metric))
         used.update(settings)
@@ -49,6 +49,9 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
                    whole("trust_k", trust_k, 1), whole("exact_limit", exact_limit, 0, 2**62),
                    whole("sample", sample, 1, 2**62)]
         seed = seed_of(random_state)
+    labels = alike(data.get("labels"), names, comm)
+    if labels is not None:
+        data["labels"] = labels
     if comm is not None:
         seed = comm.bcast(seed)
     found = _core.evaluate(made, text, data, Y, measures, *numbers, seed)
@@ -64,14 +67,15 @@ def _neighbours_of(measures, usual):
 
 
 def _given(X, Y, labels):
-    """Rows and labels as the library takes them, one of each for each position."""
+    """Rows and labels as the library takes them, one of each for each position; names of classes."""
+    names = None
     if X is not None and X.ndim != 2:
         raise ValueError(f"X is a matrix of rows, and not of {X.ndim} dimensions")
     if X is not None and X.shape[0] != Y.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
     data = {"count": int(Y.shape[0])} if X is None else given(X)
     if labels is not None:
-        data["labels"] = codes(labels)[0]
+        data["labels"], names = codes(labels)
         if len(data["labels"]) != Y.shape[0]:
             raise ValueError(f"there are {len(data['labels'])} labels for {Y.shape[0]} positions")
-    return data
+    return data, names

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._context import KEYS, agreement, as_text, chosen, context, whole, with_hints
-from ._data import codes, given, is_sparse, rows
+from ._data import alike, codes, given, is_sparse, rows
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
 from ._metric import metric_settings
@@ -176,16 +176,16 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _labels(self, y, n):
         """COLLECTIVE. Classes of the rows, or None; and why y gives none, as targets of a regression
         do not. All ranks do without where one has to."""
-        labels = why = None
+        labels = names = why = None
         try:
             if y is not None:
-                labels = codes(y)[0]
+                labels, names = codes(y)
                 why = None if labels.shape == (n,) else f"it has {len(labels)} values for {n} rows"
         except (TypeError, ValueError) as error:
             why = str(error)
         if self.comm is not None:
             why = next((one for one in self.comm.allgather(why) if one is not None), None)
-        return None if why else labels, why
+        return None if why else alike(labels, names, self.comm), why
 
     def _report(self):
         """The callbacks as one function, or None; it returns True where one of them does."""

@@ -408,6 +408,27 @@ if comm.rank == 0:
     assert run_ranks(3, script, tmp_path).split() == ["True"] * 4
 
 
+def test_classes_of_all_ranks(tmp_path):
+    """A rank knows its own classes alone; one name is one class on all, whatever each rank has."""
+    script = """
+from mpi4py import MPI
+import numpy as np, iktsne
+comm = MPI.COMM_WORLD
+rows, number = np.random.default_rng(1).normal(size=(150, 2)), np.arange(150) // 30
+of_ranks = [slice(0, 50), slice(50, 150), slice(150, 150)]
+own = of_ranks[comm.rank]
+told = []
+for texts in (number, np.array(["10", "5", "x", "y", "z"])[number]):
+    told.append(iktsne.evaluate(None, rows[own], texts[own], comm=comm))
+names = np.array(["7", "8", "x", "y", "z"])
+mixed = 7 + number[own] if comm.rank == 0 else names[number][own]  # numbers here, texts there
+told.append(iktsne.evaluate(None, rows[own], mixed, comm=comm))
+if comm.rank == 0:
+    print(told[0] == told[1] != {}, told[0] == told[2])
+"""
+    assert run_ranks(3, script, tmp_path).split() == ["True", "True"]
+
+
 def test_a_decimal_comma_changes_nothing(blobs, tmp_path):
     """A host's locale (Qt, GTK, R) neither reaches what the library reads nor what it writes."""
     script = """
