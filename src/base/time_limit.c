@@ -38,11 +38,11 @@ bool ikt_time_parse(const char *text, double *seconds) {
     return true;
 }
 
-/* Asks Slurm for the time that is left; false where it does not say. */
+/* Asks Slurm for the time that is left; false where it does not say, or not soon. */
 static bool ask_slurm(const char *job, double *seconds) {
     char command[128], answer[64] = "";
     if (strlen(job) > 32 || job[strspn(job, "0123456789_")] != '\0') return false;
-    snprintf(command, sizeof command, "squeue -h -j %s -o %%L 2>/dev/null", job);
+    snprintf(command, sizeof command, "timeout 20 squeue -h -j %s -o %%L 2>/dev/null", job);
     FILE *pipe = popen(command, "r");
     if (!pipe) return false;
     const bool has_answered = fgets(answer, sizeof answer, pipe) != NULL;
