@@ -8,6 +8,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/files.h"
+#include "base/part_file.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
 #include "io/results/result.h"
@@ -233,6 +234,7 @@ static ikt_status check_files(ikt_embedding *embedding, const char *path) {
 
 static ikt_status write_run(ikt_embedding *embedding, const char *path, bool overwrite) {
     ikt_output_settings *output = &embedding->run.settings.output;
+    ikt_context *claims IKT_AT_END(ikt_part_unclaim) = embedding->ctx;
     if (!embedding->is_run)
         return ikt_fail(
             embedding->ctx, IKT_ERR_USAGE,

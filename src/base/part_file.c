@@ -182,6 +182,13 @@ void ikt_part_release(ikt_context *ctx, const char *part) {
     }
 }
 
+void ikt_part_unclaim(ikt_context **ctx) {
+    for (ikt_part_lock *one = *ctx ? (*ctx)->part_locks : NULL, *next; one; one = next) {
+        next = one->next;
+        if (one->is_claim) ikt_part_release(*ctx, one->part);
+    }
+}
+
 void ikt_part_release_all(ikt_context *ctx) {
     while (ctx->part_locks)
         ikt_part_release(ctx, ctx->part_locks->part);

@@ -31,6 +31,10 @@ ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *targe
  * is this run's, until it makes a file of the same target, or the context ends. */
 void ikt_part_claim(ikt_context *ctx, const char *part);
 
+/* LOCAL. Gives up the claims of a context whose outputs are written, or will not be; for
+ * IKT_AT_END. Accepts NULL. */
+void ikt_part_unclaim(ikt_context **ctx);
+
 /* LOCAL, on the rank that made it, when the file has been renamed or removed: gives up its lock.
  * Names that ikt_part_create has not given are passed over. */
 void ikt_part_release(ikt_context *ctx, const char *part);

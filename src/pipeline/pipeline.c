@@ -11,6 +11,7 @@
 #include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/part_file.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "base/timer.h"
@@ -265,12 +266,15 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     memset(out, 0, sizeof *out);
     out->given = given;
     out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
+    out->claims = ctx;
     out->start_time = (double)time(NULL);
-    IKT_TRY(decide(ctx, &asked, given, out->is_guest, &recipe, &source));
-    out->settings = recipe.settings;
-    out->graph = recipe.graph;
-    note_source(given ? given : source, out);
-    ikt_status st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
+    ikt_status st = decide(ctx, &asked, given, out->is_guest, &recipe, &source);
+    if (st == IKT_OK) {
+        out->settings = recipe.settings;
+        out->graph = recipe.graph;
+        note_source(given ? given : source, out);
+        st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
+    }
     if (st == IKT_OK) st = embed(ctx, data, &recipe.steps, out);
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) {
@@ -296,6 +300,7 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_free_all(&run->labels, &run->label_names, &run->marked, &run->original, &run->facts,
                  &run->settings_fingerprint);
     ikt_checkpoint_destroy(&run->checkpoint);
+    ikt_part_unclaim(&run->claims);
 }
 
 /* --- the same without the work ---------------------------------------------------------------- */
@@ -334,6 +339,7 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
                         ikt_rehearsal *out) {
     ikt_settings asked = *settings;
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    ikt_context *claims IKT_AT_END(ikt_part_unclaim) = ctx;
     IKT_ARRAYS(held, ctx, "recipe");
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;

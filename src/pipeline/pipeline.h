@@ -93,6 +93,7 @@ typedef struct {
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
+    ikt_context *claims;   /* the names of its outputs are its own until it is destroyed */
     bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/source.h) */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_rows rows;

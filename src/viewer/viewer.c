@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "viewer/parts.h"
@@ -152,6 +153,7 @@ ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *setting
                         "the embedding has %" PRId64 " rows, but a browser holds no more than %d; "
                         "draw a picture instead (iktsne plot), or view a part of the rows",
                         n, IKT_VIEWER_ROWS_MOST);
+    ikt_context *claims IKT_AT_END(ikt_part_unclaim) = ctx;
     IKT_TRY(ikt_atomic_check_stream(ctx, path, settings->overwrite));
     ikt_status st = make_parts(ctx, content, &p.parts);
     if (st == IKT_OK) st = write_file(ctx, &p);

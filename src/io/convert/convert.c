@@ -182,6 +182,7 @@ ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
                        const ikt_convert_options *options, ikt_converted *made) {
     ikt_feed_options feed_options = options->feed;
     ikt_row_feed *feed IKT_AT_END(ikt_row_feed_close) = NULL;
+    ikt_context *claims IKT_AT_END(ikt_part_unclaim) = ctx;
     feed_options.reader.as = options->as;
     IKT_TRY(ikt_atomic_check(ctx, out, options->overwrite)); /* before a long input is read */
     IKT_TRY(ikt_row_feed_open(ctx, in, &feed_options, &feed));
