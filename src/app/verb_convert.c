@@ -87,8 +87,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The columns of a CSV file to leave out: names or numbers, separated by commas"},
         {"text-columns", IKT_TEXT("LIST", "", asked.text_columns),
          "The columns of a CSV file to keep as text though they hold numbers, such as years. "
-         "Columns that begin with text are kept as text in any case, in the group /columns of "
-         "OUTPUT.h5: names, remarks, classes to colour by"},
+         "Columns that begin with text always are, in the group /columns of OUTPUT.h5"},
         {"missing", IKT_CHOICE("WHAT", "refuse", "refuse|nan", &asked.missing),
          "What becomes of values that are missing, NaN in dense rows of any format, and in a CSV "
          "file empty cells, NA, null and ? where numbers should be: refuse them, with the place of "
@@ -106,8 +105,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          IKT_CHOICE("TYPE", "no",
                     "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
                     &asked.raw),
-         "The file holds numbers of this type and nothing else, row after row; --columns is "
-         "needed, too"},
+         "The file holds numbers of this type alone, row after row; --columns is needed, too"},
         {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.columns,
          "The numbers in a row of a raw file"},
         {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL, &asked.skip,
