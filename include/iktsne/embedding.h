@@ -26,10 +26,10 @@ IKT_API int ikt_embedding_dimensions(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_first(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_count(const ikt_embedding *embedding);
 
-/* Positions of the own rows, [count * dimensions], row-major; lent as long as the embedding. */
+/* Positions of the own rows, [count * dimensions], row-major; borrowed as long as the embedding. */
 IKT_API const float *ikt_embedding_positions(const ikt_embedding *embedding);
 
-/* Labels of the own rows, [count], lent; NULL where the rows have none. */
+/* Labels of the own rows, [count], borrowed; NULL where the rows have none. */
 IKT_API const int64_t *ikt_embedding_labels(const ikt_embedding *embedding);
 
 /* Checksum of the positions of all rows: equal for equal embeddings, on any ranks. `iktsne embed`
@@ -48,12 +48,13 @@ IKT_API double ikt_embedding_objective(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_iterations(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_zero_similarity(const ikt_embedding *embedding);
 
-/* The parameters as used, with what "auto" became, as YAML; lent; "" where they are not known. */
+/* The parameters as used, with what "auto" became, as YAML; borrowed; "" where they are not known.
+ */
 IKT_API const char *ikt_embedding_yaml(const ikt_embedding *embedding);
 
 /* A measure of quality; docs/measures.md defines each. */
 typedef struct {
-    const char *name; /* "10-NN accuracy"; lent as long as the embedding */
+    const char *name; /* "10-NN accuracy"; borrowed as long as the embedding */
     double value;     /* NaN where there is none; the note says why */
     const char *note; /* how to read it */
 } ikt_embedding_measure;
@@ -62,7 +63,7 @@ typedef struct {
 IKT_API int64_t ikt_embedding_measures(const ikt_embedding *embedding);
 IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, int64_t i);
 
-/* LOCAL. Of new rows that were placed (ikt_transform), [count] for the own rows, lent; NULL for
+/* LOCAL. Of new rows that were placed (ikt_transform), [count] for the own rows, borrowed; NULL for
  * other embeddings. The divergence of each row (in maps of TriMap the cost of its triplets); its
  * similarity to the most similar old row, where 0 says that the row lies where the embedding has
  * nothing; and the number of that old row. */
@@ -123,7 +124,7 @@ typedef struct {
 } ikt_view_column;
 
 /* COLLECTIVE. Writes the embedding as an HTML page to pan and zoom in, as `iktsne view` does.
- *   column   [columns] at most 256, as many on all ranks; lent; without any the labels of the
+ *   column   [columns] at most 256, as many on all ranks; borrowed; without any the labels of the
  *            embedding, where it has some
  *   title    above the map; NULL: the name of the file
  * Errors: IKT_ERR_USAGE (columns that are not the same on all ranks), IKT_ERR_FILE, IKT_ERR_DATA

@@ -17,7 +17,7 @@ IKT_BEGIN_C
 typedef struct ikt_parameters ikt_parameters;
 
 /* SAME-ARGS. Parameters with all keys at their defaults.
- *   ctx   lent until ikt_parameters_destroy
+ *   ctx   borrowed until ikt_parameters_destroy
  *   out   receives them (owned by the caller), NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_parameters_create(ikt_context *ctx, ikt_parameters **out);
@@ -45,7 +45,7 @@ IKT_API ikt_status ikt_parameters_get(const ikt_parameters *parameters, const ch
 IKT_API ikt_status ikt_parameters_load(ikt_parameters *parameters, const char *path);
 
 /* LOCAL. All keys and values as YAML that ikt_parameters_load reads.
- *   yaml   receives a text that is lent until the next call for these parameters
+ *   yaml   receives a text that is borrowed until the next call for these parameters
  * Errors: IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_parameters_yaml(ikt_parameters *parameters, const char **yaml);
 

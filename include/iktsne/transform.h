@@ -15,7 +15,7 @@ IKT_BEGIN_C
  *   model        the file that an embedding with output.model has written; the same on all ranks,
  *                as neighbours and iterations are
  *   data         dense rows with the columns of those that were embedded, and perhaps labels;
- *                lent for the call
+ *                borrowed for the call
  *   neighbours   most similar old rows that a new row is attracted to, with which it makes triplets
  *                in a map of TriMap; 0: as many as in the embedding
  *   iterations   most positions that are tried for a row; 0: 200

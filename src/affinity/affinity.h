@@ -128,7 +128,7 @@ typedef enum {
                           one of two independent events happens; P is that divided by its total */
 } ikt_symmetry;
 
-/* What there is to know when weights are made. All of it is lent. */
+/* What there is to know when weights are made. All of it is borrowed. */
 typedef struct {
     const ikt_affinity_settings *settings;
     int64_t k;              /* neighbours of a row, resolved */

@@ -12,7 +12,7 @@ struct ikt_parameters {
     ikt_context *ctx; /* of the caller */
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS]; /* the sections and where their values are */
-    char *yaml;                                /* lent to the caller; NULL until it is asked for */
+    char *yaml; /* borrowed by the caller; NULL until it is asked for */
 };
 
 /* The arrays are the program's; `has_` says that a rank has described them, also without rows. */
@@ -60,7 +60,7 @@ ikt_status ikt_parameters_hash(ikt_context *ctx, const ikt_parameters *parameter
 /* Sources on the arrays of data, and what stands in place of files. */
 typedef struct {
     ikt_source *rows; /* or NULL */
-    ikt_lent lent;
+    ikt_borrowed borrowed;
     int64_t n; /* rows over all ranks */
 } ikt_data_sources;
 

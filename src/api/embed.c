@@ -62,7 +62,7 @@ static ikt_status check_file_keys(ikt_context *ctx, const ikt_settings *settings
 static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_data_sources *given) {
     const ikt_input_settings *input = &settings->input;
-    const bool has_graph = given->lent.graph || given->lent.pairs;
+    const bool has_graph = given->borrowed.graph || given->borrowed.pairs;
     if (!given->rows && !has_graph)
         return ikt_fail(ctx, IKT_ERR_USAGE, "the data have neither rows nor a graph");
     if (input->file[0])
@@ -85,7 +85,7 @@ static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
                         "fewer rows",
                         (long long)input->rows);
     IKT_TRY(check_file_keys(ctx, settings));
-    if (given->lent.start &&
+    if (given->borrowed.start &&
         (settings->layout.init_file[0] ||
          (settings->layout.init != IKT_INIT_AUTO && settings->layout.init != IKT_INIT_FILE)))
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -96,10 +96,10 @@ static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
 
 /* LOCAL. The settings name the arrays in memory where they would name files. */
 static void name_arrays(const ikt_data_sources *given, ikt_settings *settings) {
-    if (given->lent.graph) strcpy(settings->input.graph, IKT_LENT_GRAPH);
-    if (given->lent.pairs) strcpy(settings->input.graph, IKT_LENT_PAIRS);
-    if (!given->lent.start) return;
-    strcpy(settings->layout.init_file, IKT_LENT_START);
+    if (given->borrowed.graph) strcpy(settings->input.graph, IKT_BORROWED_GRAPH);
+    if (given->borrowed.pairs) strcpy(settings->input.graph, IKT_BORROWED_PAIRS);
+    if (!given->borrowed.start) return;
+    strcpy(settings->layout.init_file, IKT_BORROWED_START);
     settings->layout.init = IKT_INIT_FILE;
 }
 
@@ -183,14 +183,14 @@ static ikt_status note_run(ikt_embedding *embedding) {
 }
 
 /* COLLECTIVE. With the sources of data, where there are some. */
-static ikt_status embed_lent(ikt_embedding *embedding, ikt_settings *settings,
-                             const ikt_data_sources *given, const ikt_data *data,
-                             const ikt_watcher *watcher) {
+static ikt_status embed_borrowed(ikt_embedding *embedding, ikt_settings *settings,
+                                 const ikt_data_sources *given, const ikt_data *data,
+                                 const ikt_watcher *watcher) {
     ikt_context *ctx = embedding->ctx;
     relay told IKT_AT_END(relay_end) = {.watcher = NULL};
     if (data) IKT_TRY(check_input(ctx, settings, given));
     if (data) name_arrays(given, settings);
-    ikt_lend(ctx, &given->lent);
+    ikt_borrow(ctx, &given->borrowed);
     if (data)
         IKT_TRY(
             relay_begin(ctx, watcher, given->n, data->count, settings->layout.dimensions, &told));
@@ -214,9 +214,9 @@ static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
     ikt_data_sources given IKT_AT_END(ikt_data_close) = {.rows = NULL};
     IKT_TRY(ikt_memory_check_start(embedding->ctx));
     IKT_TRY(ikt_data_open(embedding->ctx, data, &given));
-    const ikt_status st = embed_lent(embedding, settings, &given, data, watcher);
+    const ikt_status st = embed_borrowed(embedding, settings, &given, data, watcher);
     embedding->run.given = NULL;
-    ikt_lend(embedding->ctx, NULL);
+    ikt_borrow(embedding->ctx, NULL);
     return st;
 }
 

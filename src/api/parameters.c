@@ -207,19 +207,19 @@ ikt_status ikt_data_open(ikt_context *ctx, const ikt_data *data, ikt_data_source
     if (data->has_sparse)
         IKT_TRY(ikt_source_from_csr(ctx, &data->sparse, labels, data->columns, &out->rows));
     if (data->has_graph)
-        IKT_TRY(ikt_source_from_csr(ctx, &data->graph, labels, n, &out->lent.graph));
+        IKT_TRY(ikt_source_from_csr(ctx, &data->graph, labels, n, &out->borrowed.graph));
     if (data->has_pairs)
         IKT_TRY(ikt_source_from_rows(ctx, data->pairs, labels, count, n, data->pairs_type,
-                                     &out->lent.pairs));
+                                     &out->borrowed.pairs));
     if (data->has_start)
         IKT_TRY(ikt_source_from_rows(ctx, data->start, NULL, count, data->dimensions,
-                                     data->start_type, &out->lent.start));
+                                     data->start_type, &out->borrowed.start));
     return IKT_OK;
 }
 
 void ikt_data_close(ikt_data_sources *sources) {
     ikt_source_close(&sources->rows);
-    ikt_source_close(&sources->lent.graph);
-    ikt_source_close(&sources->lent.pairs);
-    ikt_source_close(&sources->lent.start);
+    ikt_source_close(&sources->borrowed.graph);
+    ikt_source_close(&sources->borrowed.pairs);
+    ikt_source_close(&sources->borrowed.start);
 }

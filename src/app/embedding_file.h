@@ -13,7 +13,7 @@
 
 typedef struct {
     ikt_result_file *file;
-    const char *path, *name; /* of the file; as it was named, perhaps FILE:WHAT; lent */
+    const char *path, *name; /* of the file; as it was named, perhaps FILE:WHAT; borrowed */
     ikt_rows rows;
     int q;
     float *y;                  /* [rows.count * q] */
@@ -78,7 +78,7 @@ typedef struct {
     ikt_texts texts;
     int32_t *colours; /* [n_colours] of its classes, where the file has them */
     int64_t n_colours;
-    const double *gene; /* its numbers within the genes; lent */
+    const double *gene; /* its numbers within the genes; borrowed */
     ikt_viewer_use use;
     char asked[IKT_STRING_MAX];    /* as the user named it */
     char full[2 * IKT_STRING_MAX]; /* FILE:COLUMN */
@@ -105,7 +105,7 @@ ikt_status ikt_page_columns_read(ikt_context *ctx, const ikt_embedding_file *map
                                  const ikt_page_names *names, ikt_page_columns *out);
 void ikt_page_columns_free(ikt_page_columns *columns);
 
-/* LOCAL. The columns as the viewer takes them: [columns->count], lent from `columns`. */
+/* LOCAL. The columns as the viewer takes them: [columns->count], borrowed from `columns`. */
 void ikt_page_columns_list(const ikt_page_columns *columns, ikt_viewer_column *out);
 
 #endif

@@ -71,10 +71,10 @@ struct ikt_context {
 
     ikt_watch watch;
 
-    /* Of a program that calls the library; both lent for one call. */
+    /* Of a program that calls the library; both borrowed for one call. */
     const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */
     bool wants_stop;            /* it has asked this rank to stop */
-    const void *lent;           /* arrays in place of files (io/sources/source.h); NULL: none */
+    const void *borrowed;       /* arrays in place of files (io/sources/source.h); NULL: none */
 
     struct ikt_part_lock *part_locks; /* of files that are not complete (part_file.h) */
 };

@@ -25,7 +25,7 @@ typedef enum {
 } ikt_file_use;
 
 typedef struct {
-    const char *role; /* as messages name it: a setting, an option, an argument; lent */
+    const char *role; /* as messages name it: a setting, an option, an argument; borrowed */
     ikt_file_use use;
     char path[IKT_PATH_MAX]; /* without the PART of FILE:PART, once it was looked at */
     /* What ikt_files_look finds; the same on every rank. */

@@ -20,7 +20,7 @@ typedef struct {
     int64_t k, count;
     ikt_pair limit; /* pairs above it cannot be among the k least */
     bool is_wide;   /* the processor has AVX-512 */
-    ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], lent */
+    ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], borrowed */
 } ikt_select;
 
 /* LOCAL, all of the following. Empties the buffer. */

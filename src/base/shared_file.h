@@ -33,7 +33,7 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
  * leaves nothing to do but ikt_shared_end. Errors: IKT_ERR_FILE. */
 ikt_status ikt_shared_append(ikt_shared_file *file, const void *bytes, int64_t count);
 
-/* LOCAL. The name that the file has until it is complete; lent. */
+/* LOCAL. The name that the file has until it is complete; borrowed. */
 const char *ikt_shared_name(const ikt_shared_file *file);
 
 /* COLLECTIVE. Closes the file so that others may go on writing to it by its name, and keeps it
@@ -46,7 +46,7 @@ ikt_status ikt_shared_end(ikt_shared_file **file, ikt_status local);
 
 typedef struct {
     ikt_context *ctx;
-    const char *path; /* lent */
+    const char *path; /* borrowed */
     int file;         /* descriptor */
     char *text;       /* [length + 1] what it held when it was opened; owned */
     int64_t length;

@@ -72,8 +72,8 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
 
 /* COLLECTIVE. From now on a program that calls the library is told of progress and may ask for an
- * end; `watcher` is lent until the next call, NULL: nobody is told. The same, NULL or not, on all
- * ranks. */
+ * end; `watcher` is borrowed until the next call, NULL: nobody is told. The same, NULL or not, on
+ * all ranks. */
 void ikt_watcher_set(ikt_context *ctx, const ikt_watcher *watcher);
 
 /* LOCAL. Tells the watcher of a step, and of an iteration; see iktsne/watcher.h. */

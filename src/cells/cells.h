@@ -90,7 +90,7 @@ ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse
 typedef struct ikt_pyramid ikt_pyramid;
 
 /* LOCAL.
- *   centre   [count * d] in their order, packed by ikt_pack_rows; lent
+ *   centre   [count * d] in their order, packed by ikt_pack_rows; borrowed
  *   out      owned by the caller; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const float *centre,

@@ -79,7 +79,7 @@ ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, c
  * work, so that a later time is a run that got further. */
 int64_t ikt_checkpoint_time(const ikt_settings *settings);
 
-/* LOCAL. The folder; lent. */
+/* LOCAL. The folder; borrowed. */
 const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint);
 
 /* COLLECTIVE. Writes the file of a stage and removes what it makes superfluous.
@@ -100,7 +100,7 @@ void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes);
 void ikt_checkpoint_finish(ikt_checkpoint *checkpoint);
 
 /* LOCAL. The head of this program's own files.
- *   input, settings   checksums of the inputs, ikt_fingerprint_settings; lent */
+ *   input, settings   checksums of the inputs, ikt_fingerprint_settings; borrowed */
 ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const char *settings);
 
 /* SAME-ARGS. Refuses a head that is not that of this run: of other data or settings, of another
@@ -144,7 +144,7 @@ typedef struct {
 
 /* LOCAL. Parts that hold a state, for writing.
  *   rows    of the loop
- *   state   lent as long as the parts
+ *   state   borrowed as long as the parts
  * Errors: IKT_ERR_RESOURCE. Free with ikt_loop_parts_destroy. */
 ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *state,
                                ikt_loop_parts *out);
@@ -176,8 +176,8 @@ ikt_status ikt_finished_read(ikt_context *ctx, const ikt_settings *settings, con
 ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, int64_t n);
 
 /* LOCAL. The state of a run that has finished, without times: it is the same in every equal run.
- *   last    the loop's last state, without its trace; lent as long as the parts
- *   trace   of the run; lent likewise
+ *   last    the loop's last state, without its trace; borrowed as long as the parts
+ *   trace   of the run; borrowed likewise
  *   out     free with ikt_loop_parts_destroy
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *last,
@@ -185,7 +185,7 @@ ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_
 
 /* --- what stages hand their checkpoints to, and get them back from ---------------------------- */
 
-/* One for each stage, all of one checkpoint. Everything is lent. */
+/* One for each stage, all of one checkpoint. Everything is borrowed. */
 typedef struct {
     ikt_context *ctx;
     ikt_checkpoint *checkpoint;

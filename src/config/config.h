@@ -91,7 +91,7 @@ typedef struct {
     char text[360];
 } ikt_nearest;
 
-/* LOCAL. Begins with the wrong name, which is lent. */
+/* LOCAL. Begins with the wrong name, which is borrowed. */
 ikt_nearest ikt_nearest_begin(const char *wanted);
 
 /* LOCAL. Offers a right name. Where several are equally near the first one stays. */

@@ -38,7 +38,7 @@ static void offer_keys(ikt_nearest *nearest, const ikt_config_part *parts, size_
 }
 
 /* "; HINT" to a name that is no key: what another program's name is here, or the nearest one.
- *   name      lent to *nearest, which holds the answer
+ *   name      borrowed by *nearest, which holds the answer
  *   section   that was asked for; "" for none */
 static const char *hint_to_key(ikt_nearest *nearest, const ikt_config_part *parts, size_t n,
                                const char *section, const char *name) {

@@ -32,7 +32,7 @@ struct ikt_dataset {
     ikt_normaliser normaliser;
     const ikt_pca *pca; /* NULL: no reduction */
     ikt_pca *fitted;    /* the same where it is ours */
-    bool is_lent;       /* the map is another's, and rows are checked as they are read */
+    bool is_borrowed;   /* the map is another's, and rows are checked as they are read */
     bool is_u8;         /* bytes reach the kernels as they are */
     bool from_sparse;   /* rows are held sparse and mapped so: no dense work space */
     bool is_sparse;     /* and the kernels get them so */
@@ -83,11 +83,12 @@ static ikt_status refuse_far(const ikt_dataset *d, int64_t row) {
                     ikt_source_name(d->source), (long long)row);
 }
 
-/* COLLECTIVE where the map is lent. `row`: number in the source of the bad row, if there is one. */
+/* COLLECTIVE where the map is borrowed. `row`: number in the source of the bad row, if there is
+ * one. */
 static ikt_status check_block(ikt_dataset *d, int64_t row) {
     const ikt_normaliser identity = {.mode = IKT_NORMALISE_NONE, .d = d->d};
     ikt_status st = IKT_OK;
-    if (!d->is_lent) return IKT_OK;
+    if (!d->is_borrowed) return IKT_OK;
     if (d->bad >= 0) {
         double *value = d->work;
         int64_t k = 0;
@@ -142,7 +143,7 @@ ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count,
         rows->start[++rows->count] = to;
     }
     /* Rows under another's map are looked at as they are read; those of one's own map have been. */
-    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++) {
+    for (int64_t i = 0; st == IKT_OK && d->is_borrowed && i < rows->count; i++) {
         const ikt_sparse_row row = ikt_sparse_row_of(rows, i);
         const double length = ikt_sparse_length_l1(row);
         const bool is_manhattan = d->normaliser.metric == IKT_METRIC_MANHATTAN;
@@ -215,7 +216,7 @@ static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
         for (int64_t k = 0; k < now * d->columns; k++)
             rows[i * d->columns + k] = (float)result[k];
     }
-    d->bad = d->is_lent
+    d->bad = d->is_borrowed
                  ? find_bad(rows, count, d->columns, d->normaliser.metric == IKT_METRIC_MANHATTAN)
                  : -1;
 }
@@ -377,7 +378,7 @@ ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const
                                      ikt_dataset **out) {
     IKT_TRY(create(ctx, source, out));
     ikt_dataset *d = *out;
-    d->is_lent = true;
+    d->is_borrowed = true;
     d->normaliser = map->normaliser;
     d->pca = map->pca;
     if (d->pca) d->columns = d->pca->k;
@@ -395,7 +396,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     if (!d) return;
     ikt_dataset_destroy(&d->model); /* first: it may use our map */
     ikt_source_close(&d->model_source);
-    if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
+    if (!d->is_borrowed) ikt_normaliser_free(&d->normaliser);
     ikt_pca_destroy(&d->fitted);
     ikt_pairwise_close(&d->pairs);
     ikt_free_all(&d->native, &d->mapped, &d->work);

@@ -25,7 +25,7 @@ typedef struct ikt_dataset ikt_dataset;
 
 /* COLLECTIVE. Fixes the map by passes over the source: none for uint8 taken as it is, one for the
  * normalisation of others, two more for a reduction.
- *   source     lent until ikt_dataset_destroy.
+ *   source     borrowed until ikt_dataset_destroy.
  *   settings   the same on all ranks; pca at most the number of columns.
  *   out        receives the data set, owned by the caller; NULL on failure.
  * Errors: those of ikt_normaliser_create and ikt_pca_fit; IKT_ERR_USAGE for more components than
@@ -57,8 +57,8 @@ const double *ikt_dataset_fill(const ikt_dataset *d);
 /* COLLECTIVE. A data set under a map that others fixed, without a pass over the source. Its rows
  * have not been looked at, so each is checked whenever it is read: a value that is not finite, or
  * so far out that squared distances do not fit single precision, is IKT_ERR_DATA with its row.
- *   source   lent; as many columns as the map.
- *   rows      its parts are lent until ikt_dataset_destroy.
+ *   source   borrowed; as many columns as the map.
+ *   rows      its parts are borrowed until ikt_dataset_destroy.
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
                                      ikt_dataset **out);
@@ -93,7 +93,7 @@ int64_t ikt_dataset_entries(const ikt_dataset *d);
 int64_t ikt_dataset_longest_row(const ikt_dataset *d);
 int64_t ikt_dataset_block_rows(const ikt_dataset *d);
 
-/* LOCAL. The source of the rows, lent. */
+/* LOCAL. The source of the rows, borrowed. */
 ikt_source *ikt_dataset_source(const ikt_dataset *d);
 
 /* LOCAL. "file.h5:/X", for messages. */

@@ -25,13 +25,12 @@ typedef enum {
 
 /* COLLECTIVE. Puts a source without missing values on top of another one; logs how many values
  * were missing, in how many rows and columns, and what was done.
- *   from      dense; lent, or taken over where `owns` says so: then closing *out closes it, and a
- *             failure leaves it to the caller
- *   fill      [columns] what stands for missing values, from the rows of a model; NULL: from these
- *   out       receives the source (owned by the caller); NULL where nothing can be missing (how is
- *             refuse, or the numbers are integers) or nothing is (drop)
- * Errors: IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE
- * (sparse rows), IKT_ERR_RESOURCE, the source's. */
+ *   from      dense; borrowed, or taken over where `owns` says so: then closing *out closes it, and
+ * a failure leaves it to the caller fill      [columns] what stands for missing values, from the
+ * rows of a model; NULL: from these out       receives the source (owned by the caller); NULL where
+ * nothing can be missing (how is refuse, or the numbers are integers) or nothing is (drop) Errors:
+ * IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE (sparse
+ * rows), IKT_ERR_RESOURCE, the source's. */
 ikt_status ikt_missing_open(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
                             const double *fill, ikt_source **out);
 
@@ -47,13 +46,13 @@ int64_t ikt_missing_original(const ikt_source *source, int64_t row);
 /* The rows of a dense source as they are, in double precision, for passes over them. */
 
 typedef struct {
-    ikt_source *source; /* lent */
+    ikt_source *source; /* borrowed */
     void *native;       /* of one block of rows, in the source's type */
 } ikt_raw_rows;
 
 /* COLLECTIVE. Makes a reader of a source's rows, of which at most ikt_stream_rows(columns, 8) are
  * read at a time.
- *   source   dense; lent
+ *   source   dense; borrowed
  *   out      free with ikt_raw_rows_destroy, also after a failure
  *   reader   receives the reader, valid as long as `out`
  * Errors: IKT_ERR_RESOURCE. */

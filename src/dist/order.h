@@ -73,7 +73,7 @@ ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *s
 /* COLLECTIVE. Replaces numbers by the new names of what they number, for instance rows by their
  * slots. Names of other ranks are asked for once each.
  *   rows     who owns which old name
- *   name     [rows->count] new names of the own old ones; lent
+ *   name     [rows->count] new names of the own old ones; borrowed
  *   number   [count] old names below rows->n, in any order, any number of times; replaced
  * Errors: IKT_ERR_RESOURCE. Memory: n/5 bytes, 8 for each name of another rank that occurs. */
 ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const uint32_t *name,

@@ -32,7 +32,7 @@ ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks
 void ikt_row_blocks_destroy(ikt_row_blocks *blocks);
 
 /* COLLECTIVE. Reads rows; ranks may ask for different ranges, which may overlap, and for none.
- *   own    the rows of this rank's block, `bytes` bytes each; lent
+ *   own    the rows of this rank's block, `bytes` bytes each; borrowed
  *   rows   [count] receives them; not part of `own`
  * Errors: IKT_ERR_RESOURCE. Memory: what others want of this rank, at most some 64 MiB or a row
  * for each of them at a time. Cost: a small gather, and where rows travel an exchange for every 64

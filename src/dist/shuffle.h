@@ -60,15 +60,15 @@ void ikt_shuffle_answer(ikt_context *ctx, const ikt_shuffle *shuffle, const void
 /* COLLECTIVE. Fetches values of rows of other ranks, once; values that are wanted again and again
  * travel by halo.h.
  *   rows    ownership of the rows
- *   row     [count] global rows, ascending, distinct, none owned by this rank; lent
- *   own     [rows->count] values of the own rows, `bytes` bytes each; lent
+ *   row     [count] global rows, ascending, distinct, none owned by this rank; borrowed
+ *   own     [rows->count] values of the own rows, `bytes` bytes each; borrowed
  *   value   [count] values of the rows asked for
  * Errors: IKT_ERR_RESOURCE. Memory: 4 bytes and a value for each that others ask this rank for. */
 ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                            int64_t count, const void *own, size_t bytes, void *value);
 
 /* COLLECTIVE. Values of all rows on every rank.
- *   own       [rows->count] values of the own rows, `bytes` bytes each; lent
+ *   own       [rows->count] values of the own rows, `bytes` bytes each; borrowed
  *   purpose   of the memory (base/memory.h)
  *   all       ADDRESS of a pointer that receives [rows->n] values, owned by the caller; NULL on
  *             failure

@@ -157,7 +157,7 @@ typedef struct {
 } ikt_kmeans_settings;
 
 /* COLLECTIVE.
- *   y         [rows->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; lent.
+ *   y         [rows->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; borrowed.
  *   cluster   [rows->count], receives numbers below k; among equally near centres the lowest.
  *   inertia   receives the sum of squared distances to the own centre; the same on all ranks.
  * Errors: IKT_ERR_RESOURCE. Cost: n k distances an iteration, at most 300

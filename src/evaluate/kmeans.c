@@ -48,7 +48,7 @@ typedef struct {
     double tolerance;
 } work;
 
-/* Bytes for n_local rows, beside what is lent. */
+/* Bytes for n_local rows, beside what is borrowed. */
 static int64_t kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
     return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +

@@ -36,7 +36,7 @@ typedef struct {
 } ikt_measure_settings;
 
 /* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
- * of the own rows, lent. */
+ * of the own rows, borrowed. */
 typedef struct {
     ikt_rows rows;
     const float *y;        /* [rows.count * q] */
@@ -213,7 +213,7 @@ typedef struct {
 } ikt_classes;
 
 /* COLLECTIVE. The distinct labels of all rows, the same on every rank.
- *   labels   [n_local] of the own rows, lent.
+ *   labels   [n_local] of the own rows, borrowed.
  *   out      freed with ikt_classes_destroy; empty on failure.
  * Errors: IKT_ERR_RESOURCE. Cost: n_local log n_local. */
 ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,

@@ -105,7 +105,7 @@ typedef struct {
 } ikt_distances;
 
 /* LOCAL. Work space for `batch` queries of each rank at a time.
- *   what      with data, or by_code with codes; lent
+ *   what      with data, or by_code with codes; borrowed
  *   held      its arrays are held with
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_distances_create(ikt_arrays *held, const ikt_measured *what, bool by_code,

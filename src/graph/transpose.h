@@ -19,8 +19,8 @@ typedef struct {
  * longest row, and as much for what comes. */
 typedef struct {
     ikt_context *ctx;
-    const ikt_rows *distribution; /* lent */
-    const ikt_directed *rows;     /* lent; values may change between two batches */
+    const ikt_rows *distribution; /* borrowed */
+    const ikt_directed *rows;     /* borrowed; values may change between two batches */
     ikt_shuffle shuffle;          /* of the entries of a batch */
     ikt_transposed_entry *sent, *received;
 } ikt_transpose;

@@ -42,8 +42,8 @@ enum {
     IKT_U8_COLUMNS = 16384
 };
 
-/* The centres of one partitioning in the layout of a kernel. The arrays are lent by whoever owns
- * the slab (ikt_centres_place). */
+/* The centres of one partitioning in the layout of a kernel. The arrays are borrowed from whoever
+ * owns the slab (ikt_centres_place). */
 typedef struct {
     int64_t psi, d;
     int64_t vectors; /* ceil(psi / 16); lanes beyond psi hold centres at infinity */

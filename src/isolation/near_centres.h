@@ -34,7 +34,7 @@ typedef struct {
 } ikt_near_centres;
 
 /* COLLECTIVE. Orders the centres.
- *   metric       of the rows, lent
+ *   metric       of the rows, borrowed
  *   x            [count * d] the centres by number, the same on all ranks: bytes or floats
  *   seed         of the draw of coarse centres
  *   candidates   centres that a row is compared with, about; 0 where it looks for none

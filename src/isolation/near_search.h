@@ -47,7 +47,7 @@ typedef struct {
 } ikt_near_search;
 
 /* LOCAL. Packs the cells and groups of lists->near. Errors: IKT_ERR_RESOURCE.
- *   lists   lent as long as the search
+ *   lists   borrowed as long as the search
  *   held    claims its arrays */
 ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_arrays *held,
                                   ikt_near_search *out);
@@ -59,7 +59,7 @@ int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, i
 
 /* LOCAL, from several threads with a space and a tile each. The lists of rows, sorted
  * (ikt_near_list_sort).
- *   x        [count * d] lent until the next rows are searched for
+ *   x        [count * d] borrowed until the next rows are searched for
  *   count    of rows: count * length is at most lists->rows_most * lists->length
  *   length   of the lists */
 void ikt_near_search_rows(const ikt_near_search *search, ikt_near_space *w, ikt_list_tile *s,

@@ -15,7 +15,7 @@
 /* What one thread works with. */
 typedef struct {
     ikt_row_tile tile;  /* rows as the kernel takes them */
-    const void *x;      /* [rows * d] the rows side by side, lent */
+    const void *x;      /* [rows * d] the rows side by side, borrowed */
     void *value;        /* values of a chunk of centres for the rows of the tile */
     ikt_select *kept;   /* [rows_most] their lists: numbers in the order of computing until they
                            are sorted, and numbers of the table then */
@@ -60,7 +60,7 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
 /* All of the following: LOCAL, from several threads with a tile each. */
 
 /* The lists of rows among all centres.
- *   x       [count * d], lent until the next rows
+ *   x       [count * d], borrowed until the next rows
  *   count   at most ikt_row_lists_tile */
 void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, const void *x,
                                int64_t count);

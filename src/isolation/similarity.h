@@ -22,7 +22,7 @@ typedef struct {
 
 /* LOCAL, thread-safe. Counts equal entries of every row of A with every row of B.
  *   isa            what to compute with, at most ikt_cpu_isa(); the result does not depend on it.
- *   a, b           na and nb rows of codes, lent; aligned to 64 bytes is best.
+ *   a, b           na and nb rows of codes, borrowed; aligned to 64 bytes is best.
  *   equal          receives row i of A against row j of B at equal[i * equal_stride + j].
  *   equal_stride   at least nb.
  * Cost: na * nb * t compares. Best with blocks whose rows together stay in the second-level cache.

@@ -83,7 +83,7 @@ ikt_status ikt_essential_make(ikt_context *ctx, const ikt_octree *tree, ikt_far_
                               const float *target, int64_t targets, ikt_essential *e);
 
 /* COLLECTIVE. Charges, after ikt_octree_charge: moments and points of others have them, too.
- *   charge   [tree->n] own ones in the order of keys; lent until the next evaluation
+ *   charge   [tree->n] own ones in the order of keys; borrowed until the next evaluation
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_essential_charge(ikt_context *ctx, const ikt_octree *tree, const float *charge,
                                 ikt_essential *e);

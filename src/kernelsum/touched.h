@@ -16,7 +16,7 @@
 /* Consecutive rows of nodes, and which pieces of them are meant. */
 typedef struct {
     int64_t rows, stride; /* nodes of a row */
-    uint64_t *bits;       /* [rows][ikt_touched_words(stride)], lent */
+    uint64_t *bits;       /* [rows][ikt_touched_words(stride)], borrowed */
 } ikt_touched;
 
 /* LOCAL, pure. Words of a row's bits. */

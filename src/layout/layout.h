@@ -169,7 +169,7 @@ enum {
  * iteration takes less than a ten-thousandth off KL. The rule is free of scale in n and in the
  * map. KL is the same on any ranks and threads, and so are the decisions. */
 typedef struct {
-    const ikt_layout_settings *settings; /* lent */
+    const ikt_layout_settings *settings; /* borrowed */
     bool is_exaggerated;
     bool is_done;
     bool is_extended;         /* only the number of iterations ends the run */
@@ -226,7 +226,7 @@ void ikt_loop_state_destroy(ikt_loop_state *state);
 typedef struct {
     void *self;
     const char *where; /* for messages */
-    /* COLLECTIVE. The state is lent. */
+    /* COLLECTIVE. The state is borrowed. */
     ikt_status (*save)(void *self, const ikt_loop_state *state);
 } ikt_loop_hooks;
 

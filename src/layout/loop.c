@@ -82,7 +82,7 @@ void ikt_loop_state_destroy(ikt_loop_state *state) {
     state->arrays = 0;
 }
 
-/* The loop as it was before `iteration` was looked at. Everything is lent. */
+/* The loop as it was before `iteration` was looked at. Everything is borrowed. */
 static ikt_loop_state state_at(const loop *l, int64_t iteration) {
     ikt_loop_state state = {.iteration = iteration,
                             .array = {l->objective->y},

@@ -20,7 +20,7 @@
 /* The rows that this rank sums: whole fixed blocks, of which the last may end with rows of the
  * ranks behind. */
 typedef struct {
-    const ikt_block *block; /* lent */
+    const ikt_block *block; /* borrowed */
     int64_t skipped;        /* own rows that the owner of their block's first row sums */
     int64_t count;          /* rows to be summed, from own row `skipped` on */
     double *tail;           /* [...* m] those of them that other ranks own */

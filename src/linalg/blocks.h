@@ -33,7 +33,7 @@ typedef struct {
     ikt_status (*read)(void *self, int64_t first, int64_t count, double *rows);
     void *self;       /* passed to read */
     int64_t n, d;     /* rows and columns, the same on all ranks */
-    const char *name; /* "file.h5:/X", for messages; lent */
+    const char *name; /* "file.h5:/X", for messages; borrowed */
 } ikt_row_reader;
 
 /* LOCAL, pure. The rows of the fixed blocks that rank `rank` of `ranks` sums up, of n rows in all;

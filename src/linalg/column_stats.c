@@ -21,7 +21,7 @@ typedef struct {
     int64_t d;
     double *origin;       /* [d], row 0 */
     double *sum, *square; /* [d], of the block so far, relative to the origin */
-    double *least, *most; /* [d], lent */
+    double *least, *most; /* [d], borrowed */
     ikt_exact_sum *total; /* [2*d], sums, then squares */
     int64_t zero_rows;
     int64_t bad_row, bad_column; /* first value that is not finite; bad_row INT64_MAX: none */
@@ -141,7 +141,7 @@ void ikt_column_stats_free(ikt_column_stats *stats) {
 
 typedef struct {
     int64_t d, panels;
-    const double *mean; /* [d], lent */
+    const double *mean; /* [d], borrowed */
     double *scale;      /* [d], powers of two that bring |x - mean| below 1 */
     double *packed;     /* [panels][IKT_BLOCK_ROWS][PANEL], the block's centred, scaled columns */
     int64_t *sum;       /* [upper triangle], in units of 1 / one */

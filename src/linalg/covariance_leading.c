@@ -36,7 +36,7 @@ static const char purpose[] = "principal components";
 typedef struct {
     ikt_context *ctx;
     const ikt_row_reader *reader;
-    const double *mean; /* [d], lent */
+    const double *mean; /* [d], borrowed */
     double scale;       /* a power of two that brings |x - mean| below 1 */
     double radius;      /* no scaled row is longer */
     double factor;      /* of a sum over rows */

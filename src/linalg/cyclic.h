@@ -40,7 +40,7 @@ void ikt_cyclic_destroy(ikt_cyclic *l);
 
 /* COLLECTIVE. Fills the parts from a symmetric matrix that lies on the ranks by rows; no rank holds
  * more than its rows and its part.
- *   own    [rows->count * n] the own rows, lent
+ *   own    [rows->count * n] the own rows, borrowed
  *   part   [l->entries] receives this rank's part
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_cyclic_fill(ikt_context *ctx, const ikt_cyclic *l, const ikt_rows *rows,

@@ -32,7 +32,7 @@ enum { IKT_EIGEN_ALONE_MAX = 2048 };
 /* COLLECTIVE. The k largest eigenvalues of a symmetric d x d matrix, largest first, and their
  * orthonormal eigenvectors.
  *   upper       [d*(d+1)/2], upper triangle row after row (column_stats.h), the same on all ranks;
- *               lent
+ *               borrowed
  *   d, k        1 <= k <= d
  *   alone_max   IKT_EIGEN_ALONE_MAX except in tests
  * Cost: about 6 d^3 operations; memory ikt_eigen_bytes. */
@@ -47,11 +47,9 @@ typedef enum { IKT_EIGEN_LARGEST, IKT_EIGEN_LEAST } ikt_eigen_end;
 /* COLLECTIVE. k eigenpairs at one end of the spectrum of A v = lambda v, or of A v = lambda B v,
  * for symmetric matrices that lie on the ranks by rows.
  *   rows        of both matrices; n = rows->n
- *   a, b        [rows->count * n] the own rows, lent; b is positive definite, or NULL for the first
- *               problem on all ranks
- *   k, end      1 <= k <= n; largest first or least first
- *   alone_max   as above
- * Vectors are orthonormal, or B-orthonormal. Every pair is tried on its equation. Cost: about
+ *   a, b        [rows->count * n] the own rows, borrowed; b is positive definite, or NULL for the
+ * first problem on all ranks k, end      1 <= k <= n; largest first or least first alone_max   as
+ * above Vectors are orthonormal, or B-orthonormal. Every pair is tried on its equation. Cost: about
  * 9 n^3 operations (12 n^3 with b) over the ranks of the grid; memory on each 4 n^2 / ranks doubles
  * (5 with b), and k n for the result. */
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
@@ -59,7 +57,7 @@ ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const doub
                               double *values, double *vectors);
 
 /* COLLECTIVE. f(A) = V f(L) V^T of a symmetric matrix A = V L V^T that lies on the ranks by rows.
- *   a        [rows->count * n] the own rows, lent
+ *   a        [rows->count * n] the own rows, borrowed
  *   f        of an eigenvalue; `self` is passed on
  *   values   [n] receives all eigenvalues, the largest first
  *   own      [rows->count * n] receives the own rows of f(A), symmetric but for rounding
@@ -71,7 +69,7 @@ ikt_status ikt_eigen_function(ikt_context *ctx, const ikt_rows *rows, const doub
 
 /* COLLECTIVE. Solves A x = b for a positive definite matrix that lies on the ranks by rows, by
  * Cholesky's factor.
- *   a              [rows->count * n] the own rows, lent
+ *   a              [rows->count * n] the own rows, borrowed
  *   b              [k * n] right-hand sides as rows, the same on all ranks
  *   x              [k * n] the solutions, the same on all ranks
  *   is_definite    receives false where A is not; x is zero then, and there is no error

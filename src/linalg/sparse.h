@@ -19,7 +19,7 @@ typedef struct {
     int64_t entry_capacity; /* entries that column and value can hold */
 } ikt_sparse;
 
-/* One row, lent. */
+/* One row, borrowed. */
 typedef struct {
     int64_t count;
     const int32_t *column;

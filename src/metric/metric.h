@@ -79,7 +79,7 @@ static inline int64_t ikt_packed_floats(int64_t n, int64_t d) {
 
 /* LOCAL. Packs rows: element (row, column) goes to
  * packed[((row / 16) * d + column) * 16 + row % 16]; missing rows of the last group are zero.
- *   rows     [n * d], row-major, lent
+ *   rows     [n * d], row-major, borrowed
  *   packed   [ikt_packed_floats(n, d)], aligned to 64 bytes */
 void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed);
 

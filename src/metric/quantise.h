@@ -83,7 +83,7 @@ typedef struct {
 } ikt_filter_row;
 
 typedef struct {
-    const ikt_quantiser *quantiser; /* lent */
+    const ikt_quantiser *quantiser; /* borrowed */
     ikt_isa isa;
     int64_t keep;     /* the limit follows from the keep-th least score */
     int64_t capacity; /* of the buffer of a row */

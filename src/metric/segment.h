@@ -44,7 +44,7 @@ typedef struct {
     int64_t lanes; /* of a row of log-weights: a multiple of 16 */
     int classes;
     int wide;             /* classes, rounded up to a multiple of 16 */
-    const int64_t *first; /* [classes + 1] first lane of each class, a multiple of 16; lent */
+    const int64_t *first; /* [classes + 1] first lane of each class, a multiple of 16; borrowed */
 } ikt_class_lanes;
 
 /* LOCAL, pure. sqrt(p) at one point of a line.

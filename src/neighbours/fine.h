@@ -17,7 +17,7 @@ typedef struct {
     int64_t cells;  /* fine ones */
     int64_t *first; /* [cells + 1] first slot of each; the same on all ranks */
     const uint32_t
-        *list;    /* [n_local * near] fine cells near to each own row, nearest first; lent */
+        *list;    /* [n_local * near] fine cells near to each own row, nearest first; borrowed */
     int64_t near; /* entries of a row, at least 1 */
 } ikt_fine_cells;
 

@@ -33,7 +33,7 @@
 #include "metric/segment.h"
 #include "neighbours/neighbours.h"
 
-/* The rows of this rank and how they are compared; all of it lent. */
+/* The rows of this rank and how they are compared; all of it borrowed. */
 typedef struct {
     ikt_rows rows;
     bool is_ordered;        /* rows are held in an order of their own (see below), the same on

@@ -31,7 +31,7 @@ int64_t ikt_number_set_bytes(int64_t members);
 
 /* Something of every row: what candidates are compared by. */
 typedef struct {
-    const char *data; /* of the own rows, lent */
+    const char *data; /* of the own rows, borrowed */
     int64_t bytes;    /* of a row */
 } ikt_row_part;
 
@@ -45,7 +45,7 @@ typedef struct {
 } ikt_foreign;
 
 /* COLLECTIVE. Fetches the values of the rows in a set, none of which are own ones.
- *   own    [rows->count] values of the own rows, `bytes` bytes each; lent
+ *   own    [rows->count] values of the own rows, `bytes` bytes each; borrowed
  *   out    free with ikt_foreign_destroy, also after a failure
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_number_set *wanted,

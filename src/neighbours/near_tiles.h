@@ -56,7 +56,7 @@ typedef struct {
 } ikt_near_tiles;
 
 /* LOCAL. For a search of `candidates` rows for each row.
- *   tiles   the own ones; cells and tiles are lent
+ *   tiles   the own ones; cells and tiles are borrowed
  *   part    [parts] at most IKT_ROW_PARTS
  * Errors: IKT_ERR_RESOURCE; ikt_near_tiles_destroy in any case. */
 ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,

@@ -32,10 +32,10 @@ typedef struct {
 
 /* What one thread works with. */
 typedef struct {
-    const ikt_scorer *scorer; /* lent */
+    const ikt_scorer *scorer; /* borrowed */
     bool has_filter;
     int64_t k;
-    const char *plain; /* the own rows, lent */
+    const char *plain; /* the own rows, borrowed */
     int64_t first, count;
     bool is_direct;  /* this pass scores every candidate */
     int64_t trusted; /* tiles to come that are not worth the filter */
@@ -52,7 +52,7 @@ typedef struct {
 } ikt_nearest_rows;
 
 /* LOCAL. For tiles of at most IKT_FILTER_ROWS rows.
- *   quantiser   of the rows, lent; NULL, or with a unit of 0: every candidate is scored
+ *   quantiser   of the rows, borrowed; NULL, or with a unit of 0: every candidate is scored
  * Its arrays are claimed in `held`. */
 void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
                              const ikt_quantiser *quantiser, int64_t k, ikt_nearest_rows *out);

@@ -85,7 +85,7 @@ typedef struct {
 typedef struct {
     const ikt_list_hooks *hooks; /* NULL: it cannot be stopped */
     ikt_list_progress progress;  /* owned; without hooks `done` is NULL */
-    ikt_neighbours *lists;       /* lent */
+    ikt_neighbours *lists;       /* borrowed */
     bool has_worked;             /* this rank, since the last pause */
 } ikt_list_course;
 

@@ -21,9 +21,10 @@
 typedef struct ikt_scorer ikt_scorer;
 
 struct ikt_scorer {
-    ikt_rows rows;     /* distribution of the rows */
-    const void *plain; /* [rows.count * row_bytes] the own rows, lent; NULL in tiles (tiles.h) */
-    void *owned;       /* memory behind `plain` that belongs to the scorer, or NULL */
+    ikt_rows rows; /* distribution of the rows */
+    const void
+        *plain;  /* [rows.count * row_bytes] the own rows, borrowed; NULL in tiles (tiles.h) */
+    void *owned; /* memory behind `plain` that belongs to the scorer, or NULL */
     const ikt_metric *metric; /* of rows; NULL for codes */
     ikt_isa isa;              /* what to compute with */
     int64_t d;                /* columns, or entries of a code */
@@ -51,10 +52,10 @@ static inline int64_t ikt_score_stride(int64_t nb) {
 }
 
 /* LOCAL. Scores are numbers of partitionings in which two codes differ: t (1 - K). `codes` are
- * lent; there is nothing to free. */
+ * borrowed; there is nothing to free. */
 ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows);
 
-/* LOCAL. Scores are distances of rows in memory, which are lent as long as the scorer lives:
+/* LOCAL. Scores are distances of rows in memory, which are borrowed as long as the scorer lives:
  * x [rows->count * d], or NULL for a scorer of tiles. There is nothing to free. */
 ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                            const ikt_rows *rows);

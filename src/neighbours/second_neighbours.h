@@ -21,7 +21,7 @@ enum { IKT_REFINE_NEAR = 16, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFIN
 
 typedef struct {
     ikt_context *ctx;
-    const ikt_rows *rows; /* of the slots, lent */
+    const ikt_rows *rows; /* of the slots, borrowed */
     ikt_list_course *course;
     int parts;
     ikt_row_part part[IKT_ROW_PARTS]; /* of the own rows */

@@ -54,7 +54,7 @@ ikt_status ikt_tiles_bare(ikt_context *ctx, const ikt_cells *cells, const ikt_ro
 
 /* LOCAL. Codes as tiles: scores are numbers of differing cells, t (1 - K).
  *   rows    distribution of the slots
- *   codes   of the rows in the own slots; lent as long as the tiles live.
+ *   codes   of the rows in the own slots; borrowed as long as the tiles live.
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                            const ikt_codes *codes, ikt_tiles *out);

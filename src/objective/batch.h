@@ -25,7 +25,7 @@ typedef struct {
 
 /* COLLECTIVE. The nearest rows of the own rows: those of the largest entries of P, of equal ones
  * the lower.
- *   graph, dense   P in one of the two forms; lent until this returns
+ *   graph, dense   P in one of the two forms; borrowed until this returns
  *   out            NULL on failure
  * Errors: IKT_ERR_USAGE where a row has fewer entries than neighbours are asked for;
  * IKT_ERR_RESOURCE. */

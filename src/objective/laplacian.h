@@ -69,7 +69,7 @@ typedef struct {
     ikt_regulariser_settings settings; /* resolved; rank 2 .. n */
     int64_t columns;                   /* of the state: those of ikt_regulariser_columns or more */
     uint64_t seed;
-    ikt_kernelsum *sums; /* of the map's kernel, which is 1 at 0; lent */
+    ikt_kernelsum *sums; /* of the map's kernel, which is 1 at 0; borrowed */
     double floor;        /* degrees below it count as this: what the sums cannot tell from 0 */
 } ikt_laplacian_setup;
 

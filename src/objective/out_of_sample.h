@@ -23,7 +23,7 @@
 #include "kernelsum/field.h"
 #include "neighbours/neighbours.h"
 
-/* The old points; lent. */
+/* The old points; borrowed. */
 typedef struct {
     const ikt_field *field; /* of all of them */
     const float *y;         /* [n * q] */

@@ -15,7 +15,7 @@ static inline bool ikt_regulariser_pulls(const ikt_objective_options *options) {
 }
 
 /* COLLECTIVE. The regulariser that the options ask for; an automatic rank has been found.
- *   sums   of the map's kernel; lent
+ *   sums   of the map's kernel; borrowed
  *   out    NULL where they ask for none
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_regulariser_create(ikt_context *ctx, const ikt_objective_inputs *inputs,

@@ -27,7 +27,7 @@
 #include "neighbours/neighbours.h"
 #include "sampled/triplet.h"
 
-/* The old points; lent. */
+/* The old points; borrowed. */
 typedef struct {
     const float *y; /* [n * q] */
     int q;

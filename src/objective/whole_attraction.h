@@ -24,7 +24,7 @@
 typedef struct ikt_whole_attraction ikt_whole_attraction;
 
 /* COLLECTIVE.
- *   whole    lent until it is destroyed
+ *   whole    borrowed until it is destroyed
  *   kernel   of the map: not w log w
  * Errors: IKT_ERR_RESOURCE; *out is NULL then. */
 ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole *whole, int q,

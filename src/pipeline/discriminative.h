@@ -106,7 +106,7 @@ void ikt_class_outcome_note(const ikt_class_outcome *outcome, ikt_notes *notes);
 int64_t ikt_class_outcome_parts(const ikt_class_outcome *outcome, const ikt_rows *rows,
                                 ikt_part part[IKT_CLASS_PARTS]);
 
-/* What is known of the support of a model of classes; lent. */
+/* What is known of the support of a model of classes; borrowed. */
 typedef struct {
     double sigma;
     const double *self; /* [m] k(s, s) */
@@ -142,7 +142,7 @@ ikt_status ikt_figures_recall(ikt_context *ctx, const ikt_fisher_rows *rows,
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* What the search is told; all of it lent. */
+/* What the search is told; all of it borrowed. */
 typedef struct {
     const ikt_settings *settings;
     ikt_dataset *data;

@@ -54,7 +54,7 @@ ikt_status ikt_run_model_parts(ikt_context *ctx, ikt_model_writer *writer, ikt_d
                                const ikt_model_shared *parts, size_t count, ikt_model_part own,
                                const void *values);
 
-/* A map of similarities, and what rows are compared by in it; lent. */
+/* A map of similarities, and what rows are compared by in it; borrowed. */
 typedef struct {
     ikt_similarity_kind kind;
     double bandwidth;        /* of the Gaussian kernel, else 0 */

@@ -26,7 +26,7 @@ typedef struct {
 /* P in one of its forms, or what else the objective needs, and what was learned on the way. */
 typedef struct {
     ikt_rows rows;               /* of the input, and of the slots of `order` */
-    ikt_checkpoint_hooks *hooks; /* of the run's checkpoint, or NULL; lent */
+    ikt_checkpoint_hooks *hooks; /* of the run's checkpoint, or NULL; borrowed */
     bool is_found;               /* in the checkpoint: but for the graph all of this is there */
     bool is_ordered; /* everything below is in the slots of `order`, otherwise in the order of the
                         input */
@@ -74,7 +74,7 @@ static inline ikt_p_form ikt_form_of(const ikt_probabilities *p) {
 
 typedef struct {
     ikt_context *ctx;
-    const ikt_steps *steps;           /* lent, as all up to `out` */
+    const ikt_steps *steps;           /* borrowed, as all up to `out` */
     ikt_settings *settings;           /* resolved; what the data decide replaces "auto" */
     ikt_dataset *data;                /* NULL where there is a graph and nothing is taken of rows */
     const ikt_rows *rows;             /* of the input */
@@ -100,7 +100,7 @@ ikt_status ikt_line_begin(ikt_line *line);
 /* COLLECTIVE. Makes the steps from one of the table up to another, one after the other. */
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end);
 
-/* COLLECTIVE. Closes and frees all that the line holds, but for what it was lent; accepts one that
+/* COLLECTIVE. Closes and frees all that the line holds, but for what it borrowed; accepts one that
  * was not begun. */
 void ikt_line_end(ikt_line *line);
 
@@ -122,7 +122,7 @@ ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
     ikt_step_start_random, ikt_step_eigenvectors, ikt_step_loop;
 
 /* COLLECTIVE. An empty P, or what a checkpoint holds of it (saved_lists.c).
- *   hooks   or NULL; lent until P is destroyed
+ *   hooks   or NULL; borrowed until P is destroyed
  *   out     free with ikt_probabilities_destroy, also after a failure
  * Errors: those of ikt_checkpoint_find and of reading. */
 ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,

@@ -7,8 +7,8 @@
 #include "io/results/result.h"
 #include "pipeline/pipeline.h"
 
-/* LOCAL. The map of a run and what stands beside it, lent by the run, as what a result file holds;
- * nothing else of it is set. */
+/* LOCAL. The map of a run and what stands beside it, borrowed from the run, as what a result file
+ * holds; nothing else of it is set. */
 ikt_result ikt_run_map(const ikt_run *run);
 
 /* COLLECTIVE. Writes output.file (io/results/result.h), and sets run->facts. Errors: IKT_ERR_FILE.
@@ -49,7 +49,8 @@ void ikt_note_run(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost
  * ikt_measures_compute. */
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out);
 
-/* COLLECTIVE. The map of a run as what is measured, without input and codes; lent by the run. */
+/* COLLECTIVE. The map of a run as what is measured, without input and codes; borrowed from the run.
+ */
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run);
 
 /* COLLECTIVE. The measures of the families named ("clusters,ranks"; "" for none), whatever

@@ -265,7 +265,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     ikt_waiting_begin(in);
     memset(out, 0, sizeof *out);
     out->given = given;
-    out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
+    out->is_guest = given != NULL || ikt_borrowed_of(ctx) != NULL;
     out->claims = ctx;
     out->start_time = (double)time(NULL);
     ikt_status st = decide(ctx, &asked, given, out->is_guest, &recipe, &source);

@@ -50,7 +50,8 @@ typedef struct {
     ikt_loop_state last;              /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 
-/* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */
+/* What there is beside the data, and what else is wanted. All of it may be empty, and is borrowed.
+ */
 typedef struct {
     const int64_t *labels;           /* [rows->count] of the own rows */
     const char *label_names;         /* a line a class */
@@ -92,7 +93,7 @@ typedef struct {
 
 /* An embedding and what was learned while making it. */
 typedef struct {
-    ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
+    ikt_source *given;     /* the rows, borrowed until the end; NULL: input.file */
     ikt_context *claims;   /* the names of its outputs are its own until it is destroyed */
     bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/source.h) */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
@@ -122,8 +123,8 @@ typedef struct {
 
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
- *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program, lent
- *              until ikt_run_destroy. With them, or with a context that is lent arrays
+ *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program,
+ * borrowed until ikt_run_destroy. With them, or with a context that has borrowed arrays
  *              (io/sources/source.h), the run is a guest, which writes no file but those that the
  *              settings name, so that without output.file there is no state to extend and
  *              run.checkpoint: auto means none; it catches no signals and starts no process

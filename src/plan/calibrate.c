@@ -12,8 +12,8 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "io/convert/table_writer.h"
 #include "io/sources/source.h"
@@ -52,11 +52,11 @@ double ikt_calibrate_slowest(ikt_context *ctx, double seconds) {
 typedef struct {
     double *number;  /* [NUMBERS] */
     uint32_t *index; /* [GATHERED] */
-    float *packed;   /* rows of floats, for ikt_distance_block; lent to all threads */
+    float *packed;   /* rows of floats, for ikt_distance_block; borrowed by all threads */
     float *distance; /* [SIDE * SIDE] */
     uint16_t *equal; /* [SIDE * SIDE] */
     ikt_row_tile tile;
-    ikt_centres *centres; /* lent to all threads */
+    ikt_centres *centres; /* borrowed by all threads */
     double sum;           /* of what was read, so that no compiler leaves the reading out */
 } bench_thread;
 

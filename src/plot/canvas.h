@@ -58,7 +58,7 @@ enum { IKT_CANVAS_BOXES_MOST = 256 }; /* bytes that tell of characters that are 
 
 typedef enum { IKT_CANVAS_PNG, IKT_CANVAS_SVG, IKT_CANVAS_PDF } ikt_canvas_kind;
 
-/* The file of a figure: its place, its size and the texts kept in it. Everything is lent. */
+/* The file of a figure: its place, its size and the texts kept in it. Everything is borrowed. */
 typedef struct {
     const char *path, *shown; /* the file, and the name it will have, for messages */
     int64_t width, height;    /* pixels, at most 32,767 */

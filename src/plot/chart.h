@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     const char *title, *x_label, *y_label; /* UTF-8 */
     bool log_x, log_y;                     /* logarithmic, where all values are positive */
-    const ikt_chart_line *line;            /* [lines] lent */
+    const ikt_chart_line *line;            /* [lines] borrowed */
     int64_t lines;
     int64_t width, height; /* pixels */
 } ikt_chart;

@@ -13,7 +13,7 @@
  * in columns, or a colour bar with the least and largest number; the marked points. */
 
 typedef struct {
-    /* What it says; set by the caller, everything is lent. */
+    /* What it says; set by the caller, everything is borrowed. */
     const ikt_colouring *colouring;
     const ikt_theme *theme;
     const char *column; /* name of the column that gives the colours; NULL: none */
@@ -59,7 +59,7 @@ typedef struct {
     ikt_theme theme;
     ikt_colouring colouring;
     ikt_legend legend;
-    ikt_canvas *canvas; /* rank 0: lent */
+    ikt_canvas *canvas; /* rank 0: borrowed */
 
     /* The part of the page, and the panels in it, in pixels. */
     double x, y_top, width, height;

@@ -60,14 +60,14 @@ enum { IKT_USUAL_CLASSES = 10 };
 typedef struct {
     ikt_settings settings; /* with what follows from the inputs; what depends on the rows is auto */
     ikt_workload work;     /* the same for these rows, with nothing left to be chosen */
-    ikt_graph_about graph; /* of the shape, with what is used of it; its text is lent */
+    ikt_graph_about graph; /* of the shape, with what is used of it; its text is borrowed */
     ikt_steps steps;
     bool has_labels;
 } ikt_recipe;
 
 /* SAME-ARGS, pure but for a line of the log. Decides what a run is.
  *   settings         as the user gave them
- *   shape            of the inputs; lent
+ *   shape            of the inputs; borrowed
  *   ranks, threads   of the run
  * Errors: IKT_ERR_USAGE and IKT_ERR_DATA, in one sentence that says what does not go together, and
  * what would. */

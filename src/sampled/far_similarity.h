@@ -28,8 +28,8 @@ typedef struct {
     ikt_rows rows;
     const ikt_pair_kind *kind;
     ikt_scorer scorer;            /* of codes or rows */
-    const ikt_codes *codes;       /* lent; or NULL */
-    const ikt_features *features; /* lent; or NULL */
+    const ikt_codes *codes;       /* borrowed; or NULL */
+    const ikt_features *features; /* borrowed; or NULL */
     ikt_joined joined;            /* of a graph, owned */
     float *scale;                 /* [rows.count] s_i; NULL where distances are not compared */
     float *of_score;              /* codes: [t + 1] D of a number of differing entries */

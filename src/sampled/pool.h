@@ -31,7 +31,7 @@
 #include "dist/rows.h"
 
 typedef struct {
-    ikt_context *ctx; /* lent */
+    ikt_context *ctx; /* borrowed */
     ikt_rows rows;    /* of the loop, in its order */
     uint64_t seed;
     ikt_rng_purpose purpose; /* IKT_RNG_SAMPLED, or another where there are two pools */

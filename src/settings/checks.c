@@ -29,7 +29,7 @@ void ikt_run_files_read(const ikt_settings *settings, ikt_files *files) {
         {"isolation.model_from", settings->isolation.model_from},
         {"layout.init_file", settings->layout.init_file}};
     for (size_t r = 0; r < sizeof read / sizeof *read; r++)
-        if (!ikt_lent_find(files->ctx, read[r].name))
+        if (!ikt_borrowed_find(files->ctx, read[r].name))
             ikt_files_add(files, IKT_FILE_READ, read[r].role, read[r].name);
 }
 

@@ -31,23 +31,22 @@ typedef struct {
     ikt_similarity_kind kind; /* not AUTO */
     double bandwidth;         /* of the Gaussian kernel; not above 0: half of the median distance of
                                  the chosen rows */
-    ikt_dataset *data;        /* lent. Of kind GIVEN, and of a Gaussian kernel on distances, a
+    ikt_dataset *data;        /* borrowed. Of kind GIVEN, and of a Gaussian kernel on distances, a
                                  precomputed one (ikt_dataset_pairs) */
-    const ikt_codes *codes;   /* of the own rows, for the Isolation kernel; lent; else NULL */
+    const ikt_codes *codes;   /* of the own rows, for the Isolation kernel; borrowed; else NULL */
     /* Where the chosen rows are not rows of `data` (those of a map in which its rows are new): */
     bool is_apart;            /* they are given, or of kind GIVEN: `data` has one column for each
                                  of them, the similarity to it, and none is known among them */
-    const float *chosen_rows; /* [m * columns]; lent while they are prepared; else NULL */
+    const float *chosen_rows; /* [m * columns]; borrowed while they are prepared; else NULL */
     const void *chosen_codes; /* [m * codes->stride bytes], for the Isolation kernel; likewise */
 } ikt_similarity_of;
 
 /* COLLECTIVE. Prepares the comparison of any rows with m chosen ones.
  *   rows     ownership of the rows of `of->data`
- *   chosen   [m] ascending, distinct, the same on all ranks; lent until destroyed. NULL where they
- *            are apart
- *   out      free with ikt_similarities_destroy; NULL on failure
- * Errors: IKT_ERR_USAGE for a kernel that the data do not allow; IKT_ERR_DATA where the bandwidth
- * is to be chosen and most chosen rows are equal; those of reading; IKT_ERR_RESOURCE. */
+ *   chosen   [m] ascending, distinct, the same on all ranks; borrowed until destroyed. NULL where
+ * they are apart out      free with ikt_similarities_destroy; NULL on failure Errors: IKT_ERR_USAGE
+ * for a kernel that the data do not allow; IKT_ERR_DATA where the bandwidth is to be chosen and
+ * most chosen rows are equal; those of reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of,
                                    const ikt_rows *rows, const int64_t *chosen, int64_t m,
                                    ikt_similarities **out);

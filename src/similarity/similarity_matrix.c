@@ -238,7 +238,7 @@ ikt_status ikt_matrix_source_open(ikt_context *ctx, const char *file, const char
     IKT_TRY(ikt_source_open(ctx, file, dataset, 0, &source));
     IKT_TRY(check_shape(ctx, source));
     const ikt_pairwise pairs = {
-        .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = true};
+        .source = source, .n = ikt_source_rows(source), .is_borrowed = true, .is_kernel = true};
     IKT_TRY(ikt_pairwise_check_numbers(ctx, &pairs, symmetrise ? -1 : IKT_SYMMETRY_TOLERANCE,
                                        &numbers));
     if (numbers.largest_self == 0 && numbers.negative == 0)

@@ -48,8 +48,8 @@ typedef struct ikt_normalised ikt_normalised;
 
 /* COLLECTIVE. The operator of a P, of which one form is given and the other NULL, for blocks of
  * `columns` columns.
- *   graph, dense   lent until it is destroyed
- *   components     of P; lent
+ *   graph, dense   borrowed until it is destroyed
+ *   components     of P; borrowed
  *   out            freed with ikt_normalised_destroy; NULL on failure
  * Errors: IKT_ERR_RESOURCE. Memory: ikt_normalised_bytes. */
 ikt_status ikt_normalised_create(ikt_context *ctx, const ikt_graph *graph, const ikt_dense *dense,

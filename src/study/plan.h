@@ -15,8 +15,9 @@ enum { IKT_STUDY_FOLDERS = 16 };
 
 /* Where a study looks for data and leaves results. */
 typedef struct {
-    const char *output;                    /* folder, made where there is none; lent */
-    const char *folder[IKT_STUDY_FOLDERS]; /* looked through for files of data, in order; lent */
+    const char *output; /* folder, made where there is none; borrowed */
+    const char
+        *folder[IKT_STUDY_FOLDERS]; /* looked through for files of data, in order; borrowed */
     int folders;
     const char *only; /* names of data sets, separated by commas; NULL: all. Lent */
     bool any_build;   /* results of other builds of the program are taken as they are */
@@ -42,8 +43,8 @@ typedef struct {
 } ikt_study_run;
 
 typedef struct {
-    const ikt_study *study;           /* lent */
-    const char *output;               /* folder of the results; lent */
+    const ikt_study *study;           /* borrowed */
+    const char *output;               /* folder of the results; borrowed */
     ikt_study_table *table;           /* [n_data * n_seeds]; n = 0 where the data set is left out */
     ikt_study_run *run;               /* [n_runs] in the order of the study */
     const ikt_study_run **by_content; /* [n_runs] the runs by ascending fingerprint */
@@ -52,7 +53,7 @@ typedef struct {
 } ikt_study_plan;
 
 /* COLLECTIVE. Finds or generates the data sets (below OUTPUT/data) and lists the runs.
- *   study    not changed; lent until destroy, as places->output is
+ *   study    not changed; borrowed until destroy, as places->output is
  *   out      the same on every rank; freed with ikt_study_plan_destroy; empty on failure.
  * A data set that is optional and not found costs a warning and has no runs.
  * Errors: IKT_ERR_FILE, IKT_ERR_DATA (a data set that cannot be read), IKT_ERR_USAGE (`only` names

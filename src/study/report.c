@@ -14,7 +14,7 @@
 
 enum { CHART_WIDTH = 460, CHART_HEIGHT = 300, CELL_TEXT = 96, ENTRIES_MOST = 24 };
 
-/* What every part is written from; all lent. A part that has nothing to say writes nothing;
+/* What every part is written from; all borrowed. A part that has nothing to say writes nothing;
  * failures are the page's. */
 typedef struct {
     ikt_context *ctx;

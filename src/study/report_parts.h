@@ -12,7 +12,7 @@
  * its pictures beside it. */
 typedef struct {
     ikt_context *ctx;
-    const char *folder; /* of the pictures and of the two files; lent */
+    const char *folder; /* of the pictures and of the two files; borrowed */
     ikt_text html, markdown;
     int figures;           /* so far */
     int64_t left;          /* columns of the table under way that stand at the left */

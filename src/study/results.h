@@ -72,7 +72,7 @@ ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
 
 typedef struct {
     int64_t data, method;
-    const ikt_study_run *first; /* a run of it, lent: the values are in it */
+    const ikt_study_run *first; /* a run of it, borrowed: the values are in it */
     double x;     /* the value of the method's first axis; NaN where it is no number */
     int64_t good; /* runs that succeeded */
     double rows;
@@ -86,7 +86,7 @@ typedef struct {
 } ikt_study_summary;
 
 /* LOCAL. Medians of an even number of values are the mean of the two in the middle.
- *   plan   lent until destroy. Errors: IKT_ERR_RESOURCE. */
+ *   plan   borrowed until destroy. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
                                   const ikt_study_result *result, ikt_study_summary *out);
 void ikt_study_summary_destroy(ikt_study_summary *summary);

@@ -25,7 +25,7 @@
 #define IKT_TRANSFORM_TRIALS_TEXT "200"
 enum { IKT_TRANSFORM_TRIALS = 200 };
 
-/* What is wanted; texts are lent. */
+/* What is wanted; texts are borrowed. */
 typedef struct {
     const char *model, *input; /* files */
     const char *dataset; /* of the rows in the input; "": of the name that the model's rows had */
@@ -34,7 +34,7 @@ typedef struct {
     int64_t neighbours;  /* old rows of a list, or IKT_AUTO_INT: as the model's run had */
     int64_t trials;      /* most evaluations of the divergence of a row */
     const char *writes;  /* what the log says will be written, "a.h5 and a.png"; or NULL */
-    ikt_source *given;   /* new rows in place of those of `input`, lent; NULL: none */
+    ikt_source *given;   /* new rows in place of those of `input`, borrowed; NULL: none */
 } ikt_transform_request;
 
 /* A model file brought into memory: what places new rows (docs/transform.md). The same on every
@@ -117,7 +117,7 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded);
 
 /* COLLECTIVE. New rows under the preprocessing of the model, with its centres as what codes are
  * made from.
- *   source   lent until ikt_dataset_destroy, as is `loaded`
+ *   source   borrowed until ikt_dataset_destroy, as is `loaded`
  * New rows get their cells by the search that found those of the old rows (isolation.search), so
  * that an old row gets its own once more.
  * Errors: IKT_ERR_DATA for another number of columns; those of opening. */

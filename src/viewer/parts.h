@@ -132,7 +132,7 @@ ikt_status ikt_viewer_legend_learn(ikt_context *ctx, const ikt_rows *rows,
                                    ikt_viewer_legend *out);
 void ikt_viewer_legend_free(ikt_viewer_legend *legend);
 
-/* What the items of a column are made of; lent. */
+/* What the items of a column are made of; borrowed. */
 typedef struct {
     const ikt_viewer_column *column;
     const ikt_viewer_legend *legend;

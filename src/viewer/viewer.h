@@ -33,7 +33,7 @@ typedef enum {
     IKT_VIEWER_UNTOLD /* colours alone: what a file says of numbers that texts tell */
 } ikt_viewer_use;
 
-/* Something known of every row: classes, numbers or texts. Everything is lent. */
+/* Something known of every row: classes, numbers or texts. Everything is borrowed. */
 typedef struct {
     const char *name;         /* UTF-8 */
     const int64_t *labels;    /* [rows->count] classes, or NULL on all ranks */

@@ -108,7 +108,7 @@ static void fills_by_given_values(void **state) {
     assert_int_equal(ikt_source_read(to, 0, 1, row), IKT_OK);
     assert_true(row[0] == 10);
     ikt_source_close(&to);
-    ikt_source_close(&from); /* lent: still there */
+    ikt_source_close(&from); /* borrowed: still there */
     free(x);
 }
 

@@ -89,12 +89,12 @@ typedef struct {
 struct ikt_row_feed {
     ikt_context *ctx;
     const ikt_row_feed_ops *ops;
-    const char *path; /* lent */
+    const char *path; /* borrowed */
     void *self;
     ikt_feed_shape shape;
     bool has_own;           /* the labels are those that the kind gives with the rows, or */
     int64_t *given;         /* [count] those of a file or an array of their own; owned */
-    const char *label_path; /* where labels come from, for messages; lent */
+    const char *label_path; /* where labels come from, for messages; borrowed */
     char *classes;          /* names of labels, "a\nb\n", on every rank, or NULL */
     int64_t first, count;   /* rows first .. first + count - 1 are this rank's */
     int64_t first_entry;    /* of this rank's rows */
@@ -104,9 +104,9 @@ struct ikt_row_feed {
     ikt_source *source; /* of the kinds that have one; owned */
 };
 
-/* COLLECTIVE. Opens a file by its content. The path and the options' texts are lent until close.
- *   out   closed with ikt_row_feed_close; NULL on failure
- * Errors: those of ikt_reader_open, ikt_source_open and ikt_libsvm_file_open. */
+/* COLLECTIVE. Opens a file by its content. The path and the options' texts are borrowed until
+ * close. out   closed with ikt_row_feed_close; NULL on failure Errors: those of ikt_reader_open,
+ * ikt_source_open and ikt_libsvm_file_open. */
 ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_options *options,
                              ikt_row_feed **out);
 

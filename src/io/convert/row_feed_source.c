@@ -16,7 +16,7 @@
 
 /* feed->source is NULL where the matrix stands by columns. */
 typedef struct {
-    const char *label_name; /* what labels of a source are named by; lent */
+    const char *label_name; /* what labels of a source are named by; borrowed */
     int64_t *labels;        /* of a block, as the file has them */
     ikt_sparse_rows rows;   /* a block of a sparse source */
     ikt_sparse_block whole; /* by columns: on rank 0 */

@@ -122,7 +122,7 @@ ikt_status ikt_export_texts(ikt_export *export, int64_t c, int64_t first, int64_
     const ikt_export_column *column = &export->column[c];
     if (!column->texts.text)
         return ikt_texts_read(export->ctx, column->source, export->n, first, count, texts);
-    *texts = (ikt_texts){.count = count, .text = column->texts.text + first}; /* lent */
+    *texts = (ikt_texts){.count = count, .text = column->texts.text + first}; /* borrowed */
     return IKT_OK;
 }
 

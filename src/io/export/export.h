@@ -41,7 +41,7 @@ typedef struct {
 /* What is exported; freed with ikt_export_close. */
 typedef struct {
     ikt_context *ctx;
-    const char *run;       /* the map, as it was named; lent */
+    const char *run;       /* the map, as it was named; borrowed */
     ikt_result_file *file; /* owned */
     int64_t n;
     int q;
@@ -49,7 +49,7 @@ typedef struct {
     int64_t columns;
 } ikt_export;
 
-/* How it is written. Everything is lent. */
+/* How it is written. Everything is borrowed. */
 typedef struct {
     bool overwrite;
     bool row_numbers;     /* a column of them */

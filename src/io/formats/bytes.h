@@ -30,7 +30,7 @@ typedef struct {
 struct ikt_bytes {
     ikt_context *ctx;
     const ikt_bytes_ops *ops;
-    const char *path; /* for messages; lent */
+    const char *path; /* for messages; borrowed */
     void *handle;     /* of the ops */
     int64_t done;     /* of a member of an archive: how many were read */
     int64_t size;     /* how many there are; -1: that shows when their end comes */

@@ -69,7 +69,7 @@ typedef struct {
 } ikt_libsvm_file;
 
 /* COLLECTIVE. Opens the file and takes the first pass. `file` is to be closed in any case.
- *   path   lent
+ *   path   borrowed
  *   type   which the values must fit
  *   rows   use only the first rows; 0: all
  * Errors: IKT_ERR_FILE, IKT_ERR_DATA (with the first bad line of the file), IKT_ERR_USAGE (rows).

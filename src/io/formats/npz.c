@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     ikt_context *ctx;
-    const char *path; /* lent */
+    const char *path; /* borrowed */
     void *zip;        /* libzip's */
     int64_t file_bytes;
     npz_member *member; /* [count] the arrays, in the order of the file */
@@ -155,7 +155,7 @@ enum { NAME_SIZE = 8, BLOCK = 1 << 14 /* numbers */ };
 /* One of the arrays, of one axis, that is read in order. All zero: closed. */
 typedef struct {
     ikt_context *ctx;
-    const char *path, *name; /* for messages; lent */
+    const char *path, *name; /* for messages; borrowed */
     ikt_bytes bytes;
     ikt_element element;
     int64_t length, done;

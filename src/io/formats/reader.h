@@ -96,7 +96,7 @@ struct ikt_reader {
 
 /* LOCAL. Opens a file by its content, or as raw numbers. Errors: IKT_ERR_FILE (missing, truncated),
  * IKT_ERR_DATA (of no known format, malformed), IKT_ERR_USAGE (options that do not apply). The path
- * is lent. */
+ * is borrowed. */
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
                            ikt_reader **out);
 
@@ -143,10 +143,10 @@ extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_
 /* Which array of a file that holds several is meant. */
 
 typedef struct {
-    const char *name;  /* lent */
+    const char *name;  /* borrowed */
     bool usable;       /* of numbers that are read */
     bool table;        /* of several rows and columns */
-    const char *shape; /* "1797 x 64, <f8", for messages; lent */
+    const char *shape; /* "1797 x 64, <f8", for messages; borrowed */
 } ikt_array;
 
 /* LOCAL. Chooses: the one that `name` names; else the only usable one; else the only table; else

@@ -72,7 +72,7 @@ int64_t ikt_h5_length(hid_t dataset);
 bool ikt_h5_is_text(hid_t dataset);
 
 /* LOCAL. Calls visit(self, i, text) for entries i = first .. first + count - 1 of a one-dimensional
- * data set, in order, until it fails. The text is lent for the call.
+ * data set, in order, until it fails. The text is borrowed for the call.
  *   is_whole   strings are given as they are, of any length and with their line breaks: texts to be
  *              read rather than names
  * Errors: those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (elements that are no text), and

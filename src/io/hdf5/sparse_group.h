@@ -27,7 +27,7 @@
 
 typedef struct {
     ikt_context *ctx;
-    const char *name; /* "file.h5:/X", lent */
+    const char *name; /* "file.h5:/X", borrowed */
     hid_t group, indptr, indices, data;
     int64_t n, d;         /* rows, columns, at least 1 */
     int64_t entries;      /* as stored; more than indptr says where some are no row's */
@@ -43,7 +43,7 @@ bool ikt_csr_group_shape(hid_t group, int64_t shape[2]);
 
 /* LOCAL. Opens the parts of a group and checks their shapes, types and lengths.
  *   group          an open group, taken over also on failure
- *   name           lent until ikt_csr_group_close
+ *   name           borrowed until ikt_csr_group_close
  *   columns_most   columns that the caller can use, below 2^32
  *   out            free with ikt_csr_group_close, also after a failure
  * Errors: IKT_ERR_DATA (stored otherwise; parts missing, no numbers, or of lengths that do not

@@ -44,7 +44,7 @@ ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, const char *s
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_stage_file_close(ikt_stage_file **file);
 
-/* LOCAL. Its head; lent. */
+/* LOCAL. Its head; borrowed. */
 ikt_stage_head ikt_stage_file_head(const ikt_stage_file *file);
 
 /* COLLECTIVE. Reads parts into their rows. Errors: IKT_ERR_DATA, IKT_ERR_FILE. */

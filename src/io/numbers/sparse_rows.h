@@ -73,7 +73,7 @@ void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type 
  * a row as rows; a reader that can avoid it does.
  */
 
-/* A matrix as it stands in a file; arrays are lent. */
+/* A matrix as it stands in a file; arrays are borrowed. */
 typedef struct {
     const char *path; /* for messages */
     int64_t n, d, entries;

@@ -87,7 +87,7 @@ static ikt_status find_graph(ikt_context *ctx, hid_t file, const char *file_name
 
 struct ikt_graph_file {
     ikt_context *ctx;
-    ikt_source *lent; /* a graph in memory in place of a file, or NULL */
+    ikt_source *borrowed; /* a graph in memory in place of a file, or NULL */
     hid_t file;
     ikt_csr_group csr;          /* of one in memory n, d and entries only */
     ikt_foreign_graph *foreign; /* of another format than HDF5, in place of the two; or NULL */
@@ -158,10 +158,10 @@ static ikt_status open_graph(ikt_graph_file *f, const char *group) {
 }
 
 /* SAME-ARGS. A graph that a program holds. */
-static ikt_status open_lent(ikt_graph_file *f, const char *name) {
-    f->csr.n = ikt_source_rows(f->lent);
-    f->csr.d = ikt_source_columns(f->lent);
-    f->csr.entries = ikt_source_entries(f->lent);
+static ikt_status open_borrowed(ikt_graph_file *f, const char *name) {
+    f->csr.n = ikt_source_rows(f->borrowed);
+    f->csr.d = ikt_source_columns(f->borrowed);
+    f->csr.entries = ikt_source_entries(f->borrowed);
     snprintf(f->name, sizeof f->name, "%s", name);
     if (f->csr.n == f->csr.d) return IKT_OK;
     return ikt_fail(f->ctx, IKT_ERR_DATA,
@@ -203,10 +203,10 @@ ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_fil
     IKT_TRY(ikt_alloc_all(ctx, out, 1, sizeof **out, "graph file"));
     ikt_graph_file *f = *out;
     *f = (ikt_graph_file){.ctx = ctx,
-                          .lent = ikt_lent_find(ctx, name),
+                          .borrowed = ikt_borrowed_find(ctx, name),
                           .file = -1,
                           .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
-    const ikt_status st = f->lent ? open_lent(f, name) : open_named(f, name);
+    const ikt_status st = f->borrowed ? open_borrowed(f, name) : open_named(f, name);
     if (st != IKT_OK) ikt_graph_file_close(out);
     return st;
 }
@@ -252,12 +252,12 @@ ikt_graph_start ikt_graph_file_start(const ikt_graph_file *file, int64_t *q) {
 
 ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, char **text) {
     *text = NULL;
-    if (file->lent || file->foreign) return IKT_OK;
+    if (file->borrowed || file->foreign) return IKT_OK;
     return ikt_h5_get_text(file->ctx, file->file, name, text);
 }
 
 bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value) {
-    return !file->lent && !file->foreign && ikt_h5_get_int(file->file, name, value);
+    return !file->borrowed && !file->foreign && ikt_h5_get_int(file->file, name, value);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
                                  int64_t *start) {
     const ikt_csr_group *g = &file->csr;
     ikt_status st = IKT_OK;
-    if (file->lent) return ikt_source_csr_starts(file->lent, first, count, start);
+    if (file->borrowed) return ikt_source_csr_starts(file->borrowed, first, count, start);
     if (file->foreign) return ikt_foreign_graph_starts(file->foreign, first, count, start);
     IKT_TRY(ikt_csr_group_starts(g, first, count, start));
     /* Every entry is an edge, so that there may be none behind the last row. */
@@ -279,7 +279,8 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
 
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
                                 const int64_t *start, uint32_t *column, double *value) {
-    if (file->lent) return ikt_source_csr_entries(file->lent, first, count, start, column, value);
+    if (file->borrowed)
+        return ikt_source_csr_entries(file->borrowed, first, count, start, column, value);
     if (!file->foreign)
         return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
     ikt_foreign_graph_edges(file->foreign, first, count, column, value);
@@ -308,7 +309,8 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
     *present = false;
     *names = NULL;
     if (file->foreign) return IKT_OK;
-    if (file->lent) return ikt_source_read_labels(file->lent, name, first, count, labels, present);
+    if (file->borrowed)
+        return ikt_source_read_labels(file->borrowed, name, first, count, labels, present);
     return ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                            labels, present, names);
 }
@@ -316,7 +318,7 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
     *rows = NULL;
     *count = 0;
-    if (file->lent || file->foreign) return IKT_OK;
+    if (file->borrowed || file->foreign) return IKT_OK;
     return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
                            count);
 }

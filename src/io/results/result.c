@@ -145,7 +145,7 @@ struct ikt_result_file {
     ikt_context *ctx;
     hid_t file, embedding; /* negative where the file is not HDF5 */
     ikt_source *source;    /* the positions, where they are not /embedding of a result */
-    bool is_lent;          /* it is the program's that calls the library */
+    bool is_borrowed;      /* it is the program's that calls the library */
     char name[IKT_PATH_MAX], path[IKT_PATH_MAX]; /* as it was named, "FILE:WHAT"; and the file */
     int64_t n;
     int q;
@@ -209,9 +209,9 @@ static ikt_status find_file(ikt_result_file *f, char *what, bool *is_hdf5) {
 static ikt_status open_source(ikt_result_file *f, const char *what) {
     const ikt_source_options options = {
         .dataset = what[0] ? what : "X", .labels = "labels", .is_map = true};
-    f->source = ikt_lent_find(f->ctx, f->name);
-    f->is_lent = f->source != NULL;
-    if (!f->is_lent) IKT_TRY(ikt_source_open_with(f->ctx, f->path, &options, &f->source));
+    f->source = ikt_borrowed_find(f->ctx, f->name);
+    f->is_borrowed = f->source != NULL;
+    if (!f->is_borrowed) IKT_TRY(ikt_source_open_with(f->ctx, f->path, &options, &f->source));
     const int64_t d = ikt_source_columns(f->source);
     f->n = ikt_source_rows(f->source);
     f->q = (int)(d <= COLUMNS_MOST ? d : 0);
@@ -226,7 +226,7 @@ static ikt_status open_source(ikt_result_file *f, const char *what) {
 static ikt_status open_map(ikt_result_file *f) {
     char what[IKT_PATH_MAX] = "";
     bool is_hdf5 = false;
-    if (!ikt_lent_find(f->ctx, f->name)) IKT_TRY(find_file(f, what, &is_hdf5));
+    if (!ikt_borrowed_find(f->ctx, f->name)) IKT_TRY(find_file(f, what, &is_hdf5));
     if (!is_hdf5 || what[0]) return open_source(f, what);
     IKT_TRY(ikt_h5_open(f->ctx, f->path, &f->file));
     return ikt_agree(f->ctx, open_embedding(f));
@@ -254,7 +254,7 @@ const char *ikt_result_path(const ikt_result_file *file) {
 
 void ikt_result_close(ikt_result_file **file) {
     if (!*file) return;
-    if (!(*file)->is_lent) ikt_source_close(&(*file)->source);
+    if (!(*file)->is_borrowed) ikt_source_close(&(*file)->source);
     ikt_h5_close((*file)->state);
     ikt_stage_texts_free(&(*file)->head);
     ikt_h5_close((*file)->embedding);

@@ -42,7 +42,7 @@ typedef struct {
     const void *values; /* [rows.count] */
 } ikt_result_column;
 
-/* What is written; everything is lent, and but for the rows the same on every rank. */
+/* What is written; everything is borrowed, and but for the rows the same on every rank. */
 typedef struct {
     ikt_rows rows;
     int q;                   /* dimensions */
@@ -100,13 +100,13 @@ ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file *
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_result_close(ikt_result_file **file);
 
-/* COLLECTIVE. What the run's state has to agree with; lent as long as the file is open. And parts
- * of it. Errors: IKT_ERR_USAGE (there is no state), IKT_ERR_DATA, IKT_ERR_FILE. */
+/* COLLECTIVE. What the run's state has to agree with; borrowed as long as the file is open. And
+ * parts of it. Errors: IKT_ERR_USAGE (there is no state), IKT_ERR_DATA, IKT_ERR_FILE. */
 ikt_status ikt_result_state_head(ikt_result_file *file, ikt_stage_head *head);
 ikt_status ikt_result_read_state(ikt_result_file *file, const ikt_part *parts, int64_t count);
 
 /* LOCAL. Whether it is /embedding of an HDF5 file, which may have notes, settings and a state
- * beside it; other maps have none. The name of the file alone; lent. */
+ * beside it; other maps have none. The name of the file alone; borrowed. */
 bool ikt_result_is_run(const ikt_result_file *file);
 const char *ikt_result_path(const ikt_result_file *file);
 

@@ -56,10 +56,11 @@ ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *o
     struct stat about;
     bool is_dense = true;
     *out = (ikt_pairwise){.source = NULL};
-    if (ikt_lent_of(ctx) && strcmp(name, IKT_LENT_GRAPH) == 0) return IKT_OK; /* a sparse one */
-    out->source = ikt_lent_find(ctx, name);
-    out->is_lent = out->source != NULL;
-    if (out->is_lent) return take_square(ctx, out);
+    if (ikt_borrowed_of(ctx) && strcmp(name, IKT_BORROWED_GRAPH) == 0)
+        return IKT_OK; /* a sparse one */
+    out->source = ikt_borrowed_find(ctx, name);
+    out->is_borrowed = out->source != NULL;
+    if (out->is_borrowed) return take_square(ctx, out);
     if (ikt_rank(ctx) == 0) {
         known[0] = (int64_t)ikt_file_name_length(name);
         snprintf(file, sizeof file, "%.*s", (int)known[0], name);
@@ -80,7 +81,7 @@ ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *o
 }
 
 void ikt_pairwise_close(ikt_pairwise *pairs) {
-    if (!pairs->is_lent) ikt_source_close(&pairs->source);
+    if (!pairs->is_borrowed) ikt_source_close(&pairs->source);
     ikt_free(&pairs->diagonal);
     *pairs = (ikt_pairwise){.source = NULL};
 }
@@ -185,8 +186,10 @@ static ikt_status read_diagonal(ikt_context *ctx, ikt_pairwise *pairs) {
 ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kernel,
                              ikt_pairwise *out) {
     const char *name = ikt_source_name(source);
-    *out = (ikt_pairwise){
-        .source = source, .n = ikt_source_rows(source), .is_lent = true, .is_kernel = is_kernel};
+    *out = (ikt_pairwise){.source = source,
+                          .n = ikt_source_rows(source),
+                          .is_borrowed = true,
+                          .is_kernel = is_kernel};
     if (ikt_source_is_sparse(source))
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is sparse, and preprocess.metric = precomputed needs the distances of "

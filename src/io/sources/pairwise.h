@@ -13,7 +13,7 @@ typedef struct {
     ikt_source *source; /* n x n; its labels and marked rows are those beside the matrix */
     int64_t n;
     char values[32];    /* the attribute `values` of an HDF5 data set, or "" */
-    bool is_lent;       /* the source is another's, or that of a program */
+    bool is_borrowed;   /* the source is another's, or that of a program */
     bool is_kernel;     /* the numbers are similarities K, of either sign, and are handed on as the
                            distances sqrt(K_ii + K_jj - 2 K_ij) */
     bool is_indefinite; /* and K may belong to no distances: squares below 0 count as 0 */
@@ -22,16 +22,15 @@ typedef struct {
 
 /* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
  * a file of any other format that ikt_source_open reads (NPY), or one that a program lends
- * (ikt_lent). out   close with ikt_pairwise_close; out->source is NULL, without an error, where the
- * name is that of no dense matrix (a missing file, the group of a sparse one) Errors: IKT_ERR_DATA
- * where it is not square; those of ikt_source_open. */
+ * (ikt_borrowed). out   close with ikt_pairwise_close; out->source is NULL, without an error, where
+ * the name is that of no dense matrix (a missing file, the group of a sparse one) Errors:
+ * IKT_ERR_DATA where it is not square; those of ikt_source_open. */
 ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out);
 
-/* COLLECTIVE. The distances of all pairs from a source of the caller's, which is lent until close.
- *   is_kernel   see above; the diagonal is read then
- *   out         close with ikt_pairwise_close, also after a failure
- * Errors: IKT_ERR_DATA where the source is sparse or not square, or K_ii is not finite; those of
- * reading; IKT_ERR_RESOURCE. */
+/* COLLECTIVE. The distances of all pairs from a source of the caller's, which is borrowed until
+ * close. is_kernel   see above; the diagonal is read then out         close with
+ * ikt_pairwise_close, also after a failure Errors: IKT_ERR_DATA where the source is sparse or not
+ * square, or K_ii is not finite; those of reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kernel,
                              ikt_pairwise *out);
 

@@ -69,21 +69,21 @@ ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
 ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
                            ikt_source **out);
 
-/* COLLECTIVE. A source on an array that every rank holds whole; lent until close. */
+/* COLLECTIVE. A source on an array that every rank holds whole; borrowed until close. */
 ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
                                   ikt_type type, ikt_source **out);
 
 /* COLLECTIVE. A source on rows of which each rank holds its own, in the order of the ranks.
- *   rows     [count * d] of this rank; lent until close
- *   labels   [count], lent until close, or NULL on all ranks with rows: the labels whatever name is
- *            asked for
- *   count    any, also 0; d and type the same on all ranks
- * Errors: IKT_ERR_USAGE (negative sizes, an array that is missing, ranks that disagree),
- * IKT_ERR_DATA (no rows), IKT_ERR_RESOURCE. */
+ *   rows     [count * d] of this rank; borrowed until close
+ *   labels   [count], borrowed until close, or NULL on all ranks with rows: the labels whatever
+ * name is asked for count    any, also 0; d and type the same on all ranks Errors: IKT_ERR_USAGE
+ * (negative sizes, an array that is missing, ranks that disagree), IKT_ERR_DATA (no rows),
+ * IKT_ERR_RESOURCE. */
 ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
                                 int64_t count, int64_t d, ikt_type type, ikt_source **out);
 
-/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical; lent. */
+/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical; borrowed.
+ */
 ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
                                   ikt_type type, ikt_source **out);
 
@@ -190,29 +190,29 @@ void ikt_source_describe(const ikt_source *source, ikt_source_content *content);
  * positions to start from, in memory.
  *
  * Where a file of these is named in the settings (input.graph, layout.init_file), the name of an
- * array that the context was lent stands for that array: all that opens such a file opens the array
+ * array that the context borrowed stands for that array: all that opens such a file opens the array
  * in the same way. Advantage: nothing between the settings and the array has to know of it.
  */
 
 /* The names. */
-#define IKT_LENT_GRAPH "memory:graph"
-#define IKT_LENT_PAIRS "memory:pairs"
-#define IKT_LENT_START "memory:start"
+#define IKT_BORROWED_GRAPH "memory:graph"
+#define IKT_BORROWED_PAIRS "memory:pairs"
+#define IKT_BORROWED_START "memory:start"
 
 /* Sources of the program's arrays; each may be NULL. */
 typedef struct {
     ikt_source *graph; /* n x n, of ikt_source_from_csr */
     ikt_source *pairs; /* n x n, dense */
     ikt_source *start; /* n x dimensions, dense */
-} ikt_lent;
+} ikt_borrowed;
 
 /* SAME-ARGS. Lends them to a context until the next call; NULL: nothing any more. */
-void ikt_lend(ikt_context *ctx, const ikt_lent *lent);
+void ikt_borrow(ikt_context *ctx, const ikt_borrowed *borrowed);
 
-/* LOCAL. What the context is lent, or NULL. */
-const ikt_lent *ikt_lent_of(const ikt_context *ctx);
+/* LOCAL. What the context borrowed, or NULL. */
+const ikt_borrowed *ikt_borrowed_of(const ikt_context *ctx);
 
-/* LOCAL. The source of that name; NULL where the name is none of these, or nothing is lent. */
-ikt_source *ikt_lent_find(const ikt_context *ctx, const char *name);
+/* LOCAL. The source of that name; NULL where the name is none of these, or nothing is borrowed. */
+ikt_source *ikt_borrowed_find(const ikt_context *ctx, const char *name);
 
 #endif

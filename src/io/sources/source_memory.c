@@ -169,19 +169,19 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
 
 /* --- arrays in place of files ----------------------------------------------------------------- */
 
-void ikt_lend(ikt_context *ctx, const ikt_lent *lent) {
-    ctx->lent = lent;
+void ikt_borrow(ikt_context *ctx, const ikt_borrowed *borrowed) {
+    ctx->borrowed = borrowed;
 }
 
-const ikt_lent *ikt_lent_of(const ikt_context *ctx) {
-    return ctx->lent;
+const ikt_borrowed *ikt_borrowed_of(const ikt_context *ctx) {
+    return ctx->borrowed;
 }
 
-ikt_source *ikt_lent_find(const ikt_context *ctx, const char *name) {
-    const ikt_lent *lent = ctx->lent;
-    if (!lent) return NULL;
-    return strcmp(name, IKT_LENT_GRAPH) == 0   ? lent->graph
-           : strcmp(name, IKT_LENT_PAIRS) == 0 ? lent->pairs
-           : strcmp(name, IKT_LENT_START) == 0 ? lent->start
-                                               : NULL;
+ikt_source *ikt_borrowed_find(const ikt_context *ctx, const char *name) {
+    const ikt_borrowed *borrowed = ctx->borrowed;
+    if (!borrowed) return NULL;
+    return strcmp(name, IKT_BORROWED_GRAPH) == 0   ? borrowed->graph
+           : strcmp(name, IKT_BORROWED_PAIRS) == 0 ? borrowed->pairs
+           : strcmp(name, IKT_BORROWED_START) == 0 ? borrowed->start
+                                                   : NULL;
 }
