@@ -39,9 +39,15 @@ def call(command):
     return done.stdout
 
 
+def dataset_of(path):
+    """The name of the rows: X, or the file itself where that is a sparse matrix."""
+    with h5py.File(path, "r") as file:
+        return "X" if "X" in file else "/"
+
+
 def read_rows(path):
     with h5py.File(path, "r") as file:
-        x = file["X"]
+        x = file[dataset_of(path)]
         if isinstance(x, h5py.Dataset):
             return np.asarray(x, dtype=np.float64)
         rows = np.zeros(tuple(x.attrs["shape"]))
@@ -73,12 +79,24 @@ def map_of_other(method, x, seed):
 
 
 def embed(program, path, out, kind, seed):
-    call([program, "embed", path, out, "output.overwrite=yes", "output.picture=none", "output.measures=none",
-          "run.checkpoint=none", f"affinity.kind={kind}", f"run.seed={seed}", "--quiet"])
+    call([program, "embed", path, out, "input.dataset=" + dataset_of(path), f"affinity.kind={kind}",
+          f"run.seed={seed}", "run.checkpoint=none", "output.overwrite=yes", "output.picture=none",
+          "output.measures=none", "--quiet"])
     with h5py.File(out, "r") as file:
         used = file["provenance"].attrs["configuration"]
     used = used.decode() if isinstance(used, bytes) else used
     return re.search(r"^ *normalise: *(\w+)", used, re.MULTILINE).group(1)
+
+
+def evaluate(program, path, out, curve, how):
+    """Measures by name, with Q(10) as `kept`."""
+    told = json.loads(call([program, "evaluate", out, "--input", path, "input.dataset=" + dataset_of(path),
+                            f"preprocess.normalise={how}", "--measures", "clusters,labels,ranks",
+                            "--curve", curve, "--overwrite", "--json"] + QUERIES))
+    found = {of: value["value"] for of, value in told["measures"].items() if of in MEASURES}
+    with open(curve) as file:
+        found["kept"] = next(float(at["Q"]) for at in csv.DictReader(file) if int(at["k"]) == 10)
+    return {"rows": told["rows"], **found}
 
 
 def run(options, name, method, seed):
@@ -91,13 +109,7 @@ def run(options, name, method, seed):
     if method in ("sklearn", "opentsne"):
         out = os.path.join(options.folder, f"{os.getpid()}.npy")
         np.save(out, map_of_other(method, scaled(read_rows(path), how), seed).astype(np.float32))
-    told = json.loads(call([program, "evaluate", out, "--input", path, "--measures", "clusters,labels,ranks",
-                            "--curve", curve, "--overwrite", "--json", f"preprocess.normalise={how}"] + QUERIES))
-    line = {"set": name, "method": method, "seed": seed, "rows": told["rows"]}
-    line.update({of: value["value"] for of, value in told["measures"].items() if of in MEASURES})
-    with open(curve) as file:
-        line["kept"] = next(float(at["Q"]) for at in csv.DictReader(file) if int(at["k"]) == 10)
-    return line
+    return {"set": name, "method": method, "seed": seed, **evaluate(program, path, out, curve, how)}
 
 
 def medians(lines, name, method):
@@ -152,11 +164,10 @@ def main():
             if method == "former" and not options.former:
                 continue
             for seed in range(1, options.seeds + 1):
-                if (name, method, seed) in there:
-                    continue
-                lines.append(run(options, name, method, seed))
-                with open(log, "a") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
+                if (name, method, seed) not in there:
+                    lines.append(run(options, name, method, seed))
+                    with open(log, "a") as file:
+                        file.write(json.dumps(lines[-1]) + "\n")
     table(lines, names, [method for method in methods if any(line["method"] == method for line in lines)])
 
 
