@@ -16,6 +16,9 @@ enum {
 /* Most bytes of the rows of all distinct centres for which cells come from lists of them. */
 #define IKT_LISTED_BYTES (INT64_C(1) << 30)
 
+/* Rows of the data up to which automatic settings of the kernel are those of small sets. */
+#define IKT_SMALL_ROWS_MOST INT64_C(5000)
+
 /* What a partitioning's cells are. */
 typedef enum {
     IKT_FORM_VORONOI, /* the rows nearest to each of psi sampled rows */
@@ -43,9 +46,10 @@ extern const ikt_section ikt_isolation_section;
 typedef enum {
     IKT_PSI_COARSE,  /* n/16, the nearest power of two, at most 4,096: where every centre more costs
                         a distance a row, or cells are large on purpose (dense P) */
-    IKT_PSI_INDEXED, /* n/8 from 1,024 rows on, at most 8,192: where cells come from lists of
-                        centres that are all compared (sparse rows) */
-    IKT_PSI_FINE     /* n/8 from 1,024 rows on: where cells come from lists of near centres */
+    IKT_PSI_INDEXED, /* as below, at most 8,192: where cells come from lists of centres that are
+                        all compared (sparse rows) */
+    IKT_PSI_FINE     /* n/6 up to 1,000 rows, n/8 from 5,000 on: where cells come from lists of
+                        near centres */
 } ikt_psi_rule;
 
 /* SAME-ARGS. Checks psi against the rows that the model is drawn from, and chooses it where it is
@@ -53,9 +57,11 @@ typedef enum {
  *   n       rows whose similarity is wanted
  *   drawn   rows that centres are drawn from: n, unless another data set gives the model
  *   psi     receives the number of centres.
- * Why n/8: a cell of eight rows tells near rows from nearer ones; from 1,055 to 70,000 rows no
- * labelled set lost 10-NN accuracy in the map against n/16, most gained .002 to .013
- * (docs/affinities.md). Below 1,024 rows n/16 is as good, and better on sets of few classes.
+ * Why so: in cells of sixteen rows a row is half as similar to its 30th neighbour as to its 10th,
+ * so that lists of 30 end where similarity does not; in cells of two rows a quarter of
+ * such a list has no similarity at all. Of six and eight, six keeps more of the nearest rows of
+ * small sets; from 5,000 rows on even eight and four are level in 10-NN accuracy, and bits are kept
+ * (docs/affinities.md).
  * Errors: IKT_ERR_USAGE with the value and what is possible. */
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi);
@@ -88,8 +94,9 @@ enum { IKT_NEIGHBOURHOODS_ROWS_MOST = 524288 };
 /* COLLECTIVE. Rows that a cell should hold, as the distances of up to 256 rows to their nearest
  * rows tell.
  *   data        dense rows, 64 at least; fewer than 2^32
- *   cell_rows   receives 2 or 4 where neighbourhoods are small, otherwise 0: the usual size will
- *               do. The same on any number of ranks
+ *   cell_rows   receives 4 where neighbourhoods are small, 2 where they are smaller and, of up to
+ *               IKT_SMALL_ROWS_MOST rows, what comes next is about equally far; otherwise 0: the
+ *               usual size will do. The same on any number of ranks
  *   growth      receives the local dimension beyond the 8 nearest rows over that among them
  * Errors: IKT_ERR_RESOURCE; those of reading. Cost: 256 n d multiply-adds over the ranks, one pass
  * over the rows. */

@@ -7,7 +7,9 @@
  * next is all about equally far, as between images of few poses each, the second is larger, and
  * cells of eight rows reach into what is far. Twenty labelled sets have a growth of .7 to 1.02, and
  * no use for smaller cells, or of 1.24 to 6, and gain up to .33 of 10-NN accuracy by them
- * (docs/affinities.md).
+ * (docs/affinities.md). Cells of two rows know nothing beyond a group of six, so that they are for
+ * rows beyond whose groups distances say little: vowels of one speaker lie in groups of six, too,
+ * and those of other speakers at distances that tell them apart.
  * Advantage: no labels, no trial run, no parameter that depends on units. Disadvantage: a pass over
  * the rows; neighbourhoods of more than some eight rows are not seen.
  */
@@ -33,6 +35,10 @@ enum {
 };
 
 static const double growth_of_small = 1.2, growth_of_tiny = 1.8;
+
+/* d_8 over d_32 in squares, from which on what comes next is about equally far: d_32 within a
+ * quarter of d_8, a dimension of six. */
+static const double equally_far = .64;
 
 typedef struct {
     ikt_dataset *data;
@@ -194,6 +200,7 @@ ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, in
     const double inner = median(s.inner, s.queries), outer = median(s.outer, s.queries);
     /* Where most rows have copies, or many rows are equally far, there is no dimension. */
     if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);
-    *cell_rows = *growth >= growth_of_tiny ? 2 : *growth >= growth_of_small ? 4 : 0;
+    const bool is_far = outer >= equally_far || s.n > IKT_SMALL_ROWS_MOST;
+    *cell_rows = *growth >= growth_of_tiny && is_far ? 2 : *growth >= growth_of_small ? 4 : 0;
     return IKT_OK;
 }

@@ -131,16 +131,17 @@ static void leaves_values_that_are_not_finite_to_the_pass(void **state) {
 /* --- small neighbourhoods
  * ----------------------------------------------------------------------------- */
 
-enum { POINTS = 1100, COORDINATES = 6 };
+enum { POINTS = 1100, COORDINATES = 24 };
 
-/* Points of normal groups of `size`, whose spread is `spread` where the groups' centres have 1. */
-static float *groups(int64_t size, double spread) {
+/* Points of normal groups of `size`, whose spread is `spread` where the groups' centres have 1, in
+ * the first `dimensions` coordinates; the others are 0. */
+static float *groups(int64_t dimensions, int64_t size, double spread) {
     float *x = malloc((size_t)POINTS * COORDINATES * sizeof *x);
     assert_non_null(x);
     for (int64_t i = 0; i < POINTS * COORDINATES; i++) {
         const int64_t row = i / COORDINATES, k = i % COORDINATES;
         const double centre = normal(100000 + row / size, k);
-        x[i] = (float)(centre + spread * normal(row, k));
+        x[i] = k < dimensions ? (float)(centre + spread * normal(row, k)) : 0;
     }
     return x;
 }
@@ -223,13 +224,15 @@ static void expect_groups_of_distances(ikt_context *ctx, const float *x, int64_t
 
 static void sees_small_neighbourhoods(void **state) {
     ikt_context *ctx = *state;
+    /* Of groups of six in six coordinates the next ones are far, but not equally far. */
     static const struct {
-        int64_t size;
+        int64_t dimensions, size;
         double spread;
         int64_t cell_rows;
-    } sets[] = {{6, .15, 2}, {6, .35, 4}, {POINTS, 1, 0}, {200, .1, 0}, {12, .1, 0}};
+    } sets[] = {{24, 6, .15, 2},   {6, 6, .15, 4},  {6, 6, .35, 4},
+                {6, POINTS, 1, 0}, {6, 200, .1, 0}, {6, 12, .1, 0}};
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
-        float *x = groups(sets[s].size, sets[s].spread);
+        float *x = groups(sets[s].dimensions, sets[s].size, sets[s].spread);
         expect_groups(ctx, x, POINTS, sets[s].cell_rows, plain_growth(x, POINTS));
         expect_groups_of_distances(ctx, x, POINTS, sets[s].cell_rows, plain_growth(x, POINTS));
         free(x);
@@ -239,7 +242,7 @@ static void sees_small_neighbourhoods(void **state) {
 /* Copies have no dimension, and of fewer than 64 rows nothing is said. */
 static void says_nothing_of_copies_and_of_few_rows(void **state) {
     ikt_context *ctx = *state;
-    float *copies = groups(10, 0), *few = groups(6, .15);
+    float *copies = groups(6, 10, 0), *few = groups(6, 6, .15);
     expect_groups(ctx, copies, POINTS, 0, 1);
     expect_groups(ctx, few, 63, 0, 1);
     free(copies);

@@ -27,11 +27,17 @@ static void coarse_psi_is_a_sixteenth_of_the_rows(void **state) {
     assert_int_equal(resolved(*state, IKT_PSI_COARSE, 100, 100), 100);
 }
 
-/* Below 1,024 rows it is the coarse one. */
+/* A sixth of up to 1,000 rows. */
 static void fine_psi_is_an_eighth_of_the_rows(void **state) {
     static const int64_t known[][2] = {{1, 1},
-                                       {1023, 64},
-                                       {1024, 128},
+                                       {2, 2},
+                                       {17, 2},
+                                       {18, 3},
+                                       {600, 100},
+                                       {1000, 166},
+                                       {3000, 395},
+                                       {4999, 624},
+                                       {5000, 625},
                                        {70000, 8750},
                                        {1048576, 131072},
                                        {1048584, 131072},
@@ -43,6 +49,16 @@ static void fine_psi_is_an_eighth_of_the_rows(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const int64_t least = known[i][1] < 8192 ? known[i][1] : 8192;
         assert_int_equal(resolved(*state, IKT_PSI_INDEXED, IKT_AUTO_INT, known[i][0]), least);
+    }
+}
+
+/* One row more never makes a jump. */
+static void fine_psi_grows_with_the_rows(void **state) {
+    int64_t before = 2;
+    for (int64_t n = 3; n <= 20001; n++) {
+        const int64_t psi = resolved(*state, IKT_PSI_FINE, IKT_AUTO_INT, n);
+        assert_in_range(psi, before, before + 1);
+        before = psi;
     }
 }
 
@@ -226,9 +242,9 @@ static void distinct_rows_are_listed_once(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(coarse_psi_is_a_sixteenth_of_the_rows),
-              ikt_test(fine_psi_is_an_eighth_of_the_rows), ikt_test(the_pool_fits_memory),
-              ikt_test(approximate_search_is_for_many_centres), ikt_test(automatic_psi_has_a_bound),
-              ikt_test(more_centres_than_rows_are_refused), ikt_test(another_data_set_limits_psi),
-              ikt_test(centres_are_distinct_ascending_rows),
+              ikt_test(fine_psi_is_an_eighth_of_the_rows), ikt_test(fine_psi_grows_with_the_rows),
+              ikt_test(the_pool_fits_memory), ikt_test(approximate_search_is_for_many_centres),
+              ikt_test(automatic_psi_has_a_bound), ikt_test(more_centres_than_rows_are_refused),
+              ikt_test(another_data_set_limits_psi), ikt_test(centres_are_distinct_ascending_rows),
               ikt_test(a_longer_model_begins_with_the_shorter),
               ikt_test(subsets_are_equally_likely), ikt_test(distinct_rows_are_listed_once))
