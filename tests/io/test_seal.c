@@ -98,6 +98,7 @@ static void damage_after_that_is_found(void **state) {
     }
     ikt_barrier(ctx);
     assert_true(look_reads_all(ctx, path, IKT_ERR_DATA));
+    wait_until_settled();
     assert_true(look_reads_all(ctx, path, IKT_ERR_DATA));
     end(ctx);
 }
