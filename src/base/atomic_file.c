@@ -80,12 +80,15 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
+/* No checkpoint takes so long that its file is not written to for a day. */
+enum { OLD_SECONDS = 24 * 3600 };
+
 /* A run that must not replace a file that is there must not replace one that is about to be there,
  * either; of two that may, the one that ends last is kept. */
 static ikt_status look_at_others(ikt_context *ctx, const char *path, const char *target,
-                                 bool overwrite) {
+                                 bool overwrite, int64_t old_seconds) {
     bool is_written;
-    ikt_part_sweep(ctx, target, &is_written);
+    ikt_part_sweep(ctx, target, old_seconds, &is_written);
     const bool is_there = access(target, F_OK) == 0;
     if (!overwrite && (is_there || is_written))
         return ikt_fail(ctx, IKT_ERR_FILE,
@@ -100,7 +103,7 @@ static ikt_status look_at_others(ikt_context *ctx, const char *path, const char 
 }
 
 static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwrite,
-                                bool may_be_stream, char *temporary) {
+                                bool may_be_stream, int64_t old_seconds, char *temporary) {
     char target[IKT_PATH_MAX];
     bool is_stream;
     IKT_TRY(find_target(ctx, path, may_be_stream, &is_stream, target));
@@ -109,28 +112,33 @@ static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwri
         return IKT_OK;
     }
     IKT_TRY(ikt_part_create(ctx, path, target, temporary));
-    const ikt_status st = look_at_others(ctx, path, target, overwrite);
+    const ikt_status st = look_at_others(ctx, path, target, overwrite, old_seconds);
     if (st != IKT_OK) ikt_atomic_discard(ctx, temporary);
     return st;
 }
 
 static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
-                        char *temporary) {
+                        int64_t old_seconds, char *temporary) {
     ikt_status st = IKT_OK;
     temporary[0] = '\0';
-    if (ctx->rank == 0) st = begin_on_root(ctx, path, overwrite, may_be_stream, temporary);
+    if (ctx->rank == 0)
+        st = begin_on_root(ctx, path, overwrite, may_be_stream, old_seconds, temporary);
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, temporary, IKT_PATH_MAX, 0);
     return IKT_OK;
 }
 
 ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary) {
-    return begin(ctx, path, overwrite, false, temporary);
+    return begin(ctx, path, overwrite, false, 0, temporary);
+}
+
+ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *temporary) {
+    return begin(ctx, path, true, false, OLD_SECONDS, temporary);
 }
 
 ikt_status ikt_atomic_begin_stream(ikt_context *ctx, const char *path, bool overwrite,
                                    char *temporary) {
-    return begin(ctx, path, overwrite, true, temporary);
+    return begin(ctx, path, overwrite, true, 0, temporary);
 }
 
 bool ikt_atomic_is_stream(const char *path, const char *temporary) {
@@ -193,7 +201,7 @@ ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *te
 static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
                         int64_t bytes) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
+    IKT_TRY(begin(ctx, path, overwrite, may_be_stream, 0, temporary));
     const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
     if (ctx->rank == 0 && st == IKT_OK) ikt_part_claim(ctx, temporary);
     if (ctx->rank == 0 && st != IKT_OK) ikt_atomic_discard(ctx, temporary);
@@ -241,8 +249,7 @@ static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char 
                                  const char *temporary) {
     char target[IKT_PATH_MAX];
     if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
-    snprintf(target, sizeof target, "%s", temporary);
-    *strrchr(target, '.') = '\0'; /* ".part-..." */
+    strcpy(target, ikt_part_target(ctx, temporary));
     bool good = sync_path(temporary, O_RDWR) == 0 && is_regular_or_absent(target) &&
                 (!previous || is_regular_or_absent(previous));
     if (good && previous) good = rename(target, previous) == 0 || errno == ENOENT;
@@ -277,7 +284,7 @@ ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char
 
 ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(begin_on_root(ctx, path, true, false, temporary));
+    IKT_TRY(begin_on_root(ctx, path, true, false, 0, temporary));
     FILE *file = fopen(temporary, "w");
     bool is_short = !file || fputs(text, file) < 0;
     if (file && fclose(file) != 0) is_short = true;

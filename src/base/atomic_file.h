@@ -32,6 +32,10 @@ ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, 
 ikt_status ikt_atomic_begin_stream(ikt_context *ctx, const char *path, bool overwrite,
                                    char *temporary);
 
+/* COLLECTIVE. The same for ikt_atomic_end_keeping: the file is one of several of which the last is
+ * replaced, and what machines that failed have left of it is removed when it is a day old. */
+ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *temporary);
+
 /* LOCAL. Whether such a file was begun as a stream. */
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
 

@@ -36,6 +36,14 @@ typedef struct {
     double save_every, saved_at, save_seconds;
 } ikt_watch;
 
+enum { IKT_WHOLE_FILES = 8 };
+
+/* Which bytes stand in a file, as rank 0 sees it (row_hash.c). Without gaps: compared as memory. */
+typedef struct {
+    int64_t device, inode, bytes, modified[2], changed[2]; /* seconds, nanoseconds */
+    int64_t is_settled;                                    /* any change from now on shows */
+} ikt_file_state;
+
 struct ikt_context {
     MPI_Comm comm;
     int rank, size, threads;
@@ -76,6 +84,8 @@ struct ikt_context {
     bool wants_stop;            /* it has asked this rank to stop */
     const void *borrowed;       /* arrays in place of files (io/sources/source.h); NULL: none */
 
+    ikt_file_state whole[IKT_WHOLE_FILES]; /* the last sealed files that were whole */
+    int whole_next;
     struct ikt_part_lock *part_locks; /* of files that are not complete (part_file.h) */
 };
 

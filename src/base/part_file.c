@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -16,18 +17,22 @@
 #include "base/context.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 
 struct ikt_part_lock {
     ikt_part_lock *next;
     int file;
     bool is_claim;           /* the file is still to be made */
     char part[IKT_PATH_MAX]; /* the name of the unfinished file */
+    char target[IKT_PATH_MAX];
 };
 
 static const char between[] = ".part-", end_of_lock[] = ".lock", digits[] = "0123456789abcdef";
 enum {
+    START_SIZE = 200,
     DIGITS = 8, /* of MACHINE, and of RANDOM, both hexadecimal */
-    TAIL = sizeof between - 1 + 2 * DIGITS + 1
+    TAIL = sizeof between - 1 + 2 * DIGITS + 1,
+    NAME_MOST = 200 /* bytes of a name; with what Open MPI appends it is below 255 */
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -56,9 +61,26 @@ static bool is_tail(const char *text) {
     return strspn(text + at + DIGITS + 1, digits) == DIGITS;
 }
 
+/* What stands before that: the target, of which a long name is cut between two letters, and told
+ * from others that begin in the same way by its hash. */
+static void name_stem(const char *target, char stem[IKT_PATH_MAX]) {
+    const char *slash = strrchr(target, '/'), *last = slash ? slash + 1 : target;
+    const size_t length = strlen(last);
+    size_t kept = length;
+    if (length > NAME_MOST)
+        for (kept = NAME_MOST - DIGITS - 1; kept > 0 && (last[kept] & 0xC0) == 0x80; kept--) {
+        }
+    int end = snprintf(stem, IKT_PATH_MAX, "%.*s", (int)(last - target + (int)kept), target);
+    if (kept < length)
+        snprintf(stem + end, IKT_PATH_MAX - (size_t)end, "~%0*" PRIx32, DIGITS,
+                 (uint32_t)ikt_hash_bytes(last, length, 0));
+}
+
 size_t ikt_part_length(const char *name, const char *target) {
-    const size_t length = strlen(target);
-    return strncmp(name, target, length) == 0 && is_tail(name + length) ? length + TAIL : 0;
+    char stem[IKT_PATH_MAX];
+    name_stem(target, stem);
+    const size_t length = strlen(stem);
+    return strncmp(name, stem, length) == 0 && is_tail(name + length) ? length + TAIL : 0;
 }
 
 /* False where there is none: a stream NAME has no lock, and NAME.lock is somebody else's. */
@@ -74,6 +96,26 @@ static uint32_t draw(void) {
     uint32_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
     return (uint32_t)(ikt_now() * 1e9) ^ (uint32_t)getpid(); /* names that are taken are passed */
+}
+
+/* A start of a job, "CLUSTER JOB START", that a scheduler starts again when it was killed; "" of
+ * other processes. */
+static void name_start(char name[START_SIZE], int64_t *start) {
+    const char *cluster = getenv("SLURM_CLUSTER_NAME"), *job = getenv("SLURM_JOB_ID");
+    const char *count = getenv("SLURM_RESTART_COUNT"); /* none the first time */
+    *start = count ? strtoll(count, NULL, 10) : 0;
+    name[0] = '\0';
+    if (job) snprintf(name, START_SIZE, "%.80s %.80s ", cluster ? cluster : "-", job);
+}
+
+/* Writes this start into the file of a lock. It must be there when the machine fails. */
+static void note_start(int lock) {
+    char name[START_SIZE], text[START_SIZE + 24];
+    int64_t start;
+    name_start(name, &start);
+    if (!name[0]) return;
+    snprintf(text, sizeof text, "%s%lld\n", name, (long long)start);
+    if (write(lock, text, strlen(text)) > 0) (void)fsync(lock);
 }
 
 /* Opens the file of a lock that nobody else has, and takes the lock; -1 with errno: EEXIST where
@@ -103,6 +145,7 @@ static int make_pair(const char *part) {
     const int file = held < 0 ? -1 : open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) {
         close(file);
+        note_start(held);
         return held;
     }
     const int reason = errno;
@@ -117,7 +160,7 @@ static int make_pair(const char *part) {
 /* The claim of a target whose file has been made: that has a lock of its own. */
 static void release_claim(ikt_context *ctx, const char *target) {
     for (ikt_part_lock *one = ctx->part_locks; one; one = one->next)
-        if (one->is_claim && ikt_part_length(one->part, target) == strlen(one->part)) {
+        if (one->is_claim && strcmp(one->target, target) == 0) {
             ikt_part_release(ctx, one->part);
             return;
         }
@@ -127,12 +170,13 @@ ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *targe
                            char part[IKT_PATH_MAX]) {
     enum { TRIALS = 100 };
     ikt_part_lock *made = NULL;
-    char machine[DIGITS + 1];
+    char machine[DIGITS + 1], stem[IKT_PATH_MAX];
     int file = -1;
     name_machine(machine);
+    name_stem(target, stem);
     errno = EEXIST;
     for (int trial = 0; trial < TRIALS && file < 0 && errno == EEXIST; trial++) {
-        if (snprintf(part, IKT_PATH_MAX, "%s%s%s-%08" PRIx32, target, between, machine, draw()) >=
+        if (snprintf(part, IKT_PATH_MAX, "%s%s%s-%08" PRIx32, stem, between, machine, draw()) >=
             IKT_PATH_MAX)
             return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
         file = make_pair(part);
@@ -149,6 +193,7 @@ ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *targe
     made->next = ctx->part_locks;
     made->file = file;
     strcpy(made->part, part);
+    strcpy(made->target, target);
     ctx->part_locks = made;
     return IKT_OK;
 }
@@ -158,6 +203,10 @@ static ikt_part_lock *find_own(const ikt_context *ctx, const char *part) {
     while (one && strcmp(one->part, part) != 0)
         one = one->next;
     return one;
+}
+
+const char *ikt_part_target(const ikt_context *ctx, const char *part) {
+    return find_own(ctx, part)->target;
 }
 
 void ikt_part_claim(ikt_context *ctx, const char *part) {
@@ -208,12 +257,37 @@ void ikt_part_remove(const char *part) {
 
 typedef enum { OWNER_ALIVE, OWNER_GONE, OWNER_UNKNOWN } owner;
 
+/* Whether the file of a lock is of an earlier start of the job that this process is of. */
+static bool is_of_earlier_start(const char *lock) {
+    char name[START_SIZE], text[START_SIZE + 24] = "";
+    int64_t start;
+    name_start(name, &start);
+    FILE *file = name[0] ? fopen(lock, "r") : NULL;
+    if (!file) return false;
+    const bool is_read = fgets(text, sizeof text, file) && strchr(text, '\n');
+    fclose(file);
+    return is_read && strncmp(text, name, strlen(name)) == 0 &&
+           strtoll(text + strlen(name), NULL, 10) < start;
+}
+
+static bool is_older(const char *name, int64_t oldest) {
+    struct stat is;
+    return stat(name, &is) == 0 ? (int64_t)is.st_mtim.tv_sec < oldest : errno == ENOENT;
+}
+
 /* LOCAL. Who writes the unfinished file `part`. Where its run is gone, both files are removed while
  * the lock is held: a run that has made the lock's file and not locked it yet then sees that it is
- * gone, and makes another. */
-static owner find_owner(const char *part, size_t length) {
+ * gone, and makes another. Of a run of another machine there is the job that it was of, and the
+ * time since which nothing was written: `oldest`, of the file system's clock. */
+static owner find_owner(const char *part, size_t length, int64_t oldest) {
     char lock[IKT_PATH_MAX];
-    if (!is_here(part + length - 2 * DIGITS - 1) || !name_lock(part, lock)) return OWNER_UNKNOWN;
+    if (!name_lock(part, lock)) return OWNER_UNKNOWN;
+    if (!is_here(part + length - 2 * DIGITS - 1)) {
+        if (!is_of_earlier_start(lock) && !(is_older(part, oldest) && is_older(lock, oldest)))
+            return OWNER_UNKNOWN;
+        ikt_part_remove(part);
+        return OWNER_GONE;
+    }
     const int file = open(lock, O_RDWR | O_CLOEXEC);
     if (file < 0 && errno != ENOENT) return OWNER_UNKNOWN;
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
@@ -233,7 +307,7 @@ static bool is_rest(const char *rest) {
            strncmp(rest, ".metadata.", 10) == 0;
 }
 
-static void sweep_one(ikt_context *ctx, char *path, size_t length, bool of_files,
+static void sweep_one(ikt_context *ctx, char *path, size_t length, int64_t oldest, bool of_files,
                       bool *is_written) {
     struct stat is = {.st_size = 0};
     char rest[IKT_PATH_MAX];
@@ -243,7 +317,7 @@ static void sweep_one(ikt_context *ctx, char *path, size_t length, bool of_files
     const bool is_file = strlen(rest) == length, is_there = lstat(path, &is) == 0;
     if (is_file != of_files || is_there != is_file) return;
     if (!is_file && !is_rest(rest + length)) return;
-    const owner who = find_owner(path, length);
+    const owner who = find_owner(path, length, oldest);
     if (who == OWNER_GONE && !is_file) unlink(rest);
     if (who == OWNER_ALIVE) *is_written = true;
     if (!is_file) return;
@@ -258,9 +332,19 @@ static void sweep_one(ikt_context *ctx, char *path, size_t length, bool of_files
                  path);
 }
 
-void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written) {
+/* Of the clock of the file system: that of this machine may be wrong. INT64_MIN: nothing is old. */
+static int64_t find_oldest(const ikt_context *ctx, const char *target, int64_t seconds) {
+    struct stat is;
+    const ikt_part_lock *one = seconds > 0 ? ctx->part_locks : NULL;
+    while (one && strcmp(one->target, target) != 0)
+        one = one->next;
+    return one && fstat(one->file, &is) == 0 ? (int64_t)is.st_mtim.tv_sec - seconds : INT64_MIN;
+}
+
+void ikt_part_sweep(ikt_context *ctx, const char *target, int64_t seconds, bool *is_written) {
     const char *slash = strrchr(target, '/'), *last = slash ? slash + 1 : target;
     const int before = (int)(last - target);
+    const int64_t oldest = find_oldest(ctx, target, seconds);
     char folder[IKT_PATH_MAX], path[2 * IKT_PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", before, target);
     DIR *entries = opendir(before > 0 ? folder : ".");
@@ -272,7 +356,7 @@ void ikt_part_sweep(ikt_context *ctx, const char *target, bool *is_written) {
             if (length == 0) continue;
             snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
             if (strlen(path) < IKT_PATH_MAX)
-                sweep_one(ctx, path, (size_t)before + length, pass == 0, is_written);
+                sweep_one(ctx, path, (size_t)before + length, oldest, pass == 0, is_written);
         }
     closedir(entries);
 }

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/context.h"
 
 /* Finaliser of splitmix64: every input bit changes every output bit with probability one half. */
 static uint64_t mix(uint64_t x) {
@@ -65,7 +67,7 @@ uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int
 
 /* --- seals of files --------------------------------------------------------------------------- */
 
-enum { BLOCK_BYTES = 1 << 20 };
+enum { BLOCK_BYTES = 1 << 20, SETTLED_SECONDS = 1 };
 
 /* What is appended. */
 typedef struct {
@@ -117,37 +119,61 @@ static void close_open(const int *file) {
     if (*file >= 0) close(*file);
 }
 
-/* COLLECTIVE. Opens the file on every rank; its length is rank 0's. */
+/* What names the bytes of an open file. A file is settled where a later change is sure to give it
+ * another time: file systems count those in steps of up to a second. */
+static ikt_file_state state_of(const struct stat *is) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (ikt_file_state){.device = (int64_t)is->st_dev,
+                            .inode = (int64_t)is->st_ino,
+                            .bytes = (int64_t)is->st_size,
+                            .modified = {(int64_t)is->st_mtim.tv_sec, (int64_t)is->st_mtim.tv_nsec},
+                            .changed = {(int64_t)is->st_ctim.tv_sec, (int64_t)is->st_ctim.tv_nsec},
+                            .is_settled = now.tv_sec > is->st_ctim.tv_sec + SETTLED_SECONDS};
+}
+
+/* COLLECTIVE. Opens the file on every rank; what it is, rank 0 says. */
 static ikt_status open_all(ikt_context *ctx, const char *path, int flags, int *file,
-                           int64_t *bytes) {
-    struct stat about;
+                           ikt_file_state *state) {
+    struct stat about = {.st_size = 0};
     ikt_status st = ikt_input_check(ctx, path); /* opening a pipe would wait for its writer */
     if (st == IKT_OK) *file = open(path, (ikt_rank(ctx) == 0 ? flags : O_RDONLY) | O_CLOEXEC);
     if (st == IKT_OK && (*file < 0 || fstat(*file, &about) != 0)) st = unreadable(ctx, path);
-    *bytes = st == IKT_OK ? (int64_t)about.st_size : 0;
+    *state = state_of(&about);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_broadcast(ctx, bytes, (int64_t)sizeof *bytes, 0);
+    if (st == IKT_OK) ikt_broadcast(ctx, state, (int64_t)sizeof *state, 0);
     return st;
+}
+
+/* SAME-ARGS, both: what all ranks have found whole in this run. */
+static bool is_known_whole(const ikt_context *ctx, const ikt_file_state *state) {
+    for (int i = 0; i < IKT_WHOLE_FILES; i++)
+        if (memcmp(&ctx->whole[i], state, sizeof *state) == 0) return true;
+    return false;
+}
+
+static void note_whole(ikt_context *ctx, const ikt_file_state *state) {
+    if (state->is_settled) ctx->whole[ctx->whole_next++ % IKT_WHOLE_FILES] = *state;
 }
 
 ikt_status ikt_file_hash(ikt_context *ctx, const char *path, uint64_t *hash) {
     int file IKT_AT_END(close_open) = -1;
-    int64_t bytes;
-    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &bytes));
-    return hash_file(ctx, file, path, bytes, hash);
+    ikt_file_state state;
+    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &state));
+    return hash_file(ctx, file, path, state.bytes, hash);
 }
 
 ikt_status ikt_seal_put(ikt_context *ctx, const char *path) {
     seal s = {.bytes = 0};
     int file IKT_AT_END(close_open) = -1;
-    int64_t bytes;
+    ikt_file_state state;
     ikt_status st = IKT_OK;
-    IKT_TRY(open_all(ctx, path, O_RDWR, &file, &bytes));
-    IKT_TRY(hash_file(ctx, file, path, bytes, &s.hash));
+    IKT_TRY(open_all(ctx, path, O_RDWR, &file, &state));
+    IKT_TRY(hash_file(ctx, file, path, state.bytes, &s.hash));
     memcpy(s.magic, magic, sizeof magic);
-    s.bytes = (uint64_t)bytes;
+    s.bytes = (uint64_t)state.bytes;
     errno = 0;
-    if (ikt_rank(ctx) == 0 && pwrite(file, &s, sizeof s, (off_t)bytes) != (ssize_t)sizeof s)
+    if (ikt_rank(ctx) == 0 && pwrite(file, &s, sizeof s, (off_t)state.bytes) != (ssize_t)sizeof s)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
                       errno ? strerror(errno) : "no space left");
     return ikt_agree(ctx, st);
@@ -168,22 +194,25 @@ static ikt_status read_seal(ikt_context *ctx, int file, const char *path, int64_
 ikt_status ikt_seal_look(ikt_context *ctx, const char *path, bool *is_sealed) {
     seal s;
     int file IKT_AT_END(close_open) = -1;
-    int64_t bytes;
+    ikt_file_state state;
     uint64_t hash;
     *is_sealed = false;
-    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &bytes));
-    IKT_TRY(read_seal(ctx, file, path, bytes, &s));
+    IKT_TRY(open_all(ctx, path, O_RDONLY, &file, &state));
+    IKT_TRY(read_seal(ctx, file, path, state.bytes, &s));
     if (memcmp(s.magic, magic, sizeof magic) != 0) return IKT_OK;
     *is_sealed = true;
-    const int64_t inside = bytes - (int64_t)sizeof s;
+    if (is_known_whole(ctx, &state)) return IKT_OK;
+    const int64_t inside = state.bytes - (int64_t)sizeof s;
     if (s.bytes != (uint64_t)inside)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s is cut off, or its end is damaged", path);
     IKT_TRY(hash_file(ctx, file, path, inside, &hash));
-    if (hash == s.hash) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is damaged: its checksum is not that of its bytes; take another copy of "
-                    "the file, or make it again",
-                    path);
+    if (hash != s.hash)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is damaged: its checksum is not that of its bytes; take another copy "
+                        "of the file, or make it again",
+                        path);
+    note_whole(ctx, &state);
+    return IKT_OK;
 }
 
 ikt_status ikt_seal_check(ikt_context *ctx, const char *path) {

@@ -36,7 +36,7 @@ static volatile sig_atomic_t save_signals, stop_signal, stop_second;
 
 /* When the last checkpoint was complete, or had failed. What comes until then, or so soon after it
  * that it may be the same signal on another rank, is answered by that checkpoint. */
-static volatile sig_atomic_t saved_second;
+static volatile sig_atomic_t saved_second, has_answered;
 
 /* Wraps around after years, and is only compared for a difference. */
 static sig_atomic_t second_now(void) {
@@ -48,7 +48,10 @@ static sig_atomic_t second_now(void) {
 /* The second signal that stops finds the first: no cleaning up, which might take its time. */
 static void on_signal(int number) {
     if (number == SIGUSR1) {
-        if (second_now() - saved_second > SECOND_SIGNAL_SECONDS) save_signals = 1;
+        if (second_now() - saved_second > SECOND_SIGNAL_SECONDS)
+            save_signals = 1;
+        else
+            has_answered = 1;
     } else if (!stop_signal) {
         stop_second = second_now();
         stop_signal = number;
@@ -69,7 +72,7 @@ static void set_handler(void (*handler)(int)) {
 }
 
 void ikt_watch_signals(void) {
-    save_signals = stop_signal = 0; /* those of an earlier run of this process */
+    save_signals = stop_signal = has_answered = 0; /* those of an earlier run of this process */
     saved_second = second_now() - SECOND_SIGNAL_SECONDS - 1;
     set_handler(on_signal);
 }
@@ -95,6 +98,16 @@ void ikt_watch_expect(ikt_context *ctx, double seconds) {
     ctx->watch.save_seconds = seconds;
 }
 
+/* Who sends another signal is told what became of it, once for all that came together. */
+static void log_answered(ikt_context *ctx) {
+    if (!has_answered) return;
+    has_answered = 0;
+    ikt_log(ctx, IKT_LOG_STAGE,
+            "SIGUSR1 came again within %d seconds after a checkpoint, which stands for it; a later "
+            "one asks for another",
+            SECOND_SIGNAL_SECONDS);
+}
+
 int64_t ikt_watch_pack(ikt_context *ctx) {
     const ikt_watch *watch = &ctx->watch;
     int64_t want = 0;
@@ -102,6 +115,7 @@ int64_t ikt_watch_pack(ikt_context *ctx) {
     if (stop_signal) want += want_stop;
     if (save_signals) want += want_save;
     if (ctx->rank != 0) return want; /* clocks differ */
+    log_answered(ctx);
     const double now = ikt_now(), end = now + watch->spare + save_caution * watch->save_seconds;
     if (end >= watch->stop_at) want += want_end;
     if (!save_signals && now - watch->saved_at >= watch->save_every) want += want_due;

@@ -63,7 +63,7 @@ static void remove_parts(const ikt_checkpoint *c) {
     bool is_written;
     for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
         file_name(c, (ikt_stage)s, false, path);
-        ikt_part_sweep(c->ctx, path, &is_written);
+        ikt_part_sweep(c->ctx, path, 0, &is_written);
     }
 }
 

@@ -24,6 +24,16 @@ for ranks in 1 2; do
     embed $ranks input.graph="$deep/out.graph.h5" layout.iterations=3 output.measures=none output.file="$deep/out.again.h5" --quiet
     [ $code -eq 0 ] || fail "a graph as input on $ranks ranks: exit code $code"
 done
+# Names as long as the file system allows, which leave no room for what is appended to them; two of one beginning.
+name=$(printf 'ä%.0s' {1..125})
+for ranks in 1 2; do
+    embed $ranks input.file="$deep/in.h5" "${settings[@]}" output.overwrite=yes run.checkpoint=kept output.file="$name.h5"
+    [ $code -eq 0 ] && [ -s "$name.h5" ] || fail "a name of 253 bytes on $ranks ranks: exit code $code"
+done
+"$IKT_PROGRAM" convert data.h5 "${name}1.h5" --quiet >out.txt 2>err.txt &&
+    "$IKT_PROGRAM" convert data.h5 "${name}2.h5" --quiet >out.txt 2>err.txt && cmp "${name}1.h5" "${name}2.h5" ||
+    fail "two names of 254 bytes"
+[ -z "$(ls -- *.part-* 2>/dev/null)" ] || fail "unfinished files are left: $(ls -- *.part-*)"
 # Short names in a deep folder: the component takes the whole path.
 cd "$deep" && embed 2 in.h5 "${settings[@]}" output.overwrite=yes output.file=out.h5 && [ $code -eq 0 ] || fail "exit code $code in a deep folder"
 exit $failed

@@ -8,4 +8,5 @@ ikt_add_script_test(NAME fault_memory LABEL fault TIMEOUT 300 SCRIPT fault/memor
 ikt_test_executable(edges SOURCES fault/edges.c)
 ikt_add_script_test(NAME fault_edges LABEL fault TIMEOUT 400 SCRIPT fault/edges.sh)
 ikt_add_script_test(NAME fault_limits LABEL fault TIMEOUT 120 SCRIPT fault/limits.sh)
+ikt_add_script_test(NAME fault_trials LABEL fault TIMEOUT 300 SCRIPT fault/trials.sh)
 ikt_add_script_test(NAME fault_outputs LABEL fault TIMEOUT 300 SCRIPT fault/outputs.sh)

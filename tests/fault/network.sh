@@ -103,6 +103,14 @@ case_frozen_8_s() { with "$in_loop"; local p; p=$(host_pids h4); kill -STOP $p; 
 case_cut_for_good() { with "$in_loop"; cut h3; stops_without h3; restore h3; }
 case_launcher_cut() { with "$in_loop"; cut h1; healed=h1; stops_without h4; }
 case_rank_dies() { with "$in_loop"; kill -9 $(rank_on h2); stops_without h2; }
+case_rank_dies_anywhere() { # a stage after the other
+    local at
+    for at in 'placement:' 'preprocess:' 'isolation: psi' 'order:' 'recall:' 'P: ' 'iteration 0:' 'iteration 50:'; do
+        with "$at"
+        kill -9 $(rank_on h2)
+        stops_without h2
+    done
+}
 case_daemon_dies() { with "$in_loop"; kill -9 $(daemon_on h3); stops_without h3; }
 case_off_in_codes() { with 'isolation: psi'; host_off h3; stops_without h3; restore h3; }
 case_off_in_search() { with 'order:'; sleep 0.2; host_off h4; stops_without h4; restore h4; }
@@ -155,7 +163,7 @@ hosts_start 4
 launch=("${hosts_mpirun[@]}")
 case "${1:-all}" in
 all) cases=(bytes slow_one slow_all slow_in_loop cut_2_s cut_8_s cut_in_search flaps no_address loses_packets large_packets_vanish
-    frozen_8_s cut_for_good launcher_cut rank_dies daemon_dies off_in_codes off_in_search off_in_loop
+    frozen_8_s cut_for_good launcher_cut rank_dies rank_dies_anywhere daemon_dies off_in_codes off_in_search off_in_loop
     off_in_checkpoint not_there) ;;
 sample) cases=(bytes cut_2_s off_in_loop) ;;
 *) cases=("$@") ;;

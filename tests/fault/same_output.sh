@@ -56,6 +56,39 @@ for ranks in 1 2; do
 done
 [ $killed -gt 0 ] || fail "no run was killed in time"
 
+# A job of Slurm that is started again on another machine: what its earlier start has left is removed, and
+# nothing of other jobs, nor of the same start (two runs of one job).
+start() { env SLURM_JOB_ID="$1" SLURM_RESTART_COUNT="$2" "${@:3}"; }
+file=again.h5
+make start 77 0 "$IKT_PROGRAM" &
+until unfinished $file || ! kill -0 $!; do :; done 2>/dev/null
+pkill -KILL -P $!
+wait $! 2>/dev/null
+for left in $file.part-*; do mv "$left" "${left/part-$machine/part-00000001}"; done
+away=$(ls -- $file.part-00000001-???????? 2>/dev/null)
+if [ -n "$away" ]; then
+    for job in "77 0" "78 1" "7 1"; do
+        start $job "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "beside job 77"
+        [ -e "$away" ] && grep -q "warning: $away .*another machine.*remove it" err.txt || fail "what job 77 left, for job $job"
+    done
+    start 77 1 "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "the second start of job 77"
+    grep -q "^iktsne: $away, which a run that was killed had left, is removed" err.txt || fail "nothing is said of it"
+    unfinished $file && fail "left: $(ls -- $file.part-*)"
+elif [ -n "$machine" ]; then
+    fail "no run of a job was killed in time"
+fi
+
+# Checkpoints of machines that failed: those of a day ago are removed, and younger ones and results are not.
+old=run.h5.checkpoint/codes.h5.part-00000001-0123abcd young=run.h5.checkpoint/codes.h5.part-00000001-0123abce
+mkdir run.h5.checkpoint
+touch $old.lock $young run.h5.part-00000001-0123abcd
+touch -d '25 hours ago' $old $old.lock $young.lock run.h5.part-00000001-0123abcd
+"$IKT_PROGRAM" embed low.h5 run.h5 input.rows=500 layout.iterations=3 output.measures=none run.max_time=0 >out.txt 2>err.txt
+[ $? -eq 75 ] || fail "a run without time"
+[ ! -e $old ] && [ ! -e $old.lock ] || fail "an old checkpoint of another machine stays"
+grep -q "^iktsne: $old, which a run that was killed had left, is removed" err.txt || fail "nothing is said of an old checkpoint"
+[ -e $young ] && [ -e run.h5.part-00000001-0123abcd ] || fail "a young checkpoint, or an old result, is removed"
+
 # Of another machine, and of a run that is alive: the lock is held.
 away=new.h5.part-00000001-0123abcd
 touch $away

@@ -8,6 +8,7 @@ ikt_add_mpi_test(NAME io_table LABEL io SOURCES io/test_io_table.c)
 ikt_add_mpi_test(NAME io_result LABEL io SOURCES io/test_io_result.c)
 ikt_add_mpi_test(NAME io_model_file LABEL io SOURCES io/test_model_file.c)
 ikt_add_mpi_test(NAME io_stage_file LABEL io SOURCES io/test_stage_file.c)
+ikt_add_mpi_test(NAME io_seal LABEL io RANKS 1 3 SOURCES io/test_seal.c)
 
 ikt_test_executable(io_write_result SOURCES io/write_result.c)
 ikt_add_script_test(NAME io_h5py LABEL io SCRIPT io/test_io_h5py.sh

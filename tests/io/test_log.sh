@@ -119,6 +119,9 @@ for iteration in 0 50 100 120; do
 done
 grep -q '"peak_bytes_per_rank": [0-9]*,.*"predicted_bytes_per_rank": [0-9]*,' err.txt || fail "no memory"
 grep -q '"rows": 200, "columns": 3, "ranks": ' err.txt || fail "no input"
+verb embed $settings run.log=json --no-json
+grep -q '^{' out.txt && fail "JSON on standard output with --no-json"
+grep -q '^embedding hash ' out.txt || fail "no summary with --no-json"
 "$IKT_PROGRAM" info run.h5 --config | grep '^  log: text$' >/dev/null || fail "the log is part of the result"
 
 # Errors, too; and what is wrong with the choice itself.

@@ -79,7 +79,7 @@ ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *
     const int64_t bytes = IKT_H5_FILE_BYTES + ikt_parts_bytes(parts, count);
     char temporary[IKT_PATH_MAX];
     hid_t file;
-    IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
+    IKT_TRY(ikt_atomic_begin_keeping(ctx, path, temporary));
     ikt_status st = ikt_h5_create_sized(ctx, path, temporary, bytes, &file);
     if (st == IKT_OK) st = ikt_stage_head_write(ctx, file, head);
     if (st == IKT_OK) st = ikt_parts_write(ctx, file, true, parts, count);
