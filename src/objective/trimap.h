@@ -48,8 +48,9 @@ float ikt_trimap_scale(const ikt_triplet_settings *settings, double mean);
 /* LOCAL. Where forces have no bound of their own (t < 1, t' < 2), shortens the gradient of a row
  * that is longer than the m m' + s triplets of an anchor could make it if each had a force of 20
  * mean weights: rows would overshoot what pulls them, farther each time, until numbers overflow.
- * What is 0 stays 0, so that a map at rest is the same. mean   weight of a triplet a, b   [rows *
- * q] whose sum is the gradient; b may be NULL */
+ * What is 0 stays 0, so that a map at rest is the same.
+ *   mean   weight of a triplet
+ *   a, b   [rows * q] whose sum is the gradient; b may be NULL */
 void ikt_trimap_limit(const ikt_objective_inputs *inputs, double mean, float *a, float *b);
 
 /* The value of TriMap where its triplets are drawn anew all the time: the mean loss of triplets
