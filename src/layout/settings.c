@@ -62,7 +62,7 @@ static const ikt_key layout_keys[] = {
         "The step length after the first phase; auto is learning_rate where that is given, and "
         "otherwise n, or n / final_exaggeration where that is less, but at least 200. With the "
         "objectives umap and largevis auto is 1, and the rate falls to 0 in the end; with trimap "
-        "it is 0.6"),
+        "it is 1.2"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab "
         "and with the objective trimap"),

@@ -39,6 +39,20 @@ extern const ikt_trimap_way ikt_trimap_fixed, ikt_trimap_pool;
  * Errors: IKT_ERR_DATA. */
 ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q, const float *y);
 
+/* LOCAL, pure. What the gradient is multiplied by, so that one learning rate suits all rules: the
+ * inverse of the mean weight; and where forces grow with distances towards those of springs (t' =
+ * 1) or of a loss without a logarithm (t = 0), the smaller of t and t' - 1, but no less than the
+ * inverse of the triplets that a row is the anchor of. */
+float ikt_trimap_scale(const ikt_triplet_settings *settings, double mean);
+
+/* LOCAL. Where forces have no bound of their own (t < 1, t' < 2), shortens the gradient of a row
+ * that is longer than the m m' + s triplets of an anchor could make it if each had a force of 20
+ * mean weights: rows would overshoot what pulls them, farther each time, until numbers overflow.
+ * What is 0 stays 0, so that a map at rest is the same.
+ *   mean   weight of a triplet
+ *   a, b   [rows * q] whose sum is the gradient; b may be NULL */
+void ikt_trimap_limit(const ikt_objective_inputs *inputs, double mean, float *a, float *b);
+
 /* The value of TriMap where its triplets are drawn anew all the time: the mean loss of triplets
  * that are drawn once, so that values of different iterations can be compared.
  *
@@ -53,6 +67,7 @@ enum { IKT_TRIMAP_VALUE_FAR = 4 };
 typedef struct {
     ikt_triplet_settings settings;
     double most;     /* of L over the sample: weights by ratios need it */
+    double mean;     /* of the weights of the sample, by which the gradient is divided */
     ikt_pool pool;   /* the rows of the sample */
     int32_t *far;    /* [pool.count * 4] places of far rows in the pool */
     float *l;        /* [pool.count * 4 * m] L of near triplets */
@@ -60,7 +75,8 @@ typedef struct {
     float *y;        /* [pool.size * q] positions of the sample */
 } ikt_trimap_value;
 
-/* COLLECTIVE. Errors: IKT_ERR_RESOURCE; destroy it in any case. */
+/* COLLECTIVE. Errors: IKT_ERR_RESOURCE, IKT_ERR_DATA where all weights are 0; destroy it in any
+ * case. */
 ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                                    const ikt_triplet_settings *settings,
                                    const ikt_similarity *similarity, const ikt_near_edges *edges,

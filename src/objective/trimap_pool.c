@@ -52,7 +52,7 @@ typedef struct {
     int now;               /* the pool of this iteration */
     ikt_halo *halo;        /* positions of the ghosts of `edges` */
     char *payload;         /* [EPOCHS * pool_rows] of the similarity */
-    float *pool_d;         /* [EPOCHS * pool_rows * m] D of near rows */
+    float *pool_d;         /* [EPOCHS * 2 * pool_rows * m] D of near rows, then their factors */
     float *pool_at;        /* [pool_rows * (q + m)] positions and squares, of this iteration */
     int32_t *far;          /* [tiles * EPOCHS * f] places of far rows in their pool */
     float *far_d;          /* [tiles * EPOCHS * f * 16] */
@@ -68,7 +68,7 @@ typedef struct {
 
 /* Work space of a thread, in whole lines of the cache. */
 static int64_t space_of(const ikt_triplet_settings *s, int q, int64_t row_bytes) {
-    const int64_t of_forces = s->neighbours * IKT_TILE * (2 * q + 3) * (int64_t)sizeof(float);
+    const int64_t of_forces = s->neighbours * IKT_TILE * (2 * q + 4) * (int64_t)sizeof(float);
     const int64_t of_rows = s->far_rows * row_bytes;
     return (ikt_larger(of_forces, of_rows) + s->far_rows * (int64_t)sizeof(int32_t) + 127) / 64 *
            64;
@@ -84,7 +84,7 @@ static ikt_status allocate(state *t) {
     IKT_TRY(ikt_objective_check_rows(ctx, rows, t->inputs.q));
     t->space_bytes = space_of(s, t->inputs.q, (int64_t)t->similarity.row_bytes);
     t->payload = ikt_claim(held, EPOCHS * s->pool_rows, t->similarity.bytes);
-    t->pool_d = ikt_claim(held, EPOCHS * s->pool_rows * m, number);
+    t->pool_d = ikt_claim(held, 2 * EPOCHS * s->pool_rows * m, number);
     t->pool_at = ikt_claim(held, s->pool_rows * (q + m), number);
     t->far = ikt_claim(held, far, sizeof *t->far);
     t->far_d = ikt_claim(held, far * IKT_TILE, number);
@@ -115,7 +115,6 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
     IKT_TRY(st);
     IKT_TRY(ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
                                     &t->edges, &t->value));
-    IKT_TRY(ikt_similarity_check(ctx, t->value.most));
     for (int e = 0; e < EPOCHS && st == IKT_OK; e++)
         st = ikt_pool_create(ctx, &inputs->rows, s->pool_rows, s->redraw, seed, IKT_RNG_SAMPLED,
                              &t->pool[e]);
@@ -140,12 +139,21 @@ static void destroy(ikt_objective *objective) {
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* LOCAL. The payloads of pool e, and D of near rows. */
+/* LOCAL. The payloads of pool e; D of near rows, and behind them their factors in weights. */
 static char *payload_of(const state *t, int e) {
     return t->payload + (size_t)(e * t->pool[e].size) * t->similarity.bytes;
 }
 static float *pool_d_of(const state *t, int e) {
-    return t->pool_d + e * t->pool[e].size * t->edges.m;
+    return t->pool_d + 2 * e * t->pool[e].size * t->edges.m;
+}
+
+/* LOCAL. The factors of near pairs, of their D. */
+static void weigh_near(const state *t, int64_t count, float *d) {
+    const ikt_triplet_weighing weighing =
+        (ikt_triplet_weighing)t->inputs.options.own.triplet.weights;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
+    for (int64_t e = 0; e < count; e++)
+        d[count + e] = (float)ikt_triplet_near(weighing, (double)d[e]);
 }
 
 /* COLLECTIVE. What does not change while the pools last that have been drawn anew. Own rows of all
@@ -173,6 +181,7 @@ static void gather_inputs(const state *t, const bool is_drawn[EPOCHS]) {
         if (!is_drawn[e]) continue;
         ikt_pool_gather(&t->pool[e], bytes, payload_of(t, e));
         ikt_pool_gather(&t->pool[e], (size_t)m * sizeof(float), pool_d_of(t, e));
+        weigh_near(t, t->pool[e].size * m, pool_d_of(t, e));
     }
 }
 
@@ -261,7 +270,7 @@ static void add_tile(const state *t, ikt_tile_forces *forces, const ikt_tile_job
     }
     job.far_lane = far_lane;
     job.space = (float *)(void *)(space + (f * (int64_t)sizeof *far_lane + 63) / 64 * 64);
-    job.pull = job.space + m * IKT_TILE * (job.q + 3);
+    job.pull = job.space + m * IKT_TILE * (job.q + 4);
     forces(&job);
     ikt_near_edges_keep(&t->edges, k, job.pull);
 }
@@ -284,6 +293,7 @@ static void add_tiles(const state *t, bool is_new) {
         .y = t->y,
         .pool = t->pool_at,
         .pool_d = pool_d_of(t, t->now),
+        .pool_near = pool_d_of(t, t->now) + t->pool[t->now].size * t->edges.m,
         .force = t->force};
 #pragma omp parallel num_threads(ikt_threads(t->ctx))
     {
@@ -332,8 +342,10 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     ikt_near_edges_exchange(ctx, &t->edges);
     ikt_near_edges_end(ctx, &t->edges, t->ends);
     ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
+    ikt_trimap_limit(&t->inputs, t->value.mean, t->force, t->ends);
     const double value = want_value ? ikt_trimap_value_of(ctx, &t->value, &t->edges, q, t->y) : NAN;
-    *gradient = (ikt_gradient){t->force, t->ends, 1, 1};
+    const float scale = ikt_trimap_scale(&t->inputs.options.own.triplet, t->value.mean);
+    *gradient = (ikt_gradient){t->force, t->ends, scale, scale};
     *terms = (ikt_objective_terms){.value = value, .step = step_of(t, iteration)};
     return IKT_OK;
 }
@@ -357,7 +369,7 @@ static int64_t memory(const ikt_objective_shape *shape) {
     const int64_t row_bytes =
         shape->columns > 0 ? number * shape->columns : ikt_codes_memory(1, shape->psi, shape->t);
     const int64_t cut = (int64_t)(shape->cut * (double)(rows->count * m));
-    const int64_t of_pool = row_bytes + number * (1 + q + 2 * m);
+    const int64_t of_pool = row_bytes + number * (1 + q + 3 * m);
     return ikt_near_edges_memory(rows, shape->q, m, shape->boundary, cut) +
            ikt_trimap_value_memory(rows, shape->q, m) +
            EPOCHS * ikt_pool_memory(s->pool_rows, rows->ranks) + EPOCHS * s->pool_rows * of_pool +

@@ -16,6 +16,9 @@ static int64_t sample_of(const ikt_rows *rows) {
     return rows->n < SAMPLE ? rows->n : SAMPLE;
 }
 
+static double mean_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
+                      int q, const float *y);
+
 /* A far row that is the row itself makes no triplet: its L is 0. */
 static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const char *payload,
                    void *scratch, ikt_trimap_value *v) {
@@ -66,7 +69,8 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
     ikt_pool_gather(&out->pool, s->bytes, payload);
     find_l(s, edges, payload, scratch, out);
     ikt_max_f64(ctx, &out->most, 1);
-    return IKT_OK;
+    out->mean = mean_of(ctx, out, edges, q, NULL);
+    return ikt_similarity_check(ctx, out->mean);
 }
 
 void ikt_trimap_value_destroy(ikt_trimap_value *v) {
@@ -86,48 +90,56 @@ static double square_between(int q, const float *a, const float *b) {
     return sum;
 }
 
-/* The loss of one row's triplets: that of near ones and that of random ones. */
+/* The loss of one row's triplets, that of near ones and that of random ones; their weights where
+ * there is no y. */
 static void add_losses(const ikt_trimap_value *v, const ikt_near_edges *edges, int q,
                        const float *y, int64_t a, ikt_exact_sum sum[2]) {
     const ikt_triplet_settings *s = &v->settings;
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
-    const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
+    const double random_share = ikt_triplet_random_share(weighing);
     const float *own = v->y + (v->pool.first + a) * q;
     const int64_t i = v->pool.row[v->pool.first + a] - v->pool.rows.first;
     double square[FAR], near = 0, random = 0;
     for (int k = 0; k < FAR; k++)
         square[k] = square_between(q, own, v->y + (int64_t)q * v->far[a * FAR + k]);
     for (int64_t b = 0; b < s->neighbours; b++) {
-        const float *other = y + (int64_t)q * edges->near[ikt_near_edges_place(edges, i, b)];
-        const double u = square_between(q, own, other);
+        const int64_t edge = ikt_near_edges_place(edges, i, b);
+        const double u = y ? square_between(q, own, y + (int64_t)q * edges->near[edge]) : 0;
+        const double factor = ikt_triplet_near(weighing, (double)edges->d[edge]);
         for (int k = 0; k < FAR; k++) {
             const double l = (double)v->l[(a * FAR + k) * s->neighbours + b];
-            const double w = ikt_triplet_weight(weighing, l, v->most);
-            if (w > 0) near += w * ikt_triplet(&rule, u, square[k]).loss;
+            const double w = ikt_triplet_weight(weighing, factor, l, v->most);
+            if (w > 0) near += y ? w * ikt_triplet(&rule, u, square[k]).loss : w;
         }
     }
     for (int p = 0; p < PAIRS; p++) {
         const double l = random_share * (double)v->l_random[a * PAIRS + p];
-        const double w = ikt_triplet_weight(weighing, fabs(l), v->most);
+        const double w = ikt_triplet_weight(weighing, 1, fabs(l), v->most);
         const int nearer = l > 0 ? 2 * p : 2 * p + 1, farther = 4 * p + 1 - nearer;
-        if (w > 0) random += w * ikt_triplet(&rule, square[nearer], square[farther]).loss;
+        if (w > 0) random += y ? w * ikt_triplet(&rule, square[nearer], square[farther]).loss : w;
     }
     ikt_exact_sum_add(&sum[0], near);
     ikt_exact_sum_add(&sum[1], random);
 }
 
-double ikt_trimap_value_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
-                           int q, const float *y) {
+/* COLLECTIVE. The mean of the losses, or of the weights without y, over all triplets. */
+static double mean_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
+                      int q, const float *y) {
     const ikt_triplet_settings *s = &v->settings;
     const double rows = (double)v->pool.size, m = (double)s->neighbours;
     const double of_near = m * (double)s->outliers, of_random = (double)s->random;
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-    ikt_pool_gather_rows(&v->pool, y, (size_t)q * sizeof *y, (size_t)q * sizeof *y, v->y);
     for (int64_t a = 0; a < v->pool.count; a++)
         add_losses(v, edges, q, y, a, sum);
     ikt_exact_sum_reduce(ctx, sum, 2);
     const double near = ikt_exact_sum_value(&sum[0]) / (rows * FAR * m);
     const double random = ikt_exact_sum_value(&sum[1]) / (rows * PAIRS);
     return (of_near * near + of_random * random) / (of_near + of_random);
+}
+
+double ikt_trimap_value_of(ikt_context *ctx, const ikt_trimap_value *v, const ikt_near_edges *edges,
+                           int q, const float *y) {
+    ikt_pool_gather_rows(&v->pool, y, (size_t)q * sizeof *y, (size_t)q * sizeof *y, v->y);
+    return mean_of(ctx, v, edges, q, y);
 }

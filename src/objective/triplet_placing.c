@@ -72,16 +72,17 @@ void ikt_point_triplets_set(ikt_point_triplets *t, const uint32_t *row, const fl
     const ikt_placed_triplets *old = t->old;
     const ikt_triplet_settings *s = &old->settings;
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
-    const double random_share = weighing == IKT_TRIPLET_LOG ? IKT_TRIPLET_RANDOM_SHARE : 1;
+    const double random_share = ikt_triplet_random_share(weighing);
     const double of_near = (double)s->outliers / (double)old->n_far;
     const double of_pair = t->pairs > 0 ? (double)s->random / (double)t->pairs : 0;
     t->total = 0;
     for (int64_t b = 0; b < t->m; b++) {
         float *weight = t->weight + b * t->stride;
+        const double near = ikt_triplet_near(weighing, (double)d[b]);
         t->of_near[b] = 0;
         for (int64_t k = 0; k < old->n_far; k++) {
             const double l = (double)far_d[k] - (double)d[b];
-            const double w = of_near * ikt_triplet_weight(weighing, l, old->most);
+            const double w = of_near * ikt_triplet_weight(weighing, near, l, old->most);
             weight[k] = (float)w;
             t->of_near[b] += w;
         }
@@ -92,7 +93,7 @@ void ikt_point_triplets_set(ikt_point_triplets *t, const uint32_t *row, const fl
     for (int64_t p = 0; p < t->pairs; p++) {
         const double l =
             random_share * ((double)far_d[t->pair[2 * p + 1]] - (double)far_d[t->pair[2 * p]]);
-        const double w = of_pair * ikt_triplet_weight(weighing, fabs(l), old->most);
+        const double w = of_pair * ikt_triplet_weight(weighing, 1, fabs(l), old->most);
         t->of_pair[p] = (float)(l < 0 ? -w : w);
         t->total += w;
     }

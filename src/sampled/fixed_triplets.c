@@ -188,21 +188,32 @@ static ikt_status draw_all(const drawing *d) {
     return IKT_OK;
 }
 
-/* COLLECTIVE. L becomes the weight; the paper's ratios are divided by the greatest of all ranks. */
-static ikt_status weigh(const drawing *d) {
+/* COLLECTIVE. L becomes the weight; the paper's ratios are divided by the greatest of all ranks.
+ *   mean   receives that of all weights */
+static ikt_status weigh(const drawing *d, double *mean) {
     const ikt_triplet_weighing weighing = (ikt_triplet_weighing)d->settings->weights;
     const int64_t count = d->similarity->rows.count * d->places;
+    const int64_t m = d->settings->neighbours, outliers = d->settings->outliers;
+    ikt_exact_sum sum = {{0}, 0, 0};
     double most = 0;
     for (int64_t e = 0; e < count; e++)
         most = fmax(most, (double)d->triplet[e].l);
     ikt_max_f64(d->ctx, &most, 1);
-    IKT_TRY(ikt_similarity_check(d->ctx, most));
     for (int64_t e = 0; e < count; e++) {
-        const bool is_reduced = e % d->places >= d->near && weighing == IKT_TRIPLET_LOG;
-        const double l = (double)d->triplet[e].l * (is_reduced ? IKT_TRIPLET_RANDOM_SHARE : 1);
-        d->triplet[e].l = (float)ikt_triplet_weight(weighing, l, most);
+        const int64_t i = e / d->places, place = e % d->places;
+        const bool is_random = place >= d->near;
+        const double share = is_random ? ikt_triplet_random_share(weighing) : 1;
+        const double near =
+            is_random
+                ? 1
+                : ikt_triplet_near(weighing, (double)d->lists->score[i * m + place / outliers]);
+        d->triplet[e].l =
+            (float)ikt_triplet_weight(weighing, near, share * (double)d->triplet[e].l, most);
+        ikt_exact_sum_add(&sum, (double)d->triplet[e].l);
     }
-    return IKT_OK;
+    ikt_exact_sum_reduce(d->ctx, &sum, 1);
+    *mean = ikt_exact_sum_value(&sum) / (double)(d->similarity->rows.n * d->places);
+    return ikt_similarity_check(d->ctx, *mean);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -279,7 +290,7 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
         ikt_similarity_payload(similarity, i, own + (size_t)i * similarity->bytes);
     IKT_TRY(draw_all(&d));
     ikt_free(&own);
-    IKT_TRY(weigh(&d));
+    IKT_TRY(weigh(&d, &out->mean));
     for (int role = 0; role < IKT_TRIPLET_ROLES; role++)
         IKT_TRY(list_role(&d, (ikt_triplet_role)role, &out->as[role]));
     return IKT_OK;

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     ikt_rows rows;
     int64_t drawn; /* over all ranks, with those of weight 0, which are not in the lists */
+    double mean;   /* weight of one, over all ranks */
     ikt_triplet_list as[IKT_TRIPLET_ROLES];
 } ikt_fixed_triplets;
 

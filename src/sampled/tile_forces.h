@@ -34,7 +34,8 @@ typedef struct {
     const float *y;          /* [local numbers * q] positions of own rows and others */
     const float *pool;       /* [S * (q + m)] of each row of the pool its position, then the squares
                                 |y_a - y_j|^2 of its near rows */
-    const float *pool_d;     /* [S * m] D of these */
+    const float *pool_d;     /* [S * m] D of these, */
+    const float *pool_near;  /* [S * m] and their factors in weights (ikt_triplet_near) */
     int64_t first, count;    /* own rows of the tile: local numbers first .. first + count - 1, */
     int lane;                /* from this lane on */
     const int32_t *near;     /* [m * 16] local numbers of near rows, by lanes */
@@ -42,7 +43,7 @@ typedef struct {
     const float *far_d;      /* [f * 16] D of far rows */
     const int32_t *far;      /* [f] their places in the pool */
     const int32_t *far_lane; /* [f] the lane of which it is the row itself, or -1 */
-    float *space;            /* [m * 16 * (q + 3)] work space */
+    float *space;            /* [m * 16 * (q + 4)] work space */
     float *pull;             /* [m * 16 * q] receives c_ib (y_i - y_jb) */
     float *force;            /* [rows * q] receives the forces on the own rows of the tile */
 } ikt_tile_job;

@@ -58,7 +58,7 @@ LANES_INLINE side side_of(variant is, const ikt_triplet_rule *rule, floats squar
 /* The weight of L over 2 for the usual rule, whole otherwise. */
 LANES_INLINE floats weigh(variant is, const ikt_tile_job *job, floats l) {
     const floats zero = floats_set(0), one = floats_set(1), above = floats_max(l, zero);
-    if (is.is_usual || job->weighing == IKT_TRIPLET_LOG) {
+    if (is.is_usual || ikt_triplet_is_log(job->weighing)) {
         const floats w = floats_sub(floats_root(floats_add(one, above)), one);
         return is.is_usual ? w : floats_add(w, w);
     }
@@ -138,14 +138,22 @@ LANES_INLINE void load_own(const ikt_tile_job *job, variant is, floats own[MOST_
 }
 
 /* What is known of a near row, in the work space: the differences y_i - y_jb, the side of the
- * triplet, and the coefficient c_ib, which far rows add to. */
+ * triplet, its factor in weights, and the coefficient c_ib, which far rows add to. */
 typedef struct {
-    float *u, *a, *log_of, *c;
+    float *u, *a, *log_of, *factor, *c;
 } near_row;
 
 LANES_INLINE near_row near_row_of(const ikt_tile_job *job, int q, int64_t b) {
-    float *space = job->space + b * IKT_TILE * (q + 3), *after = space + q * IKT_TILE;
-    return (near_row){space, after, after + IKT_TILE, after + 2 * IKT_TILE};
+    float *space = job->space + b * IKT_TILE * (q + 4), *after = space + q * IKT_TILE;
+    return (near_row){space, after, after + IKT_TILE, after + 2 * IKT_TILE, after + 3 * IKT_TILE};
+}
+
+/* What a near pair's D makes of the weight (ikt_triplet_near). */
+LANES_INLINE floats factor_of(const ikt_tile_job *job, floats d) {
+    floats factor = floats_sub(floats_set(0), d);
+    if (job->weighing != IKT_TRIPLET_NEAR) return floats_set(1);
+    EACH_PART vector_exp(&factor.part[p]);
+    return factor;
 }
 
 /* Differences to near rows and their sides. */
@@ -164,6 +172,7 @@ LANES_INLINE void meet_near(const ikt_tile_job *job, variant is,
         const side s = side_of(is, &job->rule, square);
         floats_store(to.a, s.a);
         floats_store(to.c, floats_set(0));
+        floats_store(to.factor, factor_of(job, floats_load(job->near_d + b * IKT_TILE)));
         if (!is.is_usual) floats_store(to.log_of, s.log_of);
     }
 }
@@ -210,6 +219,7 @@ LANES_INLINE floats weigh_usual(floats l, floats s) {
 LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (q + job->m) + q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
+    const float *pool_near = job->pool_near + job->far[e] * job->m;
     const floats far = r->side.a;
     floats c_k = floats_set(0);
     for (int64_t b = 0; b < job->m; b++) {
@@ -217,8 +227,10 @@ LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
         const floats near = floats_load(of.a), its = floats_set(1 + squares[b]);
         const floats l = floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE));
         const floats its_l = floats_sub(r->reach, floats_set(pool_d[b]));
-        const floats each = weigh_usual(l, floats_add(near, far));
-        const floats its_each = weigh_usual(its_l, floats_add(its, far));
+        const floats each =
+            floats_mul(weigh_usual(l, floats_add(near, far)), floats_load(of.factor));
+        const floats its_each =
+            floats_mul(weigh_usual(its_l, floats_add(its, far)), floats_set(pool_near[b]));
         floats_store(of.c, floats_fused(each, far, floats_load(of.c)));
         c_k = floats_fused(each, near, c_k);
         c_k = floats_fused(its_each, its, c_k);
@@ -230,6 +242,7 @@ LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
 LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (is.q + job->m) + is.q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
+    const float *pool_near = job->pool_near + job->far[e] * job->m;
     floats c_k = floats_set(0);
     if (is.is_usual) return pass_far_usual(job, is.q, e, r);
     for (int64_t b = 0; b < job->m; b++) {
@@ -237,9 +250,11 @@ LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
         const side own = {floats_load(of.a), floats_load(of.log_of)};
         floats c_j = floats_load(of.c), w;
         w = weigh(is, job, floats_sub(r->reach, floats_load(job->near_d + b * IKT_TILE)));
+        w = floats_mul(w, floats_load(of.factor));
         add_triplet(is, job, w, own, r->side, &c_j, &c_k);
         floats_store(of.c, c_j);
         w = weigh(is, job, floats_sub(r->reach, floats_set(pool_d[b])));
+        w = floats_mul(w, floats_set(pool_near[b]));
         add_triplet(is, job, w, side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL,
                     &c_k);
     }
@@ -249,7 +264,7 @@ LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
 /* The triplet of two far rows, of which the nearer is j: its force on the tile's rows. */
 LANES_INLINE void pass_random(const ikt_tile_job *job, variant is, const far_row *a,
                               const far_row *b, floats scale, floats force[MOST_DIMENSIONS]) {
-    const bool is_log = is.is_usual || job->weighing == IKT_TRIPLET_LOG;
+    const bool is_log = is.is_usual || ikt_triplet_is_log(job->weighing);
     const floats l = floats_sub(b->d, a->d), minus = floats_sub(a->d, b->d);
     floats size = floats_max(l, minus), c_j = floats_set(0), c_k = floats_set(0), w;
     side near, far;
@@ -317,7 +332,7 @@ LANES_INLINE void tile_forces(const ikt_tile_job *job, variant is) {
 
 void IKT_KERNEL(ikt_tile_forces)(const ikt_tile_job *job) {
     const bool is_usual =
-        job->rule.t == 2 && job->rule.t_prime == 2 && job->weighing == IKT_TRIPLET_LOG;
+        job->rule.t == 2 && job->rule.t_prime == 2 && ikt_triplet_is_log(job->weighing);
     if (job->q == 2 && is_usual)
         tile_forces(job, (variant){2, true});
     else if (job->q == 2)

@@ -33,11 +33,11 @@ ikt_triplet_terms ikt_triplet(const ikt_triplet_rule *rule, double u_square, dou
                                2 * h / (1 + a * v_square)};
 }
 
-double ikt_triplet_weight(ikt_triplet_weighing weighing, double l, double most) {
+double ikt_triplet_weight(ikt_triplet_weighing weighing, double near, double l, double most) {
     if (!(l > 0)) return 0;
     if (weighing == IKT_TRIPLET_UNIT) return 1;
     if (weighing == IKT_TRIPLET_RATIO) return exp(fmin(l - most, 0)) + IKT_TRIPLET_RATIO_LEAST;
-    return 2 * (sqrt(1 + l) - 1);
+    return near * 2 * (sqrt(1 + l) - 1);
 }
 
 /* --- scales of distances ---------------------------------------------------------------------- */
@@ -110,10 +110,11 @@ static const ikt_key keys[] = {
     COUNT(random, "3", 0, "triplets",
           "The number of random triplets of each row; the similarities of their rows count a tenth "
           "as much"),
-    KEY(weights, IKT_KEY_CHOICE, "log", 0, 0, 0, "log|ratio|unit", "",
-        "The weight of a triplet by L, the logarithm of the ratio of its two similarities: log is "
-        "2 sqrt(1 + L) - 2; ratio is the paper's, the ratio itself divided by the largest one, "
-        "plus 0.001; unit is 1 for every triplet"),
+    KEY(weights, IKT_KEY_CHOICE, "near", 0, 0, 0, "log|ratio|unit|near", "",
+        "The weight of a triplet by L, the logarithm of the ratio of its two similarities; steps "
+        "are those of weights of mean 1: log is 2 sqrt(1 + L) - 2; near is that times the "
+        "similarity of the near pair, which shows rows that are far from all others; ratio is the "
+        "paper's, the ratio itself divided by the largest one, plus 0.001; unit is 1"),
     KEY(t, IKT_KEY_REAL, "2", 0, 10, 0, NULL, "",
         "The bend of the loss log_t(1 + r): above 1 it is bounded, and a triplet that cannot be "
         "satisfied is given up. t = 1 with weights=unit is t-STE with alpha degrees of freedom for "

@@ -22,6 +22,7 @@
 #ifndef IKT_SAMPLED_TRIPLET_H
 #define IKT_SAMPLED_TRIPLET_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,12 +36,24 @@ typedef struct {
     double t_prime; /* 1 .. 10 */
 } ikt_triplet_rule;
 
-/* How a triplet is weighed by L = D_ik - D_ij, the logarithm of the ratio of its similarities. */
+/* How a triplet is weighed by L = D_ik - D_ij, the logarithm of the ratio of its similarities.
+ * Whatever the kind, the gradient is then divided by the mean weight of all triplets, so that a
+ * learning rate means the same for all of them.
+ *
+ * `near` gives a far row a place outside: its own near rows are as unlike as all others (D some
+ * tens), so that triplets that draw it to them weigh nothing, and those in which it is the far row
+ * as much as ever. With `log` alone the former weigh half as much as the latter and reach farther:
+ * at a distance v in the map the pull of an unsatisfied triplet falls as 1 / v^2, the push of a
+ * satisfied one as 1 / v^3, and the row ends in the middle of the map. */
 typedef enum {
     IKT_TRIPLET_LOG,   /* log_{1/2}(1 + L) = 2 (sqrt(1 + L) - 1) */
     IKT_TRIPLET_RATIO, /* exp(L - most) + 0.001: the paper's ratio of similarities */
-    IKT_TRIPLET_UNIT   /* 1 */
+    IKT_TRIPLET_UNIT,  /* 1 */
+    IKT_TRIPLET_NEAR   /* as `log`, times exp(-D_ij), the similarity of the near pair */
 } ikt_triplet_weighing;
+
+/* What L of random triplets is multiplied by, for logarithmic weights. */
+#define IKT_TRIPLET_RANDOM_SHARE 0.1
 
 /* Of weight 1; times w. */
 typedef struct {
@@ -58,14 +71,26 @@ double ikt_log_exp_t(double t_prime, double square);
 ikt_triplet_terms ikt_triplet(const ikt_triplet_rule *rule, double u_square, double v_square);
 
 /* LOCAL, pure. The weight of a triplet; 0 where L <= 0, that is where k is not farther than j.
+ *   near   of the ikt_triplet_near of its near pair, or 1 for a random triplet
  *   most   for `ratio`: what is subtracted from L, which counts as no larger than that */
-double ikt_triplet_weight(ikt_triplet_weighing weighing, double l, double most);
+double ikt_triplet_weight(ikt_triplet_weighing weighing, double near, double l, double most);
+
+/* LOCAL, pure. The factor of a near pair at D. */
+static inline double ikt_triplet_near(ikt_triplet_weighing weighing, double d) {
+    return weighing == IKT_TRIPLET_NEAR ? exp(-d) : 1;
+}
+
+static inline bool ikt_triplet_is_log(ikt_triplet_weighing weighing) {
+    return weighing == IKT_TRIPLET_LOG || weighing == IKT_TRIPLET_NEAR;
+}
+
+/* LOCAL, pure. What L of random triplets is multiplied by. */
+static inline double ikt_triplet_random_share(ikt_triplet_weighing weighing) {
+    return ikt_triplet_is_log(weighing) ? IKT_TRIPLET_RANDOM_SHARE : 1;
+}
 
 /* What the weights by ratios have at least. */
 #define IKT_TRIPLET_RATIO_LEAST 0.001
-
-/* What L of random triplets is multiplied by. */
-#define IKT_TRIPLET_RANDOM_SHARE 0.1
 
 /* The scale of distances at each row: what TriMap divides them by (Zelnik-Manor & Perona 2004). */
 

@@ -176,6 +176,14 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
      "objective (docs/umap.md)",
      {"affinity.kind=gaussian", "gaussian.perplexity=50", "affinity.neighbours=150",
       "layout.objective=largevis", NULL}},
+    {"trimap-paper",
+     "TriMap as its paper has it: similarities of distances scaled by the 10th to 20th nearest "
+     "rows, "
+     "50 near rows with 10 far rows each and 5 random triplets, weighed by the ratio of the "
+     "similarities (docs/trimap.md)",
+     {"affinity.kind=knn", "layout.objective=trimap", "layout.learning_rate=0.02",
+      "trimap.triplets=fixed", "trimap.neighbours=50", "trimap.outliers=10", "trimap.random=5",
+      "trimap.weights=ratio", "trimap.scale_from=10", "trimap.scale_to=20", NULL}},
     {"laptsne",
      "LaptSNE on the usual schedule: once clusters have formed, the map is drawn into as many "
      "compact groups as the eigengap of P finds (docs/laptsne.md)",

@@ -184,10 +184,11 @@ void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
 enum { IKT_PRESET_SETTINGS_MOST = 16 };
 
-enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 8 };
+enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 9 };
 
 /* The choices of run.preset, in the order of the table below. */
-#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis|laptsne|laptsne-paper"
+#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis|trimap-paper|laptsne|" \
+    "laptsne-paper"
 
 typedef struct {
     const char *name;                                  /* "quick" */

@@ -18,6 +18,7 @@ static const double farthest = 4.2;
 static void plain_gradient(const world *w, int q, const ikt_triplet_settings *s, double most,
                            double g[N * 3]) {
     const ikt_triplet_rule rule = {s->t, s->t_prime};
+    const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
     memset(g, 0, N * 3 * sizeof *g);
     for (int i = 0; i < N; i++)
         for (int b = 0; b < M; b++)
@@ -34,7 +35,8 @@ static void plain_gradient(const world *w, int q, const ikt_triplet_settings *s,
                 }
                 const ikt_triplet_terms terms = ikt_triplet(&rule, u_square, v_square);
                 const double weight =
-                    ikt_triplet_weight((ikt_triplet_weighing)s->weights, l, most) *
+                    ikt_triplet_weight(weighing, ikt_triplet_near(weighing, (double)w->d[i][j]), l,
+                                       most) *
                     (double)s->outliers / (N - 1);
                 for (int c = 0; c < q; c++) {
                     g[q * i + c] += weight * (terms.c_j * u[c] - terms.c_k * v[c]);
@@ -54,9 +56,10 @@ static void all_far_rows_give_the_gradient_itself(void **state) {
     const struct {
         double t, t_prime;
         ikt_triplet_weighing weights;
-    } rules[] = {{2, 2, IKT_TRIPLET_LOG},   {2, 2, IKT_TRIPLET_UNIT}, {1, 2, IKT_TRIPLET_UNIT},
-                 {1, 1, IKT_TRIPLET_UNIT},  {0, 2, IKT_TRIPLET_LOG},  {0.5, 1.5, IKT_TRIPLET_LOG},
-                 {3, 1.5, IKT_TRIPLET_LOG}, {1.5, 3, IKT_TRIPLET_LOG}};
+    } rules[] = {{2, 2, IKT_TRIPLET_LOG},   {2, 2, IKT_TRIPLET_UNIT},  {1, 2, IKT_TRIPLET_UNIT},
+                 {1, 1, IKT_TRIPLET_UNIT},  {0, 2, IKT_TRIPLET_LOG},   {0.5, 1.5, IKT_TRIPLET_LOG},
+                 {3, 1.5, IKT_TRIPLET_LOG}, {1.5, 3, IKT_TRIPLET_LOG}, {2, 2, IKT_TRIPLET_NEAR},
+                 {1, 2, IKT_TRIPLET_NEAR}};
     make_world(ctx, &w);
     for (int q = 1; q <= 3; q++)
         for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
@@ -187,7 +190,7 @@ static void add_random(const world *w, const ikt_triplet_settings *s, int i, int
     }
     const ikt_triplet_terms terms =
         ikt_triplet(&rule, u[0] * u[0] + u[1] * u[1], v[0] * v[0] + v[1] * v[1]);
-    const double weight = share * ikt_triplet_weight(IKT_TRIPLET_LOG, l, 0);
+    const double weight = share * ikt_triplet_weight(IKT_TRIPLET_LOG, 1, l, 0);
     for (int c = 0; c < 2; c++)
         g[2 * i + c] += weight * (terms.c_j * u[c] - terms.c_k * v[c]);
 }
@@ -313,22 +316,25 @@ static void steps_fall_to_a_fiftieth(void **state) {
     destroy_world(&w);
 }
 
+static bool is_of_weights; /* the mean of weights is wanted in place of that of losses */
+
 /* The weighted loss of a triplet of known rows; 0 where it has no weight. */
-static double loss_of(const ikt_triplet_settings *s, int i, int j, int k, double l, double most) {
+static double loss_of(const ikt_triplet_settings *s, int i, int j, int k, double near, double l,
+                      double most) {
     const ikt_triplet_rule rule = {s->t, s->t_prime};
     double u = 0, v = 0;
     for (int c = 0; c < 2; c++) {
         u += pow((double)place_of(i, c) - (double)place_of(j, c), 2);
         v += pow((double)place_of(i, c) - (double)place_of(k, c), 2);
     }
-    return ikt_triplet_weight((ikt_triplet_weighing)s->weights, l, most) *
-           ikt_triplet(&rule, u, v).loss;
+    return ikt_triplet_weight((ikt_triplet_weighing)s->weights, near, l, most) *
+           (is_of_weights ? 1 : ikt_triplet(&rule, u, v).loss);
 }
 
 /* The mean loss over the triplets of a sample, which so few rows are all in. */
 static double plain_value(ikt_context *ctx, const world *w, const ikt_triplet_settings *s) {
     enum { FAR = IKT_TRIMAP_VALUE_FAR, PAIRS = FAR / 2 };
-    const double share = s->weights == IKT_TRIPLET_LOG ? 0.1 : 1;
+    const double share = s->weights == IKT_TRIPLET_LOG || s->weights == IKT_TRIPLET_NEAR ? 0.1 : 1;
     double near = 0, random = 0, most = 0;
     ikt_pool pool;
     int32_t far[N][FAR];
@@ -345,13 +351,14 @@ static double plain_value(ikt_context *ctx, const world *w, const ikt_triplet_se
         for (int e = 0; e < FAR; e++)
             for (int b = 0; b < M && far[i][e] != i; b++) {
                 const int j = w->near[i][b], k = far[i][e];
-                near += loss_of(s, i, j, k, (double)(w->d[i][k] - w->d[i][j]), most);
+                const double factor = s->weights == IKT_TRIPLET_NEAR ? exp(-(double)w->d[i][j]) : 1;
+                near += loss_of(s, i, j, k, factor, (double)(w->d[i][k] - w->d[i][j]), most);
             }
         for (int p = 0; p < PAIRS; p++) {
             const int a = far[i][2 * p], b = far[i][2 * p + 1];
             const int j = w->d[i][a] < w->d[i][b] ? a : b, k = a + b - j;
             if (a == i || b == i) continue;
-            random += loss_of(s, i, j, k, share * (double)(w->d[i][k] - w->d[i][j]), most);
+            random += loss_of(s, i, j, k, 1, share * (double)(w->d[i][k] - w->d[i][j]), most);
         }
     }
     const double of_near = M * (double)s->outliers, of_random = (double)s->random;
@@ -362,12 +369,12 @@ static double plain_value(ikt_context *ctx, const world *w, const ikt_triplet_se
 /* Whatever the pool is: values of different iterations can be compared. */
 static void the_value_is_that_of_its_sample(void **state) {
     static const ikt_triplet_weighing weighings[] = {IKT_TRIPLET_LOG, IKT_TRIPLET_UNIT,
-                                                     IKT_TRIPLET_RATIO};
+                                                     IKT_TRIPLET_RATIO, IKT_TRIPLET_NEAR};
     ikt_context *ctx = *state;
     static world w;
     static double ignored[N * 3];
     make_world(ctx, &w);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         ikt_triplet_settings s = usual(13, 4);
         s.random = 3;
         s.weights = (int)weighings[k];
@@ -376,6 +383,14 @@ static void the_value_is_that_of_its_sample(void **state) {
         const double found = gradient_of(ctx, &objective, 0, true, w.rows.count, ignored);
         if (!(fabs(found - wanted) <= 1e-5 * wanted)) fail_msg("%.9g is not %.9g", found, wanted);
         assert_true(gradient_of(ctx, &objective, 5, true, w.rows.count, ignored) == found);
+        is_of_weights = true; /* the loop divides by their mean */
+        const double mean = plain_value(ctx, &w, &s);
+        is_of_weights = false;
+        ikt_gradient g;
+        ikt_objective_terms terms;
+        succeed(ctx, objective.kind->evaluate(&objective, 0, false, &g, &terms));
+        assert_true(fabs((double)g.attraction_scale * mean - 1) < 1e-5);
+        assert_true(g.attraction_scale == g.repulsion_scale);
         assert_true(isnan(gradient_of(ctx, &objective, 6, false, w.rows.count, ignored)));
         ikt_objective_destroy(&objective);
     }

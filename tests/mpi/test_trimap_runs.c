@@ -5,6 +5,7 @@
 #include <math.h>
 #include <signal.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/watch.h"
@@ -53,6 +54,7 @@ static const char *const variants[] = {
     "trimap.triplets=pool affinity.kind=isolation affinity.search=exact trimap.pool_rows=64",
     "trimap.triplets=pool affinity.kind=isolation affinity.search=approximate layout.dimensions=3",
     "trimap.triplets=pool affinity.kind=gaussian trimap.weights=ratio trimap.t=1.5",
+    "trimap.triplets=pool affinity.kind=knn trimap.weights=log",
     "trimap.triplets=pool preprocess.metric=manhattan affinity.kind=knn trimap.t_prime=1"};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -112,6 +114,59 @@ static void copies_do_no_harm(void **state) {
     io_remove(ctx, f.input);
 }
 
+/* Rules without a bound on forces overflowed: Gaussian similarities in the map, and no logarithm.
+ */
+static void rules_without_a_bound_give_finite_maps(void **state) {
+    static const char *const rules[] = {"trimap.t=1 trimap.t_prime=1 trimap.weights=unit",
+                                        "trimap.t=1 trimap.weights=unit", "trimap.t=0"};
+    ikt_context *ctx = *state;
+    const run_files f = make_files(ctx, 1);
+    for (int rule = 0; rule < 6; rule++) {
+        ikt_settings settings = make_settings(ctx, &f, "affinity.kind=knn layout.iterations=400");
+        ikt_run run;
+        set(ctx, &settings, rules[rule / 2]);
+        set(ctx, &settings, rule % 2 == 0 ? "trimap.triplets=fixed" : "trimap.triplets=pool");
+        succeed(ctx, ikt_pipeline_run(ctx, &settings, NULL, &run));
+        const double last = run.embedding.trace.point[run.embedding.trace.count - 1].value;
+        if (!(last >= 0 && last < run.embedding.trace.point[0].value))
+            fail_msg("%s: %g", rules[rule / 2], last);
+        ikt_run_destroy(&run);
+    }
+    io_remove(ctx, f.input);
+}
+
+/* One row far from all others, in a direction of which the first components show little: it lies
+ * half as far out again as another one of its class. With weights=log it lies among them. */
+static void a_far_row_lies_outside(void **state) {
+    enum { FAR_ROW = 77, OTHER = 81 };
+    ikt_context *ctx = *state;
+    static float rows[ROWS * COLUMNS];
+    for (int64_t e = 0; e < ROWS * COLUMNS; e++)
+        rows[e] = (float)(ikt_rng_normal(7, IKT_RNG_TEST, e / COLUMNS, (uint64_t)(e % COLUMNS)) +
+                          3 * (double)(e / COLUMNS % CLASSES == e % COLUMNS));
+    rows[FAR_ROW * COLUMNS + COLUMNS - 1] += 60;
+    const run_files f = run_files_write(ctx, rows, NULL, ROWS, COLUMNS);
+    for (int way = 0; way < 2; way++) {
+        ikt_settings settings = make_settings(
+            ctx, &f, "affinity.kind=knn layout.iterations=400 preprocess.normalise=none");
+        ikt_run run;
+        double own = 0, other = 0;
+        set(ctx, &settings, way == 0 ? "trimap.triplets=fixed" : "trimap.triplets=pool");
+        succeed(ctx, ikt_pipeline_run(ctx, &settings, NULL, &run));
+        for (int64_t i = 0; i < run.rows.count; i++) {
+            const float *y = run.embedding.y + 2 * i;
+            const double away = hypot((double)y[0], (double)y[1]);
+            if (run.rows.first + i == FAR_ROW) own = away;
+            if (run.rows.first + i == OTHER) other = away;
+        }
+        ikt_max_f64(ctx, &own, 1);
+        ikt_max_f64(ctx, &other, 1);
+        if (!(own > 1.5 * other)) fail_msg("way %d: %g beside %g", way, own, other);
+        ikt_run_destroy(&run);
+    }
+    io_remove(ctx, f.input);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void settings_that_make_no_sense_are_refused(void **state) {
@@ -163,5 +218,6 @@ static void rows_that_make_no_map_are_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(it_gives_the_same_bits_on_any_ranks_and_threads),
               ikt_test(it_is_stopped_in_an_epoch_and_goes_on), ikt_test(copies_do_no_harm),
+              ikt_test(rules_without_a_bound_give_finite_maps), ikt_test(a_far_row_lies_outside),
               ikt_test(settings_that_make_no_sense_are_refused),
               ikt_test(rows_that_make_no_map_are_refused))

@@ -79,12 +79,14 @@ static void plain_similarities(double noise, plain *out) {
 static double plain_cost(const plain *p, const ikt_transformed *done, int64_t row, const float *y) {
     const ikt_triplet_settings *s = &done->loaded.settings.layout.own.triplet;
     const ikt_triplet_rule rule = {s->t, s->t_prime};
+    const ikt_triplet_weighing weighing = (ikt_triplet_weighing)s->weights;
     const double *d = p->d[OLD + row];
     double sorted[OLD], sum = 0;
     memcpy(sorted, d, sizeof sorted);
     qsort(sorted, OLD, sizeof *sorted, ascending);
     for (int64_t j = 0; j < OLD; j++) {
         if (d[j] > sorted[NEAR - 1]) continue;
+        const double near = weighing == IKT_TRIPLET_NEAR ? exp(-d[j]) : 1;
         for (int64_t k = 0; k < OLD; k++) {
             double u = 0, v = 0;
             if (!(d[k] > d[j])) continue;
@@ -92,7 +94,7 @@ static double plain_cost(const plain *p, const ikt_transformed *done, int64_t ro
                 u += pow((double)y[c] - (double)done->loaded.y[2 * j + c], 2);
                 v += pow((double)y[c] - (double)done->loaded.y[2 * k + c], 2);
             }
-            sum += ikt_triplet_weight((ikt_triplet_weighing)s->weights, d[k] - d[j], p->most) *
+            sum += ikt_triplet_weight(weighing, near, d[k] - d[j], p->most) *
                    ikt_triplet(&rule, u, v).loss;
         }
     }
@@ -156,6 +158,7 @@ static void expect_costs(ikt_context *ctx, const char *weights, double noise) {
 }
 
 static void new_rows_cost_what_the_definition_says(void **state) {
+    expect_costs(*state, "near", 0);
     expect_costs(*state, "log", 0);
     expect_costs(*state, "unit", 0);
     expect_costs(*state, "ratio", 0);

@@ -70,11 +70,16 @@ static double paper_loss(double t, double t_prime, double u, double v) {
     return t == 1 ? log(z) : (pow(z, 1 - t) - 1) / (1 - t);
 }
 
-static double paper_weight(const ikt_triplet_settings *s, double l, double most) {
+static bool is_logarithmic(const ikt_triplet_settings *s) {
+    return s->weights == IKT_TRIPLET_LOG || s->weights == IKT_TRIPLET_NEAR;
+}
+
+/* near   the similarity of the near pair */
+static double paper_weight(const ikt_triplet_settings *s, double near, double l, double most) {
     if (!(l > 0)) return 0;
     if (s->weights == IKT_TRIPLET_UNIT) return 1;
     if (s->weights == IKT_TRIPLET_RATIO) return exp(fmin(l, most) - most) + 0.001;
-    return 2 * (sqrt(1 + l) - 1);
+    return (s->weights == IKT_TRIPLET_NEAR ? near : 1) * 2 * (sqrt(1 + l) - 1);
 }
 
 /* E of point i by its definition, as a mean over triplets; receives the pairs. */
@@ -87,17 +92,17 @@ static double definition(const scene *s, int64_t i, const ikt_point_triplets *t,
         for (int64_t k = 0; k < FAR; k++) {
             const int64_t j = s->near.row[i * (M + 2) + b];
             const double l = (double)d[k] - (double)s->near.score[i * (M + 2) + b];
-            near += paper_weight(set, l, s->old.most) *
-                    paper_loss(set->t, set->t_prime, square(q, s->y + q * j, at),
-                               square(q, s->y + q * s->far[k], at)) /
-                    FAR;
+            near +=
+                paper_weight(set, exp(-(double)s->near.score[i * (M + 2) + b]), l, s->old.most) *
+                paper_loss(set->t, set->t_prime, square(q, s->y + q * j, at),
+                           square(q, s->y + q * s->far[k], at)) /
+                FAR;
         }
     for (int64_t p = 0; p < t->pairs; p++) {
         const int32_t a = t->pair[2 * p], b = t->pair[2 * p + 1];
         const int32_t j = d[a] <= d[b] ? a : b, k = d[a] <= d[b] ? b : a;
-        const double l =
-            ((double)d[k] - (double)d[j]) * (set->weights == IKT_TRIPLET_LOG ? 0.1 : 1);
-        random += paper_weight(set, l, s->old.most) *
+        const double l = ((double)d[k] - (double)d[j]) * (is_logarithmic(set) ? 0.1 : 1);
+        random += paper_weight(set, 1, l, s->old.most) *
                   paper_loss(set->t, set->t_prime, square(q, s->y + q * s->far[j], at),
                              square(q, s->y + q * s->far[k], at)) /
                   (double)t->pairs;
@@ -170,7 +175,7 @@ static void the_loss_is_that_of_the_definition(void **state) {
                 settings.t_prime = primes[b];
                 check_loss(*state, q, &settings);
             }
-    for (int weights = IKT_TRIPLET_LOG; weights <= IKT_TRIPLET_UNIT; weights++) {
+    for (int weights = IKT_TRIPLET_LOG; weights <= IKT_TRIPLET_NEAR; weights++) {
         ikt_triplet_settings settings = usual;
         settings.weights = weights;
         check_loss(*state, 2, &settings);

@@ -134,15 +134,14 @@ static inline ikt_objective make_objective(ikt_context *ctx, const world *w, int
     return objective;
 }
 
-/* The whole gradient of all own rows at an iteration. */
+/* The whole gradient of all own rows at an iteration, before it is divided by the mean weight. */
 static inline double gradient_of(ikt_context *ctx, ikt_objective *objective, int64_t iteration,
                                  bool want_value, int64_t n_local, double *out) {
     ikt_gradient g;
     ikt_objective_terms terms;
     succeed(ctx, objective->kind->evaluate(objective, iteration, want_value, &g, &terms));
     for (int64_t e = 0; e < objective->q * n_local; e++)
-        out[e] = (double)g.attraction_scale * (double)g.attraction[e] +
-                 (double)g.repulsion_scale * (double)g.repulsion[e];
+        out[e] = (double)g.attraction[e] + (g.repulsion_scale > 0 ? (double)g.repulsion[e] : 0);
     return terms.value;
 }
 

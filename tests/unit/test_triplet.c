@@ -178,22 +178,27 @@ static void limits_are_finite(void **state) {
 
 static void weights_grow_with_l(void **state) {
     (void)state;
-    for (int kind = IKT_TRIPLET_LOG; kind <= IKT_TRIPLET_UNIT; kind++) {
+    for (int kind = IKT_TRIPLET_LOG; kind <= IKT_TRIPLET_NEAR; kind++) {
         const ikt_triplet_weighing weighing = (ikt_triplet_weighing)kind;
-        assert_true(ikt_triplet_weight(weighing, 0, 5) == 0);
-        assert_true(ikt_triplet_weight(weighing, -3, 5) == 0);
-        assert_true(ikt_triplet_weight(weighing, NAN, 5) == 0);
+        assert_true(ikt_triplet_weight(weighing, 1, 0, 5) == 0);
+        assert_true(ikt_triplet_weight(weighing, 1, -3, 5) == 0);
+        assert_true(ikt_triplet_weight(weighing, 1, NAN, 5) == 0);
         double before = 0;
         for (double l = 0.1; l < 5; l += 0.3) {
-            const double w = ikt_triplet_weight(weighing, l, 5);
+            const double w = ikt_triplet_weight(weighing, 1, l, 5);
             assert_true(weighing == IKT_TRIPLET_UNIT ? w == 1 : w > before);
             before = w;
         }
     }
-    assert_true(ikt_triplet_weight(IKT_TRIPLET_LOG, 3, 0) == 2);
-    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 5, 5) - 1.001) < 1e-15);
-    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 4, 5) - (exp(-1) + 0.001)) < 1e-15);
-    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 9, 5) - 1.001) < 1e-15);
+    assert_true(ikt_triplet_weight(IKT_TRIPLET_LOG, 1, 3, 0) == 2);
+    assert_true(ikt_triplet_weight(IKT_TRIPLET_NEAR, 0.25, 3, 0) == 0.5);
+    assert_true(ikt_triplet_near(IKT_TRIPLET_NEAR, 2) == exp(-2));
+    assert_true(ikt_triplet_near(IKT_TRIPLET_LOG, 2) == 1);
+    assert_true(ikt_triplet_random_share(IKT_TRIPLET_NEAR) == 0.1);
+    assert_true(ikt_triplet_random_share(IKT_TRIPLET_RATIO) == 1);
+    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 1, 5, 5) - 1.001) < 1e-15);
+    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 1, 4, 5) - (exp(-1) + 0.001)) < 1e-15);
+    assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 1, 9, 5) - 1.001) < 1e-15);
 }
 
 int main(void) {
