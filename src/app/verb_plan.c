@@ -170,8 +170,10 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     const ikt_status st = ikt_recipe_make(ctx, &settings, &shape, ranks, threads, &recipe);
     ikt_shape_destroy(&shape);
     IKT_TRY(st);
-    if (source) IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
-    if (source && a->points == IKT_AUTO_INT) recipe.work.data.n = ikt_source_rows(source);
+    if (source && a->points == IKT_AUTO_INT) { /* else it is a plan of other rows */
+        IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
+        recipe.work.data.n = ikt_source_rows(source);
+    }
     const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
     if (is_asked || is_free) {
         ikt_cluster cluster;
