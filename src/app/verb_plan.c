@@ -12,6 +12,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/sort.h"
+#include "pipeline/pipeline.h"
 #include "plan/machine.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"
@@ -83,25 +84,23 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
 }
 
 /* The shape of the inputs: from the options, or from the files that the settings name, the first of
- * which is also timed then. */
+ * which is also timed then, and stays open. */
 static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_settings *settings,
-                             ikt_shape *out, double *file_rate) {
+                             ikt_shape *out, double *file_rate, ikt_source **source) {
     const ikt_data_shape said = {.n = a->points,
                                  .d = a->columns,
                                  .type = (ikt_type)a->type,
                                  .is_sparse = a->entries > 0,
                                  .entries = (double)a->entries};
     const bool has_rows = ikt_input_has_rows(&settings->input);
-    ikt_source *source = NULL;
     if (said.n != IKT_AUTO_INT && said.d != IKT_AUTO_INT && (has_rows || !settings->input.graph[0]))
         return ikt_shape_describe(ctx, settings, &said, out);
     if (!has_rows && !settings->input.graph[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the size of the data is not known: give --points and --columns, or an "
                         "input.file to take it from");
-    IKT_TRY(ikt_shape_look(ctx, settings, NULL, false, out, &source));
-    const ikt_status st = source ? time_file(ctx, source, file_rate, &out->data) : IKT_OK;
-    ikt_source_close(&source);
+    IKT_TRY(ikt_shape_look(ctx, settings, NULL, false, out, source));
+    const ikt_status st = *source ? time_file(ctx, *source, file_rate, &out->data) : IKT_OK;
     if (said.n != IKT_AUTO_INT && has_rows) out->data.n = said.n;
     if (said.d != IKT_AUTO_INT && has_rows) out->data.d = said.d;
     if (st != IKT_OK) ikt_shape_destroy(out);
@@ -155,6 +154,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_settings settings;
     ikt_recommendation recommendation;
     const int64_t base = ikt_memory_beside(ctx);
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     ikt_shape shape;
     ikt_recipe recipe;
     ikt_plan p;
@@ -166,10 +166,14 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
-    IKT_TRY(find_shape(ctx, a, &settings, &shape, &p.machine.file));
+    IKT_TRY(find_shape(ctx, a, &settings, &shape, &p.machine.file, &source));
     const ikt_status st = ikt_recipe_make(ctx, &settings, &shape, ranks, threads, &recipe);
     ikt_shape_destroy(&shape);
     IKT_TRY(st);
+    if (source && a->points == IKT_AUTO_INT) { /* else it is a plan of other rows */
+        IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
+        recipe.work.data.n = ikt_source_rows(source);
+    }
     const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
     if (is_asked || is_free) {
         ikt_cluster cluster;

@@ -56,9 +56,9 @@ static const char purpose[] = "eigenvectors";
 int64_t ikt_eigen_bytes(int64_t d, int ranks, int64_t alone_max) {
     int rows, columns;
     ikt_cyclic_grid(d, ranks, alone_max, &rows, &columns);
-    /* Matrix, eigenvectors, and as much again for the solver's work; the own rows. */
-    return (int64_t)(24.0 * (double)d * (double)d / rows / columns) + d * 8 * (d / ranks + 1) +
-           1024 * d;
+    /* Matrix, eigenvectors, and twice as much for the solver's work; the own rows. */
+    return (int64_t)(32.0 * (double)d * (double)d / rows / columns) + d * 8 * (d / ranks + 1) +
+           2048 * d;
 }
 
 /* --- the solver ------------------------------------------------------------------------------- */

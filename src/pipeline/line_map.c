@@ -61,8 +61,7 @@ static ikt_status find_gap(const ikt_line *line, ikt_eigengap *out) {
 
 /* That no gap stands out is a warning. */
 static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const ikt_eigengap *gap) {
-    const bool is_relative = layout->eigengap == IKT_EIGENGAP_RELATIVE;
-    char gaps[256] = "";
+    char text[512];
     int64_t clusters;
     log_report(ctx, "eigenvalues", &gap->report);
     if (ikt_eigengap_clusters(ctx, gap, &clusters) != IKT_OK) {
@@ -70,11 +69,13 @@ static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const 
         ikt_clear(ctx);
         return;
     }
-    for (int64_t g = 0; g < gap->gaps; g++)
-        ikt_join(gaps, sizeof gaps, ", ", "%lld (%.4f)", (long long)gap->after[g], gap->gap[g]);
-    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("clusters", clusters), {0}},
-                    "eigengap: %lld clusters; the largest%s gaps come after eigenvalues %s",
-                    (long long)clusters, is_relative ? " relative" : "", gaps);
+    ikt_eigengap_describe((ikt_eigengap_kind)layout->eigengap, gap, text, sizeof text);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("clusters", clusters),
+                                       IKT_LOG_INT("second", gap->after[1]),
+                                       IKT_LOG_REAL("second_share", gap->gap[1] / gap->gap[0]),
+                                       {0}},
+                    "eigengap: %lld clusters; %s", (long long)clusters, text);
 }
 
 /* COLLECTIVE. The eigenvectors that layout.init=spectral starts from, in the order of P.

@@ -305,20 +305,24 @@ void ikt_run_destroy(ikt_run *run) {
 
 /* --- the same without the work ---------------------------------------------------------------- */
 
+ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source) {
+    /* A median takes more passes than a mean, and nothing here depends on which it is. */
+    ikt_missing how = (ikt_missing)settings->preprocess.missing;
+    if (how == IKT_MISSING_MEDIAN) how = IKT_MISSING_MEAN;
+    IKT_TRY(ikt_rows_complete(ctx, how, NULL, source));
+    return ikt_rows_resolve(ctx, *source, settings);
+}
+
 /* COLLECTIVE. What the run would take, and what it goes on from, or begins at. */
 static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **source,
                            ikt_rehearsal *out) {
     ikt_settings *settings = &recipe->settings;
     ikt_data_shape shape = recipe->work.data;
     const ikt_shape all = {.has_rows = *source != NULL};
-    /* A median takes more passes than a mean, and nothing here depends on which it is. */
-    ikt_missing how = (ikt_missing)settings->preprocess.missing;
-    if (how == IKT_MISSING_MEDIAN) how = IKT_MISSING_MEAN;
     bool is_watched;
     IKT_TRY(ikt_check_limits(ctx, &settings->run, false, &is_watched, &out->seconds_left));
     if (*source) {
-        IKT_TRY(ikt_rows_complete(ctx, how, NULL, source));
-        IKT_TRY(ikt_rows_resolve(ctx, *source, settings));
+        IKT_TRY(ikt_pipeline_look(ctx, settings, source));
         shape.n = ikt_source_rows(*source);
     }
     snprintf(out->input_name, sizeof out->input_name, "%s",

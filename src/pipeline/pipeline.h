@@ -167,6 +167,12 @@ ikt_status ikt_rows_open(ikt_context *ctx, ikt_source *rows, ikt_settings *setti
 /* COLLECTIVE. The same decisions, for those who want no data set. */
 ikt_status ikt_rows_resolve(ikt_context *ctx, ikt_source *rows, ikt_settings *settings);
 
+/* COLLECTIVE. The same for those who only plan a run: rows without all values are filled or left
+ * out before, as the run will do.
+ *   source   replaced where that makes another one of it
+ * Errors: those of ikt_rows_complete and ikt_rows_open. */
+ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source);
+
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing, for those who read the
  * rows of a run again.
  *   given    rows in place of input.file, which stay the caller's; *source is NULL then,

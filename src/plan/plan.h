@@ -71,9 +71,9 @@ double ikt_workload_boundary(const ikt_workload *w);
 double ikt_workload_partners(const ikt_workload *w);
 
 /* The search among near cells: own blocks of a batch, batches, and rows that all of them fetch from
- * other ranks. */
+ * other ranks, and that one of them does at most. */
 typedef struct {
-    double blocks, batches, rows;
+    double blocks, batches, rows, most;
 } ikt_fetching;
 ikt_fetching ikt_workload_fetching(const ikt_workload *w);
 

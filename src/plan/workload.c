@@ -26,6 +26,11 @@ static const double halving_loss = 0.285;
  * and than a row has candidates, are near its rows. */
 static const double fetch_bytes = 256 << 20, batch_spread = 12;
 
+/* And the batch that fetches most, beside one of the mean: the same rows are near many of its own.
+ * Measured on 100,000 rows of normal numbers: 37,000 of 50,000 and 49,000 of 75,000 on 2 and 4
+ * ranks. */
+static const double fetch_most = 1.5;
+
 /* A row of text shares a twentieth of its words with another: measured on newsgroups, unless it is
  * known; and some by chance. */
 static const double shared_words = 0.05;
@@ -110,5 +115,6 @@ ikt_fetching ikt_workload_fetching(const ikt_workload *w) {
     f.batches = ceil(count / (f.blocks * of_block));
     const double around = batch_spread * (count / f.batches + candidates);
     f.rows = f.batches * fmin(others, ikt_workload_cut(w) * around);
+    f.most = others * (1 - exp(-fetch_most * ikt_workload_cut(w) * around / fmax(1, others)));
     return f;
 }

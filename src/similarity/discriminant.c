@@ -1,9 +1,11 @@
 /* Kernel discriminant analysis. See kernel_map.h. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/exact_sum.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "linalg/column_stats.h"
@@ -16,6 +18,10 @@ enum { PERMUTATIONS = 8, LEAST_POWER = -8, MOST_POWER = 6 };
 /* Standard errors below chance from which permuted labels are told too well. */
 static const double leaking_errors = 3;
 
+/* Distances that differ by less are equal, in units of what rounding_of makes of them: the solver
+ * errs by up to 4 of these on rows that come twice (docs/notebook/2026-11-27-ties.md). */
+static const double rounding_units = 64;
+
 static const char purpose[] = "kernel map";
 
 /* The true labels, and after them the permuted ones. */
@@ -26,10 +32,12 @@ typedef struct {
     double *response;              /* [(1 + PERMUTATIONS) * responses * m] as rows, */
     double *solution;              /* and A, */
     double *coordinate;            /* and H K H A */
+    double *wrong;                 /* [m] share of the nearest rows with another label */
+    double diagonal;               /* mean of that of H K H */
 } labellings;
 
 static void labellings_destroy(labellings *l) {
-    ikt_free_all(&l->class_of, &l->size, &l->response, &l->solution, &l->coordinate);
+    ikt_free_all(&l->class_of, &l->size, &l->response, &l->solution, &l->coordinate, &l->wrong);
 }
 
 /* Numbers the classes in the order of their labels. */
@@ -96,6 +104,7 @@ static ikt_status labellings_make(ikt_context *ctx, int64_t m, const int64_t *la
     l->response = ikt_claim_kept(&held, count, sizeof *l->response);
     l->solution = ikt_claim_kept(&held, count, sizeof *l->solution);
     l->coordinate = ikt_claim_kept(&held, count, sizeof *l->coordinate);
+    l->wrong = ikt_claim_kept(&held, m, sizeof *l->wrong);
     IKT_TRY(held.status);
     for (int64_t p = 0; p < sets; p++) {
         int32_t *class_of = l->class_of + p * m;
@@ -108,30 +117,58 @@ static ikt_status labellings_make(ikt_context *ctx, int64_t m, const int64_t *la
     return IKT_OK;
 }
 
-/* COLLECTIVE. Rows whose nearest other row has another class, by the coordinates of a labelling;
- * ties go to the lower row. */
-static int64_t count_errors(ikt_context *ctx, const labellings *l, int64_t set) {
+/* What rounding makes of distances between coordinates R - delta A. A solution by Cholesky leaves a
+ * residual in every row of about epsilon times a diagonal entry of H K H + delta I times the sum of
+ * |A|, and no residual moves a coordinate by more than its own length. */
+static double rounding_of(const labellings *l, const double *solution, double ridge) {
+    double square = 0;
+    for (int64_t c = 0; c < l->responses; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < l->m; i++)
+            sum += fabs(solution[c * l->m + i]);
+        square += sum * sum;
+    }
+    return rounding_units * DBL_EPSILON * (fabs(l->diagonal) + ridge) * sqrt(square);
+}
+
+static double square_between(const labellings *l, const double *y, int64_t i, int64_t j) {
+    double square = 0;
+    for (int64_t c = 0; c < l->responses; c++) {
+        const double gap = y[c * l->m + i] - y[c * l->m + j];
+        square += gap * gap;
+    }
+    return square;
+}
+
+/* The share of a row's nearest other rows that have another class. Those within rounding of the
+ * nearest are ties with it, so that neither the solver's last bits, in which equal rows of one
+ * label differ from those of another, nor the order of the rows chooses among them. */
+static double share_of_errors(const labellings *l, const int32_t *class_of, const double *y,
+                              double rounding, int64_t i) {
+    double least = INFINITY;
+    int64_t ties = 0, wrong = 0;
+    for (int64_t j = 0; j < l->m; j++)
+        if (j != i) least = fmin(least, square_between(l, y, i, j));
+    const double tied = pow(sqrt(least) + rounding, 2);
+    for (int64_t j = 0; j < l->m; j++) {
+        const bool is_tied = j != i && square_between(l, y, i, j) <= tied;
+        ties += is_tied;
+        wrong += is_tied && class_of[j] != class_of[i];
+    }
+    return (double)wrong / (double)ties;
+}
+
+/* COLLECTIVE. The leave-one-out error of the nearest row, by the coordinates of a labelling. */
+static double error_of(ikt_context *ctx, const labellings *l, int64_t set, double ridge) {
     const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
     const int32_t *class_of = l->class_of + set * l->m;
-    const double *y = l->coordinate + set * l->responses * l->m;
-    int64_t wrong = 0;
-#pragma omp parallel for schedule(static) reduction(+ : wrong) num_threads(ikt_threads(ctx))
-    for (int64_t i = share.first; i < share.first + share.count; i++) {
-        double least = INFINITY;
-        int64_t nearest = i;
-        for (int64_t j = 0; j < l->m; j++) {
-            double square = 0;
-            for (int64_t c = 0; c < l->responses; c++) {
-                const double gap = y[c * l->m + i] - y[c * l->m + j];
-                square += gap * gap;
-            }
-            if (j == i || !(square < least)) continue;
-            least = square;
-            nearest = j;
-        }
-        wrong += class_of[nearest] != class_of[i];
-    }
-    return ikt_sum_one(ctx, wrong);
+    const int64_t first = set * l->responses * l->m;
+    const double rounding = rounding_of(l, l->solution + first, ridge);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < share.count; i++)
+        l->wrong[i] =
+            share_of_errors(l, class_of, l->coordinate + first, rounding, share.first + i);
+    return ikt_exact_total(ctx, l->wrong, share.count) / (double)l->m;
 }
 
 /* COLLECTIVE. Solves for one delta, and counts what comes of it: (H K H + delta I) A = R gives
@@ -142,7 +179,6 @@ static ikt_status try_ridge(ikt_context *ctx, const labellings *l, const double 
                             ikt_discriminant_facts *facts) {
     const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
     const int64_t sides = (1 + PERMUTATIONS) * l->responses, m = l->m;
-    int64_t wrong = 0;
     for (int64_t i = 0; i < share.count; i++) {
         memcpy(shifted + i * m, centred + i * m, (size_t)m * sizeof *shifted);
         shifted[i * m + share.first + i] += ridge;
@@ -152,11 +188,11 @@ static ikt_status try_ridge(ikt_context *ctx, const labellings *l, const double 
     if (!*is_definite) return IKT_OK;
     for (int64_t e = 0; e < sides * m; e++)
         l->coordinate[e] = l->response[e] - ridge * l->solution[e];
-    for (int64_t p = 1; p <= PERMUTATIONS; p++)
-        wrong += count_errors(ctx, l, p);
     facts->ridge = ridge;
-    facts->error = (double)count_errors(ctx, l, 0) / (double)m;
-    facts->baseline = (double)wrong / (double)(m * PERMUTATIONS);
+    facts->error = error_of(ctx, l, 0, ridge);
+    facts->baseline = 0;
+    for (int64_t p = 1; p <= PERMUTATIONS; p++)
+        facts->baseline += error_of(ctx, l, p, ridge) / PERMUTATIONS;
     const double deviation = sqrt(facts->chance * (1 - facts->chance) / (double)m);
     facts->leaks = facts->baseline < facts->chance - leaking_errors * deviation;
     return IKT_OK;
@@ -164,15 +200,15 @@ static ikt_status try_ridge(ikt_context *ctx, const labellings *l, const double 
 
 /* COLLECTIVE. From the largest delta down to the last that is definite and does not leak; at least
  * the largest. The one that is taken is solved for once more where a smaller one was tried. */
-static ikt_status choose(ikt_context *ctx, const labellings *l, const double *centred, double unit,
+static ikt_status choose(ikt_context *ctx, const labellings *l, const double *centred,
                          int64_t alone_max, double *shifted, bool *is_definite,
                          ikt_discriminant_facts *facts) {
     int power = MOST_POWER;
-    double taken = unit * pow(10, power / 2.0);
+    double taken = l->diagonal * pow(10, power / 2.0);
     IKT_TRY(try_ridge(ctx, l, centred, taken, alone_max, shifted, is_definite, facts));
     bool goes_on = *is_definite && !facts->leaks;
     while (goes_on && power > LEAST_POWER) {
-        const double smaller = unit * pow(10, --power / 2.0);
+        const double smaller = l->diagonal * pow(10, --power / 2.0);
         IKT_TRY(try_ridge(ctx, l, centred, smaller, alone_max, shifted, is_definite, facts));
         goes_on = *is_definite && !facts->leaks;
         if (goes_on) taken = smaller;
@@ -183,15 +219,14 @@ static ikt_status choose(ikt_context *ctx, const labellings *l, const double *ce
 
 /* COLLECTIVE. A for the delta that was given, or for the one that is chosen. */
 static ikt_status solve(ikt_context *ctx, const labellings *l, const double *centred, double ridge,
-                        double mean_eigenvalue, int64_t alone_max, ikt_discriminant_facts *facts) {
+                        int64_t alone_max, ikt_discriminant_facts *facts) {
     const ikt_rows share = ikt_rows_make(l->m, ikt_size(ctx), ikt_rank(ctx));
     double *shifted IKT_AT_END(ikt_free) = NULL;
     bool is_definite = false;
     IKT_TRY(ikt_alloc_all(ctx, &shifted, share.count * l->m, sizeof *shifted, purpose));
     if (ridge > 0)
         IKT_TRY(try_ridge(ctx, l, centred, ridge, alone_max, shifted, &is_definite, facts));
-    if (!(ridge > 0))
-        IKT_TRY(choose(ctx, l, centred, mean_eigenvalue, alone_max, shifted, &is_definite, facts));
+    if (!(ridge > 0)) IKT_TRY(choose(ctx, l, centred, alone_max, shifted, &is_definite, facts));
     if (!is_definite)
         return ikt_fail(
             ctx, IKT_ERR_DATA,
@@ -241,7 +276,7 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
                                 int64_t alone_max, ikt_kernel_map *out,
                                 ikt_discriminant_facts *facts) {
     labellings l IKT_AT_END(labellings_destroy) = {.m = 0};
-    double *centred IKT_AT_END(ikt_free) = NULL, mean;
+    double *centred IKT_AT_END(ikt_free) = NULL;
     ikt_kernel_map made IKT_AT_END(ikt_kernel_map_destroy) = {.q = q};
     *out = (ikt_kernel_map){0};
     *facts = (ikt_discriminant_facts){.chance = 1};
@@ -253,14 +288,14 @@ ikt_status ikt_discriminant_fit(ikt_context *ctx, ikt_similarities *s, int64_t m
     for (int64_t c = 0; c < l.classes; c++)
         facts->chance -= pow((double)l.size[c] / (double)m, 2);
     IKT_TRY(ikt_kernel_map_centre(ctx, s, m, &made, &centred));
-    IKT_TRY(ikt_kernel_map_mean_eigenvalue(ctx, m, centred, &mean));
-    IKT_TRY(!(ridge > 0) && !(mean > 0)
+    IKT_TRY(ikt_kernel_map_mean_eigenvalue(ctx, m, centred, &l.diagonal));
+    IKT_TRY(!(ridge > 0) && !(l.diagonal > 0)
                 ? ikt_fail(ctx, IKT_ERR_DATA,
                            "kernel discriminant analysis: the mean eigenvalue of the centred "
                            "similarities is %g, which gives no unit for kernel.ridge: give it, or "
                            "take input.spectrum=clip",
-                           mean)
-                : solve(ctx, &l, centred, ridge, mean, alone_max, facts));
+                           l.diagonal)
+                : solve(ctx, &l, centred, ridge, alone_max, facts));
     IKT_TRY(make_weights(ctx, &l, q, alone_max, &made));
     return ikt_give(out, made);
 }

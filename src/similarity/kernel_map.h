@@ -64,7 +64,8 @@ ikt_status ikt_kernel_pca_fit(ikt_context *ctx, ikt_similarities *s, int64_t m, 
 typedef struct {
     int64_t classes;
     double ridge;    /* delta */
-    double error;    /* 1-NN error of the m rows among themselves, in C - 1 coordinates */
+    double error;    /* 1-NN error of the m rows among themselves, in C - 1 coordinates; the nearest
+                      * ones at distances that are equal but for rounding share the vote */
     double baseline; /* the same of permuted labels, against these; mean of the permutations */
     double chance;   /* what the baseline would be without any relation: 1 - sum (n_c / m)^2 */
     bool leaks;      /* the baseline is more than three standard errors below that */

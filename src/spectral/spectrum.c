@@ -2,10 +2,12 @@
 #include "spectral/spectrum.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -14,6 +16,10 @@
 
 /* Gaps that differ by less are one: eigenvalues are not known better. */
 static const double gap_noise = 1e-9;
+
+/* Share of the largest gap from which on another seed or perplexity may make the second the
+ * largest: docs/notebook/2026-11-27-eigengap.md. */
+static const double near_share = 0.8;
 
 static const ikt_rows *rows_of(const ikt_spectrum_of *p) {
     return p->graph ? &p->graph->rows : &p->dense->rows;
@@ -123,6 +129,27 @@ void ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out) {
     }
     out->is_clear = out->gaps > 0 && out->gap[0] > gap_noise &&
                     (out->values == 3 || out->gap[0] - least > gap_noise);
+}
+
+void ikt_eigengap_describe(ikt_eigengap_kind kind, const ikt_eigengap *gap, char *text,
+                           size_t size) {
+    char gaps[256] = "";
+    for (int64_t g = 0; g < gap->gaps; g++)
+        ikt_join(gaps, sizeof gaps, ", ", "%lld (%.4f)", (long long)gap->after[g], gap->gap[g]);
+    snprintf(text, size, "the largest%s gaps come after eigenvalues %s",
+             kind == IKT_EIGENGAP_RELATIVE ? " relative" : "", gaps);
+    if (gap->gaps < 2) return;
+    ikt_join(text, size, "; ", "the second is %.0f %% of the first",
+             100 * gap->gap[1] / gap->gap[0]);
+    gaps[0] = '\0';
+    for (int64_t g = 1; g < gap->gaps; g++)
+        if (gap->gap[g] >= near_share * gap->gap[0])
+            ikt_join(gaps, sizeof gaps, ", ", "%lld", (long long)gap->after[g]);
+    if (gaps[0])
+        ikt_join(text, size, "; ",
+                 "another seed or perplexity may suggest %s, whose gaps are nearly as large "
+                 "(layout.regulariser_rank takes a number)",
+                 gaps);
 }
 
 ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eigengap_kind kind,

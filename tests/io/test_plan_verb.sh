@@ -45,6 +45,17 @@ plan --machine slow.yaml --points 100000 --columns 50 && grep -q '^machine: slow
 plan input.file=data.h5 && grep -q '^500 rows x 6, float32' out.txt || fail "the file's size"
 plan input.file=data.h5 --points 5000 && grep -q '^5000 rows x 6' out.txt || fail "more points"
 
+# What the rows decide is decided as a run does: groups of four rows have another psi, and more memory.
+awk 'BEGIN { srand(1)
+    for (g = 0; g < 750; g++) {
+        for (c = 0; c < 8; c++) centre[c] = rand()
+        for (i = 0; i < 4; i++)
+            for (c = 0; c < 8; c++) printf "%s%s", (centre[c] + rand() / 1e4) * (c + 1), c < 7 ? "," : "\n"
+    } }' >groups.csv
+plan groups.csv && grep -o '^isolation, psi [0-9]*' out.txt >planned.txt || fail "no plan of groups"
+"$IKT_PROGRAM" embed groups.csv map.h5 --dry-run 2>&1 | grep -o '^isolation, psi [0-9]*' >dry.txt
+cmp -s planned.txt dry.txt || fail "plan has $(cat planned.txt), a dry run $(cat dry.txt)"
+
 # Nodes, ranks and threads are recommended for this machine, or for what the options describe; the plan is
 # then that of the recommendation. Where ranks are given there is nothing to recommend.
 plan --points 1000 --columns 50 || fail "no recommendation"

@@ -574,6 +574,44 @@ static void a_small_ridge_leaks(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Every row comes three times, under labels that differ: the nearest rows are the two others of its
+ * kind, each with half a vote, whatever the ridge, the order of the rows and the unit of the
+ * similarities are, which all move the last bits of the coordinates. */
+static void equal_rows_share_their_vote(void **state) {
+    enum { KINDS = N / 3 };
+    static const double ridges[] = {1e-3, 0.02492, 0.025, 0.5};
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    world *plain = world_make(), *w = world_make();
+    double wanted = 0, baseline = 0, y[N * 2];
+    for (int64_t i = 0; i < N; i++)
+        plain->label[i] = ikt_rng_below(3, IKT_RNG_TEST, N, (uint64_t)i, 2);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t turn = 1; turn < 3; turn++)
+            wanted += plain->label[i] != plain->label[(i + turn * KINDS) % N] ? 0.5 / N : 0;
+    for (int run = 0; run < 8; run++) {
+        ikt_discriminant_facts facts, of_one;
+        const double unit = run % 2 ? 1.7 : 1;
+        for (int64_t i = 0; i < N; i++) {
+            const int64_t from = run / 2 % 2 ? (i * 40 + 7) % N : i; /* the order of the rows */
+            w->label[i] = plain->label[from];
+            for (int64_t c = 0; c < D; c++)
+                w->x[i * D + c] = (float)unit * plain->x[from % KINDS * D + c];
+        }
+        const double ridge = ridges[run / 2] * unit * unit;
+        discriminate(ctx, w, 2, ridge, IKT_EIGEN_ALONE_MAX, y, &facts);
+        discriminate(alone, w, 2, ridge, IKT_EIGEN_ALONE_MAX, y, &of_one);
+        assert_memory_equal(&facts, &of_one, sizeof facts);
+        assert_true(fabs(facts.error - wanted) < 1e-14);
+        if (run / 2 % 2) continue; /* other rows have the labels of a permutation then */
+        if (run == 0) baseline = facts.baseline;
+        assert_true(facts.baseline == baseline && !facts.leaks);
+    }
+    assert_true(fabs(baseline - 0.5) < 0.05); /* chance, by eight permutations of 93 rows */
+    free(plain);
+    free(w);
+    ikt_context_destroy(&alone);
+}
+
 static void labels_that_tell_nothing_are_refused(void **state) {
     ikt_context *ctx = *state;
     static const char *const words[] = {"needs two classes", "needs two rows of each class",
@@ -743,6 +781,6 @@ IKT_MPI_TESTS(ikt_test(similarities_are_those_of_the_formulas),
               ikt_test(other_rows_are_placed_by_landmarks),
               ikt_test(too_few_eigenvalues_are_refused), ikt_test(two_classes_lie_along_ridge_lda),
               ikt_test(discriminants_solve_their_equation), ikt_test(a_small_ridge_leaks),
-              ikt_test(labels_that_tell_nothing_are_refused),
+              ikt_test(equal_rows_share_their_vote), ikt_test(labels_that_tell_nothing_are_refused),
               ikt_test(eigenvalues_are_clipped_flipped_and_shifted), ikt_test(mirror_images_meet),
               ikt_test(systems_are_solved))

@@ -424,7 +424,25 @@ static void too_few_eigenvectors_are_one_sentence(void **state) {
     ikt_free(&map);
 }
 
-IKT_MPI_TESTS(ikt_test(a_ring_has_the_values_of_cosines),
+/* Gaps that another seed may have first are named with the largest; others are not. */
+static void near_gaps_are_named(void **state) {
+    (void)state;
+    ikt_eigengap gap = {.gaps = 4, .after = {11, 8, 18, 24}, .gap = {0.02, 0.019, 0.0165, 0.015}};
+    char text[512];
+    ikt_eigengap_describe(IKT_EIGENGAP_ABSOLUTE, &gap, text, sizeof text);
+    assert_non_null(strstr(text, "11 (0.0200), 8 (0.0190), 18 (0.0165), 24 (0.0150)"));
+    assert_non_null(strstr(text, "the second is 95 % of the first"));
+    assert_non_null(strstr(text, "may suggest 8, 18, whose"));
+    gap.gap[1] = gap.gap[2] = gap.gap[3] = 0.01;
+    ikt_eigengap_describe(IKT_EIGENGAP_ABSOLUTE, &gap, text, sizeof text);
+    assert_non_null(strstr(text, "the second is 50 % of the first"));
+    assert_null(strstr(text, "may suggest"));
+    gap.gaps = 1;
+    ikt_eigengap_describe(IKT_EIGENGAP_RELATIVE, &gap, text, sizeof text);
+    assert_string_equal(text, "the largest relative gaps come after eigenvalues 11 (0.0200)");
+}
+
+IKT_MPI_TESTS(ikt_test(near_gaps_are_named), ikt_test(a_ring_has_the_values_of_cosines),
               ikt_test(a_path_has_the_values_of_cosines),
               ikt_test(components_are_found_and_their_zeros_known), ikt_test(the_gap_counts_groups),
               ikt_test(gaps_are_ordered_with_ties_to_the_lower), ikt_test(equal_gaps_say_nothing),
