@@ -110,6 +110,23 @@ static ikt_status save(void *self) {
     return s->hooks->save(s->hooks->self, &s->state);
 }
 
+/* SAME-ARGS. Positions or forces are of no use: the sentence says what is in force, and what is
+ * usual. */
+static ikt_status refuse(const loop *l, int64_t iteration, const char *what) {
+    const ikt_layout_settings *s = l->settings;
+    const bool is_first = l->phases.is_exaggerated;
+    const double own = l->objective->kind->learning_rate;
+    const double usual = (double)l->rows->n / (is_first ? s->exaggeration : 1);
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "at iteration %lld %s: take %sa smaller layout.%slearning_rate than %g, which "
+                    "is in force (for %lld rows %.3g is usual)",
+                    (long long)iteration, what,
+                    s->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "",
+                    is_first ? "" : "final_",
+                    is_first ? s->learning_rate : s->final_learning_rate * l->phases.step,
+                    (long long)l->rows->n, own > 0 ? own : usual);
+}
+
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, whether the program that watches
  * has asked for the map as it is, and whether all positions are finite.
@@ -120,11 +137,7 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
     int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
     ikt_sum_i64(l->ctx, sum, 3);
     l->trace->is_stopped = sum[2] > 0;
-    if (sum[1] > 0)
-        return ikt_fail(l->ctx, IKT_ERR_DATA,
-                        "positions stopped being finite at iteration %lld: choose a smaller "
-                        "layout.learning_rate than %g (final_learning_rate: %g)",
-                        (long long)iteration, s->learning_rate, s->final_learning_rate);
+    if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite");
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
     if (!l->course.hooks || !has_moved || iteration == s->iterations) return IKT_OK;
     saving saved = {l->course.hooks, state_at(l, iteration)};
@@ -187,20 +200,6 @@ static void keep_from_vanishing(const loop *l) {
     frexp(width, &exponent);
     centre(l->ctx, l->rows, l->objective->q, l->objective->y);
     ikt_optimiser_scale(&l->optimiser, (float)ldexp(1, -12 - exponent), l->objective->y);
-}
-
-static ikt_status refuse(const loop *l, int64_t iteration, const ikt_objective_terms *terms) {
-    const ikt_layout_settings *s = l->settings;
-    if (terms->condition == IKT_MAP_UNRESOLVED)
-        return ikt_fail(l->ctx, IKT_ERR_DATA,
-                        "at iteration %lld the rows are so few or lie so far apart that all forces "
-                        "between them are below the accuracy of the grid (Z = %g): use "
-                        "layout.repulsion=exact, or a smaller layout.learning_rate than %g",
-                        (long long)iteration, terms->z, s->learning_rate);
-    return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "forces stopped being finite at iteration %lld (Z = %g): choose a smaller "
-                    "layout.learning_rate than %g (final_learning_rate: %g)",
-                    (long long)iteration, terms->z, s->learning_rate, s->final_learning_rate);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -282,7 +281,26 @@ static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wante
         .iteration = iteration,
         .momentum = momentum_at(s, iteration),
         .next_momentum = momentum_at(s, iteration + 1),
-        .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
+        .rate = l->phases.step * rate /
+                4}; /* the learning rate is defined on a quarter of the gradient */
+}
+
+/* What was decided at an iteration that is not usual, or begins something. */
+static void tell_decisions(const loop *l, int64_t iteration, double value) {
+    const ikt_phases *now = &l->phases, *before = &l->before;
+    const long long at = (long long)iteration;
+    if (before->is_exaggerated && !now->is_exaggerated)
+        ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld", at);
+    if (before->is_beginning && !now->is_beginning)
+        ikt_log(l->ctx, IKT_LOG_DETAIL,
+                "iteration %lld: the map of t-SNE is there, from which %s goes on", at,
+                l->objective->kind->name);
+    if (now->step < before->step)
+        ikt_log(l->ctx, IKT_LOG_WARN,
+                "iteration %lld: the %s has risen from %.6g to %.6g, so steps are halved from here "
+                "on: layout.final_learning_rate = %g is too long, take %g",
+                at, l->trace->value_name, before->kl, value, l->settings->final_learning_rate,
+                l->settings->final_learning_rate * now->step);
 }
 
 static ikt_status iterate(loop *l, int64_t first) {
@@ -303,16 +321,17 @@ static ikt_status iterate(loop *l, int64_t first) {
             is_reported || is_watched || ikt_phases_want_value(&l->phases, iteration);
         objective->is_exaggerated =
             l->phases.is_exaggerated && iteration < s->exaggeration_iterations;
+        objective->is_beginning = l->phases.is_beginning && iteration < s->tsne_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
-        if (terms.condition == IKT_MAP_NOT_FINITE || terms.condition == IKT_MAP_UNRESOLVED)
-            return refuse(l, iteration, &terms);
+        if (terms.condition == IKT_MAP_NOT_FINITE)
+            return refuse(l, iteration, "forces stopped being finite");
+        if (terms.condition == IKT_MAP_UNRESOLVED)
+            return refuse(l, iteration, "rows lie so far apart that no force is left between them");
 
         ikt_phases_decide(&l->phases, iteration, terms.value);
         if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
         gradient.attraction_scale *= (float)exaggeration_at(l, iteration);
-        if (l->before.is_exaggerated && !l->phases.is_exaggerated)
-            ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
-                    (long long)iteration);
+        tell_decisions(l, iteration, terms.value);
         if (is_reported || l->phases.is_done) {
             add_to_trace(l, iteration, &gradient, &terms);
             IKT_TRY(note_eigenvalues(l, iteration, &terms));
