@@ -171,9 +171,10 @@ enum {
  * iteration takes less than a ten-thousandth off the value. The rule is free of scale in n and in
  * the map.
  *
- * Steps: where phases have fixed ends, and the value is exactly what is minimised, it is looked at
- * every IKT_WATCH_EVERY iterations once exaggeration is over. Where it stands more than a
- * thousandth above the least one of the phase twice in a row, steps are halved from then on.
+ * Steps: where phases have fixed ends, the value is looked at every IKT_WATCH_EVERY iterations.
+ * Where it stands more than a thousandth above the first one of the exaggeration, or the least one
+ * of a later phase, twice in a row, steps are halved from then on. That of negative samples or
+ * triplets, of a regulariser and of late exaggeration says less, and is not looked at.
  *
  * Values are the same on any ranks and threads, and so are the decisions. */
 enum { IKT_WATCH_EVERY = 50 };

@@ -110,21 +110,29 @@ static ikt_status save(void *self) {
     return s->hooks->save(s->hooks->self, &s->state);
 }
 
-/* SAME-ARGS. Positions or forces are of no use: the sentence says what is in force, and what is
- * usual. */
-static ikt_status refuse(const loop *l, int64_t iteration, const char *what) {
+enum { RATE_TEXT = 160 };
+
+/* The learning rate that is in force, and what is usual. */
+static void describe_rate(const loop *l, bool is_exaggerated, double step, char text[RATE_TEXT]) {
     const ikt_layout_settings *s = l->settings;
-    const bool is_first = l->phases.is_exaggerated;
     const double own = l->objective->kind->learning_rate;
-    const double usual = (double)l->rows->n / (is_first ? s->exaggeration : 1);
-    return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "at iteration %lld %s: take %sa smaller layout.%slearning_rate than %g, which "
-                    "is in force (for %lld rows %.3g is usual)",
-                    (long long)iteration, what,
-                    s->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "",
-                    is_first ? "" : "final_",
-                    is_first ? s->learning_rate : s->final_learning_rate * l->phases.step,
-                    (long long)l->rows->n, own > 0 ? own : usual);
+    const double usual = (double)l->rows->n / (is_exaggerated ? s->exaggeration : 1);
+    snprintf(text, RATE_TEXT,
+             "layout.%slearning_rate = %g, which is in force (for %lld rows %.3g "
+             "is usual)",
+             is_exaggerated ? "" : "final_",
+             (is_exaggerated ? s->learning_rate : s->final_learning_rate) * step,
+             (long long)l->rows->n, own > 0 ? own : usual);
+}
+
+/* SAME-ARGS. Positions or forces are of no use. */
+static ikt_status refuse(const loop *l, int64_t iteration, const char *what) {
+    char rate[RATE_TEXT];
+    describe_rate(l, l->phases.is_exaggerated, l->phases.step, rate);
+    return ikt_fail(
+        l->ctx, IKT_ERR_DATA, "at iteration %lld %s: take %sless than %s", (long long)iteration,
+        what, l->settings->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "",
+        rate);
 }
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
@@ -288,6 +296,7 @@ static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wante
 /* What was decided at an iteration that is not usual, or begins something. */
 static void tell_decisions(const loop *l, int64_t iteration, double value) {
     const ikt_phases *now = &l->phases, *before = &l->before;
+    char rate[RATE_TEXT];
     const long long at = (long long)iteration;
     if (before->is_exaggerated && !now->is_exaggerated)
         ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld", at);
@@ -295,12 +304,12 @@ static void tell_decisions(const loop *l, int64_t iteration, double value) {
         ikt_log(l->ctx, IKT_LOG_DETAIL,
                 "iteration %lld: the map of t-SNE is there, from which %s goes on", at,
                 l->objective->kind->name);
-    if (now->step < before->step)
-        ikt_log(l->ctx, IKT_LOG_WARN,
-                "iteration %lld: the %s has risen from %.6g to %.6g, so steps are halved from here "
-                "on: layout.final_learning_rate = %g is too long, take %g",
-                at, l->trace->value_name, before->kl, value, l->settings->final_learning_rate,
-                l->settings->final_learning_rate * now->step);
+    if (now->step == before->step) return;
+    describe_rate(l, before->is_exaggerated, before->step, rate);
+    ikt_log(l->ctx, IKT_LOG_WARN,
+            "iteration %lld: the %s has risen from %.6g to %.6g, so steps are halved from here on: "
+            "they are too long with %s",
+            at, l->trace->value_name, before->kl, value, rate);
 }
 
 static ikt_status iterate(loop *l, int64_t first) {

@@ -13,12 +13,12 @@ enum { SETTLE = 15 };
 /* What an iteration has to take off KL, relative to KL, to count as progress. */
 static const double least_rate = 1e-4;
 
-/* Relative to its least value in the phase, what a value has to stand above that, and how often in
- * a row, for steps to be too long. */
-static const double risen = 1e-3;
+/* What a value has to stand above that which it is compared with, relative to that and at least,
+ * and how often in a row, for steps to be too long. */
+static const double risen = 1e-3, risen_least = 1e-6;
 enum { RISES = 2 };
 
-/* Whether the value is exactly what steps lower, once exaggeration is over. */
+/* Whether steps are to lower the value itself, but for exaggeration. */
 static bool can_watch(const ikt_layout_settings *s) {
     return ikt_layout_objective(s)->divergence && s->stop == IKT_STOP_FIXED &&
            s->final_exaggeration == 1 && s->regulariser == IKT_REGULARISER_NONE &&
@@ -38,20 +38,21 @@ ikt_phases ikt_phases_begin(const ikt_layout_settings *settings) {
 bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration) {
     const int64_t since = iteration - phases->begun;
     if (phases->settings->stop == IKT_STOP_AUTO) return since % CHECK_EVERY == 0;
-    return phases->is_watched && !phases->is_exaggerated && since % IKT_WATCH_EVERY == 0;
+    return phases->is_watched && since % IKT_WATCH_EVERY == 0;
 }
 
-/* Halves the steps where values say that they are too long. */
+/* Halves the steps where values say that they are too long: with exaggeration, which lowers another
+ * value, where the map is worse than at the start; later, where it is worse than it was. */
 static void watch(ikt_phases *p, int64_t iteration, double value) {
     const bool is_first = p->checked < p->begun;
-    const bool is_worse = !is_first && value > p->kl + risen * fabs(p->kl);
+    const bool is_worse = !is_first && value - p->kl > fmax(risen * fabs(p->kl), risen_least);
     p->checked = iteration;
     p->misses = is_worse ? p->misses + 1 : 0;
     if (p->misses == RISES) {
         p->step /= 2;
         p->misses = 0;
         p->kl = value; /* from here on */
-    } else if (is_first || value < p->kl) {
+    } else if (is_first || (value < p->kl && !p->is_exaggerated)) {
         p->kl = value;
     }
 }
