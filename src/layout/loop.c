@@ -348,6 +348,8 @@ static ikt_status iterate(loop *l, int64_t first) {
         if (is_watched) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 
+        /* Gains that suit t-SNE are too large for another objective. */
+        if (l->before.is_beginning && !l->phases.is_beginning) ikt_optimiser_begin(&l->optimiser);
         const ikt_optimiser_step step = step_at(l, iteration, terms.step > 0 ? terms.step : 1);
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
         const uint8_t *moves = l->course.batch ? ikt_batch_draw(l->course.batch, iteration) : NULL;
