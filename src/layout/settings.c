@@ -44,9 +44,8 @@ static const ikt_key layout_keys[] = {
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The length of the first phase; with stop: auto the most that it may have"),
     KEY(tsne_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "The iterations that minimise the KL of t-SNE before those of the objectives nerv and jse, "
-        "whose minima are better from a finished map of t-SNE; auto is 750, but at most three "
-        "fifths of the iterations, and 0 beyond 20,000 rows and with an init_file"),
+        "The first iterations of nerv and jse, which minimise the KL of t-SNE instead; auto is "
+        "750, but at most three fifths of all, and 0 beyond 20,000 rows and with an init_file"),
     KEY(final_exaggeration, IKT_KEY_REAL, "1", 0.01, 1e4, 0, NULL, "",
         "The factor on the attraction after the first phase, until the end (late exaggeration): 1 "
         "is t-SNE; larger ones draw clusters together and show how they connect (4 looks like "
