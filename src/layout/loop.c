@@ -283,6 +283,7 @@ static double momentum_at(const ikt_layout_settings *s, int64_t iteration) {
 /* What the optimiser does in an iteration; `wanted` by the objective, of the learning rate. */
 static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wanted) {
     const ikt_layout_settings *s = l->settings;
+    /* The learning rate is defined on a quarter of the gradient. */
     const double rate =
         l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
     return (ikt_optimiser_step){
