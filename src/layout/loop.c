@@ -286,12 +286,10 @@ static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wante
     /* The learning rate is defined on a quarter of the gradient. */
     const double rate =
         l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
-    return (ikt_optimiser_step){
-        .iteration = iteration,
-        .momentum = momentum_at(s, iteration),
-        .next_momentum = momentum_at(s, iteration + 1),
-        .rate = l->phases.step * rate /
-                4}; /* the learning rate is defined on a quarter of the gradient */
+    return (ikt_optimiser_step){.iteration = iteration,
+                                .momentum = momentum_at(s, iteration),
+                                .next_momentum = momentum_at(s, iteration + 1),
+                                .rate = l->phases.step * rate / 4};
 }
 
 /* What was decided at an iteration that is not usual, or begins something. */
