@@ -90,6 +90,8 @@ typedef enum {
     IKT_FACT_TAKES_LABELS,
     IKT_FACT_EXAGGERATES,
     IKT_FACT_REMEMBERS, /* steps have momentum */
+    IKT_FACT_HAS_BEGINNING,    /* nerv and jse: iterations of t-SNE may come first, */
+    IKT_FACT_BEGINS_WITH_TSNE, /* and do, as far as that is resolved */
     IKT_FACT_PLACES_BY_TRIPLETS,
     IKT_FACT_PLACES_BY_KERNEL,
     IKT_FACT_SUMS_PAIRS,   /* repulsion may be approximated, */

@@ -25,6 +25,7 @@ typedef struct {
     int preset;                       /* ikt_layout_preset */
     int64_t iterations;               /* or IKT_AUTO_INT: from the preset; so below */
     int64_t exaggeration_iterations;  /* first phase, with attraction multiplied */
+    int64_t tsne_iterations;          /* minimise t-SNE's KL before the objective's own value */
     int stop;                         /* ikt_layout_stop: whether both are bounds only */
     double exaggeration;
     double final_exaggeration;       /* the factor after the first phase, */
@@ -87,8 +88,8 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
 bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out);
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
- * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits
- * objective, dimensions and n.
+ * rate n / exaggeration of each phase, and the way of summing repulsion that suits objective,
+ * dimensions and n.
  * Errors: IKT_ERR_USAGE where keys contradict each other. */
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
 
@@ -158,42 +159,56 @@ void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t 
  * order: the positions ("y"; not centred), those of the optimiser, those of the objective. */
 enum {
     IKT_PHASE_NUMBERS = 7,
-    IKT_PHASE_REALS = 2,
+    IKT_PHASE_REALS = 3,
     IKT_LOOP_ARRAYS_MOST = 1 + IKT_OPTIMISER_ARRAYS_MOST + IKT_OBJECTIVE_ARRAYS_MOST
 };
 
-/* When the phase of exaggeration ends, and when the run does.
+/* When the phase of exaggeration ends, when that of t-SNE before another objective does, when the
+ * run does, and how long its steps are.
  *
  * Fixed: at given iterations. Auto, after opt-SNE (Belkina et al. 2019): exaggeration ends when KL
- * no longer falls faster and faster, that is when clusters have formed; the run ends when an
- * iteration takes less than a ten-thousandth off KL. The rule is free of scale in n and in the
- * map. KL is the same on any ranks and threads, and so are the decisions. */
+ * no longer falls faster and faster, that is when clusters have formed; the next phases end when an
+ * iteration takes less than a ten-thousandth off the value. The rule is free of scale in n and in
+ * the map.
+ *
+ * Steps: where phases have fixed ends, the value is looked at every IKT_WATCH_EVERY iterations.
+ * Where it stands more than a thousandth above the first one of the exaggeration, or the least one
+ * of a later phase, twice in a row, steps are halved from then on. That of negative samples or
+ * triplets, of a regulariser and of late exaggeration says less, and is not looked at.
+ *
+ * Values are the same on any ranks and threads, and so are the decisions. */
+enum { IKT_WATCH_EVERY = 50 };
+
 typedef struct {
     const ikt_layout_settings *settings; /* borrowed */
     bool is_exaggerated;
+    bool is_beginning; /* t-SNE's KL is minimised, before the value of the objective */
+    bool is_watched;   /* for steps that are too long */
     bool is_done;
     bool is_extended;         /* only the number of iterations ends the run */
     int64_t exaggeration_end; /* iterations done when the first phase ended */
     int64_t end;              /* ... when the run ended */
-    double kl, best_rate;     /* at the last check; fastest relative fall an iteration */
+    double kl, best_rate;     /* at the last check, or the least one of those of steps; fastest
+                                 relative fall an iteration */
+    double step;              /* factor on the learning rate */
     int64_t begun, checked;   /* iteration at which the phase began, of the last check */
-    int misses;               /* checks in a row that speak for the end of the phase */
+    int misses;               /* checks in a row that speak for its end, or for shorter steps */
 } ikt_phases;
 
 /* LOCAL. Before iteration 0; settings are resolved. */
 ikt_phases ikt_phases_begin(const ikt_layout_settings *settings);
 
-/* LOCAL. Whether the decision at `iteration` needs KL. */
+/* LOCAL. Whether the decision at `iteration` needs the value. */
 bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration);
 
-/* LOCAL. Decides at `iteration`, before its step, whether the step is exaggerated and whether there
- * is one. `kl`: where wanted, else not used. */
-void ikt_phases_decide(ikt_phases *phases, int64_t iteration, double kl);
+/* LOCAL. Decides at `iteration`, before its step, whether there is one, whether it is exaggerated,
+ * what it minimises, and how long it is. `value`: where wanted, else not used. */
+void ikt_phases_decide(ikt_phases *phases, int64_t iteration, double value);
 
 /* LOCAL. The run ends at `iteration`, whatever was decided. */
 void ikt_phases_stop(ikt_phases *phases, int64_t iteration);
 
-/* LOCAL. All but settings and is_extended as plain numbers, and back. */
+/* LOCAL. All but settings, is_watched and is_extended as plain numbers, and back. */
 void ikt_phases_pack(const ikt_phases *phases, int64_t number[IKT_PHASE_NUMBERS],
                      double real[IKT_PHASE_REALS]);
 void ikt_phases_unpack(const int64_t number[IKT_PHASE_NUMBERS], const double real[IKT_PHASE_REALS],

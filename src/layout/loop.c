@@ -110,6 +110,31 @@ static ikt_status save(void *self) {
     return s->hooks->save(s->hooks->self, &s->state);
 }
 
+enum { RATE_TEXT = 160 };
+
+/* The learning rate that is in force, and what is usual. */
+static void describe_rate(const loop *l, bool is_exaggerated, double step, char text[RATE_TEXT]) {
+    const ikt_layout_settings *s = l->settings;
+    const double own = l->objective->kind->learning_rate;
+    const double usual = (double)l->rows->n / (is_exaggerated ? s->exaggeration : 1);
+    snprintf(text, RATE_TEXT,
+             "layout.%slearning_rate = %g, which is in force (for %lld rows %.3g "
+             "is usual)",
+             is_exaggerated ? "" : "final_",
+             (is_exaggerated ? s->learning_rate : s->final_learning_rate) * step,
+             (long long)l->rows->n, own > 0 ? own : usual);
+}
+
+/* SAME-ARGS. Positions or forces are of no use. */
+static ikt_status refuse(const loop *l, int64_t iteration, const char *what) {
+    char rate[RATE_TEXT];
+    describe_rate(l, l->phases.is_exaggerated, l->phases.step, rate);
+    return ikt_fail(
+        l->ctx, IKT_ERR_DATA, "at iteration %lld %s: take %sless than %s", (long long)iteration,
+        what, l->settings->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "",
+        rate);
+}
+
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, whether the program that watches
  * has asked for the map as it is, and whether all positions are finite.
@@ -120,11 +145,7 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
     int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
     ikt_sum_i64(l->ctx, sum, 3);
     l->trace->is_stopped = sum[2] > 0;
-    if (sum[1] > 0)
-        return ikt_fail(l->ctx, IKT_ERR_DATA,
-                        "positions stopped being finite at iteration %lld: choose a smaller "
-                        "layout.learning_rate than %g (final_learning_rate: %g)",
-                        (long long)iteration, s->learning_rate, s->final_learning_rate);
+    if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite");
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
     if (!l->course.hooks || !has_moved || iteration == s->iterations) return IKT_OK;
     saving saved = {l->course.hooks, state_at(l, iteration)};
@@ -187,20 +208,6 @@ static void keep_from_vanishing(const loop *l) {
     frexp(width, &exponent);
     centre(l->ctx, l->rows, l->objective->q, l->objective->y);
     ikt_optimiser_scale(&l->optimiser, (float)ldexp(1, -12 - exponent), l->objective->y);
-}
-
-static ikt_status refuse(const loop *l, int64_t iteration, const ikt_objective_terms *terms) {
-    const ikt_layout_settings *s = l->settings;
-    if (terms->condition == IKT_MAP_UNRESOLVED)
-        return ikt_fail(l->ctx, IKT_ERR_DATA,
-                        "at iteration %lld the rows are so few or lie so far apart that all forces "
-                        "between them are below the accuracy of the grid (Z = %g): use "
-                        "layout.repulsion=exact, or a smaller layout.learning_rate than %g",
-                        (long long)iteration, terms->z, s->learning_rate);
-    return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "forces stopped being finite at iteration %lld (Z = %g): choose a smaller "
-                    "layout.learning_rate than %g (final_learning_rate: %g)",
-                    (long long)iteration, terms->z, s->learning_rate, s->final_learning_rate);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -276,13 +283,32 @@ static double momentum_at(const ikt_layout_settings *s, int64_t iteration) {
 /* What the optimiser does in an iteration; `wanted` by the objective, of the learning rate. */
 static ikt_optimiser_step step_at(const loop *l, int64_t iteration, double wanted) {
     const ikt_layout_settings *s = l->settings;
+    /* The learning rate is defined on a quarter of the gradient. */
     const double rate =
         l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
-    return (ikt_optimiser_step){
-        .iteration = iteration,
-        .momentum = momentum_at(s, iteration),
-        .next_momentum = momentum_at(s, iteration + 1),
-        .rate = rate / 4}; /* the learning rate is defined on a quarter of the gradient */
+    return (ikt_optimiser_step){.iteration = iteration,
+                                .momentum = momentum_at(s, iteration),
+                                .next_momentum = momentum_at(s, iteration + 1),
+                                .rate = l->phases.step * rate / 4};
+}
+
+/* What was decided at an iteration that is not usual, or begins something. */
+static void tell_decisions(const loop *l, int64_t iteration, double value) {
+    const ikt_phases *now = &l->phases, *before = &l->before;
+    char rate[RATE_TEXT];
+    const long long at = (long long)iteration;
+    if (before->is_exaggerated && !now->is_exaggerated)
+        ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld", at);
+    if (before->is_beginning && !now->is_beginning)
+        ikt_log(l->ctx, IKT_LOG_DETAIL,
+                "iteration %lld: the map of t-SNE is there, from which %s goes on", at,
+                l->objective->kind->name);
+    if (now->step == before->step) return;
+    describe_rate(l, before->is_exaggerated, before->step, rate);
+    ikt_log(l->ctx, IKT_LOG_WARN,
+            "iteration %lld: the %s has risen from %.6g to %.6g, so steps are halved from here on: "
+            "they are too long with %s",
+            at, l->trace->value_name, before->kl, value, rate);
 }
 
 static ikt_status iterate(loop *l, int64_t first) {
@@ -303,16 +329,17 @@ static ikt_status iterate(loop *l, int64_t first) {
             is_reported || is_watched || ikt_phases_want_value(&l->phases, iteration);
         objective->is_exaggerated =
             l->phases.is_exaggerated && iteration < s->exaggeration_iterations;
+        objective->is_beginning = l->phases.is_beginning && iteration < s->tsne_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
-        if (terms.condition == IKT_MAP_NOT_FINITE || terms.condition == IKT_MAP_UNRESOLVED)
-            return refuse(l, iteration, &terms);
+        if (terms.condition == IKT_MAP_NOT_FINITE)
+            return refuse(l, iteration, "forces stopped being finite");
+        if (terms.condition == IKT_MAP_UNRESOLVED)
+            return refuse(l, iteration, "rows lie so far apart that no force is left between them");
 
         ikt_phases_decide(&l->phases, iteration, terms.value);
         if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
         gradient.attraction_scale *= (float)exaggeration_at(l, iteration);
-        if (l->before.is_exaggerated && !l->phases.is_exaggerated)
-            ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
-                    (long long)iteration);
+        tell_decisions(l, iteration, terms.value);
         if (is_reported || l->phases.is_done) {
             add_to_trace(l, iteration, &gradient, &terms);
             IKT_TRY(note_eigenvalues(l, iteration, &terms));
@@ -320,6 +347,8 @@ static ikt_status iterate(loop *l, int64_t first) {
         if (is_watched) IKT_TRY(l->course.report(l->course.reporter, iteration, terms.value));
         if (l->phases.is_done) break;
 
+        /* Gains that suit t-SNE are too large for another objective. */
+        if (l->before.is_beginning && !l->phases.is_beginning) ikt_optimiser_begin(&l->optimiser);
         const ikt_optimiser_step step = step_at(l, iteration, terms.step > 0 ? terms.step : 1);
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
         const uint8_t *moves = l->course.batch ? ikt_batch_draw(l->course.batch, iteration) : NULL;

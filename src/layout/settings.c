@@ -36,12 +36,16 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset, 500 for the objective umap and 1000 for largevis (twice as many from "
+        "of the preset (500 more after tsne_iterations), 500 for umap and 1000 for largevis (twice "
+        "as many from "
         "500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The length of the first phase; with stop: auto the most that it may have"),
+    KEY(tsne_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "The first iterations of nerv and jse, which minimise the KL of t-SNE instead; auto is "
+        "750, but at most three fifths of all, and 0 beyond 20,000 rows and with an init_file"),
     KEY(final_exaggeration, IKT_KEY_REAL, "1", 0.01, 1e4, 0, NULL, "",
         "The factor on the attraction after the first phase, until the end (late exaggeration): 1 "
         "is t-SNE; larger ones draw clusters together and show how they connect (4 looks like "
@@ -56,13 +60,11 @@ static const ikt_key layout_keys[] = {
         "and 1000 of exaggeration, where they are auto"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length of the first phase, on a quarter of the gradient as in FIt-SNE and "
-        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration, "
-        "but at least 200"),
+        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length after the first phase; auto is learning_rate where that is given, and "
-        "otherwise n, or n / final_exaggeration where that is less, but at least 200. With the "
-        "objectives umap and largevis auto is 1, and the rate falls to 0 in the end; with trimap "
-        "it is 1.2"),
+        "otherwise n, or n / final_exaggeration where that is less. With the objectives umap and "
+        "largevis auto is 1, and the rate falls to 0 in the end; with trimap it is 1.2"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab "
         "and with the objective trimap"),
@@ -190,20 +192,38 @@ bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_sett
 
 /* --- "auto" ----------------------------------------------------------------------------------- */
 
+/* Rows up to which objectives begin with t-SNE, whose iterations such a run has in addition; and
+ * how many it then makes of its own. */
+static const double rows_of_beginning = 20000;
+enum { OWN_ITERATIONS = 500 };
+
+/* Whether the objective begins with t-SNE; a file of positions takes the place of that. */
+static bool has_beginning(const ikt_layout_settings *s, double n) {
+    if (!ikt_layout_objective(s)->begins_with_tsne) return false;
+    if (s->tsne_iterations != IKT_AUTO_INT) return s->tsne_iterations > 0;
+    return n <= rows_of_beginning && !s->init_file[0];
+}
+
 /* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
- * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
+ * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does), whatever
+ * n is: every force on a row is in proportion to the weight of a row, 1 / n. */
 static void resolve_schedule(ikt_layout_settings *s, double n) {
     const schedule *preset = &schedules[s->preset];
     const bool stops = s->stop == IKT_STOP_AUTO;
     const ikt_objective_kind *kind = ikt_layout_objective(s);
+    const bool begins = has_beginning(s, n);
     const bool has_many = n >= IKT_MANY_ROWS && kind->many_iterations > 0;
     const int64_t usual = has_many               ? kind->many_iterations
                           : kind->iterations > 0 ? kind->iterations
-                                                 : preset->iterations;
+                                                 : preset->iterations + begins * OWN_ITERATIONS;
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
         s->exaggeration_iterations =
             ikt_smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
+    if (s->tsne_iterations == IKT_AUTO_INT && kind->begins_with_tsne)
+        s->tsne_iterations =
+            begins * ikt_larger(s->exaggeration_iterations,
+                                ikt_smaller(preset->iterations, 3 * s->iterations / 5));
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
@@ -211,10 +231,10 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     const double own = kind->learning_rate;
     const double rate = own > 0 ? own : preset->learning_rate;
     const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
-    if (!given) s->learning_rate = by_n ? fmax(200, n / s->exaggeration) : rate;
+    if (!given) s->learning_rate = by_n ? n / s->exaggeration : rate;
     if (s->final_learning_rate <= IKT_AUTO_REAL)
         s->final_learning_rate =
-            given || !by_n ? s->learning_rate : fmax(200, n / fmax(1, s->final_exaggeration));
+            given || !by_n ? s->learning_rate : n / fmax(1, s->final_exaggeration);
 }
 
 /* SAME-ARGS. What is given of late exaggeration, before "auto" is replaced. */
@@ -242,6 +262,10 @@ static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
             ctx, IKT_ERR_USAGE,
             "layout.exaggeration_iterations = %lld is larger than layout.iterations = %lld", first,
             all);
+    if (s->tsne_iterations > s->iterations)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.tsne_iterations = %lld is larger than layout.iterations = %lld",
+                        (long long)s->tsne_iterations, all);
     const long long from = s->final_exaggeration_from;
     if (s->final_exaggeration_from != IKT_AUTO_INT && (from < first || from > all))
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -314,8 +314,8 @@ static void mix(const state *t, const double *factor) {
 }
 
 /* The weight of a pair: what the objective says, or what follows from its kernel alone. */
-static ikt_pair_weight weight_of(const state *t, const ikt_divergence_sums *sums) {
-    const ikt_divergence *d = t->divergence;
+static ikt_pair_weight weight_of(const state *t, const ikt_divergence *d,
+                                 const ikt_divergence_sums *sums) {
     const ikt_kernel kernel = kernel_of(d, &t->inputs.options, 0);
     if (d->weight) return d->weight(sums);
     if (kernel.kind == IKT_KERNEL_GAUSSIAN) return (ikt_pair_weight){.kind = IKT_PAIR_SNE};
@@ -355,7 +355,8 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
                                    ikt_gradient *gradient, ikt_objective_terms *terms) {
     state *t = objective->self;
     ikt_context *ctx = t->ctx;
-    const ikt_divergence *d = t->divergence;
+    const ikt_divergence *d =
+        objective->is_beginning ? ikt_objective_tsne.divergence : t->divergence;
     const ikt_graph *graph = t->inputs.graph;
     const ikt_rows *rows = &t->inputs.rows;
     const int q = t->inputs.q;
@@ -381,7 +382,7 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
         ikt_replica_fill(ctx, rows, t->y, &t->replica);
     ikt_stage_end(ctx, IKT_STAGE_HALO);
     if (st == IKT_OK) { /* what travels has arrived */
-        const ikt_pair_weight weight = weight_of(t, &sums);
+        const ikt_pair_weight weight = weight_of(t, d, &sums);
         attract(t, &weight, want_value || d->has_balance ? &totals : NULL);
     } else if (t->whole) {
         ikt_whole_attraction_end(t->whole, t->attraction);

@@ -126,6 +126,7 @@ const ikt_objective_kind ikt_objective_nerv = {IKT_DIVERGENCE_KIND,
                                                .name = "nerv",
                                                .value_name = "cost",
                                                .divergence = &nerv,
+                                               .begins_with_tsne = true,
                                                .places = IKT_PLACES_BY_KERNEL,
                                                .create = ikt_divergence_create};
 
@@ -169,6 +170,7 @@ const ikt_objective_kind ikt_objective_jse = {IKT_DIVERGENCE_KIND,
                                               .name = "jse",
                                               .value_name = "cost",
                                               .divergence = &jse,
+                                              .begins_with_tsne = true,
                                               .places = IKT_PLACES_BY_KERNEL,
                                               .create = ikt_divergence_create};
 

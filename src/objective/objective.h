@@ -188,6 +188,7 @@ struct ikt_objective_kind {
     bool takes_parts; /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
     bool has_exaggeration;  /* early exaggeration makes sense */
+    bool begins_with_tsne;  /* its first iterations, layout.tsne_iterations, minimise t-SNE's KL */
     bool frees_neighbours;  /* the lists, once it is made */
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
                                P is needed, principal components, or a map of similarities */
@@ -246,7 +247,8 @@ struct ikt_objective {
     float *y; /* [n_local * q] the positions, in the objective's own table: the loop moves them */
     int q;    /* dimensions */
     bool is_exaggerated; /* said by the loop before an evaluation: the step to come may be of the
-                            first phase */
+                            first phase; */
+    bool is_beginning;   /* and that it is t-SNE's KL that is evaluated, where the kind begins so */
 };
 
 /* The table of objectives: the struct ikt_objective_NAME, its number, and what the help of

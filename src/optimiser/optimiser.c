@@ -17,12 +17,17 @@ static const int64_t parallel_coordinates = 1 << 16;
 ikt_status ikt_optimiser_create(ikt_context *ctx, const ikt_optimiser_kind *kind,
                                 int64_t coordinates, ikt_optimiser *out) {
     *out = (ikt_optimiser){.kind = kind, .coordinates = coordinates};
-    for (int a = 0; a < kind->arrays; a++) {
+    for (int a = 0; a < kind->arrays; a++)
         IKT_TRY(ikt_alloc(ctx, &out->array[a], coordinates, sizeof *out->array[a], "layout"));
-        for (int64_t e = 0; e < coordinates && kind->array[a].start != 0; e++)
-            out->array[a][e] = kind->array[a].start;
-    }
+    ikt_optimiser_begin(out);
     return IKT_OK;
+}
+
+void ikt_optimiser_begin(const ikt_optimiser *optimiser) {
+    const ikt_optimiser_kind *kind = optimiser->kind;
+    for (int a = 0; a < kind->arrays; a++)
+        for (int64_t e = 0; e < optimiser->coordinates; e++)
+            optimiser->array[a][e] = kind->array[a].start;
 }
 
 void ikt_optimiser_destroy(ikt_optimiser *optimiser) {

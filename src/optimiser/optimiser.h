@@ -73,6 +73,9 @@ ikt_status ikt_optimiser_create(ikt_context *ctx, const ikt_optimiser_kind *kind
                                 int64_t coordinates, ikt_optimiser *out);
 void ikt_optimiser_destroy(ikt_optimiser *optimiser);
 
+/* LOCAL. Forgets what was remembered: as before the first step. */
+void ikt_optimiser_begin(const ikt_optimiser *optimiser);
+
 /* LOCAL. One step: y changes by what the kind makes of the gradient. One pass over gradient, arrays
  * and y, in which both fields of the gradient are added: reading memory is the limit.
  *   q, moves   coordinates of a row, and [coordinates / q] which rows are moved; all others stay,

@@ -35,6 +35,7 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_START_PCA] = ikt_step_start_pca,
                                               [IKT_STEP_START_FILE] = ikt_step_start_file,
                                               [IKT_STEP_START_RANDOM] = ikt_step_start_random,
+                                              [IKT_STEP_LOOP_FROM_TSNE] = ikt_step_loop,
                                               [IKT_STEP_LOOP] = ikt_step_loop};
 
 /* COLLECTIVE. Where all pairs of rows come from, if they come from somewhere: a matrix in place of

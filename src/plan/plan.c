@@ -153,37 +153,39 @@ static ikt_task task_of(const ikt_workload *w, const ikt_machine *m, ikt_cost *o
     const ikt_objective_kind *kind = ikt_layout_objective(l);
     const double gradients = (double)(l->iterations + 1), all = w->threads;
     const double early = (double)l->exaggeration_iterations;
+    const double of_tsne = fmax(0, (double)l->tsne_iterations) / gradients; /* one kernel's */
     const double rows = (double)w->distribution.count, n = (double)w->data.n;
     const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
     const double from = l->regulariser_from == IKT_AUTO_INT ? early : (double)l->regulariser_from;
     const bool is_regularised = l->regulariser != IKT_REGULARISER_NONE;
-    return (ikt_task){.w = w,
-                      .m = m,
-                      .rate = {[MULTIPLY_ADDS] = m->multiply_adds * giga * all,
-                               [GATHERS] = m->gathers * mega * all,
-                               [COORDINATES] = m->bytes * giga * all,
-                               [COMPARED_BYTES] = m->compares * giga * all,
-                               [GRID_NODES] = m->fft * mega * all,
-                               [LONE_MULTIPLY_ADDS] = m->multiply_adds * giga,
-                               [LONE_GATHERS] = m->gathers * mega,
-                               [FILE_BYTES] = m->file * mega},
-                      .n = n,
-                      .rows = rows,
-                      .others = w->ranks - 1,
-                      .columns = (double)w->columns,
-                      .searched = (double)ikt_workload_searched_bytes(w),
-                      .entries =
-                          rows * (w->is_dense ? n : ikt_symmetric_share(w->data.n) * (double)w->k),
-                      .place = fmin(2.5, fmax(-1, (log2(rows) - 16) / 3)),
-                      .gradients = gradients,
-                      .early = early,
-                      .late = gradients - early,
-                      .regularised = is_regularised ? gradients - from : 0,
-                      .charges = (double)ikt_regulariser_columns(rank, w->data.n) + 1,
-                      .reports = (double)(l->iterations / l->report_every) + 1,
-                      .axes = (double)l->dimensions,
-                      .kernels = kind->divergence ? kind->divergence->n_kernels : kind->pair_sums,
-                      .own = own};
+    return (ikt_task){
+        .w = w,
+        .m = m,
+        .rate = {[MULTIPLY_ADDS] = m->multiply_adds * giga * all,
+                 [GATHERS] = m->gathers * mega * all,
+                 [COORDINATES] = m->bytes * giga * all,
+                 [COMPARED_BYTES] = m->compares * giga * all,
+                 [GRID_NODES] = m->fft * mega * all,
+                 [LONE_MULTIPLY_ADDS] = m->multiply_adds * giga,
+                 [LONE_GATHERS] = m->gathers * mega,
+                 [FILE_BYTES] = m->file * mega},
+        .n = n,
+        .rows = rows,
+        .others = w->ranks - 1,
+        .columns = (double)w->columns,
+        .searched = (double)ikt_workload_searched_bytes(w),
+        .entries = rows * (w->is_dense ? n : ikt_symmetric_share(w->data.n) * (double)w->k),
+        .place = fmin(2.5, fmax(-1, (log2(rows) - 16) / 3)),
+        .gradients = gradients,
+        .early = early,
+        .late = gradients - early,
+        .regularised = is_regularised ? gradients - from : 0,
+        .charges = (double)ikt_regulariser_columns(rank, w->data.n) + 1,
+        .reports = (double)(l->iterations / l->report_every) + 1,
+        .axes = (double)l->dimensions,
+        .kernels = kind->divergence ? 1 + (1 - of_tsne) * (kind->divergence->n_kernels - 1)
+                                    : kind->pair_sums,
+        .own = own};
 }
 
 ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subset,

@@ -100,6 +100,8 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_MOVES] = !kind->is_start;
     has[IKT_FACT_EXAGGERATES] = kind->has_exaggeration || is_own;
     has[IKT_FACT_REMEMBERS] = kind->optimiser != &ikt_optimiser_descent;
+    has[IKT_FACT_HAS_BEGINNING] = kind->begins_with_tsne;
+    has[IKT_FACT_BEGINS_WITH_TSNE] = l->tsne_iterations > 0; /* refused of others */
     has[IKT_FACT_PLACES_BY_TRIPLETS] = kind->places == IKT_PLACES_BY_TRIPLETS;
     has[IKT_FACT_PLACES_BY_KERNEL] = kind->places == IKT_PLACES_BY_KERNEL;
     has[IKT_FACT_STUDENT] = kind->divergence || is_own;
@@ -221,6 +223,7 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
         bool holds;
     } words[] = {{"exaggerates", kind->has_exaggeration},
                  {"remembers", kind->optimiser != &ikt_optimiser_descent},
+                 {"begins", kind->begins_with_tsne},
                  {"stands", kind->is_start},
                  {"alone", kind->is_start && !has_p},
                  {"parts", kind->takes_parts},

@@ -71,6 +71,8 @@ static const ikt_step table[IKT_STEPS] = {
         "positions of a file", {IKT_FACT_START_FILE}},
     [IKT_STEP_START_RANDOM] = {"start", 0, IKT_VALUE_POSITIONS, IKT_STAGE_LAYOUT,
         "random positions", {IKT_FACT_END}},
+    [IKT_STEP_LOOP_FROM_TSNE] = {"loop", IKT_VALUE_POSITIONS, IKT_VALUE_MAP, IKT_STAGE_LAYOUT,
+        "the map of t-SNE, and from there that of the objective", {IKT_FACT_BEGINS_WITH_TSNE}},
     [IKT_STEP_LOOP] = {"loop", IKT_VALUE_POSITIONS, IKT_VALUE_MAP, IKT_STAGE_LAYOUT,
         "the map, along the gradient of the objective", {IKT_FACT_END}}};
 /* clang-format on */

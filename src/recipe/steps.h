@@ -60,6 +60,7 @@ typedef enum {
     IKT_STEP_START_PCA,
     IKT_STEP_START_FILE,
     IKT_STEP_START_RANDOM,
+    IKT_STEP_LOOP_FROM_TSNE,
     IKT_STEP_LOOP,
     IKT_STEPS
 } ikt_step_id;

@@ -62,6 +62,7 @@ static const struct {
     {"isolation", "model_dataset", IKT_FACT_OTHER_MODEL, "isolation.model_from"},
     {"layout", "exaggeration", IKT_FACT_EXAGGERATES, exaggerating},
     {"layout", "exaggeration_iterations", IKT_FACT_EXAGGERATES, exaggerating},
+    {"layout", "tsne_iterations", IKT_FACT_HAS_BEGINNING, "layout.objective={any:begins}"},
     {"layout", "degrees_of_freedom", IKT_FACT_STUDENT,
      "layout.objective=tsne (umap has umap.a and umap.b)"},
     {"layout", "preset", IKT_FACT_MOVES, moving},

@@ -230,9 +230,9 @@ static void follow(ikt_context *ctx, const plain_settings *s, const option *opti
 
 /* --- what is tested --------------------------------------------------------------------------- */
 
-/* Both phases, both momenta; the least learning rate, 200, for so few rows. */
+/* Both phases, both momenta; learning rate n / 12, then n. */
 static void steps_of_the_default_schedule(void **state) {
-    const plain_settings s = {180, 2, 12, 200, 200, 0.6, 0.85, 8, 14, 0, 0, 0};
+    const plain_settings s = {180, 2, 12, 15, 180, 0.6, 0.85, 8, 14, 0, 0, 0};
     const option options[] = {{"layout.init", "random"},
                               {"layout.momentum", "0.6"},
                               {"layout.final_momentum", "0.85"},
@@ -249,7 +249,7 @@ static void steps_of_the_papers_schedule(void **state) {
     follow(*state, &s, options, 8);
 }
 
-/* Learning rate n / exaggeration, then n, where that is above 200; momentum 0.8. */
+/* Learning rate n / exaggeration, then n; momentum 0.8. */
 static void steps_by_the_rule_of_the_learning_rate(void **state) {
     const plain_settings s = {500, 2, 2, 250, 500, 0.8, 0.8, 10, 250, 0, 0, 0};
     const option options[] = {{"layout.init", "random"}, {"layout.exaggeration", "2"}, {0}};
@@ -340,7 +340,7 @@ static void steps_with_late_exaggeration(void **state) {
 static void schedules_have_their_lengths(void **state) {
     static const char *const wanted[2][8] = {
         {"\n  iterations: 750\n", "\n  exaggeration: 12\n", "\n  exaggeration_iterations: 250\n",
-         "\n  learning_rate: 200\n", "\n  momentum: 0.8\n", "\n  final_momentum: 0.8\n",
+         "\n  learning_rate: 2.5\n", "\n  momentum: 0.8\n", "\n  final_momentum: 0.8\n",
          "\n  momentum_switch: 250\n", "\n  init: pca\n"},
         {"\n  iterations: 1000\n", "\n  exaggeration: 4\n", "\n  exaggeration_iterations: 100\n",
          "\n  learning_rate: 2000\n", "\n  momentum: 0.5\n", "\n  final_momentum: 0.8\n",
@@ -478,11 +478,13 @@ static void phases_are_kept_whole(void **state) {
     const ikt_layout_settings settings = {.iterations = 10};
     const ikt_phases whole = {.settings = &settings,
                               .is_exaggerated = true,
+                              .is_beginning = true,
                               .is_done = true,
                               .exaggeration_end = 3,
                               .end = 4,
                               .kl = 5.5,
                               .best_rate = 6.5,
+                              .step = 0.25,
                               .begun = 7,
                               .checked = 8,
                               .misses = 9};
@@ -492,10 +494,10 @@ static void phases_are_kept_whole(void **state) {
     (void)state;
     ikt_phases_pack(&whole, number, real);
     ikt_phases_unpack(number, real, &again);
-    assert_true(again.is_exaggerated && again.is_done);
+    assert_true(again.is_exaggerated && again.is_beginning && again.is_done);
     assert_true(again.exaggeration_end == 3 && again.end == 4 && again.begun == 7);
     assert_true(again.checked == 8 && again.misses == 9);
-    assert_true(again.kl == 5.5 && again.best_rate == 6.5);
+    assert_true(again.kl == 5.5 && again.best_rate == 6.5 && again.step == 0.25);
 }
 
 IKT_MPI_TESTS(ikt_test(steps_of_the_default_schedule), ikt_test(steps_of_the_papers_schedule),

@@ -50,6 +50,8 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "layout.dimensions=3 isolation.psi=64 layout.repulsion=barnes_hut layout.init=landmark layout.landmarks=90"
     "layout.dimensions=3 affinity.support=dense isolation.psi=32 layout.repulsion=exact"
     "layout.objective=nerv isolation.psi=64 layout.repulsion=fft layout.iterations=40"
+    # Steps that are too long, and halved at iteration 100.
+    "layout.objective=nerv layout.tsne_iterations=0 affinity.kind=gaussian layout.iterations=110 layout.exaggeration_iterations=105 layout.learning_rate=3000"
     "layout.objective=jse layout.trade_off=0.3 isolation.psi=64 layout.repulsion=exact layout.iterations=40"
     "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40"
     # UMAP and LargeVis: epochs of a small pool, rows in slots.

@@ -21,6 +21,7 @@ static const struct {
     {"iterations", "layout.iterations=21", ""},
     {"exaggeration", "layout.exaggeration=4", ""},
     {"exaggeration_iterations", "layout.exaggeration_iterations=5", ""},
+    {"tsne_iterations", "layout.tsne_iterations=15", ""},
     {"final_exaggeration", "layout.final_exaggeration=2", ""},
     {"final_exaggeration_from", "layout.final_exaggeration_from=10", ""},
     {"stop", "layout.stop=auto", "layout.iterations=3000"},

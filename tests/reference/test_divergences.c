@@ -100,7 +100,13 @@ static void slopes(const problem *x, double *y, double *slope) {
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-typedef enum { EXACT, FFT, TREE, ONE_PASS } way;
+typedef enum {
+    EXACT,
+    FFT,
+    TREE,
+    ONE_PASS,
+    BEGINNING /* exactly, in iterations that are t-SNE's */
+} way;
 
 /* Gradient of the own rows, its value and normalisation. */
 typedef struct {
@@ -145,6 +151,7 @@ static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how
     assert_int_equal(ikt_objective_create(ctx, &kind, &inputs, &objective), IKT_OK);
     assert_true((objective.kind == &ikt_objective_dense_tsne) == (how == ONE_PASS));
     assert_int_equal(objective.q, x->q);
+    objective.is_beginning = how == BEGINNING;
     for (int64_t e = 0; e < x->q * rows.count; e++)
         objective.y[e] = position(rows.first + e / x->q, e % x->q);
     ikt_gradient g;
@@ -349,6 +356,23 @@ static void mixtures_tend_to_tsne(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Before their own iterations mixtures are t-SNE, to the bit. */
+static void mixtures_begin_with_tsne(void **state) {
+    for (int is_dense = 0; is_dense < 2; is_dense++) {
+        double *p = full_p(is_dense);
+        const problem tsne = {p, 2, IKT_OBJECTIVE_TSNE, 0, 0};
+        const found wanted = evaluate(*state, &tsne, is_dense, EXACT, true);
+        for (int kind = 0; kind < DIVERGENCES; kind++) {
+            const problem x = {p, 2, (ikt_objective_name)kind, 0.5, 0};
+            if (!ikt_objective_kind_of(x.kind)->begins_with_tsne) continue;
+            const found f = evaluate(*state, &x, is_dense, BEGINNING, true);
+            assert_memory_equal(f.gradient, wanted.gradient, sizeof f.gradient);
+            assert_true(f.value == wanted.value && f.z == wanted.z);
+        }
+        free(p);
+    }
+}
+
 /* JSE at 1/2 does not know which of both distributions is which: it is symmetric; here both terms
  * of it, in doubles, give four times the Jensen-Shannon divergence. */
 static void jse_at_a_half_is_symmetric(void **state) {
@@ -430,6 +454,7 @@ IKT_MPI_TESTS(ikt_test(gradients_are_the_slopes_of_the_cost),
               ikt_test(tails_have_the_gradient_of_their_cost), ikt_test(tails_have_their_limits),
               ikt_test(bits_of_tails_do_not_depend_on_them_either),
               ikt_test(grids_and_trees_serve_as_well), ikt_test(one_pass_is_as_good_as_two),
-              ikt_test(mixtures_tend_to_tsne), ikt_test(jse_at_a_half_is_symmetric),
+              ikt_test(mixtures_tend_to_tsne), ikt_test(mixtures_begin_with_tsne),
+              ikt_test(jse_at_a_half_is_symmetric),
               ikt_test(bits_do_not_depend_on_ranks_and_instruction_set),
               ikt_test(the_table_is_in_order))

@@ -93,11 +93,43 @@ static void late_exaggeration_shortens_the_step(void **state) {
     assert_true(resolved(*state, "layout.final_exaggeration=0.5", 60000).final_learning_rate ==
                 60000);
     assert_true(resolved(*state, "layout.final_exaggeration=1000", 60000).final_learning_rate ==
-                200);
+                60);
     assert_true(resolved(*state, "layout.final_exaggeration=4 layout.learning_rate=300", 60000)
                     .final_learning_rate == 300);
     assert_true(resolved(*state, "layout.degrees_of_freedom=inf", 10).degrees_of_freedom ==
                 INFINITY);
+}
+
+/* Forces on a row are in proportion to 1 / n, so that steps are in proportion to n, however small.
+ */
+static void steps_are_in_proportion_to_the_rows(void **state) {
+    for (int64_t n = 24; n <= 24000000; n *= 10) {
+        const ikt_layout_settings s = resolved(*state, "", n);
+        assert_true(s.learning_rate == (double)n / 12 && s.final_learning_rate == (double)n);
+    }
+}
+
+static void mixtures_begin_with_tsne(void **state) {
+    const struct {
+        const char *text;
+        int64_t n, of_tsne, iterations;
+    } cases[] = {{"layout.objective=nerv", 30, 750, 1250},
+                 {"layout.objective=jse", 20000, 750, 1250},
+                 {"layout.objective=jse", 20001, 0, 750},
+                 {"layout.objective=jse layout.tsne_iterations=400", 20001, 400, 1250},
+                 {"layout.objective=nerv layout.tsne_iterations=0", 30, 0, 750},
+                 {"layout.objective=nerv layout.init_file=map.h5", 30, 0, 750},
+                 {"layout.objective=nerv layout.iterations=2000", 30, 750, 2000},
+                 {"layout.objective=nerv layout.iterations=500", 30, 300, 500},
+                 {"layout.objective=nerv layout.iterations=300", 30, 250, 300},
+                 {"layout.objective=sne", 30, IKT_AUTO_INT, 750},
+                 {"", 30, IKT_AUTO_INT, 750}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const ikt_layout_settings s = resolved(*state, cases[c].text, cases[c].n);
+        assert_true(s.tsne_iterations == cases[c].of_tsne && s.iterations == cases[c].iterations);
+    }
+    refused(*state, "layout.objective=nerv layout.tsne_iterations=1251", 30,
+            "layout.tsne_iterations = 1251 is larger than layout.iterations = 1250");
 }
 
 static void mixtures_have_a_trade_off(void **state) {
@@ -160,5 +192,6 @@ static void values_out_of_range_are_refused(void **state) {
 IKT_MPI_TESTS(ikt_test(the_default_is_tsne_in_the_plane),
               ikt_test(repulsion_follows_objective_and_dimensions),
               ikt_test(exact_sums_are_for_few_rows), ikt_test(late_exaggeration_shortens_the_step),
+              ikt_test(steps_are_in_proportion_to_the_rows), ikt_test(mixtures_begin_with_tsne),
               ikt_test(mixtures_have_a_trade_off), ikt_test(contradictions_are_refused),
               ikt_test(values_out_of_range_are_refused))

@@ -54,6 +54,44 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* An objective with an even slope, whose value rises by 1 an iteration. */
+static ikt_status rise(ikt_objective *objective, int64_t iteration, bool want_value,
+                       ikt_gradient *gradient, ikt_objective_terms *terms) {
+    const breathing *b = objective->self;
+    *terms = (ikt_objective_terms){.value = want_value ? (double)iteration : NAN};
+    *gradient = (ikt_gradient){b->none, b->none, 1, 1};
+    return IKT_OK;
+}
+
+/* Steps of 1 until the values of 50 and 100 are above that of 0, of 1/2 until 200, then of 1/4. */
+static void steps_become_shorter_where_the_value_rises(void **state) {
+    ikt_objective_kind kind = {.name = "rising",
+                               .value_name = "cost",
+                               .optimiser = &ikt_optimiser_descent,
+                               .divergence = ikt_objective_tsne.divergence,
+                               .evaluate = rise};
+    const ikt_layout_settings settings = {.iterations = 300,
+                                          .exaggeration = 1,
+                                          .learning_rate = 4,
+                                          .final_learning_rate = 4,
+                                          .final_exaggeration = 1,
+                                          .dimensions = Q,
+                                          .custom = &kind,
+                                          .batch_rows = IKT_AUTO_INT,
+                                          .report_every = 300};
+    const ikt_rows rows = ikt_rows_make(ROWS, 1, 0);
+    breathing b = {.size = NULL};
+    ikt_objective objective = {.kind = &kind, .self = &b, .y = b.y, .q = Q};
+    ikt_trace trace;
+    float y[ROWS * Q] = {0};
+    for (int e = 0; e < ROWS * Q; e++) /* a map is centred in the end */
+        b.none[e] = e < Q ? 0.5f : -0.25f;
+    assert_int_equal(ikt_layout_run(*state, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
+    for (int e = 0; e < ROWS * Q; e++)
+        assert_true(y[e] == (e < Q ? -175.0f : 87.5f));
+    ikt_trace_destroy(&trace);
+}
+
 /* By 2^-240 in all: far below what a float holds. */
 static float shrinks(int64_t evaluation) {
     return evaluation < 60 ? 0x1p-4f : 1.0f;
@@ -84,4 +122,5 @@ static void a_small_map_is_left_alone(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(a_map_that_contracts_without_end_keeps_its_shape),
-              ikt_test(a_small_map_is_left_alone))
+              ikt_test(a_small_map_is_left_alone),
+              ikt_test(steps_become_shorter_where_the_value_rises))

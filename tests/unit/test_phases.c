@@ -92,12 +92,94 @@ static void iterations_stay_the_upper_bound(void **state) {
     assert_int_equal(p.end, 200);
 }
 
+/* --- steps that are too long ------------------------------------------------------------------ */
+
+static ikt_layout_settings watched(int64_t iterations, int64_t exaggerated) {
+    ikt_layout_settings s = bounds(IKT_STOP_FIXED, iterations, exaggerated);
+    s.final_exaggeration = 1;
+    s.batch_rows = IKT_AUTO_INT;
+    return s;
+}
+
+/* Rises until steps are a quarter of what they were: from iteration 150 on. */
+static double too_long(int64_t i, int64_t end) {
+    (void)end;
+    return i <= 150 ? 2 : 2 + 0.01 * (double)(i - 150);
+}
+
+/* Once above, and back. */
+static double one_peak(int64_t i, int64_t end) {
+    (void)end;
+    return i == 200 ? 3 : 2;
+}
+
+static double wavering(int64_t i, int64_t end) {
+    (void)end;
+    return 2 + 1e-3 * sin((double)i);
+}
+
+/* Checks at 100, 150, ...: 200 and 250 are above 150, then 300 and 350 above 250, and so on. */
+/* With exaggeration the value need not be the least that there was. */
+static double partly_back(int64_t i, int64_t end) {
+    (void)end;
+    return 5 - 3 * fabs(sin((double)i / 100));
+}
+
+static void steps_that_raise_the_value_are_halved(void **state) {
+    const ikt_layout_settings s = watched(360, 100);
+    (void)state;
+    assert_true(follow(&s, too_long).step == 0.25);
+    assert_true(follow(&s, level).step == 1 && follow(&s, falling_for_ever).step == 1);
+    assert_true(follow(&s, one_peak).step == 1 && follow(&s, wavering).step == 1);
+    const ikt_layout_settings exaggerated = watched(360, 360);
+    assert_true(follow(&exaggerated, too_long).step == 0.25);
+    assert_true(follow(&exaggerated, partly_back).step == 1);
+}
+
+/* What keeps a factor, or is regularised, and steps of some rows, do not lower the value alone. */
+static void only_what_is_minimised_is_watched(void **state) {
+    ikt_layout_settings s[] = {watched(360, 100), watched(360, 100), watched(360, 100),
+                               watched(360, 100)};
+    (void)state;
+    s[0].final_exaggeration = 2;
+    s[1].regulariser = IKT_REGULARISER_LAPLACIAN;
+    s[2].batch_rows = 10;
+    s[3].objective = IKT_OBJECTIVE_UMAP;
+    for (size_t c = 0; c < sizeof s / sizeof *s; c++)
+        assert_true(follow(&s[c], too_long).step == 1);
+}
+
+/* --- t-SNE before another objective ----------------------------------------------------------- */
+
+/* KL of t-SNE, which falls to 2, and then the value of the objective, which stands higher. */
+static double two_values(int64_t i, int64_t end) {
+    (void)end;
+    return i < 200 ? 2 + exp(-(double)i / 20) : 5 + exp(-(double)(i - 200) / 20);
+}
+
+static void the_value_of_the_objective_is_not_held_against_that_of_tsne(void **state) {
+    ikt_layout_settings s = watched(500, 50);
+    (void)state;
+    s.objective = IKT_OBJECTIVE_JSE;
+    s.tsne_iterations = 200;
+    const ikt_phases p = follow(&s, two_values);
+    assert_true(p.step == 1 && !p.is_beginning && p.begun == 200 && p.end == 500);
+    s.stop = IKT_STOP_AUTO; /* t-SNE has converged long before, and so has the objective */
+    s.tsne_iterations = 400;
+    const ikt_phases q = follow(&s, usual);
+    assert_in_range(q.begun - q.exaggeration_end, 285, 300);
+    assert_in_range(q.end - q.begun, 15, 40);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_phases_end_where_told),
         cmocka_unit_test(no_exaggeration_and_no_iterations_are_legal),
         cmocka_unit_test(exaggeration_ends_after_the_steepest_fall),
         cmocka_unit_test(noise_on_a_level_is_no_fall),
-        cmocka_unit_test(iterations_stay_the_upper_bound)};
+        cmocka_unit_test(iterations_stay_the_upper_bound),
+        cmocka_unit_test(steps_that_raise_the_value_are_halved),
+        cmocka_unit_test(only_what_is_minimised_is_watched),
+        cmocka_unit_test(the_value_of_the_objective_is_not_held_against_that_of_tsne)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
