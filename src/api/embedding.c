@@ -38,8 +38,8 @@ void ikt_embedding_destroy(ikt_embedding **embedding) {
     if (!e) return;
     ikt_run_destroy(&e->run);
     ikt_measures_destroy(&e->measures);
-    ikt_free_all(&e->y, &e->labels, &e->divergence, &e->similarity, &e->nearest, &e->distance, &e->is_far,
-                 &e->yaml);
+    ikt_free_all(&e->y, &e->labels, &e->divergence, &e->similarity, &e->nearest, &e->distance,
+                 &e->is_far, &e->yaml);
     ikt_context_destroy(&e->ctx);
     ikt_free(embedding);
 }
@@ -74,8 +74,8 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
     const ikt_run *run = &embedding->run;
     ikt_row_blocks blocks IKT_AT_END(ikt_row_blocks_destroy) = {.n = 0};
     /* A rank without rows may lack an array that the others have. */
-    int64_t has[] = {true, run->labels != NULL, new->divergence != NULL, placed != NULL,
-                     placed != NULL, new->has_distance, new->has_distance};
+    int64_t has[] = {true,           run->labels != NULL, new->divergence != NULL, placed != NULL,
+                     placed != NULL, new->has_distance,   new->has_distance};
     const struct {
         const void *from;
         size_t bytes;
@@ -198,7 +198,7 @@ const int64_t *ikt_embedding_nearest(const ikt_embedding *embedding) {
     return embedding->nearest;
 }
 
-const float *ikt_embedding_distances(const ikt_embedding *embedding) {
+const float *ikt_embedding_row_distances(const ikt_embedding *embedding) {
     return embedding->distance;
 }
 

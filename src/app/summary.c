@@ -94,11 +94,12 @@ static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *
                      100 * e->recall.found, 100 * e->recall.similarity,
                      (long long)e->recall.sample);
     if (e->recall.sample > 0 && e->recall.found < found_least)
-        ikt_text_add(text,
-                     "More of them are found by a larger affinity.candidates, which makes the search "
-                     "as many times longer, and all by affinity.search=exact, which compares all "
-                     "%.2g pairs. ",
-                     (double)run->rows.n * (double)(run->rows.n - 1) / 2);
+        ikt_text_add(
+            text,
+            "More of them are found by a larger affinity.candidates, which makes codes and search "
+            "up to as many times longer, and all by affinity.search=exact, which compares all "
+            "%.2g pairs. ",
+            (double)run->rows.n * (double)(run->rows.n - 1) / 2);
     if (e->cells.sample > 0)
         ikt_text_add(text, "Of the cells %.2f %% differ from the exact ones (on %lld rows). ",
                      100 * e->cells.differing, (long long)e->cells.sample);

@@ -13,7 +13,7 @@
 #include "base/sort.h"
 
 enum {
-    ROWS_LEAST = 30, /* below which a permutation or equal steps are chance */
+    ROWS_LEAST = 30,  /* below which a permutation or equal steps are chance */
     NUMBERS_MOST = 16 /* columns that may number the rows, beyond which they are ranks */
 };
 
@@ -68,9 +68,9 @@ void ikt_doubtful_see(ikt_doubtful *doubtful, int64_t first, int64_t count, cons
 /* Columns that may number them, and their values. */
 typedef struct {
     int64_t count, d, rows;        /* of columns, of the reader, of the sample */
-    int64_t column[NUMBERS_MOST]; /* ascending */
+    int64_t column[NUMBERS_MOST];  /* ascending */
     bool is_regular[NUMBERS_MOST]; /* nothing but equal steps speaks for it */
-    double *value; /* [count * rows]; -infinity where another rank has the row */
+    double *value;                 /* [count * rows]; -infinity where another rank has the row */
 } numbering;
 
 static bool is_heading_of_numbers(const ikt_source *source, int64_t k) {
@@ -143,7 +143,8 @@ static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const in
         if (!has_names) snprintf(name, sizeof name, "%lld", (long long)column[c]);
         ikt_join(names, sizeof names, ",", "%s", name);
     }
-    if (has_names) snprintf(remedy, sizeof remedy, "input.skip_columns='%s' leaves them out", names);
+    if (has_names)
+        snprintf(remedy, sizeof remedy, "input.skip_columns='%s' leaves them out", names);
     ikt_log_numbers(ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("columns", count), {0}},
                     "%s: whole numbers that are all different, as row numbers are, count as a "
                     "feature like any other (column %s%s); %s",

@@ -182,8 +182,7 @@ static ikt_status look_and_decide(ikt_context *ctx, ikt_source *source, ikt_norm
     ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_strided_reader space;
     IKT_TRY(ikt_raw_rows_create(ctx, source, &raw, &rows.rows));
-    IKT_TRY(ikt_agree(
-        ctx, ikt_doubtful_create(ctx, rows.rows.n, rows.rows.d, &rows.doubtful)));
+    IKT_TRY(ikt_agree(ctx, ikt_doubtful_create(ctx, rows.rows.n, rows.rows.d, &rows.doubtful)));
     const ikt_row_reader all = {read_measured, &rows, rows.rows.n, rows.rows.d, rows.rows.name};
     const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
     IKT_TRY(ikt_column_stats_compute(ctx, &sample, &stats));

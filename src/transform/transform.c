@@ -370,8 +370,8 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
                                     {"nearest", IKT_COLUMN_INT64, done->nearest}};
     int n_columns = 2;
     if (!ikt_transform_projects(&done->loaded))
-        columns[n_columns++] = (ikt_result_column){value_name(&done->loaded), IKT_COLUMN_DOUBLE,
-                                                   done->divergence};
+        columns[n_columns++] =
+            (ikt_result_column){value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence};
     if (done->has_distance) {
         columns[n_columns++] = (ikt_result_column){"distance", IKT_COLUMN_FLOAT, done->distance};
         columns[n_columns++] = (ikt_result_column){"is_far", IKT_COLUMN_INT64, done->is_far};

@@ -66,7 +66,7 @@ typedef struct {
     int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
     float *distance;    /* [rows.count] from the nearest of some fitted rows; NULL where the model
                            holds no rows, or fewer than 30 */
-    int64_t *is_far;    /* [rows.count] whether that is more than fitted rows have (0, 1), or NULL */
+    int64_t *is_far; /* [rows.count] whether that is more than fitted rows have (0, 1), or NULL */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
     char *label_names;       /* a line a class, or NULL */

@@ -48,14 +48,14 @@ typedef struct {
 
 /* The part of a model that holds rows of the fit, and how many; none of similarities. */
 static ikt_model_part part_of(const ikt_model_shape *s, int64_t *count) {
-    *count = s->is_of_similarities     ? 0
-             : ikt_model_has_cells(s)  ? s->centres
-             : s->has_rows             ? s->n
-                                       : s->support;
-    return ikt_model_has_cells(s)                    ? IKT_MODEL_CENTRES
-           : s->has_rows                             ? IKT_MODEL_ROWS
-           : s->placing == IKT_PLACING_CLASSES       ? IKT_MODEL_SUPPORT_ROWS
-                                                     : IKT_MODEL_LANDMARK_ROWS;
+    *count = s->is_of_similarities    ? 0
+             : ikt_model_has_cells(s) ? s->centres
+             : s->has_rows            ? s->n
+                                      : s->support;
+    return ikt_model_has_cells(s)              ? IKT_MODEL_CENTRES
+           : s->has_rows                       ? IKT_MODEL_ROWS
+           : s->placing == IKT_PLACING_CLASSES ? IKT_MODEL_SUPPORT_ROWS
+                                               : IKT_MODEL_LANDMARK_ROWS;
 }
 
 /* LOCAL, pure. How many references there are; 0: too few of them. */
@@ -97,8 +97,8 @@ static ikt_status read_references(const ikt_loaded_model *loaded, references *r,
     IKT_TRY(ikt_share_rows(ctx, &share, own, bytes, purpose, &all));
     r->x = ikt_claim(held, r->m * r->d, sizeof *r->x);
     r->packed = ikt_claim(held, ikt_packed_floats(r->m, r->d), sizeof *r->packed);
-    r->score = ikt_claim(held, ikt_threads(ctx) * TOGETHER * ikt_packed_rows(r->m),
-                         sizeof *r->score);
+    r->score =
+        ikt_claim(held, ikt_threads(ctx) * TOGETHER * ikt_packed_rows(r->m), sizeof *r->score);
     IKT_TRY(ikt_arrays_agree(held));
     for (int64_t e = 0; e < r->m * r->d; e++)
         r->x[e] = is_u8 ? (float)((const uint8_t *)all)[e] : ((const float *)(void *)all)[e];
@@ -154,8 +154,8 @@ static ikt_status measure(const references *r, ikt_dataset *data, float limit,
     const int64_t steps = ikt_stream_steps(r->ctx, own.count, block);
     int64_t far = 0;
     IKT_ARRAYS(held, r->ctx, purpose);
-    float *x = ikt_claim(&held, ikt_smaller(block, ikt_rows_count(&done->rows, 0)) * r->d,
-                         sizeof *x);
+    float *x =
+        ikt_claim(&held, ikt_smaller(block, ikt_rows_count(&done->rows, 0)) * r->d, sizeof *x);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
