@@ -71,6 +71,12 @@ IKT_API const double *ikt_embedding_divergences(const ikt_embedding *embedding);
 IKT_API const float *ikt_embedding_similarities(const ikt_embedding *embedding);
 IKT_API const int64_t *ikt_embedding_nearest(const ikt_embedding *embedding);
 
+/* LOCAL. Likewise: the distance of each row from the nearest of up to 2,048 rows of the fit, and 1
+ * where it is larger than 99 in 100 of these have from each other, else 0 (docs/transform.md); NULL
+ * also where the model holds fewer than 30 rows, or none. */
+IKT_API const float *ikt_embedding_row_distances(const ikt_embedding *embedding);
+IKT_API const int64_t *ikt_embedding_far(const ikt_embedding *embedding);
+
 /* COLLECTIVE. The embedding that positions of any origin make, of another program for example: it
  * can be measured, drawn and viewed.
  *   data        how many rows there are, and their labels; other arrays in it are not used

@@ -317,19 +317,31 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         layout.objective=trimap), dense rows and keep_model=True in the fit; there is none of maps
         by sne, umap, largevis and sammon.
         """
-        check_is_fitted(self)
-        made = context(self.comm, self.n_jobs, self.verbose)
-        with agreement(self.comm):
-            least = 1 if self.comm is None else 0
-            X = check_rows(self, X, False, least, self._allows_nan())
-            data = given(X)
-        known = self._known_rows(data)
+        made, X = self._new_rows(X)
+        known = self._known_rows(given(X))
         is_new = known < 0
         placed = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=np.float32)
         placed[~is_new] = self.embedding_[known[~is_new]]
         if made.size > 1 or is_new.any():
-            placed[is_new] = self._place(made, X[np.flatnonzero(is_new)])
+            placed[is_new] = self._place(made, X[np.flatnonzero(is_new)])["positions"]
         return placed
+
+    def place(self, X):
+        """What ``transform`` finds of new rows, as a dict of arrays: ``positions``; ``similarities``
+        to the ``nearest`` row of the fit; ``divergences``; ``distances`` from the nearest of up to
+        2,048 rows of the fit; and ``is_far``, 1 where 99 in 100 of these are nearer to each other, so
+        that the position says little. An array that the model knows nothing for is None. All rows are
+        taken for new ones, those of the fit, too.
+        """
+        made, X = self._new_rows(X)
+        return self._place(made, X)
+
+    def _new_rows(self, X):
+        check_is_fitted(self)
+        with agreement(self.comm):
+            least = 1 if self.comm is None else 0
+            X = check_rows(self, X, False, least, self._allows_nan())
+        return context(self.comm, self.n_jobs, self.verbose), X
 
     def _place(self, made, X):
         if self.model_ is None:
@@ -353,7 +365,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if folder is not None:
                 folder.cleanup()
         raise_kept(out.pop("error"))
-        return out["positions"]
+        return out
 
     # --- scikit-learn -----------------------------------------------------------------------------
 

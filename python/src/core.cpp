@@ -536,6 +536,8 @@ nb::dict transform(const Context &context, const std::string &model, const nb::d
     out["divergences"] = copy_of(ikt_embedding_divergences(e), count, 0);
     out["similarities"] = copy_of(ikt_embedding_similarities(e), count, 0);
     out["nearest"] = copy_of(ikt_embedding_nearest(e), count, 0);
+    out["distances"] = copy_of(ikt_embedding_row_distances(e), count, 0);
+    out["is_far"] = copy_of(ikt_embedding_far(e), count, 0);
     out["error"] = watcher.error;
     return out;
 }

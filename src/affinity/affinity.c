@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/encoding.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "config/value.h"
 
@@ -155,6 +156,12 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
             ctx, IKT_ERR_USAGE,
             "affinity.neighbours = %lld, but a row has only %lld others; choose at most %lld",
             (long long)*k, (long long)(n - 1), (long long)(n - 1));
+    if (kind->has_bandwidth_search && 3 * settings->gaussian.perplexity > (double)(n - 1))
+        ikt_warn(
+            ctx,
+            "gaussian.perplexity = %g is more than a third of the %lld other rows, so that near "
+            "and far rows get much the same weight; at most %g says which are near",
+            settings->gaussian.perplexity, (long long)(n - 1), floor((double)(n - 1) / 3));
     if (!kind->check) return IKT_OK;
     return kind->check(ctx, settings, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
 }

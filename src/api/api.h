@@ -37,9 +37,9 @@ struct ikt_embedding {
     int64_t count;      /* of them */
     float *y;           /* [count * q] */
     int64_t *labels;    /* [count], or NULL */
-    double *divergence; /* [count] of rows that were placed, or NULL; so the two below */
-    float *similarity;
-    int64_t *nearest;
+    double *divergence; /* [count] of rows that were placed, or NULL; so the four below */
+    float *similarity, *distance;
+    int64_t *nearest, *is_far;
     uint64_t hash;           /* of the positions */
     double objective;        /* NaN: not known */
     int64_t iterations;      /* -1: not known */
@@ -80,12 +80,15 @@ ikt_status ikt_embedding_outcome(ikt_embedding *embedding, ikt_status st);
 ikt_status ikt_embedding_made(ikt_embedding **embedding, ikt_status st);
 
 /* COLLECTIVE. Positions and labels of embedding->run, from equal blocks to those of the caller,
- * `count` rows of this rank, in the order of the ranks; and what of the three arrays of new rows
+ * `count` rows of this rank, in the order of the ranks; and what of the arrays of new rows
  * is not NULL. Errors: IKT_ERR_RESOURCE, recorded in embedding->ctx. */
 typedef struct {
     const double *divergence;
     const float *similarity;
     const int64_t *nearest;
+    bool has_distance;
+    const float *distance;
+    const int64_t *is_far;
 } ikt_placed_rows;
 ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                                    const ikt_placed_rows *placed);

@@ -263,7 +263,8 @@ static ikt_status place_rows(ikt_embedding *embedding, ikt_transform_request *re
     if (!given.rows) return ikt_fail(ctx, IKT_ERR_USAGE, "new rows are dense rows (ikt_data_rows)");
     request->given = given.rows;
     IKT_TRY_STAGE(ctx, IKT_STAGE_TOTAL, ikt_transform_run(ctx, request, &done));
-    const ikt_placed_rows placed = {done.divergence, done.similarity, done.nearest};
+    const ikt_placed_rows placed = {done.divergence,   done.similarity, done.nearest,
+                                    done.has_distance, done.distance,   done.is_far};
     run->rows = done.rows;
     run->embedding.y = done.y;
     run->labels = done.labels;

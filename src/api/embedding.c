@@ -38,7 +38,8 @@ void ikt_embedding_destroy(ikt_embedding **embedding) {
     if (!e) return;
     ikt_run_destroy(&e->run);
     ikt_measures_destroy(&e->measures);
-    ikt_free_all(&e->y, &e->labels, &e->divergence, &e->similarity, &e->nearest, &e->yaml);
+    ikt_free_all(&e->y, &e->labels, &e->divergence, &e->similarity, &e->nearest, &e->distance,
+                 &e->is_far, &e->yaml);
     ikt_context_destroy(&e->ctx);
     ikt_free(embedding);
 }
@@ -67,14 +68,14 @@ static ikt_status copy_rows(ikt_context *ctx, ikt_row_blocks *blocks, const void
 
 ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                                    const ikt_placed_rows *placed) {
-    static const ikt_placed_rows none = {NULL, NULL, NULL};
+    static const ikt_placed_rows none = {.divergence = NULL};
     const ikt_placed_rows *new = placed ? placed : &none;
     ikt_context *ctx = embedding->ctx;
     const ikt_run *run = &embedding->run;
     ikt_row_blocks blocks IKT_AT_END(ikt_row_blocks_destroy) = {.n = 0};
     /* A rank without rows may lack an array that the others have. */
-    int64_t has[] = {true, run->labels != NULL, new->divergence != NULL, placed != NULL,
-                     placed != NULL};
+    int64_t has[] = {true,           run->labels != NULL, new->divergence != NULL, placed != NULL,
+                     placed != NULL, new->has_distance,   new->has_distance};
     const struct {
         const void *from;
         size_t bytes;
@@ -83,7 +84,9 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count,
                  {run->labels, sizeof *run->labels, &embedding->labels},
                  {new->divergence, sizeof *new->divergence, &embedding->divergence},
                  {new->similarity, sizeof *new->similarity, &embedding->similarity},
-                 {new->nearest, sizeof *new->nearest, &embedding->nearest}};
+                 {new->nearest, sizeof *new->nearest, &embedding->nearest},
+                 {new->distance, sizeof *new->distance, &embedding->distance},
+                 {new->is_far, sizeof *new->is_far, &embedding->is_far}};
     enum { ARRAYS = sizeof array / sizeof *array };
     ikt_max_i64(ctx, has, ARRAYS);
     embedding->count = count;
@@ -193,6 +196,14 @@ const float *ikt_embedding_similarities(const ikt_embedding *embedding) {
 
 const int64_t *ikt_embedding_nearest(const ikt_embedding *embedding) {
     return embedding->nearest;
+}
+
+const float *ikt_embedding_row_distances(const ikt_embedding *embedding) {
+    return embedding->distance;
+}
+
+const int64_t *ikt_embedding_far(const ikt_embedding *embedding) {
+    return embedding->is_far;
 }
 
 double ikt_embedding_objective(const ikt_embedding *embedding) {

@@ -18,6 +18,9 @@
 static const char *const shown[] = {"#-NN accuracy", "1-NN error", "Davies-Bouldin",
                                     "Calinski-Harabasz"};
 
+/* Share of the true neighbours below which the paragraph says what finds more. */
+static const double found_least = 0.9;
+
 /* The measure of the pattern, where it was computed and has a value; else NULL. */
 static const ikt_measure *find(const ikt_measures *measures, const char *pattern) {
     for (int64_t i = 0; i < measures->count; i++) {
@@ -86,9 +89,17 @@ static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *
     }
     if (e->recall.sample > 0)
         ikt_text_add(text,
-                     "The search found neighbours with %.2f %% of the similarity of the true "
-                     "ones (on %lld rows). ",
-                     100 * e->recall.similarity, (long long)e->recall.sample);
+                     "The search found %.1f %% of the true neighbours, and %.2f %% of their "
+                     "similarity (on %lld rows). ",
+                     100 * e->recall.found, 100 * e->recall.similarity,
+                     (long long)e->recall.sample);
+    if (e->recall.sample > 0 && e->recall.found < found_least)
+        ikt_text_add(
+            text,
+            "More of them are found by a larger affinity.candidates, which makes codes and search "
+            "up to as many times longer, and all by affinity.search=exact, which compares all "
+            "%.2g pairs. ",
+            (double)run->rows.n * (double)(run->rows.n - 1) / 2);
     if (e->cells.sample > 0)
         ikt_text_add(text, "Of the cells %.2f %% differ from the exact ones (on %lld rows). ",
                      100 * e->cells.differing, (long long)e->cells.sample);
@@ -214,6 +225,9 @@ ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *
                      "nearest centre. ",
                      (long long)done->zero_similarity,
                      done->zero_similarity == 1 ? " is" : "s are");
+    if (done->far > 0)
+        ikt_text_add(&text, "%lld of them lie far from all rows of the fit (is_far). ",
+                     (long long)done->far);
     if (done->unsettled > 0)
         ikt_text_add(&text, "%lld row%s still moving when --iterations ended. ",
                      (long long)done->unsettled, done->unsettled == 1 ? " was" : "s were");

@@ -40,7 +40,7 @@ typedef enum {
     IKT_RNG_FAR = 41,      /* which of them are far rows of a tile; row = tile, draw = epoch */
     IKT_RNG_VALUE = 42,    /* the pool that a sampled objective's value is taken from */
     IKT_RNG_TRIPLETS = 43, /* triplets of TriMap that are drawn once; row = row */
-    IKT_RNG_PLACING = 50,  /* far rows of new rows: row = 0; pairs of these: row = 1 */
+    IKT_RNG_PLACING = 50,  /* of new rows: far rows, row = 0; pairs of these, 1; references, 2 */
     IKT_RNG_SPECTRAL = 60, /* vectors that eigenvectors are sought from; row = row */
     IKT_RNG_BATCH = 61,    /* rows that a step moves; row = iteration */
     IKT_RNG_SUPPORT = 80,  /* support of a model of classes: those of least draw; row = row */

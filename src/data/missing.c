@@ -134,6 +134,10 @@ static ikt_status missing_text(ikt_source *source, const char *name, char **text
     return ikt_source_read_text(((missing_self *)source->self)->from, name, text);
 }
 
+static bool missing_name(const ikt_source *source, int64_t column, char *name, size_t size) {
+    return ikt_source_column_name(((missing_self *)source->self)->from, column, name, size);
+}
+
 static void missing_describe(const ikt_source *source, ikt_source_content *content) {
     ikt_source_describe(((missing_self *)source->self)->from, content);
 }
@@ -149,6 +153,7 @@ static const ikt_source_ops missing_ops = {.self_bytes = sizeof(missing_self),
                                            .read_labels = missing_labels,
                                            .read_marked = missing_marked,
                                            .read_text = missing_text,
+                                           .name_column = missing_name,
                                            .describe = missing_describe,
                                            .close = missing_close};
 

@@ -391,7 +391,9 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
     IKT_TRY(statistics(ctx, source, mode, &stats));
     IKT_TRY(make_map(ctx, &stats, name, ikt_source_is_sparse(source), out));
-    if (out->constant > 0)
+    if (out->constant == out->d)
+        ikt_log(ctx, IKT_LOG_WARN, IKT_ALL_EQUAL, name);
+    else if (out->constant > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("columns", out->constant), {0}},
                         "%s: %lld of %lld columns are constant and become 0", name,

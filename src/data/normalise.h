@@ -78,6 +78,9 @@ int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n);
  * nothing is said of the columns, none, not even the common offset is taken from them. */
 ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings);
 
+/* The warning of rows without any difference, with their name. */
+#define IKT_ALL_EQUAL "%s: all rows are equal, so that what the map shows is not in the data"
+
 /* COLLECTIVE. What auto means for the rows of a source: minmax where some columns would outweigh
  * all others, none otherwise (normalise_auto.c has the rules). Logs the choice with its reason.
  *   mode   receives IKT_NORMALISE_NONE or IKT_NORMALISE_MINMAX, the same on all ranks and on any

@@ -20,6 +20,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "data/doubtful.h"
 #include "data/missing.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
@@ -31,6 +32,7 @@ enum {
 
 static const double sparse_share = 0.25, /* of entries that are there, below which rows count */
     length_slack = 1e-3,                 /* of rows of one length, as float16 leaves it */
+    independent_share = 0.1,             /* of what columns that vary alone make of the lengths */
     common_share = 0.95,                 /* of columns that have the same least value in one unit */
     range_most = 4,                      /* largest range over the median one, of such columns */
     spread_most = 2,     /* largest standard deviation over the median one, in one unit */
@@ -39,10 +41,11 @@ static const double sparse_share = 0.25, /* of entries that are there, below whi
     falling_least = 1.5, /* first over last standard deviation of components */
     centred_most = 0.5;  /* |mean| over standard deviation of components, but for some */
 
-/* Rows as they are, and the least and largest of their lengths. */
+/* Rows as they are, the least and largest of their lengths, and what else they show. */
 typedef struct {
     ikt_row_reader rows;
     double least, most;
+    ikt_doubtful doubtful;
 } measured_rows;
 
 /* What is not finite is for the pass over all rows to refuse, with its place. */
@@ -59,7 +62,12 @@ static ikt_status read_measured(void *self, int64_t first, int64_t count, double
         m->least = fmin(m->least, sqrt(square));
         m->most = fmax(m->most, sqrt(square));
     }
+    ikt_doubtful_see(&m->doubtful, first, count, rows);
     return IKT_OK;
+}
+
+static void measured_end(measured_rows *rows) {
+    ikt_doubtful_free(&rows->doubtful);
 }
 
 /* What the decision rests on: ranges and standard deviations of the columns that vary, in the order
@@ -69,6 +77,7 @@ typedef struct {
     double *range, *spread, *sorted; /* [count] each */
     double common;                   /* share of columns that have the least value of all */
     double centred;                  /* share of columns whose mean is near 0 */
+    double independent; /* standard deviation of the lengths' squares if columns varied alone */
 } columns_seen;
 
 static void columns_end(columns_seen *columns) {
@@ -89,10 +98,13 @@ static ikt_status look_at_columns(ikt_context *ctx, const ikt_column_stats *stat
         const double spread = sqrt(stats->variance[k]);
         common += stats->least[k] == least;
         centred += fabs(stats->mean[k]) <= centred_most * spread;
+        out->independent +=
+            stats->variance[k] * (4 * stats->mean[k] * stats->mean[k] + 2 * stats->variance[k]);
         out->range[out->count] = stats->most[k] - stats->least[k];
         out->spread[out->count++] = spread;
     }
     out->common = out->count > 0 ? (double)common / (double)out->count : 0;
+    out->independent = sqrt(out->independent);
     out->centred = out->count > 0 ? (double)centred / (double)out->count : 0;
     return IKT_OK;
 }
@@ -113,6 +125,16 @@ static bool are_components(const columns_seen *c) {
            c->spread[0] >= falling_least * c->spread[c->count - 1];
 }
 
+/* Whether something has brought the rows to one length. That all lengths are much the same is not
+ * enough: one column far from zero, such as an id or a time, makes them so as well, whatever the
+ * rows are. But then they differ as much as that column does, where those of embeddings differ far
+ * less than their columns would let them if each varied alone. */
+static bool have_one_length(const measured_rows *rows, const columns_seen *c) {
+    const double range = rows->most - rows->least;
+    return rows->most > 0 && range <= length_slack * rows->most &&
+           2 * rows->most * range <= independent_share * c->independent;
+}
+
 /* LOCAL. The decision on dense rows, and why. */
 static ikt_normalise decide(const measured_rows *rows, const columns_seen *c, char *why,
                             size_t size) {
@@ -120,7 +142,7 @@ static ikt_normalise decide(const measured_rows *rows, const columns_seen *c, ch
         snprintf(why, size, "no column varies");
         return IKT_NORMALISE_NONE;
     }
-    if (rows->most > 0 && rows->most - rows->least <= length_slack * rows->most) {
+    if (have_one_length(rows, c)) {
         snprintf(why, size, "all rows have the length %g, as embeddings have", rows->most);
         return IKT_NORMALISE_NONE;
     }
@@ -154,18 +176,22 @@ static ikt_normalise decide(const measured_rows *rows, const columns_seen *c, ch
 /* COLLECTIVE. The same, from the sampled rows. */
 static ikt_status look_and_decide(ikt_context *ctx, ikt_source *source, ikt_normalise *mode,
                                   char *why, size_t size) {
-    measured_rows rows = {.least = INFINITY};
+    measured_rows rows IKT_AT_END(measured_end) = {.least = INFINITY};
     columns_seen columns IKT_AT_END(columns_end) = {.count = 0};
     ikt_column_stats stats IKT_AT_END(ikt_column_stats_free) = {0};
     ikt_raw_rows raw IKT_AT_END(ikt_raw_rows_destroy) = {0};
     ikt_strided_reader space;
     IKT_TRY(ikt_raw_rows_create(ctx, source, &raw, &rows.rows));
+    IKT_TRY(ikt_agree(ctx, ikt_doubtful_create(ctx, rows.rows.n, rows.rows.d, &rows.doubtful)));
     const ikt_row_reader all = {read_measured, &rows, rows.rows.n, rows.rows.d, rows.rows.name};
     const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
     IKT_TRY(ikt_column_stats_compute(ctx, &sample, &stats));
     ikt_min_f64(ctx, &rows.least, 1);
     ikt_max_f64(ctx, &rows.most, 1);
     IKT_TRY(ikt_agree(ctx, look_at_columns(ctx, &stats, &columns)));
+    IKT_TRY(ikt_doubtful_tell(ctx, &rows.doubtful, &sample, &stats, source));
+    if (columns.count == 0 && ikt_source_type(source) == IKT_TYPE_U8) /* see no other pass */
+        ikt_log(ctx, IKT_LOG_WARN, IKT_ALL_EQUAL, rows.rows.name);
     *mode = decide(&rows, &columns, why, size);
     return IKT_OK;
 }

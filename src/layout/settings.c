@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/sort.h"
 #include "layout/layout.h"
 #include "objective/regulariser.h"
@@ -237,6 +238,22 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
             given || !by_n ? s->learning_rate : n / fmax(1, s->final_exaggeration);
 }
 
+enum { RATE_MOST = 10 }; /* times the rule: beyond it points jump over one another */
+
+/* SAME-ARGS. Compares a rate that is given with what auto would be, where that follows from n. */
+static void warn_of_rate(ikt_context *ctx, const ikt_layout_settings *s, int64_t n) {
+    ikt_layout_settings usual = *s;
+    if (ikt_layout_objective(s)->learning_rate > 0) return;
+    usual.learning_rate = IKT_AUTO_REAL;
+    resolve_schedule(&usual, (double)n);
+    if (s->learning_rate > RATE_MOST * usual.learning_rate)
+        ikt_warn(ctx,
+                 "layout.learning_rate = %g is more than %d times %g, the rule for %lld rows: the "
+                 "map may become a ball or a cloud without shape, and layout.learning_rate=auto "
+                 "takes the rule",
+                 s->learning_rate, RATE_MOST, usual.learning_rate, (long long)n);
+}
+
 /* SAME-ARGS. What is given of late exaggeration, before "auto" is replaced. */
 static ikt_status check_final_exaggeration(ikt_context *ctx, const ikt_layout_settings *s) {
     const ikt_objective_kind *kind = ikt_layout_objective(s);
@@ -381,6 +398,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             "layout.stop=auto does not go with layout.objective=%s, whose steps fall to "
             "0 at the last iteration: give layout.iterations, or leave both out",
             kind->name);
+    warn_of_rate(ctx, settings, n);
     resolve_schedule(settings, (double)n);
     IKT_TRY(resolve_regulariser(ctx, settings, n));
     IKT_TRY(check_batch(ctx, settings, n));

@@ -464,18 +464,18 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
                                         : s->columns * (int64_t)sizeof(float);
     const int64_t compared = s->rows * row_bytes;
     /* Places and what goes with them. */
-    const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8);
+    const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8 + 4 + 8);
     /* The partitionings of a model that is read are held as the file has them. */
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     const int64_t reading =
         reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns, s->threads);
-    ikt_memory_plan plan = {.base = base + given,
-                            .advice = "fewer new rows at a time",
-                            .stage = {[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + lists +
-                                                               held + PASSING_BYTES +
-                                                               when(!has_codes, PACKED_BYTES),
-                                      [IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held}};
+    ikt_memory_plan plan = {
+        .base = base + given,
+        .advice = "fewer new rows at a time",
+        .stage = {[IKT_STAGE_NEIGHBOURS] = compared + s->by_classes + s->references + lists + held +
+                                           PASSING_BYTES + when(!has_codes, PACKED_BYTES),
+                  [IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held}};
     if (has_codes)
         plan.stage[IKT_STAGE_CODES] =
             ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + reading;

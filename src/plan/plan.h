@@ -104,6 +104,7 @@ typedef struct {
     int64_t k;          /* length of the list of a new row */
     int64_t near;       /* of a map by triplets the near rows of a row; else 0 */
     int64_t far;        /* and the far rows of all of them */
+    int64_t references; /* bytes of the rows that distances are taken from */
     int64_t by_classes; /* bytes of old and new rows of a map that follows labels; else 0 */
     bool is_u8;
     ikt_model_spec model; /* t, psi and distinct centres */

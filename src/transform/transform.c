@@ -106,6 +106,7 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
         .far = by_triplets ? ikt_new_triplets_far(s->n) : 0,
         .is_u8 = ikt_dataset_is_u8(data),
         .model = m->model ? m->model->spec : (ikt_model_spec){.t = 0},
+        .references = ikt_new_rows_distance_memory(s, ikt_threads(ctx)),
         .by_classes = projects ? ikt_new_rows_project_memory(s)
                       : s->placing == IKT_PLACING_CLASSES
                           ? ikt_new_class_lists_memory(s, (s->n - 1) / ikt_size(ctx) + 1,
@@ -160,6 +161,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
             : by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
                           : place_by_divergence(ctx, data, request->trials, done));
     IKT_TRY(check_places(ctx, done));
+    IKT_TRY_STAGE(ctx, IKT_STAGE_NEIGHBOURS, ikt_new_rows_distances(ctx, data, done));
     done->unsettled = ikt_sum_one(ctx, done->unsettled);
     if (!projects)
         done->mean_divergence =
@@ -245,8 +247,8 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
 
 void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_loaded_model_destroy(&done->loaded);
-    ikt_free_all(&done->y, &done->divergence, &done->similarity, &done->nearest, &done->labels,
-                 &done->label_names, &done->facts);
+    ikt_free_all(&done->y, &done->divergence, &done->similarity, &done->nearest, &done->distance,
+                 &done->is_far, &done->labels, &done->label_names, &done->facts);
 }
 
 bool ikt_transform_projects(const ikt_loaded_model *loaded) {
@@ -341,6 +343,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
         snprintf(mean, sizeof mean, "mean_%s", value_name(&done->loaded));
         ikt_note_reals(n, mean, &done->mean_divergence, 1);
     }
+    if (done->has_distance) ikt_note_int(n, "rows_far", done->far);
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
@@ -363,10 +366,16 @@ static ikt_status print_configuration(ikt_context *ctx, const ikt_transform_requ
 
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                ikt_transformed *done, const char *path, bool overwrite) {
-    const ikt_result_column columns[] = {
-        {"similarity", IKT_COLUMN_FLOAT, done->similarity},
-        {"nearest", IKT_COLUMN_INT64, done->nearest},
-        {value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence}};
+    ikt_result_column columns[5] = {{"similarity", IKT_COLUMN_FLOAT, done->similarity},
+                                    {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    int n_columns = 2;
+    if (!ikt_transform_projects(&done->loaded))
+        columns[n_columns++] =
+            (ikt_result_column){value_name(&done->loaded), IKT_COLUMN_DOUBLE, done->divergence};
+    if (done->has_distance) {
+        columns[n_columns++] = (ikt_result_column){"distance", IKT_COLUMN_FLOAT, done->distance};
+        columns[n_columns++] = (ikt_result_column){"is_far", IKT_COLUMN_INT64, done->is_far};
+    }
     const int64_t placing = done->loaded.shape.placing;
     char *configuration IKT_AT_END(ikt_free) = NULL;
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
@@ -390,7 +399,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
         .circumstances = n->circumstance,
         .n_circumstances = n->n_circumstances,
         .columns = columns,
-        .n_columns = placing == IKT_PLACING_PROJECTION ? 2 : 3};
+        .n_columns = n_columns};
     return ikt_result_write(ctx, path, overwrite, &result);
 }
 

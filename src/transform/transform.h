@@ -64,12 +64,17 @@ typedef struct {
                            compared by distances, exp(-d^2) by Fisher's; 0 flags an outlier. Of
                            maps of similarities K to the most similar landmark, of any sign */
     int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
+    float *distance;    /* [rows.count] from the nearest of some fitted rows; NULL where the model
+                           holds no rows, or fewer than 30 */
+    int64_t *is_far; /* [rows.count] whether that is more than fitted rows have (0, 1), or NULL */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
     char *label_names;       /* a line a class, or NULL */
     ikt_code_check cells;    /* of cells found by approximate search */
     int64_t zero_similarity; /* rows whose similarity is 0 */
     int64_t unsettled;       /* rows that the limit of trials stopped */
+    bool has_distance;       /* whether there are distance and is_far, the same on all ranks */
+    int64_t far;             /* rows that are far */
     double mean_divergence;
     double accuracy; /* see ikt_transform_accuracy; negative where there are no labels */
     char input_name[IKT_STRING_MAX + 64];
@@ -97,7 +102,8 @@ bool ikt_transform_projects(const ikt_loaded_model *loaded);
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
 
 /* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
- * the model's name and hash, and per row /diagnostics/divergence (or cost), similarity, nearest.
+ * the model's name and hash, and per row /diagnostics/divergence (or cost), similarity, nearest,
+ * distance and is_far.
  * Its configuration is that of the model's run with the new input, so that `evaluate --input` and
  * `plot` read it like any other. Errors: IKT_ERR_FILE. */
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
@@ -185,6 +191,16 @@ int64_t ikt_new_rows_project_memory(const ikt_model_shape *shape);
  * Errors: those of ikt_new_lists_find. */
 ikt_status ikt_new_triplets_place(ikt_context *ctx, ikt_dataset *data, int64_t trials,
                                   ikt_transformed *done);
+
+/* COLLECTIVE. Distances of new rows from up to 2,048 rows of the fit, drawn by the seed of the run:
+ * the model's centres, rows, support or landmarks, after preprocessing. Warns where more of them
+ * are far than rows like the fitted ones would be (transform_far.c has the rule).
+ *   done   has the model and the distribution of the new rows; receives distance, is_far, far
+ * Errors: IKT_ERR_RESOURCE, those of reading. Cost: 2,048 distances a row, a pass over the rows. */
+ikt_status ikt_new_rows_distances(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done);
+
+/* LOCAL, pure. Bytes that it takes. */
+int64_t ikt_new_rows_distance_memory(const ikt_model_shape *shape, int threads);
 
 /* LOCAL, pure. How many of n old rows are far rows, and how long the lists of distances are of
  * which k near rows are taken. */

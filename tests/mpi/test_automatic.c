@@ -86,6 +86,29 @@ static double one_length(int64_t row, int64_t column) {
     return several_units(row, column) / sqrt(square);
 }
 
+/* Lengths that are the same to a thousandth because one column, or each of two, is far from zero:
+ * an id, seconds, a pressure that hardly varies. */
+static double far_id(int64_t row, int64_t column) {
+    return column == 3 ? 1e6 + (double)(row * 7 % N) : normal(row, column);
+}
+static double far_seconds(int64_t row, int64_t column) {
+    return column == 3 || column == 4 ? 1.7e9 + 600 * (double)(row * (column - 2) * 7 % N)
+                                      : normal(row, column);
+}
+static double far_pressure(int64_t row, int64_t column) {
+    return column == 3 ? 1e6 + .01 * normal(row, column)
+                       : normal(row, column) * (column == 5 ? 9 : 1);
+}
+
+/* The same length as float16 leaves it, with a mean that is most of it. */
+static double one_length_rounded(int64_t row, int64_t column) {
+    double square = 0;
+    for (int64_t k = 0; k < D; k++)
+        square += (2 + normal(row, k) * (k == 3 ? 3 : 1)) * (2 + normal(row, k) * (k == 3 ? 3 : 1));
+    const double value = (2 + normal(row, column) * (column == 3 ? 3 : 1)) / sqrt(square);
+    return ldexp(rint(ldexp(value, 12)), -12);
+}
+
 static double one_value(int64_t row, int64_t column) {
     (void)row;
     return (double)column;
@@ -106,6 +129,10 @@ static void chooses_by_the_rows(void **state) {
     expect_choice(ctx, pixels, IKT_NORMALISE_NONE);
     expect_choice(ctx, counts_and_seconds, IKT_NORMALISE_MINMAX);
     expect_choice(ctx, one_length, IKT_NORMALISE_NONE);
+    expect_choice(ctx, one_length_rounded, IKT_NORMALISE_NONE);
+    expect_choice(ctx, far_id, IKT_NORMALISE_MINMAX);
+    expect_choice(ctx, far_seconds, IKT_NORMALISE_MINMAX);
+    expect_choice(ctx, far_pressure, IKT_NORMALISE_MINMAX);
     expect_choice(ctx, one_value, IKT_NORMALISE_NONE);
 }
 

@@ -112,7 +112,14 @@ def test_new_rows(program, tmp_path, blobs):
     program("transform", "model.h5", "new.npy", "placed.h5")
     with h5py.File(tmp_path / "placed.h5") as file:
         expected = file["embedding"][:]
+        columns = {name: file["diagnostics"][name][:] for name in file["diagnostics"]}
     fitted = iktsne.TSNE(**FEW).fit(X)
+    placed = fitted.place(new)
+    assert set(placed) == {"positions", "similarities", "nearest", "divergences", "distances", "is_far"}
+    np.testing.assert_array_equal(placed["positions"], expected)
+    np.testing.assert_array_equal(placed["distances"], columns["distance"])
+    np.testing.assert_array_equal(placed["is_far"], columns["is_far"])
+    assert fitted.place(new + np.float32(1e3))["is_far"].all()
     np.testing.assert_array_equal(fitted.transform(new), expected)
     np.testing.assert_array_equal(fitted.transform(new[3:5]), expected[3:5])
 

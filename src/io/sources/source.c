@@ -87,6 +87,11 @@ const char *ikt_source_missing(const ikt_source *source) {
     return source->missing;
 }
 
+bool ikt_source_column_name(const ikt_source *source, int64_t column, char *name, size_t size) {
+    name[0] = '\0';
+    return source->ops->name_column && source->ops->name_column(source, column, name, size);
+}
+
 int64_t ikt_source_entries(const ikt_source *source) {
     return source->entries;
 }

@@ -173,6 +173,9 @@ ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **tex
  * are missing, which then are NaN; "" otherwise. The same on every rank. */
 const char *ikt_source_missing(const ikt_source *source);
 
+/* LOCAL. The name of a column, cut to `size`; false where columns have none, and `name` is "". */
+bool ikt_source_column_name(const ikt_source *source, int64_t column, char *name, size_t size);
+
 /* What a file is and what it holds beside the rows that were opened, for messages. */
 enum { IKT_CONTENT_TEXT = 1024 };
 typedef struct {

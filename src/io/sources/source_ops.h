@@ -27,6 +27,8 @@ typedef struct {
     ikt_status (*read_marked)(ikt_source *source, int64_t **rows, int64_t *count);
     /* NULL where there is no such text, or never any. */
     ikt_status (*read_text)(ikt_source *source, const char *name, char **text);
+    /* LOCAL. See ikt_source_column_name. NULL: columns have no names. */
+    bool (*name_column)(const ikt_source *source, int64_t column, char *name, size_t size);
     /* What else the file holds; `format` is set. NULL: nothing. */
     void (*describe)(const ikt_source *source, ikt_source_content *content);
     /* Frees what `self` holds; also called on a source whose opening failed half way. NULL: it

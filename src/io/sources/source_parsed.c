@@ -115,6 +115,17 @@ static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first
     return IKT_OK;
 }
 
+/* As input.skip_columns takes it: the heading, or else the number in the file. */
+static bool csv_name_column(const ikt_source *source, int64_t column, char *name, size_t size) {
+    const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (c->role[k] != IKT_CSV_NUMBER || c->place[k] != column + 1) continue;
+        snprintf(name, size, "%s", ikt_csv_heading(c, k));
+        if (!name[0]) snprintf(name, size, "%lld", (long long)k + 1);
+    }
+    return true;
+}
+
 static void csv_describe(const ikt_source *source, ikt_source_content *content) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
     for (int64_t k = 0; k < c->columns && strlen(content->labels) + 160 < sizeof content->labels;
@@ -130,6 +141,7 @@ static void csv_describe(const ikt_source *source, ikt_source_content *content) 
 static const ikt_source_ops csv_ops = {.self_bytes = sizeof(parsed_self),
                                        .read = parsed_read,
                                        .read_labels = csv_labels,
+                                       .name_column = csv_name_column,
                                        .describe = csv_describe,
                                        .close = parsed_close};
 

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# What is doubtful is said in one sentence, on any ranks, and nothing is said of what only looks like
+# it: columns that number the rows, matrices of distances, rows that are equal, a perplexity or a
+# learning rate far above the usual, neighbours that were not found, new rows far from those of the fit.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checkpoints.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/python.sh"
+python=$(find_python h5py numpy) || { echo "skipped: no Python with h5py and numpy"; exit 77; }
+
+"$python" - <<'P' || exit 1
+import h5py, numpy as np
+r = np.random.default_rng(4)
+n = 200
+X = r.normal(size=(n, 5))
+def save(name, column=None, rows=n):
+    Y = X[:rows].copy()
+    if column is not None:
+        Y[:, 2] = column
+    np.save(name, Y)
+save("permuted.npy", r.permutation(n) + 7)
+save("counting.npy", 1.7e9 + 600 * np.arange(n))
+save("counts.npy", r.permutation(10 ** 6)[:n])         # all different, of another range
+save("repeated.npy", r.integers(0, n, n) * (np.arange(n) > 1) + (n - 1) * (np.arange(n) == 1))
+save("halves.npy", np.arange(n) / 2)                   # no whole numbers
+save("few.npy", np.arange(20), 20)
+np.save("ranks.npy", np.argsort(np.argsort(X, 0), 0).astype(float))
+long = r.normal(size=(20000, 4))
+long[:, 1] = r.permutation(20000)
+np.save("long.npy", long)
+long[:, 1] = r.integers(0, 20000, 20000)
+np.save("long_counts.npy", long)
+distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(2))
+np.save("distances.npy", distances)
+distances[3, 9] *= 1.1
+np.save("lopsided.npy", distances)
+np.save("joined.npy", (distances > 4.4).astype(float) * (distances.T > 4.4))
+np.save("equal.npy", np.ones((40, 3)))
+np.save("equal_bytes.npy", np.ones((40, 3), dtype="u1"))
+np.save("noise.npy", r.normal(size=(1500, 200)).astype("f4"))
+np.save("plain.npy", X)
+head = "{},a,b,c\n"
+def csv(name, heading, column):
+    with open(name, "w") as f:
+        f.write(head.format(heading))
+        f.writelines("%d,%g,%g,%g\n" % (v, *X[i, :3]) for i, v in enumerate(column))
+csv("unnamed.csv", "Unnamed: 0", range(25))
+csv("gaps.csv", "ID", [i * i + 3 for i in range(60)])
+csv("twice.csv", "id", [i // 2 for i in range(60)])
+csv("length.csv", "length", [i * i + 3 for i in range(60)])
+P
+
+# looks RANKS FILE WORDS: a dry run warns by these words, which are extended regular expressions, or "".
+looks() {
+    launch "$1"
+    "${launcher[@]}" "$IKT_PROGRAM" embed "$2" output.file=run.h5 --dry-run >out.txt 2>err.txt || fail "$2"
+    grep ' warning: ' err.txt | grep -v processors >warnings.txt
+    if [ -z "$3" ]; then
+        [ ! -s warnings.txt ] || fail "$2 on $1 ranks: $(cat warnings.txt)"
+    else
+        [ "$(wc -l <warnings.txt)" = 1 ] && grep -qE "$3" warnings.txt || fail "$2 on $1 ranks: $(cat warnings.txt)"
+    fi
+}
+
+columns_that_number_rows_are_named() {
+    local ranks
+    for ranks in 1 "${other_ranks[@]}"; do
+        looks $ranks permuted.npy 'as row numbers are.*column 2, counted from 0'
+        looks $ranks counting.npy 'as row numbers are.*column 2, counted from 0'
+        looks $ranks long.npy 'as row numbers are.*column 1, counted from 0'
+        looks $ranks unnamed.csv "input.skip_columns='Unnamed: 0'"
+        looks $ranks gaps.csv "input.skip_columns='ID'"
+        for file in counts.npy repeated.npy halves.npy few.npy ranks.npy long_counts.npy twice.csv length.csv; do
+            looks $ranks $file ''
+        done
+    done
+}
+
+matrices_of_distances_are_seen() {
+    local ranks
+    for ranks in 1 "${other_ranks[@]}"; do
+        looks $ranks distances.npy 'preprocess.metric=precomputed'
+        looks $ranks lopsided.npy ''
+        looks $ranks joined.npy ''
+    done
+}
+
+run() { # RANKS FILE ARGUMENTS...
+    launch "$1"
+    shift
+    "${launcher[@]}" "$IKT_PROGRAM" embed "$@" output.file=run.h5 output.picture=run.png output.overwrite=yes \
+        layout.iterations=20 layout.exaggeration_iterations=10 output.measures=none >out.txt 2>err.txt || fail "$*"
+}
+
+settings_far_from_the_usual_are_doubted() {
+    run 1 plain.npy affinity.kind=gaussian gaussian.perplexity=70
+    grep -q 'warning: gaussian.perplexity = 70 is more than a third of the 199 other rows' err.txt || fail perplexity
+    run 1 plain.npy affinity.kind=gaussian gaussian.perplexity=66
+    ! grep -q warning: err.txt || fail "a perplexity that is not too large"
+    run 1 plain.npy layout.learning_rate=1e5
+    [ "$(grep -c 'warning: layout.learning_rate = 100000 is more than 10 times' err.txt)" = 1 ] || fail rate
+    run 1 equal.npy
+    grep -q 'warning: .*equal.npy: all rows are equal' err.txt || fail "equal rows"
+    run 1 equal_bytes.npy
+    grep -q 'warning: .*equal_bytes.npy: all rows are equal' err.txt || fail "equal bytes"
+}
+
+neighbours_not_found_are_told() {
+    run 1 noise.npy affinity.search=approximate affinity.candidates=100
+    tr '\n' ' ' <out.txt | grep -qE 'found [0-8][0-9]\.[0-9] % of the true neighbours, and [0-9.]* % of their similarity \(on 1000 rows\)\. More of them are found by a larger affinity\.candidates' || fail "what was not found"
+    run 1 noise.npy affinity.search=approximate affinity.candidates=1400
+    tr '\n' ' ' <out.txt | grep -qE '(9[0-9.]*|100.0) % of the true neighbours.* rows\)\. It took' || fail "what was found"
+}
+
+# New rows of the same kind, of another, and far outside; and the distances by their definition, of a
+# model whose centres are all rows.
+new_rows_far_away_are_told() {
+    local ranks
+    "$python" - <<'P' || fail "new rows"
+import h5py, numpy as np
+r = np.random.default_rng(5)
+def save(name, X):
+    with h5py.File(name, "w") as f:
+        f["X"] = X.astype("f4")
+old = r.normal(size=(300, 4))
+save("old.h5", old)
+save("same.h5", r.normal(size=(200, 4)))
+save("other.h5", np.vstack([r.normal(size=(150, 4)), r.normal(size=(50, 4)) + 9, 40 * old[:3]]))
+P
+    run 1 old.h5 preprocess.normalise=none isolation.psi=150 isolation.pool=300 output.model=model.h5
+    for ranks in 1 "${other_ranks[@]}"; do
+        launch $ranks
+        for file in same other; do
+            "${launcher[@]}" "$IKT_PROGRAM" transform model.h5 $file.h5 $file-$ranks.h5 >out.txt 2>$file.txt || fail "transform"
+        done
+        ! grep -q 'lie farther' same.txt || fail "a warning of rows like those of the fit"
+        grep -qE 'warning: 5[3-9] of 203 new rows lie farther from all rows of the fit' other.txt || fail "no warning: $(cat other.txt)"
+    done
+    "$python" - "${other_ranks[@]}" <<'P' || fail "distances"
+import h5py, numpy as np, sys
+old = h5py.File("old.h5")["X"][:].astype(float)
+assert h5py.File("model.h5")["centres"].shape == old.shape
+def nearest(A, B):
+    return np.sqrt(((A[:, None] - B[None]) ** 2).sum(2))
+own = nearest(old, old)
+np.fill_diagonal(own, np.inf)
+limit = np.sort(own.min(1))[int(np.ceil(.99 * len(old))) - 1]
+for name in "same", "other":
+    one = h5py.File(name + "-1.h5")["diagnostics"]
+    wanted = nearest(h5py.File(name + ".h5")["X"][:].astype(float), old).min(1)
+    np.testing.assert_allclose(one["distance"][:], wanted, rtol=1e-4)
+    sure = abs(wanted - limit) > 1e-3
+    assert (one["is_far"][:] == (wanted > limit))[sure].all() and set(one["is_far"][:]) <= {0, 1}
+    for ranks in sys.argv[1:]:
+        more = h5py.File(f"{name}-{ranks}.h5")["diagnostics"]
+        assert all((one[k][:] == more[k][:]).all() for k in ("distance", "is_far"))
+assert one["is_far"][150:].all()
+P
+}
+
+try columns_that_number_rows_are_named "columns that number the rows are named, others are not"
+try matrices_of_distances_are_seen "a square matrix of distances is seen"
+try settings_far_from_the_usual_are_doubted "perplexity, learning rate and equal rows are doubted"
+try neighbours_not_found_are_told "both shares of what the search found are told, and what finds more"
+try new_rows_far_away_are_told "new rows far from the fit are marked and told"
+exit $failed
