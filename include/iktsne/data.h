@@ -2,9 +2,9 @@
  * labels, and positions to start from. All in the memory of the program.
  *
  * Each rank describes what it has. Row i of the whole is the i-th when the ranks' blocks stand one
- * behind the other in the order of the ranks. Arrays are borrowed: they must stay as they are until
- * the call that uses them has returned, and are never copied whole. Functions here only note where
- * the arrays are; the call that uses them checks them, and answers with a sentence.
+ * behind the other in the order of the ranks. Arrays are borrowed: they must stay as they are
+ * until the call that uses them has returned, and are never copied whole. Functions here only
+ * note where the arrays are; the call that uses them checks them, and answers with a sentence.
  */
 #ifndef IKTSNE_DATA_H
 #define IKTSNE_DATA_H

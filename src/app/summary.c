@@ -87,17 +87,18 @@ static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *
         ikt_text_add(text, " after %lld iterations%s. ", (long long)trace->end,
                      trace->has_converged ? ", which is where it settled" : "");
     }
-    if (e->recall.sample > 0)
+    /* A graph that was kept has what its own run found, and this one searches nothing. */
+    if (e->recall.sample > 0 && !run->settings.input.graph[0])
         ikt_text_add(text,
                      "The search found %.1f %% of the true neighbours, and %.2f %% of their "
                      "similarity (on %lld rows). ",
                      100 * e->recall.found, 100 * e->recall.similarity,
                      (long long)e->recall.sample);
-    if (e->recall.sample > 0 && e->recall.found < found_least)
+    if (e->recall.sample > 0 && !run->settings.input.graph[0] && e->recall.found < found_least)
         ikt_text_add(
             text,
-            "More of them are found by a larger affinity.candidates, which makes codes and search "
-            "up to as many times longer, and all by affinity.search=exact, which compares all "
+            "More of them are found by a larger affinity.candidates, which makes the search up to "
+            "as many times longer, and all by affinity.search=exact, which compares all "
             "%.2g pairs. ",
             (double)run->rows.n * (double)(run->rows.n - 1) / 2);
     if (e->cells.sample > 0)
@@ -226,7 +227,7 @@ ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *
                      (long long)done->zero_similarity,
                      done->zero_similarity == 1 ? " is" : "s are");
     if (done->far > 0)
-        ikt_text_add(&text, "%lld of them lie far from all rows of the fit (is_far). ",
+        ikt_text_add(&text, "%lld of the new rows lie far from all rows of the fit (is_far). ",
                      (long long)done->far);
     if (done->unsettled > 0)
         ikt_text_add(&text, "%lld row%s still moving when --iterations ended. ",

@@ -103,7 +103,7 @@ static void log_answered(ikt_context *ctx) {
     if (!has_answered) return;
     has_answered = 0;
     ikt_log(ctx, IKT_LOG_STAGE,
-            "SIGUSR1 came again within %d seconds after a checkpoint, which stands for it; a later "
+            "SIGUSR1 came within %d seconds after a checkpoint, which stands for it; a later "
             "one asks for another",
             SECOND_SIGNAL_SECONDS);
 }
@@ -168,13 +168,14 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
             "command goes on from there",
             ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)), at, saver->where);
     }
-    if (saver->save(saver->self) != IKT_OK) { /* the run is worth more than this checkpoint */
+    const bool is_saved = saver->save(saver->self) == IKT_OK;
+    if (!is_saved) { /* the run is worth more than this checkpoint */
         ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
         ikt_clear(ctx);
     } else if (is_signal) {
         log_saved(ctx, saver, at);
     }
-    saved_second = second_now();
+    if (is_saved) saved_second = second_now();
     save_signals = 0; /* in this order: a signal in between is one of those */
     ctx->watch.saved_at = ikt_now();
     ctx->watch.save_seconds = ctx->watch.saved_at - begun;

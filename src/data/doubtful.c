@@ -176,19 +176,18 @@ static ikt_status tell_columns(ikt_context *ctx, const ikt_doubtful *doubtful,
 
 /* --- matrices of distances -------------------------------------------------------------------- */
 
-/* SAME-ARGS. The rows of a sample of others were not seen, and say nothing. */
+/* SAME-ARGS. Where only a sample of the rows was seen symmetry is not known, and nothing is said.
+ */
 static bool looks_like_distances(const ikt_doubtful *d, const ikt_column_stats *stats) {
     double most = 0;
-    if (!d->row_sum || d->n < 3 || d->diagonal != 0) return false;
+    if (!d->row_sum || d->n < 3 || d->diagonal != 0 || stats->n != d->n) return false;
     for (int64_t k = 0; k < d->d; k++) {
         if (stats->least[k] < 0) return false;
         most = fmax(most, stats->most[k]);
     }
     for (int64_t i = 0; i < d->n; i++) {
-        if (stats->n == d->n && 2 * d->positive[i] < d->n - 1) return false;
-        if (stats->n == d->n &&
-            fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most)
-            return false;
+        if (2 * d->positive[i] < d->n - 1) return false;
+        if (fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most) return false;
     }
     return most > 0;
 }

@@ -8,8 +8,8 @@
  * Advantage: counts that happen to be all different have another range, and values that happen to
  * have the range come twice. Disadvantage: numbers with gaps and without a heading are not seen;
  * where most columns are of this kind the rows are ranks, and nothing is said.
- * Matrices: as many columns as rows, nothing negative, a diagonal of zeros, and (up to the size of
- * the sample) rows that add up to what the columns of their number do.
+ * Matrices of up to as many rows as the sample has: as many columns as rows, nothing negative, a
+ * diagonal of zeros, and rows that add up to what the columns of their number do.
  */
 #ifndef IKT_DATA_DOUBTFUL_H
 #define IKT_DATA_DOUBTFUL_H

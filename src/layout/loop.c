@@ -116,7 +116,8 @@ enum { RATE_TEXT = 160 };
 static void describe_rate(const loop *l, bool is_exaggerated, double step, char text[RATE_TEXT]) {
     const ikt_layout_settings *s = l->settings;
     const double own = l->objective->kind->learning_rate;
-    const double usual = (double)l->rows->n / (is_exaggerated ? s->exaggeration : 1);
+    const double factor = is_exaggerated ? s->exaggeration : fmax(1, s->final_exaggeration);
+    const double usual = (double)l->rows->n / factor;
     snprintf(text, RATE_TEXT,
              "layout.%slearning_rate = %g, which is in force (for %lld rows %.3g "
              "is usual)",
@@ -125,14 +126,13 @@ static void describe_rate(const loop *l, bool is_exaggerated, double step, char 
              (long long)l->rows->n, own > 0 ? own : usual);
 }
 
-/* SAME-ARGS. Positions or forces are of no use. */
-static ikt_status refuse(const loop *l, int64_t iteration, const char *what) {
+/* SAME-ARGS. Positions or forces are of no use: what has happened, and what helps beside a shorter
+ * step. */
+static ikt_status refuse(const loop *l, int64_t iteration, const char *what, const char *remedy) {
     char rate[RATE_TEXT];
     describe_rate(l, l->phases.is_exaggerated, l->phases.step, rate);
-    return ikt_fail(
-        l->ctx, IKT_ERR_DATA, "at iteration %lld %s: take %sless than %s", (long long)iteration,
-        what, l->settings->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "",
-        rate);
+    return ikt_fail(l->ctx, IKT_ERR_DATA, "at iteration %lld %s: take %sless than %s",
+                    (long long)iteration, what, remedy, rate);
 }
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
@@ -145,7 +145,7 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
     int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
     ikt_sum_i64(l->ctx, sum, 3);
     l->trace->is_stopped = sum[2] > 0;
-    if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite");
+    if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite", "");
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
     if (!l->course.hooks || !has_moved || iteration == s->iterations) return IKT_OK;
     saving saved = {l->course.hooks, state_at(l, iteration)};
@@ -303,12 +303,13 @@ static void tell_decisions(const loop *l, int64_t iteration, double value) {
         ikt_log(l->ctx, IKT_LOG_DETAIL,
                 "iteration %lld: the map of t-SNE is there, from which %s goes on", at,
                 l->objective->kind->name);
-    if (now->step == before->step) return;
+    if (now->step == before->step || now->is_done) return;
     describe_rate(l, before->is_exaggerated, before->step, rate);
     ikt_log(l->ctx, IKT_LOG_WARN,
             "iteration %lld: the %s has risen from %.6g to %.6g, so steps are halved from here on: "
             "they are too long with %s",
-            at, l->trace->value_name, before->kl, value, rate);
+            at, before->is_beginning ? "KL divergence" : l->trace->value_name, before->kl, value,
+            rate);
 }
 
 static ikt_status iterate(loop *l, int64_t first) {
@@ -332,10 +333,13 @@ static ikt_status iterate(loop *l, int64_t first) {
         objective->is_beginning = l->phases.is_beginning && iteration < s->tsne_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
         if (terms.condition == IKT_MAP_NOT_FINITE)
-            return refuse(l, iteration, "forces stopped being finite");
+            return refuse(l, iteration, "forces stopped being finite", "");
         if (terms.condition == IKT_MAP_UNRESOLVED)
-            return refuse(l, iteration, "rows lie so far apart that no force is left between them");
+            return refuse(l, iteration, "rows lie so far apart that no force is left between them",
+                          s->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "");
 
+        /* An estimate may rise by its error alone. */
+        if (want_value && terms.error > 0) l->phases.is_watched = false;
         ikt_phases_decide(&l->phases, iteration, terms.value);
         if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
         gradient.attraction_scale *= (float)exaggeration_at(l, iteration);

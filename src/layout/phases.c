@@ -90,8 +90,8 @@ void ikt_phases_decide(ikt_phases *p, int64_t iteration, double value) {
     bool is_over = false;
     if (is_checked && s->stop == IKT_STOP_AUTO)
         is_over = check(p, iteration, value);
-    else if (is_checked)
-        watch(p, iteration, value);
+    else if (is_checked && (!p->is_beginning || iteration < s->tsne_iterations))
+        watch(p, iteration, value); /* of one objective: that of the iterations before */
     if (p->is_exaggerated && (is_over || iteration >= s->exaggeration_iterations)) {
         p->is_exaggerated = is_over = false;
         p->exaggeration_end = iteration;

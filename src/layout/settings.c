@@ -46,7 +46,8 @@ static const ikt_key layout_keys[] = {
         "The length of the first phase; with stop: auto the most that it may have"),
     KEY(tsne_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The first iterations of nerv and jse, which minimise the KL of t-SNE instead; auto is "
-        "750, but at most three fifths of all, and 0 beyond 20,000 rows and with an init_file"),
+        "those of the preset (750), but at most three fifths of all, and 0 where these are fewer "
+        "than exaggeration_iterations, beyond 20,000 rows and with an init_file"),
     KEY(final_exaggeration, IKT_KEY_REAL, "1", 0.01, 1e4, 0, NULL, "",
         "The factor on the attraction after the first phase, until the end (late exaggeration): 1 "
         "is t-SNE; larger ones draw clusters together and show how they connect (4 looks like "
@@ -205,6 +206,13 @@ static bool has_beginning(const ikt_layout_settings *s, double n) {
     return n <= rows_of_beginning && !s->init_file[0];
 }
 
+/* Iterations of t-SNE before the objective's own; none where they would end before exaggeration. */
+static int64_t tsne_share(const ikt_layout_settings *s, const schedule *preset) {
+    const int64_t share = 3 * s->iterations / 5;
+    const int64_t most = s->stop == IKT_STOP_AUTO ? share : preset->iterations;
+    return share < s->exaggeration_iterations ? 0 : ikt_smaller(most, share);
+}
+
 /* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
  * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does), whatever
  * n is: every force on a row is in proportion to the weight of a row, 1 / n. */
@@ -222,9 +230,7 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
         s->exaggeration_iterations =
             ikt_smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
     if (s->tsne_iterations == IKT_AUTO_INT && kind->begins_with_tsne)
-        s->tsne_iterations =
-            begins * ikt_larger(s->exaggeration_iterations,
-                                ikt_smaller(preset->iterations, 3 * s->iterations / 5));
+        s->tsne_iterations = begins ? tsne_share(s, preset) : 0;
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
@@ -240,18 +246,26 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
 
 enum { RATE_MOST = 10 }; /* times the rule: beyond it points jump over one another */
 
-/* SAME-ARGS. Compares a rate that is given with what auto would be, where that follows from n. */
-static void warn_of_rate(ikt_context *ctx, const ikt_layout_settings *s, int64_t n) {
+/* SAME-ARGS. Compares rates that are given with what auto would be, where that follows from n. */
+static void warn_of_rates(ikt_context *ctx, const ikt_layout_settings *s, int64_t n) {
     ikt_layout_settings usual = *s;
-    if (ikt_layout_objective(s)->learning_rate > 0) return;
-    usual.learning_rate = IKT_AUTO_REAL;
+    usual.learning_rate = usual.final_learning_rate = IKT_AUTO_REAL;
     resolve_schedule(&usual, (double)n);
-    if (s->learning_rate > RATE_MOST * usual.learning_rate)
+    const struct {
+        const char *name;
+        double given, rule;
+    } phase[] = {{"learning_rate", s->learning_rate, usual.learning_rate},
+                 {"final_learning_rate", s->final_learning_rate, usual.final_learning_rate}};
+    const bool by_n =
+        ikt_layout_objective(s)->learning_rate == 0 && schedules[s->preset].learning_rate == 0;
+    for (int p = s->exaggeration_iterations > 0 ? 0 : 1; by_n && p < 2; p++) {
+        if (phase[p].given <= RATE_MOST * phase[p].rule) continue;
         ikt_warn(ctx,
-                 "layout.learning_rate = %g is more than %d times %g, the rule for %lld rows: the "
-                 "map may become a ball or a cloud without shape, and layout.learning_rate=auto "
-                 "takes the rule",
-                 s->learning_rate, RATE_MOST, usual.learning_rate, (long long)n);
+                 "layout.%s = %g is more than %d times %g, the rule for %lld rows: the map may "
+                 "become a ball or a cloud without shape, and auto takes the rule",
+                 phase[p].name, phase[p].given, RATE_MOST, phase[p].rule, (long long)n);
+        return;
+    }
 }
 
 /* SAME-ARGS. What is given of late exaggeration, before "auto" is replaced. */
@@ -283,6 +297,12 @@ static ikt_status check_phases(ikt_context *ctx, const ikt_layout_settings *s) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.tsne_iterations = %lld is larger than layout.iterations = %lld",
                         (long long)s->tsne_iterations, all);
+    if (s->tsne_iterations > 0 && s->tsne_iterations < first)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.tsne_iterations = %lld ends before the phase of exaggeration, "
+                        "which has layout.exaggeration_iterations = %lld: take at least as many, "
+                        "or 0",
+                        (long long)s->tsne_iterations, first);
     const long long from = s->final_exaggeration_from;
     if (s->final_exaggeration_from != IKT_AUTO_INT && (from < first || from > all))
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -398,7 +418,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             "layout.stop=auto does not go with layout.objective=%s, whose steps fall to "
             "0 at the last iteration: give layout.iterations, or leave both out",
             kind->name);
-    warn_of_rate(ctx, settings, n);
+    warn_of_rates(ctx, settings, n);
     resolve_schedule(settings, (double)n);
     IKT_TRY(resolve_regulariser(ctx, settings, n));
     IKT_TRY(check_batch(ctx, settings, n));

@@ -113,8 +113,8 @@ typedef struct {
                         as in a matrix or a graph; 0: they are codes */
 } ikt_objective_shape;
 
-/* What an objective is made from. Everything that is pointed to is borrowed until it is destroyed,
- * and NULL where the kind does not need it. Rows are in the order of the loop. */
+/* What an objective is made from. Everything that is pointed to is borrowed until it is
+ * destroyed, and NULL where the kind does not need it. Rows are in the order of the loop. */
 typedef struct {
     ikt_rows rows;
     int q;

@@ -166,6 +166,11 @@ static void warn_of_extension(ikt_context *ctx, const ikt_settings *settings) {
                 "the last iterations of a run of %s with a pool take shorter steps: the "
                 "embedding will not be that of one longer run",
                 kind->name);
+    if (layout->tsne_iterations > 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "where layout.tsne_iterations is auto, a run of %s begins with more iterations of "
+                "t-SNE the longer it is: the embedding may not be that of one longer run",
+                kind->name);
 }
 
 /* SAME-ARGS. Resolves the settings, and finds the steps where a recipe has not. */

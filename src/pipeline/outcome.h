@@ -49,8 +49,8 @@ void ikt_note_run(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost
  * ikt_measures_compute. */
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out);
 
-/* COLLECTIVE. The map of a run as what is measured, without input and codes; borrowed from the run.
- */
+/* COLLECTIVE. The map of a run as what is measured, without input and codes; borrowed from the
+ * run. */
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run);
 
 /* COLLECTIVE. The measures of the families named ("clusters,ranks"; "" for none), whatever

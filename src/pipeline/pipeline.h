@@ -50,8 +50,8 @@ typedef struct {
     ikt_loop_state last;              /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 
-/* What there is beside the data, and what else is wanted. All of it may be empty, and is borrowed.
- */
+/* What there is beside the data, and what else is wanted. All of it may be empty, and is
+ * borrowed. */
 typedef struct {
     const int64_t *labels;           /* [rows->count] of the own rows */
     const char *label_names;         /* a line a class */
@@ -124,9 +124,9 @@ typedef struct {
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
  *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program,
- * borrowed until ikt_run_destroy. With them, or with a context that has borrowed arrays
- *              (io/sources/source.h), the run is a guest, which writes no file but those that the
- *              settings name, so that without output.file there is no state to extend and
+ *              borrowed until ikt_run_destroy. With them, or with a context that has borrowed
+ *              arrays (io/sources/source.h), the run is a guest, which writes no file but those
+ *              that the settings name, so that without output.file there is no state to extend and
  *              run.checkpoint: auto means none; it catches no signals and starts no process
  *   out        receives the run; free with ikt_run_destroy. Empty on failure
  * With run.checkpoint it handles signals and time limits (base/watch.h); what comes between here

@@ -383,7 +383,9 @@ void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *c
 
 ikt_status ikt_similarity_check(ikt_context *ctx, double most) {
     if (most > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "every row is as similar to all other rows as to its nearest ones, so that no "
-                    "triplet of rows has a weight: are all rows equal?");
+    return ikt_fail(
+        ctx, IKT_ERR_DATA,
+        "every row is as similar to all other rows as to its nearest ones, so that no "
+        "triplet of rows has a weight: are all rows equal? trimap.weights=log has weights "
+        "for rows that are very far from one another");
 }

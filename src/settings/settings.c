@@ -114,8 +114,9 @@ static const ikt_key run_keys[] = {
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
         "paper does, large for millions of rows, umap, largevis and laptsne for the methods of "
-        "these names, and laptsne-paper for what the paper of the last does. Every setting that is "
-        "given wins over the preset. (layout.preset is the schedule of the iterations alone)"),
+        "these names, and laptsne-paper and trimap-paper for what the papers of these methods do. "
+        "Every setting that is given wins over the preset. (layout.preset is the schedule of the "
+        "iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
            "number of ranks and threads"),
@@ -310,6 +311,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.eigengap = IKT_EIGENGAP_OFF;        /* that of all rows is wanted */
     s.layout.batch_rows = IKT_AUTO_INT;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
+    s.layout.tsne_iterations = IKT_AUTO_INT;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     ikt_objective_shrink(&s.layout.own, count);
     return s;

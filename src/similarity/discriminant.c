@@ -149,7 +149,7 @@ static double share_of_errors(const labellings *l, const int32_t *class_of, cons
     int64_t ties = 0, wrong = 0;
     for (int64_t j = 0; j < l->m; j++)
         if (j != i) least = fmin(least, square_between(l, y, i, j));
-    const double tied = pow(sqrt(least) + rounding, 2);
+    const double reach = sqrt(least) + rounding, tied = fmax(least, reach * reach);
     for (int64_t j = 0; j < l->m; j++) {
         const bool is_tied = j != i && square_between(l, y, i, j) <= tied;
         ties += is_tied;

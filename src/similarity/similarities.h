@@ -44,9 +44,10 @@ typedef struct {
 /* COLLECTIVE. Prepares the comparison of any rows with m chosen ones.
  *   rows     ownership of the rows of `of->data`
  *   chosen   [m] ascending, distinct, the same on all ranks; borrowed until destroyed. NULL where
- * they are apart out      free with ikt_similarities_destroy; NULL on failure Errors: IKT_ERR_USAGE
- * for a kernel that the data do not allow; IKT_ERR_DATA where the bandwidth is to be chosen and
- * most chosen rows are equal; those of reading; IKT_ERR_RESOURCE. */
+ *            they are apart
+ *   out      free with ikt_similarities_destroy; NULL on failure
+ * Errors: IKT_ERR_USAGE for a kernel that the data do not allow; IKT_ERR_DATA where the bandwidth
+ * is to be chosen and most chosen rows are equal; those of reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_similarities_create(ikt_context *ctx, const ikt_similarity_of *of,
                                    const ikt_rows *rows, const int64_t *chosen, int64_t m,
                                    ikt_similarities **out);

@@ -147,7 +147,7 @@ void ikt_eigengap_describe(ikt_eigengap_kind kind, const ikt_eigengap *gap, char
             ikt_join(gaps, sizeof gaps, ", ", "%lld", (long long)gap->after[g]);
     if (gaps[0])
         ikt_join(text, size, "; ",
-                 "another seed or perplexity may suggest %s, whose gaps are nearly as large "
+                 "slightly other affinities may suggest %s, whose gaps are nearly as large "
                  "(layout.regulariser_rank takes a number)",
                  gaps);
 }

@@ -121,7 +121,8 @@ static void mixtures_begin_with_tsne(void **state) {
                  {"layout.objective=nerv layout.init_file=map.h5", 30, 0, 750},
                  {"layout.objective=nerv layout.iterations=2000", 30, 750, 2000},
                  {"layout.objective=nerv layout.iterations=500", 30, 300, 500},
-                 {"layout.objective=nerv layout.iterations=300", 30, 250, 300},
+                 {"layout.objective=nerv layout.iterations=300", 30, 0, 300},
+                 {"layout.objective=nerv layout.stop=auto", 30, 1200, 2000},
                  {"layout.objective=sne", 30, IKT_AUTO_INT, 750},
                  {"", 30, IKT_AUTO_INT, 750}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -130,6 +131,8 @@ static void mixtures_begin_with_tsne(void **state) {
     }
     refused(*state, "layout.objective=nerv layout.tsne_iterations=1251", 30,
             "layout.tsne_iterations = 1251 is larger than layout.iterations = 1250");
+    refused(*state, "layout.objective=nerv layout.tsne_iterations=100", 30,
+            "layout.tsne_iterations = 100 ends before the phase of exaggeration");
 }
 
 static void mixtures_have_a_trade_off(void **state) {
