@@ -3,13 +3,13 @@
 
 #include <stdbool.h>
 
-#include "base/sort.h"
-
 enum {
     AUTO_LEAST = 2,
     COARSE_ROWS = 16, /* of a cell */
     COARSE_MOST = 4096,
-    FINE_ROWS = 8,
+    FINE_ROWS = 8,     /* of a cell, from IKT_SMALL_ROWS_MOST rows of the data on; */
+    SMALL_FINER = 24,  /* fewer have 1/24 of the rows more centres, which makes cells of six */
+    SMALL_FALLING = 4, /* up to a fifth of that; from there on ever fewer of these */
     INDEXED_MOST = 8192,
     LARGE_MOST = 131072,
     LARGE_ROWS = 2097152,
@@ -29,9 +29,9 @@ static const ikt_key keys[] = {
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
      "rows",
      "The sampled rows (centres) of a partitioning, the only parameter of the kernel. More centres "
-     "make the kernel sharper; auto is an eighth of the rows, at most psi_most, and otherwise "
-     "(dense P, the whole kernel, the forest form) the power of two nearest to a sixteenth of the "
-     "rows, at most 4,096"},
+     "make the kernel sharper; auto is a sixth of the rows up to 1,000, falling to an eighth at "
+     "5,000 and beyond, at most psi_most, and otherwise (dense P, the whole kernel, the forest "
+     "form) the power of two nearest to a sixteenth of the rows, at most 4,096"},
     {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "auto", 2, IKT_PSI_MOST,
      1, NULL, "rows",
      "The largest psi that isolation.psi: auto takes. On millions of rows a smaller one gives a "
@@ -78,6 +78,14 @@ static int64_t coarse_psi(int64_t n, int64_t most) {
     return psi;
 }
 
+/* n/6 up to 1,000 rows, n/8 from 5,000 on, and on a line between these. */
+static int64_t fine_psi(int64_t n) {
+    const int64_t left = n < IKT_SMALL_ROWS_MOST ? (IKT_SMALL_ROWS_MOST - n) / SMALL_FALLING : 0;
+    const int64_t finer = left < n ? left : n;
+    const int64_t psi = (n * SMALL_FINER / FINE_ROWS + finer) / SMALL_FINER;
+    return psi < AUTO_LEAST ? AUTO_LEAST : psi;
+}
+
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi) {
     const int64_t most = settings->psi_most != IKT_AUTO_INT ? settings->psi_most
@@ -86,7 +94,7 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
                                                             : NARROW_MOST;
     *psi = settings->psi;
     if (*psi == IKT_AUTO_INT) {
-        *psi = rule != IKT_PSI_COARSE ? ikt_larger(AUTO_LEAST, n / FINE_ROWS)
+        *psi = rule != IKT_PSI_COARSE ? fine_psi(n)
                                       : coarse_psi(n, most < COARSE_MOST ? most : COARSE_MOST);
         if (*psi > most) *psi = most;
         if (*psi > drawn) *psi = drawn;

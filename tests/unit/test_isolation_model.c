@@ -27,14 +27,17 @@ static void coarse_psi_is_a_sixteenth_of_the_rows(void **state) {
     assert_int_equal(resolved(*state, IKT_PSI_COARSE, 100, 100), 100);
 }
 
+/* A sixth of up to 1,000 rows. */
 static void fine_psi_is_an_eighth_of_the_rows(void **state) {
     static const int64_t known[][2] = {{1, 1},
                                        {2, 2},
-                                       {23, 2},
-                                       {24, 3},
-                                       {600, 75},
-                                       {1023, 127},
-                                       {1024, 128},
+                                       {17, 2},
+                                       {18, 3},
+                                       {600, 100},
+                                       {1000, 166},
+                                       {3000, 395},
+                                       {4999, 624},
+                                       {5000, 625},
                                        {70000, 8750},
                                        {1048576, 131072},
                                        {1048584, 131072},
