@@ -138,7 +138,7 @@ rehearsal() {
     /usr/bin/python3 -c "
 import json
 r = json.load(open('out.txt'))
-assert r['plan']['rows'] == 300 and r['plan']['ranks'] == 2 and r['settings']['isolation']['psi'] == 37, r
+assert r['plan']['rows'] == 300 and r['plan']['ranks'] == 2 and r['settings']['isolation']['psi'] == 50, r
 assert r['plan']['bytes_per_rank']['peak'] > 1e6 and r['seconds'] > 0 and r['labels'] is True" || fail "JSON"
 }
 
