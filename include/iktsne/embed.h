@@ -27,24 +27,28 @@ IKT_API ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters,
 /* COLLECTIVE. Embeds dense rows. Row i of the whole is the i-th when the ranks' blocks stand
  * one behind the other in the order of the ranks; the result is that of `iktsne embed` on a file
  * with these rows, bit for bit, however they are distributed.
- *   parameters   the same on all ranks; borrowed for the call. A file appears only where
- * output.file, output.model, output.picture or run.checkpoint names one; without output.file
- *                run.checkpoint: auto means none. input.file must be empty and input.rows auto.
- *                run.threads and run.log hold for this embedding, else those of the context;
- *                measures are those of output.measures (ikt_embedding_measures)
- *   rows         [count * columns] of this rank, row-major; borrowed for the call, never copied
- * whole; may be NULL where count is 0 count        rows of this rank, any number, also 0; two at
- * least over all ranks columns      the same on all ranks, at least 1 type         of the numbers,
- * the same on all ranks; they must be finite labels       [count] a class for each row, borrowed
- * for the call: measures and pictures use them, the embedding does not. NULL on all ranks for none;
- * ranks without rows may pass NULL in any case out          receives the embedding (owned by the
- * caller), NULL on failure; ctx must outlive it Signals stay with the program: none is caught. With
- * run.checkpoint a folder, an interrupted embedding goes on from there when it is called again with
- * the same rows and parameters, and run.max_time can stop it. Errors: IKT_ERR_USAGE (parameters
- * that do not suit the rows; arguments that differ between ranks), IKT_ERR_DATA (numbers that are
- * not finite, with the row), IKT_ERR_RESOURCE (memory, with what is needed), IKT_ERR_FILE;
- * IKT_STOPPED, with a checkpoint. Memory: some 400 bytes a row for codes, then 350 for P; it is
- * predicted and refused before the first long stage where it is not there. */
+ *   parameters   the same on all ranks; borrowed for the call. A file appears only where one of
+ *                output.file, output.model, output.picture or run.checkpoint names it; without
+ *                output.file run.checkpoint: auto means none. input.file must be empty and
+ *                input.rows auto. run.threads and run.log hold for this embedding, else those of
+ *                the context; measures are those of output.measures (ikt_embedding_measures)
+ *   rows         [count * columns] of this rank, row-major; borrowed for the call and
+ *                never copied whole; may be NULL where count is 0
+ *   count        rows of this rank, any number, also 0; two at least over all ranks
+ *   columns      the same on all ranks, at least 1
+ *   type         of the numbers, the same on all ranks; they must be finite
+ *   labels       [count] a class for each row, borrowed for the call: measures and pictures use
+ *                them, the embedding does not. NULL on all ranks for none; ranks without rows may
+ *                pass NULL in any case
+ *   out          receives the embedding (owned by the caller), NULL on failure; ctx must outlive it
+ * Signals stay with the program: none is caught. With run.checkpoint a folder, an interrupted
+ * embedding goes on from there when it is called again with the same rows and parameters, and
+ * run.max_time can stop it.
+ * Errors: IKT_ERR_USAGE (parameters that do not suit the rows; arguments that differ between
+ * ranks), IKT_ERR_DATA (numbers that are not finite, with the row), IKT_ERR_RESOURCE (memory, with
+ * what is needed), IKT_ERR_FILE; IKT_STOPPED, with a checkpoint.
+ * Memory: some 400 bytes a row for codes, then 350 for P; it is predicted and refused before the
+ * first long stage where it is not there. */
 IKT_API ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters,
                                   const void *rows, int64_t count, int64_t columns, ikt_type type,
                                   const int64_t *labels, ikt_embedding **out);

@@ -27,9 +27,9 @@ typedef struct {
      *   value       of the objective there: the KL divergence of t-SNE, or the cost that
      *               layout.objective names
      *   positions   [rows of this rank * dimensions] in the order of the rows that this rank gave,
-     *               as they are before that iteration; borrowed for the call. They are not centred
-     * yet: the embedding's are NULL, or every = 0: not wanted. Cost: one evaluation of the
-     * objective's value each time. */
+     *               as they are before that iteration; borrowed for the call. They are not
+     *               centred yet: the embedding's are
+     * NULL, or every = 0: not wanted. Cost: one evaluation of the objective's value each time. */
     bool (*report)(void *self, int64_t iteration, double value, const float *positions);
     int64_t every;
 

@@ -318,7 +318,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         by sne, umap, largevis and sammon.
         """
         made, X = self._new_rows(X)
-        known = self._known_rows(given(X))
+        with agreement(self.comm):
+            known = self._known_rows(given(X))
         is_new = known < 0
         placed = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=np.float32)
         placed[~is_new] = self.embedding_[known[~is_new]]

@@ -156,7 +156,8 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
             ctx, IKT_ERR_USAGE,
             "affinity.neighbours = %lld, but a row has only %lld others; choose at most %lld",
             (long long)*k, (long long)(n - 1), (long long)(n - 1));
-    if (kind->has_bandwidth_search && 3 * settings->gaussian.perplexity > (double)(n - 1))
+    if (kind->neighbours == ikt_perplexity_neighbours &&
+        3 * settings->gaussian.perplexity > (double)(n - 1))
         ikt_warn(
             ctx,
             "gaussian.perplexity = %g is more than a third of the %lld other rows, so that near "

@@ -25,12 +25,13 @@ typedef enum {
 
 /* COLLECTIVE. Puts a source without missing values on top of another one; logs how many values
  * were missing, in how many rows and columns, and what was done.
- *   from      dense; borrowed, or taken over where `owns` says so: then closing *out closes it, and
- * a failure leaves it to the caller fill      [columns] what stands for missing values, from the
- * rows of a model; NULL: from these out       receives the source (owned by the caller); NULL where
- * nothing can be missing (how is refuse, or the numbers are integers) or nothing is (drop) Errors:
- * IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE (sparse
- * rows), IKT_ERR_RESOURCE, the source's. */
+ *   from      dense; borrowed, or taken over where `owns` says so: then closing *out closes it,
+ *             and a failure leaves it to the caller
+ *   fill      [columns] what stands for missing values, from the rows of a model; NULL: from these
+ *   out       receives the source (owned by the caller); NULL where nothing can be missing (how is
+ *             refuse, or the numbers are integers) or nothing is (drop)
+ * Errors: IKT_ERR_DATA (a column without any value, no row without a missing one), IKT_ERR_USAGE
+ * (sparse rows), IKT_ERR_RESOURCE, the source's. */
 ikt_status ikt_missing_open(ikt_context *ctx, ikt_source *from, bool owns, ikt_missing how,
                             const double *fill, ikt_source **out);
 

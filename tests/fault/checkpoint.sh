@@ -194,7 +194,7 @@ kill -USR1 "${pids[1]}"
 sleep 0.3
 kill -USR1 "${pids[@]}"
 sleep 2
-grep -q 'SIGUSR1 came again within 2 seconds after a checkpoint' err.txt || fail "a SIGUSR1 without a word"
+grep -q 'SIGUSR1 came within 2 seconds after a checkpoint' err.txt || fail "a SIGUSR1 without a word"
 saved 2 && fail "one SIGUSR1 wrote several checkpoints: $(grep -c SIGUSR1 err.txt)"
 sleep 1.5
 kill -USR1 "${pids[2]}"

@@ -235,8 +235,9 @@ void ikt_csv_file_close(ikt_csv_file *file);
 
 /* LOCAL. A column as the texts of its cells, whatever they hold: calls visit(self, row, text) for
  * every row of the file, in order, until it fails. The text is unquoted, borrowed for the call; it
- * is of any length and may have line breaks. column   its heading, or its number from 1 Errors:
- * those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (no CSV), IKT_ERR_USAGE (no such column),
+ * is of any length and may have line breaks.
+ *   column   its heading, or its number from 1
+ * Errors: those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (no CSV), IKT_ERR_USAGE (no such column),
  * IKT_ERR_RESOURCE. */
 typedef ikt_status ikt_csv_visitor(void *self, int64_t row, const char *text);
 ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *column,

@@ -22,15 +22,18 @@ typedef struct {
 
 /* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
  * a file of any other format that ikt_source_open reads (NPY), or one that a program lends
- * (ikt_borrowed). out   close with ikt_pairwise_close; out->source is NULL, without an error, where
- * the name is that of no dense matrix (a missing file, the group of a sparse one) Errors:
- * IKT_ERR_DATA where it is not square; those of ikt_source_open. */
+ * (ikt_borrowed).
+ *   out   close with ikt_pairwise_close; out->source is NULL, without an error, where the name is
+ *         that of no dense matrix (a missing file, the group of a sparse one)
+ * Errors: IKT_ERR_DATA where it is not square; those of ikt_source_open. */
 ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out);
 
 /* COLLECTIVE. The distances of all pairs from a source of the caller's, which is borrowed until
- * close. is_kernel   see above; the diagonal is read then out         close with
- * ikt_pairwise_close, also after a failure Errors: IKT_ERR_DATA where the source is sparse or not
- * square, or K_ii is not finite; those of reading; IKT_ERR_RESOURCE. */
+ * they are closed.
+ *   is_kernel   see above; the diagonal is read then
+ *   out         close with ikt_pairwise_close, also after a failure
+ * Errors: IKT_ERR_DATA where the source is sparse or not square, or K_ii is not finite; those of
+ * reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_pairwise_lend(ikt_context *ctx, ikt_source *source, bool is_kernel,
                              ikt_pairwise *out);
 
