@@ -361,6 +361,7 @@ def main():
     trials = Trials(asked)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        os.environ["XDG_CONFIG_HOME"] = folder  # plan --calibrate writes there, not the user's file
         trials.make_files()
         for group in asked.group:
             trials.all_of(group)

@@ -27,13 +27,13 @@ IKT_API ikt_status ikt_embed(ikt_context *ctx, const ikt_parameters *parameters,
 /* COLLECTIVE. Embeds dense rows. Row i of the whole is the i-th when the ranks' blocks stand
  * one behind the other in the order of the ranks; the result is that of `iktsne embed` on a file
  * with these rows, bit for bit, however they are distributed.
- *   parameters   the same on all ranks; borrowed for the call. A file appears only where
- *                output.file, output.model, output.picture or run.checkpoint names one; without
+ *   parameters   the same on all ranks; borrowed for the call. A file appears only where one of
+ *                output.file, output.model, output.picture or run.checkpoint names it; without
  *                output.file run.checkpoint: auto means none. input.file must be empty and
  *                input.rows auto. run.threads and run.log hold for this embedding, else those of
  *                the context; measures are those of output.measures (ikt_embedding_measures)
- *   rows         [count * columns] of this rank, row-major; borrowed for the call, never copied
- *                whole; may be NULL where count is 0
+ *   rows         [count * columns] of this rank, row-major; borrowed for the call and
+ *                never copied whole; may be NULL where count is 0
  *   count        rows of this rank, any number, also 0; two at least over all ranks
  *   columns      the same on all ranks, at least 1
  *   type         of the numbers, the same on all ranks; they must be finite

@@ -48,8 +48,7 @@ IKT_API double ikt_embedding_objective(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_iterations(const ikt_embedding *embedding);
 IKT_API int64_t ikt_embedding_zero_similarity(const ikt_embedding *embedding);
 
-/* The parameters as used, with what "auto" became, as YAML; borrowed; "" where they are not
- * known. */
+/* The parameters as used, with what "auto" became, as YAML; borrowed; "" where not known. */
 IKT_API const char *ikt_embedding_yaml(const ikt_embedding *embedding);
 
 /* A measure of quality; docs/measures.md defines each. */

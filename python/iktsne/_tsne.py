@@ -319,8 +319,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         made, X = self._new_rows(X)
         with agreement(self.comm):
-            rows = given(X)
-        known = self._known_rows(rows)
+            known = self._known_rows(given(X))
         is_new = known < 0
         placed = np.empty((X.shape[0], self.embedding_.shape[1]), dtype=np.float32)
         placed[~is_new] = self.embedding_[known[~is_new]]

@@ -71,6 +71,26 @@ static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *
                      db->value, ch->value);
 }
 
+/* What the search found; its share of the neighbours is 0 where the file of a graph has none. */
+static void add_recall(ikt_text *text, const ikt_run *run) {
+    const ikt_recall *recall = &run->embedding.recall;
+    const bool has_codes = ikt_affinity_of(&run->settings.affinity)->scores == IKT_SCORES_CODES;
+    ikt_text_add(text, "The search found ");
+    if (recall->found > 0)
+        ikt_text_add(text, "%.1f %% of the true neighbours, and %.2f %% of their similarity",
+                     100 * recall->found, 100 * recall->similarity);
+    else
+        ikt_text_add(text, "%.2f %% of the similarity of the true neighbours",
+                     100 * recall->similarity);
+    ikt_text_add(text, " (on %lld rows). ", (long long)recall->sample);
+    if (recall->found < found_least && !run->settings.input.graph[0])
+        ikt_text_add(
+            text,
+            "More of them are found by a larger affinity.candidates, which makes %ssearch up to as "
+            "many times longer, and all by affinity.search=exact, which compares all %.2g pairs. ",
+            has_codes ? "codes and " : "the ", (double)run->rows.n * (double)(run->rows.n - 1) / 2);
+}
+
 static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *measures) {
     const ikt_embed_result *e = &run->embedding;
     const ikt_trace *trace = &e->trace;
@@ -87,20 +107,7 @@ static void add_quality(ikt_text *text, const ikt_run *run, const ikt_measures *
         ikt_text_add(text, " after %lld iterations%s. ", (long long)trace->end,
                      trace->has_converged ? ", which is where it settled" : "");
     }
-    /* A graph that was kept has what its own run found, and this one searches nothing. */
-    if (e->recall.sample > 0 && !run->settings.input.graph[0])
-        ikt_text_add(text,
-                     "The search found %.1f %% of the true neighbours, and %.2f %% of their "
-                     "similarity (on %lld rows). ",
-                     100 * e->recall.found, 100 * e->recall.similarity,
-                     (long long)e->recall.sample);
-    if (e->recall.sample > 0 && !run->settings.input.graph[0] && e->recall.found < found_least)
-        ikt_text_add(
-            text,
-            "More of them are found by a larger affinity.candidates, which makes the search up to "
-            "as many times longer, and all by affinity.search=exact, which compares all "
-            "%.2g pairs. ",
-            (double)run->rows.n * (double)(run->rows.n - 1) / 2);
+    if (e->recall.sample > 0) add_recall(text, run);
     if (e->cells.sample > 0)
         ikt_text_add(text, "Of the cells %.2f %% differ from the exact ones (on %lld rows). ",
                      100 * e->cells.differing, (long long)e->cells.sample);

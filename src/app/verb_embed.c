@@ -237,7 +237,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (settings.run.log == IKT_LOG_JSON) {
         ikt_context_set_log_format(ctx, IKT_LOG_JSON);
         ikt_json_among_lines();
-        w.json |= !ikt_option_given("no-json", argc, argv);
+        w.json |= !ikt_option_given("json", argc, argv) && !ikt_option_given("no-json", argc, argv);
     }
     settings.run.extend = w.extend;
     if (w.print_config) return print_configuration(ctx, &settings);

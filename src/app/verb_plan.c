@@ -171,7 +171,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_shape_destroy(&shape);
     IKT_TRY(st);
     if (source && a->points == IKT_AUTO_INT &&
-        a->columns == IKT_AUTO_INT) { /* else it is a plan of other rows */
+        a->columns == IKT_AUTO_INT) { /* else of other rows */
         IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
         recipe.work.data.n = ikt_source_rows(source);
     }

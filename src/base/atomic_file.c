@@ -249,7 +249,11 @@ static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char 
                                  const char *temporary) {
     char target[IKT_PATH_MAX];
     if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
-    strcpy(target, ikt_part_target(ctx, temporary));
+    const char *known = ikt_part_target(ctx, temporary);
+    if (!known)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: this run has not begun it",
+                        path);
+    strcpy(target, known);
     bool good = sync_path(temporary, O_RDWR) == 0 && is_regular_or_absent(target) &&
                 (!previous || is_regular_or_absent(previous));
     if (good && previous) good = rename(target, previous) == 0 || errno == ENOENT;

@@ -206,7 +206,8 @@ static ikt_part_lock *find_own(const ikt_context *ctx, const char *part) {
 }
 
 const char *ikt_part_target(const ikt_context *ctx, const char *part) {
-    return find_own(ctx, part)->target;
+    const ikt_part_lock *own = find_own(ctx, part);
+    return own ? own->target : NULL;
 }
 
 void ikt_part_claim(ikt_context *ctx, const char *part) {

@@ -9,9 +9,12 @@
  * What another machine has made, or stands where there are no locks, may be of a run that is alive,
  * and locks say nothing of it. It is removed in two cases only. The lock's file names the job that
  * Slurm has started again since: should a node that Slurm has lost still be at work there, the same
- * work is done here. And a file that is one of several (a checkpoint), and nothing was written to
- * it for long, by the clock of the file system: at worst a run that stood still for as long lacks
- * one checkpoint, which is a warning.
+ * work is done here. Slurm counts the starts in SLURM_RESTART_COUNT, which the first does not have:
+ * a program of a later start that does not get it (srun --export=NONE) counts as one of the first,
+ * so that others of the same job that get it would take its files for those of an earlier start.
+ * And a file that is one of several (a checkpoint), and nothing was written to it for long, by the
+ * clock of the file system: at worst a run that stood still for as long lacks one checkpoint, which
+ * is a warning.
  */
 #ifndef IKT_BASE_PART_FILE_H
 #define IKT_BASE_PART_FILE_H
@@ -33,7 +36,8 @@ typedef struct ikt_part_lock ikt_part_lock;
 ikt_status ikt_part_create(ikt_context *ctx, const char *path, const char *target,
                            char part[IKT_PATH_MAX]);
 
-/* LOCAL, on the rank that made it, before it is released. The target of the file; lent. */
+/* LOCAL, on the rank that made it, before it is released. The target of the file, borrowed;
+ * NULL for names that ikt_part_create has not given. */
 const char *ikt_part_target(const ikt_context *ctx, const char *part);
 
 /* LOCAL, on the rank that made it. Removes the file and keeps its lock: others see that the target

@@ -43,9 +43,9 @@ ikt_status ikt_seal_put(ikt_context *ctx, const char *path);
 
 /* COLLECTIVE. Whether a file is sealed. HDF5 takes the seal away when another program changes the
  * file, which then is like any file of another program. A file that was found whole is not read
- * again in the same run, as long as its inode, its length and its times stay what they are. Errors:
- * IKT_ERR_DATA where it is sealed, and shorter, longer or other than when it was; IKT_ERR_FILE
- * where it cannot be read. */
+ * again by the same context, as long as its inode, its length and its times stay what they are.
+ * Errors: IKT_ERR_DATA where it is sealed, and shorter, longer or other than when it was;
+ * IKT_ERR_FILE where it cannot be read. */
 ikt_status ikt_seal_look(ikt_context *ctx, const char *path, bool *is_sealed);
 
 /* COLLECTIVE. The same of a file that has to be sealed: IKT_ERR_DATA where it is not. */

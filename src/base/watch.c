@@ -34,7 +34,7 @@ enum { SECOND_SIGNAL_SECONDS = 2 };
 /* The one thing that a signal handler may write to. */
 static volatile sig_atomic_t save_signals, stop_signal, stop_second;
 
-/* When the last checkpoint was complete, or had failed. What comes until then, or so soon after it
+/* When the last checkpoint was complete. What comes until then, or so soon after it
  * that it may be the same signal on another rank, is answered by that checkpoint. */
 static volatile sig_atomic_t saved_second, has_answered;
 
@@ -172,10 +172,10 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
     if (!is_saved) { /* the run is worth more than this checkpoint */
         ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
         ikt_clear(ctx);
-    } else if (is_signal) {
-        log_saved(ctx, saver, at);
+    } else {
+        if (is_signal) log_saved(ctx, saver, at);
+        saved_second = second_now();
     }
-    if (is_saved) saved_second = second_now();
     save_signals = 0; /* in this order: a signal in between is one of those */
     ctx->watch.saved_at = ikt_now();
     ctx->watch.save_seconds = ctx->watch.saved_at - begun;

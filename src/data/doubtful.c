@@ -34,7 +34,10 @@ ikt_status ikt_doubtful_create(ikt_context *ctx, int64_t n, int64_t d, ikt_doubt
     }
     if (n != d) return IKT_OK;
     IKT_TRY(ikt_alloc(ctx, &out->row_sum, n, sizeof *out->row_sum, purpose));
-    return ikt_alloc(ctx, &out->positive, n, sizeof *out->positive, purpose);
+    IKT_TRY(ikt_alloc(ctx, &out->positive, n, sizeof *out->positive, purpose));
+    for (int64_t i = 0; i < n; i++)
+        out->positive[i] = -1;
+    return IKT_OK;
 }
 
 void ikt_doubtful_free(ikt_doubtful *doubtful) {
@@ -135,7 +138,7 @@ static bool are_different(double *value, int64_t rows) {
 
 /* One sentence for all of them. */
 static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const int64_t *column,
-                            int64_t count) {
+                            int64_t count, bool is_whole) {
     char names[400] = "", name[128], remedy[480] = "leave the data without them";
     bool has_names = false;
     for (int64_t c = 0; c < count; c++) {
@@ -144,11 +147,13 @@ static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const in
         ikt_join(names, sizeof names, ",", "%s", name);
     }
     if (has_names)
-        snprintf(remedy, sizeof remedy, "input.skip_columns='%s' leaves them out", names);
+        snprintf(remedy, sizeof remedy, "'%s' added to input.skip_columns leaves %s out", names,
+                 count == 1 ? "it" : "them");
     ikt_log_numbers(ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("columns", count), {0}},
-                    "%s: whole numbers that are all different, as row numbers are, count as a "
+                    "%s: whole numbers that are all different%s, as row numbers are, count as a "
                     "feature like any other (column %s%s); %s",
-                    ikt_source_name(source), names, has_names ? "" : ", counted from 0", remedy);
+                    ikt_source_name(source), is_whole ? "" : " in the rows looked at", names,
+                    has_names ? "" : ", counted from 0", remedy);
 }
 
 static ikt_status tell_columns(ikt_context *ctx, const ikt_doubtful *doubtful,
@@ -170,7 +175,7 @@ static ikt_status tell_columns(ikt_context *ctx, const ikt_doubtful *doubtful,
         if (n.is_regular[c] && !counts_on(value, n.rows)) continue;
         if (are_different(value, n.rows)) n.column[count++] = n.column[c];
     }
-    if (count > 0) warn_of_columns(ctx, source, n.column, count);
+    if (count > 0) warn_of_columns(ctx, source, n.column, count, n.rows == doubtful->n);
     return IKT_OK;
 }
 
@@ -186,8 +191,10 @@ static bool looks_like_distances(const ikt_doubtful *d, const ikt_column_stats *
         most = fmax(most, stats->most[k]);
     }
     for (int64_t i = 0; i < d->n; i++) {
-        if (2 * d->positive[i] < d->n - 1) return false;
-        if (fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most) return false;
+        if (d->positive[i] >= 0 && 2 * d->positive[i] < d->n - 1) return false;
+        if (stats->n == d->n &&
+            fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most)
+            return false;
     }
     return most > 0;
 }
@@ -202,11 +209,14 @@ ikt_status ikt_doubtful_tell(ikt_context *ctx, ikt_doubtful *doubtful, const ikt
         ikt_max_f64(ctx, &doubtful->diagonal, 1);
     }
     if (looks_like_distances(doubtful, stats)) {
-        ikt_log(ctx, IKT_LOG_WARN,
-                "%s: a square matrix that is symmetric with zeros on its diagonal is probably one "
-                "of distances; preprocess.metric=precomputed takes it as that, and without it each "
-                "row is taken as the coordinates of a point",
-                ikt_source_name(source));
+        ikt_log(
+            ctx, IKT_LOG_WARN,
+            "%s: a square matrix %s is probably one of distances; preprocess.metric=precomputed "
+            "takes it as that, and without it each row is taken as the coordinates of a point",
+            ikt_source_name(source),
+            stats->n == doubtful->n ? "that is symmetric with zeros on its diagonal"
+                                    : "with zeros on its diagonal and positive numbers beside "
+                                      "it, in the rows looked at,");
         return IKT_OK;
     }
     return tell_columns(ctx, doubtful, sample, stats, source);

@@ -190,8 +190,8 @@ static ikt_status look_and_decide(ikt_context *ctx, ikt_source *source, ikt_norm
     ikt_max_f64(ctx, &rows.most, 1);
     IKT_TRY(ikt_agree(ctx, look_at_columns(ctx, &stats, &columns)));
     IKT_TRY(ikt_doubtful_tell(ctx, &rows.doubtful, &sample, &stats, source));
-    const bool is_whole = stats.n == rows.rows.n; /* bytes see no other pass */
-    if (columns.count == 0 && is_whole && ikt_source_type(source) == IKT_TYPE_U8)
+    if (columns.count == 0 && stats.n == rows.rows.n &&
+        ikt_source_type(source) == IKT_TYPE_U8) /* see no other pass */
         ikt_log(ctx, IKT_LOG_WARN, IKT_ALL_EQUAL, rows.rows.name);
     *mode = decide(&rows, &columns, why, size);
     return IKT_OK;

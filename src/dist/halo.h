@@ -18,8 +18,7 @@ typedef struct ikt_halo ikt_halo;
 
 /* COLLECTIVE. Plans the exchange of `width` floats a row.
  *   rows        ownership of the rows; kept by value.
- *   ghost_row  [n_ghost] global numbers of foreign rows, ascending, none owned by this rank;
- *              borrowed.
+ *   ghost_row  [n_ghost] global numbers of foreign rows, ascending, none of this rank's; borrowed.
  * Errors: IKT_ERR_RESOURCE. Memory: 4 bytes per row sent, 4*width bytes per row sent. */
 ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *rows, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out);

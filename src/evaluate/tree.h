@@ -40,8 +40,7 @@ typedef struct {
 } ikt_tree;
 
 /* LOCAL. The tree of rows 0 .. n - 1, built by all threads; the same on any number of them.
- *   y   [n * q] finite positions, 1 <= q <= IKT_AXES_MOST, n < 2^32, borrowed; not needed
- *       afterwards.
+ *   y   [n * q] finite positions, 1 <= q <= IKT_AXES_MOST, n < 2^32; borrowed for the call.
  * Errors: IKT_ERR_RESOURCE; *out is empty then. Cost: n log n. */
 ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, int64_t q, ikt_tree *out);
 void ikt_tree_destroy(ikt_tree *tree);

@@ -47,8 +47,8 @@ typedef enum { IKT_EIGEN_LARGEST, IKT_EIGEN_LEAST } ikt_eigen_end;
 /* COLLECTIVE. k eigenpairs at one end of the spectrum of A v = lambda v, or of A v = lambda B v,
  * for symmetric matrices that lie on the ranks by rows.
  *   rows        of both matrices; n = rows->n
- *   a, b        [rows->count * n] the own rows, borrowed; b is positive definite, or NULL for the
- *               first problem on all ranks
+ *   a, b        [rows->count * n] the own rows, borrowed; b is positive definite, or NULL for
+ *               the first problem on all ranks
  *   k, end      1 <= k <= n; largest first or least first
  *   alone_max   as above
  * Vectors are orthonormal, or B-orthonormal. Every pair is tried on its equation. Cost: about

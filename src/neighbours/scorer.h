@@ -21,10 +21,9 @@
 typedef struct ikt_scorer ikt_scorer;
 
 struct ikt_scorer {
-    ikt_rows rows; /* distribution of the rows */
-    const void
-        *plain;  /* [rows.count * row_bytes] the own rows, borrowed; NULL in tiles (tiles.h) */
-    void *owned; /* memory behind `plain` that belongs to the scorer, or NULL */
+    ikt_rows rows;     /* distribution of the rows */
+    const void *plain; /* [rows.count * row_bytes] own rows, borrowed; NULL in tiles (tiles.h) */
+    void *owned;       /* memory behind `plain` that belongs to the scorer, or NULL */
     const ikt_metric *metric; /* of rows; NULL for codes */
     ikt_isa isa;              /* what to compute with */
     int64_t d;                /* columns, or entries of a code */

@@ -15,11 +15,10 @@ enum { IKT_STUDY_FOLDERS = 16 };
 
 /* Where a study looks for data and leaves results. */
 typedef struct {
-    const char *output; /* folder, made where there is none; borrowed */
-    const char
-        *folder[IKT_STUDY_FOLDERS]; /* looked through for files of data, in order; borrowed */
+    const char *output;                    /* folder, made where there is none; borrowed */
+    const char *folder[IKT_STUDY_FOLDERS]; /* searched for files of data, in order; borrowed */
     int folders;
-    const char *only; /* names of data sets, separated by commas; NULL: all. Lent */
+    const char *only; /* names of data sets, separated by commas; NULL: all. Borrowed */
     bool any_build;   /* results of other builds of the program are taken as they are */
 } ikt_study_places;
 

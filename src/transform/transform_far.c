@@ -69,7 +69,8 @@ static int64_t count_references(const ikt_model_shape *s) {
 int64_t ikt_new_rows_distance_memory(const ikt_model_shape *s, int threads) {
     const int64_t m = count_references(s);
     return (int64_t)sizeof(float) *
-           (2 * ikt_packed_floats(m, s->columns) + threads * TOGETHER * ikt_packed_rows(m));
+           (2 * ikt_packed_floats(m, s->columns) + threads * TOGETHER * ikt_packed_rows(m) +
+            4 * m); /* the distances of a share, of all, and sorted in double precision */
 }
 
 /* COLLECTIVE. Reads the references, of which each rank reads a share, and packs them. */
@@ -134,11 +135,12 @@ static ikt_status find_limit(const references *r, float *limit) {
     const ikt_rows share = ikt_rows_make(r->m, ikt_size(r->ctx), ikt_rank(r->ctx));
     float *all IKT_AT_END(ikt_free) = NULL;
     IKT_ARRAYS(held, r->ctx, purpose);
-    float *own = ikt_claim(&held, share.count, sizeof *own);
+    float *own IKT_AT_END(ikt_free) = ikt_claim_kept(&held, share.count, sizeof *own);
     double *sorted = ikt_claim(&held, r->m, sizeof *sorted);
     IKT_TRY(ikt_arrays_agree(&held));
     find_nearest(r, r->x + share.first * r->d, share.count, share.first, own);
     IKT_TRY(ikt_share_rows(r->ctx, &share, own, sizeof *own, purpose, &all));
+    ikt_free(&own);
     for (int64_t l = 0; l < r->m; l++)
         sorted[l] = (double)all[l];
     ikt_sort_f64(sorted, r->m);

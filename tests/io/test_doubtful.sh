@@ -33,6 +33,13 @@ np.save("distances.npy", distances)
 distances[3, 9] *= 1.1
 np.save("lopsided.npy", distances)
 np.save("joined.npy", (distances > 4.4).astype(float) * (distances.T > 4.4))
+many = np.zeros((8200, 8200), dtype="u1")
+many[r.integers(0, 8200, 99999), r.integers(0, 8200, 99999)] = 1
+np.fill_diagonal(many, 0)
+np.save("many_joined.npy", many)
+few_equal = np.ones((20000, 3), dtype="u1")
+few_equal[9000] = 2 # between the blocks that are looked at
+np.save("seldom_other.npy", few_equal)
 np.save("equal.npy", np.ones((40, 3)))
 np.save("equal_bytes.npy", np.ones((40, 3), dtype="u1"))
 np.save("noise.npy", r.normal(size=(1500, 200)).astype("f4"))
@@ -44,6 +51,10 @@ def csv(name, heading, column):
         f.writelines("%d,%g,%g,%g\n" % (v, *X[i, :3]) for i, v in enumerate(column))
 csv("unnamed.csv", "Unnamed: 0", range(25))
 csv("gaps.csv", "ID", [i * i + 3 for i in range(60)])
+csv("comma.csv", '"the row, counted"', range(60))
+with open("same.csv", "w") as f:
+    f.write("a,a,b,c\n")
+    f.writelines("%g,%d,%g,%g\n" % (X[i, 0], i, *X[i, 1:3]) for i in range(60))
 csv("twice.csv", "id", [i // 2 for i in range(60)])
 csv("length.csv", "length", [i * i + 3 for i in range(60)])
 P
@@ -63,11 +74,13 @@ looks() {
 columns_that_number_rows_are_named() {
     local ranks
     for ranks in 1 "${other_ranks[@]}"; do
-        looks $ranks permuted.npy 'as row numbers are.*column 2, counted from 0'
+        looks $ranks permuted.npy 'all different, as row numbers are.*column 2, counted from 0'
         looks $ranks counting.npy 'as row numbers are.*column 2, counted from 0'
-        looks $ranks long.npy 'as row numbers are.*column 1, counted from 0'
-        looks $ranks unnamed.csv "input.skip_columns='Unnamed: 0'"
-        looks $ranks gaps.csv "input.skip_columns='ID'"
+        looks $ranks long.npy 'all different in the rows looked at, as row numbers are.*column 1, counted from 0'
+        looks $ranks unnamed.csv "'Unnamed: 0' added to input.skip_columns leaves it out"
+        looks $ranks gaps.csv "'ID' added to input.skip_columns"
+        looks $ranks comma.csv "\(column 1\); '1' added to input.skip_columns"
+        looks $ranks same.csv "\(column 2\); '2' added to input.skip_columns"
         for file in counts.npy repeated.npy halves.npy few.npy ranks.npy long_counts.npy twice.csv length.csv; do
             looks $ranks $file ''
         done
@@ -81,6 +94,8 @@ matrices_of_distances_are_seen() {
         looks $ranks lopsided.npy ''
         looks $ranks joined.npy ''
     done
+    # More rows than are looked at: zeros beside the diagonal still say that they are no distances.
+    looks 1 many_joined.npy ''
 }
 
 run() { # RANKS FILE ARGUMENTS...
@@ -95,10 +110,14 @@ settings_far_from_the_usual_are_doubted() {
     grep -q 'warning: gaussian.perplexity = 70 is more than a third of the 199 other rows' err.txt || fail perplexity
     run 1 plain.npy affinity.kind=gaussian gaussian.perplexity=66
     ! grep -q warning: err.txt || fail "a perplexity that is not too large"
+    run 1 few.npy affinity.kind=fuzzy
+    ! grep -q gaussian.perplexity err.txt || fail "a perplexity that nothing uses"
     run 1 plain.npy layout.learning_rate=1e5
     [ "$(grep -c 'warning: layout.learning_rate = 100000 is more than 10 times' err.txt)" = 1 ] || fail rate
     run 1 equal.npy
     grep -q 'warning: .*equal.npy: all rows are equal' err.txt || fail "equal rows"
+    rm run.h5 run.png
+    looks 1 seldom_other.npy ''
     run 1 equal_bytes.npy
     grep -q 'warning: .*equal_bytes.npy: all rows are equal' err.txt || fail "equal bytes"
 }
@@ -108,6 +127,15 @@ neighbours_not_found_are_told() {
     tr '\n' ' ' <out.txt | grep -qE 'found [0-8][0-9]\.[0-9] % of the true neighbours, and [0-9.]* % of their similarity \(on 1000 rows\)\. More of them are found by a larger affinity\.candidates' || fail "what was not found"
     run 1 noise.npy affinity.search=approximate affinity.candidates=1400
     tr '\n' ' ' <out.txt | grep -qE '(9[0-9.]*|100.0) % of the true neighbours.* rows\)\. It took' || fail "what was found"
+    run 1 noise.npy affinity.search=approximate affinity.candidates=100 affinity.kind=gaussian
+    ! grep -q 'makes codes' out.txt || fail "codes of a kernel without any"
+    run 1 noise.npy affinity.search=approximate affinity.candidates=100 output.graph=graph.h5
+    run 1 noise.npy input.graph=graph.h5
+    tr '\n' ' ' <out.txt | grep -q 'of the true neighbours' || fail "what a graph knows of the search"
+    ! grep -q 'larger affinity.candidates' out.txt || fail "advice to search, beside a graph"
+    "$python" -c 'import h5py; f = h5py.File("graph.h5", "a"); [g.attrs.__delitem__("neighbours_found") for g in (f, *f.values()) if "neighbours_found" in g.attrs]'
+    run 1 noise.npy input.graph=graph.h5
+    tr '\n' ' ' <out.txt | grep -qE 'found [0-9.]+ % of the similarity of the true neighbours \(on' || fail "a graph that does not know how many were found"
 }
 
 # New rows of the same kind, of another, and far outside; and the distances by their definition, of a

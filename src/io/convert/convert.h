@@ -105,7 +105,7 @@ struct ikt_row_feed {
 };
 
 /* COLLECTIVE. Opens a file by its content. The path and the options' texts are borrowed until
- * close.
+ * it is closed.
  *   out   closed with ikt_row_feed_close; NULL on failure
  * Errors: those of ikt_reader_open, ikt_source_open and ikt_libsvm_file_open. */
 ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_options *options,

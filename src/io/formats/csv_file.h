@@ -234,8 +234,8 @@ void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size);
 void ikt_csv_file_close(ikt_csv_file *file);
 
 /* LOCAL. A column as the texts of its cells, whatever they hold: calls visit(self, row, text) for
- * every row of the file, in order, until it fails. The text is unquoted, borrowed for the call;
- * it is of any length and may have line breaks.
+ * every row of the file, in order, until it fails. The text is unquoted, borrowed for the call; it
+ * is of any length and may have line breaks.
  *   column   its heading, or its number from 1
  * Errors: those of `visit`; IKT_ERR_FILE, IKT_ERR_DATA (no CSV), IKT_ERR_USAGE (no such column),
  * IKT_ERR_RESOURCE. */

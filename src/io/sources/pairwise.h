@@ -29,7 +29,7 @@ typedef struct {
 ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out);
 
 /* COLLECTIVE. The distances of all pairs from a source of the caller's, which is borrowed until
- * close.
+ * they are closed.
  *   is_kernel   see above; the diagonal is read then
  *   out         close with ikt_pairwise_close, also after a failure
  * Errors: IKT_ERR_DATA where the source is sparse or not square, or K_ii is not finite; those of

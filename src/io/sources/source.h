@@ -75,16 +75,16 @@ ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n,
 
 /* COLLECTIVE. A source on rows of which each rank holds its own, in the order of the ranks.
  *   rows     [count * d] of this rank; borrowed until close
- *   labels   [count], borrowed until close, or NULL on all ranks with rows: the labels whatever
- *            name is asked for
+ *   labels   [count], borrowed until close, or NULL on all ranks with rows: the labels
+ *            whatever name is asked for
  *   count    any, also 0; d and type the same on all ranks
  * Errors: IKT_ERR_USAGE (negative sizes, an array that is missing, ranks that disagree),
  * IKT_ERR_DATA (no rows), IKT_ERR_RESOURCE. */
 ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
                                 int64_t count, int64_t d, ikt_type type, ikt_source **out);
 
-/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical;
- * borrowed. */
+/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical, borrowed.
+ */
 ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
                                   ikt_type type, ikt_source **out);
 

@@ -115,13 +115,15 @@ static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first
     return IKT_OK;
 }
 
-/* As input.skip_columns takes it: the heading, or else the number in the file. */
+/* As input.skip_columns takes it, also between quotes in a shell: the heading, or else the number
+ * in the file. */
 static bool csv_name_column(const ikt_source *source, int64_t column, char *name, size_t size) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
     for (int64_t k = 0; k < c->columns; k++) {
         if (c->role[k] != IKT_CSV_NUMBER || c->place[k] != column + 1) continue;
         snprintf(name, size, "%s", ikt_csv_heading(c, k));
-        if (!name[0]) snprintf(name, size, "%lld", (long long)k + 1);
+        if (!name[0] || strpbrk(name, ",'\"") || ikt_csv_find(c, name, strlen(name)) != k)
+            snprintf(name, size, "%lld", (long long)k + 1);
     }
     return true;
 }
