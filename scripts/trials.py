@@ -53,7 +53,6 @@ class Trials:
     def run(self, words, around=(), patience=None, **more):
         """Exit code (negative: a signal; None: it hangs), standard output, standard error."""
         command = [*around, self.program, *words]
-        more.setdefault("env", {**os.environ, "XDG_CONFIG_HOME": os.getcwd()})  # plan --calibrate writes there
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True, **more)
         try:

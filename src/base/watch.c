@@ -168,8 +168,7 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
             "command goes on from there",
             ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)), at, saver->where);
     }
-    const bool is_saved = saver->save(saver->self) == IKT_OK;
-    if (!is_saved) { /* the run is worth more than this checkpoint */
+    if (saver->save(saver->self) != IKT_OK) { /* the run is worth more than this checkpoint */
         ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
         ikt_clear(ctx);
     } else {

@@ -34,10 +34,7 @@ ikt_status ikt_doubtful_create(ikt_context *ctx, int64_t n, int64_t d, ikt_doubt
     }
     if (n != d) return IKT_OK;
     IKT_TRY(ikt_alloc(ctx, &out->row_sum, n, sizeof *out->row_sum, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->positive, n, sizeof *out->positive, purpose));
-    for (int64_t i = 0; i < n; i++)
-        out->positive[i] = -1;
-    return IKT_OK;
+    return ikt_alloc(ctx, &out->positive, n, sizeof *out->positive, purpose);
 }
 
 void ikt_doubtful_free(ikt_doubtful *doubtful) {
@@ -191,10 +188,8 @@ static bool looks_like_distances(const ikt_doubtful *d, const ikt_column_stats *
         most = fmax(most, stats->most[k]);
     }
     for (int64_t i = 0; i < d->n; i++) {
-        if (d->positive[i] >= 0 && 2 * d->positive[i] < d->n - 1) return false;
-        if (stats->n == d->n &&
-            fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most)
-            return false;
+        if (2 * d->positive[i] < d->n - 1) return false;
+        if (fabs(d->row_sum[i] / (double)d->n - stats->mean[i]) > sum_slack * most) return false;
     }
     return most > 0;
 }
@@ -209,14 +204,11 @@ ikt_status ikt_doubtful_tell(ikt_context *ctx, ikt_doubtful *doubtful, const ikt
         ikt_max_f64(ctx, &doubtful->diagonal, 1);
     }
     if (looks_like_distances(doubtful, stats)) {
-        ikt_log(
-            ctx, IKT_LOG_WARN,
-            "%s: a square matrix %s is probably one of distances; preprocess.metric=precomputed "
-            "takes it as that, and without it each row is taken as the coordinates of a point",
-            ikt_source_name(source),
-            stats->n == doubtful->n ? "that is symmetric with zeros on its diagonal"
-                                    : "with zeros on its diagonal and positive numbers beside "
-                                      "it, in the rows looked at,");
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s: a square matrix that is symmetric with zeros on its diagonal is probably one "
+                "of distances; preprocess.metric=precomputed takes it as that, and without it each "
+                "row is taken as the coordinates of a point",
+                ikt_source_name(source));
         return IKT_OK;
     }
     return tell_columns(ctx, doubtful, sample, stats, source);

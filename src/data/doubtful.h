@@ -23,7 +23,7 @@ typedef struct {
     double *step_least; /* [d] of values less the ones before them; -infinity: not all are whole */
     double *step_most;  /* [d] */
     double *row_sum;    /* [n] of a square matrix, of the rows that were seen; else NULL */
-    int64_t *positive;  /* [n] entries above 0 of these rows; -1 of those that were not seen */
+    int64_t *positive;  /* [n] entries above 0 of these rows */
     double diagonal;    /* the largest magnitude on it */
 } ikt_doubtful;
 

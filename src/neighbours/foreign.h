@@ -54,8 +54,7 @@ void ikt_foreign_destroy(ikt_foreign *foreign);
 
 /* LOCAL. Rows of a batch, of which each wants at most `candidates` rows, so that what it fetches is
  * at most 128 MiB, but some rows in any case.
- *   ctx       whose pieces a test may have made small, which makes batches small; NULL: they are
- *             not
+ *   ctx       whose pieces a test may have made small, which makes batches small; or NULL
  *   n_local   of the rank that has the most */
 int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
                           int64_t row_bytes);
