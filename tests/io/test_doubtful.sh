@@ -38,7 +38,7 @@ many[r.integers(0, 8200, 99999), r.integers(0, 8200, 99999)] = 1
 np.fill_diagonal(many, 0)
 np.save("many_joined.npy", many)
 few_equal = np.ones((20000, 3), dtype="u1")
-few_equal[9000] = 2 # between the blocks that are looked at
+few_equal[9300] = 2 # between the blocks that are looked at
 np.save("seldom_other.npy", few_equal)
 np.save("equal.npy", np.ones((40, 3)))
 np.save("equal_bytes.npy", np.ones((40, 3), dtype="u1"))
