@@ -135,6 +135,15 @@ static ikt_status refuse(const loop *l, int64_t iteration, const char *what, con
                     (long long)iteration, what, remedy, rate);
 }
 
+/* SAME-ARGS. Whether the forces of an evaluation are of use. */
+static ikt_status check_forces(const loop *l, int64_t iteration, ikt_map_condition condition) {
+    if (condition == IKT_MAP_NOT_FINITE)
+        return refuse(l, iteration, "forces stopped being finite", "");
+    if (condition != IKT_MAP_UNRESOLVED) return IKT_OK;
+    return refuse(l, iteration, "rows lie so far apart that no force is left between them",
+                  l->settings->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "");
+}
+
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, whether the program that watches
  * has asked for the map as it is, and whether all positions are finite.
@@ -332,11 +341,7 @@ static ikt_status iterate(loop *l, int64_t first) {
             l->phases.is_exaggerated && iteration < s->exaggeration_iterations;
         objective->is_beginning = l->phases.is_beginning && iteration < s->tsne_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
-        if (terms.condition == IKT_MAP_NOT_FINITE)
-            return refuse(l, iteration, "forces stopped being finite", "");
-        if (terms.condition == IKT_MAP_UNRESOLVED)
-            return refuse(l, iteration, "rows lie so far apart that no force is left between them",
-                          s->repulsion == IKT_REPULSION_FFT ? "layout.repulsion=exact, or " : "");
+        IKT_TRY(check_forces(l, iteration, terms.condition));
 
         /* An estimate may rise by its error alone. */
         if (want_value && terms.error > 0) l->phases.is_watched = false;
