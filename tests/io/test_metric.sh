@@ -108,7 +108,7 @@ refuses "preprocess.metric=cosine" input.file=sparse.h5 preprocess.metric=correl
 # --- models: new rows are placed by the distance of the run ---
 
 for metric in manhattan cosine correlation; do
-    embed 1 input.file=rows.h5 preprocess.metric=$metric $start output.model=$metric.model.h5 layout.iterations=120
+    embed 1 input.file=rows.h5 preprocess.metric=$metric $start output.model=$metric.model.h5 layout.iterations=250
     "$IKT_PROGRAM" transform $metric.model.h5 rows.h5 placed.h5 --overwrite --quiet >out.txt 2>err.txt ||
         fail "transform by $metric"
     cp out.txt alone.txt

@@ -24,7 +24,7 @@ embed() {
 }
 
 bits_are_those_of_dense_rows() {
-    local as_is="preprocess.normalise=none layout.init=random layout.iterations=30 isolation.partitionings=100 isolation.psi=249
+    local as_is="preprocess.normalise=none layout.init=random layout.iterations=30 isolation.partitionings=100 isolation.psi=280
         layout.exaggeration_iterations=20 output.measures=none" expected search ranks
     "$python" - "$text" <<'PYTHON' || fail "writing the rows dense"
 import sys
@@ -90,7 +90,7 @@ near_centres_find_similar_rows() {
     done
     awk '/ neighbours: .*of the similarity of the true ones/ { found = $3 + 0 } END { exit !(found > 97) }' out.txt ||
         fail "$(grep '^neighbours' out.txt)"
-    has_psi y.h5 249 input.file="$text" input.dataset=/ $as_is
+    has_psi y.h5 280 input.file="$text" input.dataset=/ $as_is
 }
 
 starts_do_not_depend_on_ranks() {

@@ -90,7 +90,7 @@ grep -q '5 results in results.csv were made by other builds .* they are taken as
 study || fail "results of another build"
 [ "$(lines)" -eq 10 ] || fail "results of another build are not made anew: $(lines)"
 grep -q 'they are made anew' err.txt || fail "no word on other builds"
-grep -q '0.0.9' out/report/report.md && fail "the report tells of builds that are not in it"
+grep -qF '0.0.9' out/report/report.md && fail "the report tells of builds that are not in it"
 [ "$(find out/best -name '*.h5' | wc -l)" -eq 5 ] || fail "maps of another build are left: $(ls out/best)"
 study && [ "$(lines)" -eq 10 ] || fail "made twice"
 

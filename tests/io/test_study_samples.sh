@@ -41,7 +41,7 @@ PYTHON
 
 command -v python3 >/dev/null || { echo "skipped: needs python3"; exit 77; }
 
-least=48
+least=46
 sample trimap '' --only digits
 least=24
 sample pool 's/\[256, 1024, 4096\]/[16, 32, 64]/; s/pool_rows: 256/pool_rows: 20/'

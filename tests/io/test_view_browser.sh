@@ -12,7 +12,7 @@ if [ -z "$browser" ] || ! command -v chromedriver >/dev/null || ! command -v pyt
 fi
 "$IKT_PROGRAM" generate glyphs digits.h5 --points 800 --quiet &&
     "$IKT_PROGRAM" embed input.file=digits.h5 output.file=run.h5 output.measures=none \
-        layout.iterations=120 layout.exaggeration_iterations=60 --quiet >out.txt || exit 1
+        layout.learning_rate=200 layout.iterations=120 layout.exaggeration_iterations=60 --quiet >out.txt || exit 1
 # Every row has a text of 300 characters; one word is in every 37th.
 python3 - <<'END' || exit 1
 import csv
