@@ -63,7 +63,7 @@ cmp -s with.png without.png || fail "letters of our own depend on the fonts"
 cat >study.yaml <<'Y'
 title: "bytes <&> and Grüße"
 data: [{name: latin, file: data.h5}]
-settings: {layout.iterations: 6}
+settings: {layout.iterations: 300}
 measures: [10-NN accuracy]
 methods: [{name: Isolation, vary: {isolation.psi: [4, 8]}}]
 Y
