@@ -71,18 +71,12 @@ static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *
                      db->value, ch->value);
 }
 
-/* What the search found; its share of the neighbours is 0 where the file of a graph has none. */
 static void add_recall(ikt_text *text, const ikt_run *run) {
     const ikt_recall *recall = &run->embedding.recall;
     const bool has_codes = ikt_affinity_of(&run->settings.affinity)->scores == IKT_SCORES_CODES;
-    ikt_text_add(text, "The search found ");
-    if (recall->found > 0)
-        ikt_text_add(text, "%.1f %% of the true neighbours, and %.2f %% of their similarity",
-                     100 * recall->found, 100 * recall->similarity);
-    else
-        ikt_text_add(text, "%.2f %% of the similarity of the true neighbours",
-                     100 * recall->similarity);
-    ikt_text_add(text, " (on %lld rows). ", (long long)recall->sample);
+    char what[IKT_RECALL_TEXT];
+    ikt_recall_describe(recall, what);
+    ikt_text_add(text, "The search found %s. ", what);
     if (recall->found < found_least && !run->settings.input.graph[0])
         ikt_text_add(
             text,

@@ -61,11 +61,11 @@ static void print_details(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     if (run->embedding.accuracy >= 0)
         printf("10-NN accuracy   %.4f among the most similar rows, before the first iteration\n",
                run->embedding.accuracy);
-    if (run->embedding.recall.sample > 0)
-        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them (on "
-               "%lld rows)\n",
-               100 * run->embedding.recall.similarity, 100 * run->embedding.recall.found,
-               (long long)run->embedding.recall.sample);
+    if (run->embedding.recall.sample > 0) {
+        char what[IKT_RECALL_TEXT];
+        ikt_recall_describe(&run->embedding.recall, what);
+        printf("neighbours       %s\n", what);
+    }
     if (run->embedding.cells.sample > 0)
         printf("cells            %.2f %% differ from the exact ones (on %lld rows)\n",
                100 * run->embedding.cells.differing, (long long)run->embedding.cells.sample);

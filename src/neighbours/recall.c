@@ -3,6 +3,7 @@
  * Method: the sampled rows are queries, which belong to the ranks that own the rows;
  * these compare the true lists with those of the search. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
@@ -137,4 +138,15 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
     IKT_TRY(search(&w));
     compare(&w, lists, out);
     return IKT_OK;
+}
+
+void ikt_recall_describe(const ikt_recall *recall, char text[static IKT_RECALL_TEXT]) {
+    if (recall->found >= 0)
+        snprintf(text, IKT_RECALL_TEXT,
+                 "%.1f %% of the true neighbours, and %.2f %% of their similarity (on %lld rows)",
+                 100 * recall->found, 100 * recall->similarity, (long long)recall->sample);
+    else
+        snprintf(text, IKT_RECALL_TEXT,
+                 "%.2f %% of the similarity of the true neighbours (on %lld rows)",
+                 100 * recall->similarity, (long long)recall->sample);
 }

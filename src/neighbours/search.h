@@ -60,10 +60,13 @@ static inline int64_t ikt_recall_rows(int64_t n) {
 
 typedef struct {
     int64_t sample;    /* rows that were looked at; 0 when nothing was measured */
-    double found;      /* share of list entries that are as near as the true k-th nearest row */
+    double found;      /* share of list entries that are as near as the true k-th nearest row; -1
+                          where the file of a graph does not tell */
     double similarity; /* codes: similarities of the lists over those of the true lists, summed;
                           coordinates: distances of the true lists over those of the lists */
 } ikt_recall;
+
+enum { IKT_RECALL_TEXT = 128 };
 
 /* COLLECTIVE. Compares the lists of a seeded sample of rows with exact search over all rows. The
  * same on every rank.
@@ -71,6 +74,9 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE. Cost: sample * n scores over all ranks. */
 ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out);
+
+/* LOCAL, pure. "97.2 % of the true neighbours, and 99.38 % of their similarity (on 1000 rows)". */
+void ikt_recall_describe(const ikt_recall *recall, char text[static IKT_RECALL_TEXT]);
 
 /* The nearest rows of a few rows, the queries, which every rank holds.
  *

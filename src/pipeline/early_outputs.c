@@ -380,7 +380,7 @@ static ikt_status write_facts(ikt_graph_writer *w, const ikt_probabilities *p) {
     if (p->recall.sample > 0) {
         IKT_TRY(ikt_graph_writer_int(w, "recall_sample", p->recall.sample));
         IKT_TRY(write_real(w, "neighbour_similarity", p->recall.similarity));
-        IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
+        if (p->recall.found >= 0) IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
     }
     if (p->cells.sample > 0) {
         IKT_TRY(ikt_graph_writer_int(w, "cell_sample", p->cells.sample));

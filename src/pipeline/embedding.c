@@ -136,16 +136,18 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
             (ikt_log_number[]){
                 IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
             "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries, seconds);
-    if (p->recall.sample > 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_REAL("similarity", p->recall.similarity),
-                               IKT_LOG_REAL("found", p->recall.found),
-                               IKT_LOG_INT("sample", p->recall.sample),
-                               {0}},
-            "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
-            "(%lld rows compared with exact search)",
-            100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
+    if (p->recall.sample > 0) {
+        char what[IKT_RECALL_TEXT];
+        ikt_recall_describe(&p->recall, what);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_REAL("similarity", p->recall.similarity),
+                                           IKT_LOG_INT("sample", p->recall.sample),
+                                           p->recall.found < 0
+                                               ? (ikt_log_number){0}
+                                               : IKT_LOG_REAL("found", p->recall.found),
+                                           {0}},
+                        "the search found %s", what);
+    }
     if (p->zero_similarity > 0)
         ikt_log_numbers(ctx, IKT_LOG_WARN,
                         (ikt_log_number[]){IKT_LOG_INT("rows", p->zero_similarity), {0}},

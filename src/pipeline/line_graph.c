@@ -114,7 +114,7 @@ ikt_status ikt_step_edges(ikt_line *line) {
     if (ikt_graph_file_is_kept(file)) {
         p->accuracy = noted(file, "neighbour_label_accuracy", -1);
         p->recall.similarity = noted(file, "neighbour_similarity", 0);
-        p->recall.found = noted(file, "neighbours_found", 0);
+        p->recall.found = noted(file, "neighbours_found", -1);
         ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
         p->cells.differing = noted(file, "cells_differing", 0);
         ikt_graph_file_int(file, "cell_sample", &p->cells.sample);

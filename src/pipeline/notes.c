@@ -198,7 +198,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);
     if (e->recall.sample > 0) {
         ikt_note_share(n, "neighbour_similarity", e->recall.similarity);
-        ikt_note_share(n, "neighbours_found", e->recall.found);
+        if (e->recall.found >= 0) ikt_note_share(n, "neighbours_found", e->recall.found);
         ikt_note_int(n, "recall_sample", e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);

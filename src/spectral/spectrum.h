@@ -84,7 +84,7 @@ ikt_status ikt_eigengap_find(ikt_context *ctx, const ikt_spectrum_of *p, ikt_eig
 void ikt_eigengap_order(ikt_eigengap_kind kind, ikt_eigengap *out);
 
 /* LOCAL, pure. The gaps as a sentence: where they are, how large, and how near the second is to the
- * first; and which are so near it that another seed or perplexity may have them first. */
+ * first; and which are so near it that other settings may have them first. */
 void ikt_eigengap_describe(ikt_eigengap_kind kind, const ikt_eigengap *gap, char *text,
                            size_t size);
 

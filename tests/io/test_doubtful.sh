@@ -136,6 +136,8 @@ neighbours_not_found_are_told() {
     "$python" -c 'import h5py; f = h5py.File("graph.h5", "a"); [g.attrs.__delitem__("neighbours_found") for g in (f, *f.values()) if "neighbours_found" in g.attrs]'
     run 1 noise.npy input.graph=graph.h5
     tr '\n' ' ' <out.txt | grep -qE 'found [0-9.]+ % of the similarity of the true neighbours \(on' || fail "a graph that does not know how many were found"
+    grep -qE 'the search found [0-9.]+ % of the similarity of the true neighbours \(on' err.txt || fail "a share that is not known is told"
+    h5dump -a /provenance/neighbours_found run.h5 >attribute.txt 2>&1 && fail "a share that is not known is written"
 }
 
 # New rows of the same kind, of another, and far outside; and the distances by their definition, of a

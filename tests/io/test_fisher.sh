@@ -133,7 +133,7 @@ says() {
     [ $code -eq 0 ] && grep -q 'the probabilities are the same everywhere' err.txt || fail "no warning of a large sigma"
     embed 2 "${usual[@]}" fisher.candidates=near fisher.among=100 output.file=run.h5
     grep -q 'neighbours among 100 rows of near cells' err.txt || fail "near cells are not told"
-    grep -q 'of them found (330 rows compared with exact search)' err.txt || fail "no recall of near cells"
+    grep -q 'the search found .* of the true neighbours, .* (on 330 rows)' err.txt || fail "no recall of near cells"
     "$IKT_PROGRAM" plan "${usual[@]}" fisher.candidates=near output.file=run.h5 >out.txt 2>err.txt || fail "no plan of near cells"
     "$IKT_PROGRAM" plan "${usual[@]}" output.file=run.h5 >out.txt 2>err.txt
     grep -q 'neighbours  *[0-9.]' out.txt || fail "no plan"
