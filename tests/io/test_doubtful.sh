@@ -133,6 +133,7 @@ neighbours_not_found_are_told() {
     run 1 noise.npy input.graph=graph.h5
     tr '\n' ' ' <out.txt | grep -q 'of the true neighbours' || fail "what a graph knows of the search"
     ! grep -q 'larger affinity.candidates' out.txt || fail "advice to search, beside a graph"
+    h5dump -a /provenance/neighbours_found run.h5 >attribute.txt 2>&1 || fail "a share that is known is not written"
     "$python" -c 'import h5py; f = h5py.File("graph.h5", "a"); [g.attrs.__delitem__("neighbours_found") for g in (f, *f.values()) if "neighbours_found" in g.attrs]'
     run 1 noise.npy input.graph=graph.h5
     tr '\n' ' ' <out.txt | grep -qE 'found [0-9.]+ % of the similarity of the true neighbours \(on' || fail "a graph that does not know how many were found"
