@@ -13,21 +13,24 @@ from collections.abc import Mapping
 from . import _core
 
 _contexts = {}
-_table = None
+
+
+@functools.cache
+def _table():
+    """What settings() copies from. A thread sees it whole or makes it itself."""
+    table = {}
+    for entry in _core.settings():
+        entry = dict(entry)
+        if entry["choices"]:
+            entry["choices"] = entry["choices"].split("|")
+        table[entry.pop("key")] = entry
+    return table
 
 
 def settings():
     """All keys of ``settings={...}``: a dict from "section.key" to a dict with its type, default,
     least and largest value, choices, unit and help."""
-    global _table
-    if _table is None:
-        _table = {}
-        for entry in _core.settings():
-            entry = dict(entry)
-            if entry["choices"]:
-                entry["choices"] = entry["choices"].split("|")
-            _table[entry.pop("key")] = entry
-    return {key: dict(entry) for key, entry in _table.items()}
+    return {key: dict(entry) for key, entry in _table().items()}
 
 
 # Parameters of TSNE that stand for one key each; None leaves the key at its default.
@@ -155,9 +158,10 @@ def context(comm=None, n_jobs=-1, verbose=0):
     threads = threads_of(n_jobs)
     level = 1 + min(whole("verbose", verbose), 3)  # warnings; stages; details
     address = 0 if comm is None else _address_of(comm)
-    if address not in _contexts:
-        _contexts[address] = (_core.Context(address), comm)  # the communicator stays alive
-    return _contexts[address][0].with_options(threads, level)
+    kept = _contexts.get(address)
+    if kept is None:  # of two threads that come here one's context is kept, and used by both
+        kept = _contexts.setdefault(address, (_core.Context(address), comm))  # comm stays alive
+    return kept[0].with_options(threads, level)
 
 
 @contextlib.contextmanager

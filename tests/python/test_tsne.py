@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -443,6 +444,32 @@ def test_a_forked_process_is_told(blobs):
     os.waitpid(child, 0)
     with os.fdopen(read) as pipe:
         assert "spawn" in pipe.read()
+
+
+def test_two_threads_ask_first_for_the_settings(monkeypatch):
+    """Each sees all keys, also where the other is in the middle of gathering them."""
+    from iktsne import _context
+
+    entries = _context._core.settings()
+    first_is_in_the_middle, second_has_asked = threading.Event(), threading.Event()
+
+    def slowly():
+        yield entries[0]
+        first_is_in_the_middle.set()
+        second_has_asked.wait(5)
+        yield from entries[1:]
+
+    calls = iter([slowly(), entries])
+    monkeypatch.setattr(_context, "_core", SimpleNamespace(settings=lambda: next(calls)))
+    _context._table.cache_clear()
+    keys = {}
+    first = threading.Thread(target=lambda: keys.update(first=list(iktsne.settings())))
+    first.start()
+    first_is_in_the_middle.wait(5)
+    keys["second"] = list(iktsne.settings())
+    second_has_asked.set()
+    first.join()
+    assert keys["first"] == keys["second"] == [dict(entry)["key"] for entry in entries]
 
 
 @pytest.mark.parametrize("work", [
