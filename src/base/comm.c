@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 
-enum { TAG_RING = 101 };
+enum { TAG_RING = 101, LOOKS_AWAKE = 100 };
 
 bool ikt_is_alone(const ikt_context *ctx) {
     return ctx->comm == MPI_COMM_NULL;
@@ -52,7 +52,24 @@ static void check(const ikt_context *ctx, int code, const char *what) {
     ikt_abort(ctx, text);
 }
 
-/* A call that waits for other ranks. */
+/* LOCAL. Waits as MPI_Waitall does, but sleeps between looks once it has looked often. */
+static void wait_asleep(const ikt_context *ctx, int count, MPI_Request *request) {
+    const struct timespec pause = {0, 20000};
+    for (int looks = 1, done = 0;; looks++) {
+        check(ctx, MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+        if (done) return;
+        if (looks > LOOKS_AWAKE) nanosleep(&pause, NULL);
+    }
+}
+
+void ikt_meet(const ikt_context *ctx) {
+    MPI_Request all_here;
+    if (!ctx->waiting.ranks_sleep || ctx->size < 2) return;
+    check(ctx, MPI_Ibarrier(ctx->comm, &all_here), "MPI_Ibarrier");
+    wait_asleep(ctx, 1, &all_here);
+}
+
+/* A call that waits for other ranks; and one of all ranks. */
 #define WAIT_FOR(ctx, call, what)                                                                  \
     do {                                                                                           \
         const double ikt_begin = ikt_now();                                                        \
@@ -60,6 +77,7 @@ static void check(const ikt_context *ctx, int code, const char *what) {
         ikt_wait_add(ctx, ikt_now() - ikt_begin);                                                  \
         check(ctx, ikt_code, what);                                                                \
     } while (0)
+#define COLLECT(ctx, call, what) WAIT_FOR(ctx, (ikt_meet(ctx), (call)), what)
 
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
     ctx->piece_bytes = bytes < 8 ? 8 : bytes;
@@ -83,10 +101,10 @@ static void reduce(ikt_context *ctx, void *values, int64_t count, MPI_Datatype t
     for (int64_t done = 0; done < count; done += piece) {
         const int now = (int)(count - done < piece ? count - done : piece);
         char *at = (char *)values + done * size;
-        WAIT_FOR(ctx,
-                 is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
-                           : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
-                 is_before ? "MPI_Exscan" : "MPI_Allreduce");
+        COLLECT(ctx,
+                is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
+                          : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
+                is_before ? "MPI_Exscan" : "MPI_Allreduce");
         ikt_traffic_collective(ctx, now * size, now * size);
     }
 }
@@ -145,9 +163,9 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         total += counts[r];
     }
     if (total <= piece) {
-        WAIT_FOR(ctx,
-                 MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
-                 "MPI_Reduce_scatter");
+        COLLECT(ctx,
+                MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
+                "MPI_Reduce_scatter");
         ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
         memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
         return;
@@ -157,10 +175,10 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         for (int64_t done = 0; done < counts[r]; done += piece) {
             const int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
             const bool mine = r == ctx->rank;
-            WAIT_FOR(ctx,
-                     MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
-                                (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
-                     "MPI_Reduce");
+            COLLECT(ctx,
+                    MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
+                               (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
+                    "MPI_Reduce");
             ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
         }
 }
@@ -189,8 +207,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
     if (ikt_is_alone(ctx)) return;
     for (int64_t done = 0; done < bytes; done += ctx->piece_bytes) {
         int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
-        WAIT_FOR(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
-                 "MPI_Bcast");
+        COLLECT(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
+                "MPI_Bcast");
         ikt_traffic_collective(ctx, ctx->rank == root ? now : 0, ctx->rank == root ? 0 : now);
     }
 }
@@ -198,8 +216,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
 void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
     all[0] = mine;
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
-             "MPI_Allgather");
+    COLLECT(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
+            "MPI_Allgather");
     ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
 }
 
@@ -227,7 +245,7 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
         bytes[r] = (int)(counts[r] * (int64_t)size);
         place[r] = r > 0 ? place[r - 1] + bytes[r - 1] : 0;
     }
-    WAIT_FOR(
+    COLLECT(
         ctx,
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
         "MPI_Allgatherv");
@@ -237,8 +255,8 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
     recv_counts[0] = send_counts[0];
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
-             "MPI_Alltoall");
+    COLLECT(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
+            "MPI_Alltoall");
     int64_t others = (ctx->size - 1) * (int64_t)sizeof *send_counts;
     ikt_traffic_collective(ctx, others, others);
 }
@@ -292,7 +310,7 @@ void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts
 
 void ikt_barrier(ikt_context *ctx) {
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
+    COLLECT(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
     ikt_traffic_collective(ctx, 0, 0);
 }
 
@@ -362,7 +380,10 @@ void ikt_transfer_begin(ikt_transfer *t, const void *send, const int64_t *send_c
 
 void ikt_transfer_end(ikt_transfer *t) {
     const double begin = ikt_now();
-    check_transfer(t, MPI_Waitall(t->receives + t->sends, t->request, MPI_STATUSES_IGNORE));
+    if (t->ctx->waiting.ranks_sleep)
+        wait_asleep(t->ctx, t->receives + t->sends, t->request);
+    else
+        check_transfer(t, MPI_Waitall(t->receives + t->sends, t->request, MPI_STATUSES_IGNORE));
     ikt_wait_add(t->ctx, ikt_now() - begin);
     ikt_traffic_messages(t->ctx, t->sends, t->sent * (int64_t)t->bytes, t->receives,
                          t->received * (int64_t)t->bytes);

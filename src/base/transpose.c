@@ -3,6 +3,7 @@
 
 #include <fftw3-mpi.h>
 
+#include "base/comm.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -74,6 +75,7 @@ void ikt_transpose_destroy(ikt_transpose **transpose) {
 }
 
 void ikt_transpose_execute(ikt_context *ctx, const ikt_transpose *t, bool is_back) {
+    ikt_meet(ctx);
     if (t->single)
         fftwf_execute(t->way_single[is_back]);
     else

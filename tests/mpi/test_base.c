@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/exact_sum.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
@@ -343,6 +345,59 @@ static void memory_is_cleared_by_any_number_of_threads(void **state) {
     ikt_context_set_threads(ctx, threads);
 }
 
+enum { RANKS_MOST = 16 };
+
+/* Processor time of this rank while it waits for the last one, which comes a quarter of a second
+ * later, in a reduction or for its message; in seconds. */
+static double time_of_waiting(ikt_context *ctx, bool for_message) {
+    const struct timespec late = {0, 250000000};
+    const int last = ikt_size(ctx) - 1, rank = ikt_rank(ctx);
+    int64_t sent[RANKS_MOST] = {0}, received[RANKS_MOST] = {0};
+    int32_t item = rank, got[RANKS_MOST] = {0}, items[RANKS_MOST];
+    ikt_transfer *transfer;
+    for (int r = 0; r < last; r++) {
+        if (rank == last) sent[r] = 1;
+        items[r] = item;
+    }
+    if (rank != last) received[last] = 1;
+    assert_int_equal(ikt_transfer_create(ctx, sizeof item, &transfer), IKT_OK);
+    ikt_barrier(ctx);
+    if (rank == last) nanosleep(&late, NULL);
+    const clock_t from = clock();
+    if (for_message) {
+        ikt_transfer_begin(transfer, items, sent, got, received);
+        ikt_transfer_end(transfer);
+        if (rank != last) assert_int_equal(got[0], last);
+    } else {
+        assert_int_equal(ikt_sum_one(ctx, 1), ikt_size(ctx));
+    }
+    const double used = (double)(clock() - from) / CLOCKS_PER_SEC;
+    ikt_transfer_destroy(&transfer);
+    return used;
+}
+
+/* Ranks that sleep while they wait get the same values, and leave their cores to others. */
+static void ranks_may_sleep_while_they_wait(void **state) {
+    ikt_context *ctx = *state;
+    const int64_t shared[IKT_WAITING_PARTS] = {1, 1}, quiet[IKT_WAITING_PARTS] = {1, 0},
+                  not_due[IKT_WAITING_PARTS] = {0, 1};
+    ikt_context *in = ctx;
+    ikt_waiting_begin(in);
+    ikt_waiting_unpack(ctx, quiet);
+    ikt_waiting_unpack(ctx, not_due);
+    assert_false(ctx->waiting.ranks_sleep);
+    ikt_waiting_unpack(ctx, shared);
+    assert_true(ctx->waiting.ranks_sleep);
+    for (int for_message = 0; for_message < 2; for_message++)
+        assert_true(time_of_waiting(ctx, for_message) < .1);
+    reductions_work_in_small_pieces(state);
+    allgather_and_exchange_move_every_element(state);
+    exact_sums_ignore_order_and_cancel_exactly(state);
+    agree_shares_the_lowest_ranks_message(state);
+    ikt_waiting_end(&in);
+    assert_false(ctx->waiting.ranks_sleep);
+}
+
 static void stages_are_collected_over_ranks(void **state) {
     ikt_context *ctx = *state;
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
@@ -367,4 +422,5 @@ IKT_MPI_TESTS(
     ikt_test(a_failed_write_leaves_the_previous_file), ikt_test(draws_have_the_right_moments),
     ikt_test(memory_is_accounted_and_bounded), ikt_test(large_memory_moves_and_keeps_what_it_holds),
     ikt_test(memory_is_cleared_by_any_number_of_threads),
-    ikt_test(arrays_that_are_claimed_together_are_freed_together), ikt_test(stages_are_collected_over_ranks))
+    ikt_test(arrays_that_are_claimed_together_are_freed_together),
+    ikt_test(ranks_may_sleep_while_they_wait), ikt_test(stages_are_collected_over_ranks))
