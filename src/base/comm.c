@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/comm.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +53,27 @@ static void check(const ikt_context *ctx, int code, const char *what) {
     ikt_abort(ctx, text);
 }
 
-/* A call that waits for other ranks. */
-#define WAIT_FOR(ctx, call, what)                                                                  \
+/* MPI_Wait. Where ranks share processors, those that this one waits for may stand behind it. */
+static int finish(const ikt_context *ctx, MPI_Request *request) {
+    int code = MPI_SUCCESS, done = 0;
+    if (!ctx->yields) return MPI_Wait(request, MPI_STATUS_IGNORE);
+    while (code == MPI_SUCCESS && !done) {
+        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done) sched_yield();
+    }
+    return code;
+}
+
+/* A collective call of MPI with its arguments, or the call that begins the same and waits politely:
+ * the former has the better algorithms. */
+#define WAIT_FOR(ctx, call, begin, ...)                                                            \
     do {                                                                                           \
         const double ikt_begin = ikt_now();                                                        \
-        const int ikt_code = (call);                                                               \
+        MPI_Request ikt_request = MPI_REQUEST_NULL;                                                \
+        int ikt_code = ctx->yields ? begin(__VA_ARGS__, &ikt_request) : call(__VA_ARGS__);         \
+        if (ikt_code == MPI_SUCCESS && ctx->yields) ikt_code = finish(ctx, &ikt_request);          \
         ikt_wait_add(ctx, ikt_now() - ikt_begin);                                                  \
-        check(ctx, ikt_code, what);                                                                \
+        check(ctx, ikt_code, #call);                                                               \
     } while (0)
 
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
@@ -83,10 +98,11 @@ static void reduce(ikt_context *ctx, void *values, int64_t count, MPI_Datatype t
     for (int64_t done = 0; done < count; done += piece) {
         const int now = (int)(count - done < piece ? count - done : piece);
         char *at = (char *)values + done * size;
-        WAIT_FOR(ctx,
-                 is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
-                           : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
-                 is_before ? "MPI_Exscan" : "MPI_Allreduce");
+        if (is_before)
+            WAIT_FOR(ctx, MPI_Exscan, MPI_Iexscan, MPI_IN_PLACE, at, now, type, op, ctx->comm);
+        else
+            WAIT_FOR(ctx, MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, at, now, type, op,
+                     ctx->comm);
         ikt_traffic_collective(ctx, now * size, now * size);
     }
 }
@@ -145,9 +161,8 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         total += counts[r];
     }
     if (total <= piece) {
-        WAIT_FOR(ctx,
-                 MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
-                 "MPI_Reduce_scatter");
+        WAIT_FOR(ctx, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_IN_PLACE, values, parts,
+                 MPI_INT64_T, MPI_SUM, ctx->comm);
         ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
         memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
         return;
@@ -157,10 +172,8 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         for (int64_t done = 0; done < counts[r]; done += piece) {
             const int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
             const bool mine = r == ctx->rank;
-            WAIT_FOR(ctx,
-                     MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
-                                (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
-                     "MPI_Reduce");
+            WAIT_FOR(ctx, MPI_Reduce, MPI_Ireduce, mine ? MPI_IN_PLACE : values + done,
+                     mine ? values + done : NULL, (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm);
             ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
         }
 }
@@ -189,8 +202,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
     if (ikt_is_alone(ctx)) return;
     for (int64_t done = 0; done < bytes; done += ctx->piece_bytes) {
         int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
-        WAIT_FOR(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
-                 "MPI_Bcast");
+        WAIT_FOR(ctx, MPI_Bcast, MPI_Ibcast, (char *)data + done, (int)now, MPI_BYTE, root,
+                 ctx->comm);
         ikt_traffic_collective(ctx, ctx->rank == root ? now : 0, ctx->rank == root ? 0 : now);
     }
 }
@@ -198,8 +211,8 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
 void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
     all[0] = mine;
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
-             "MPI_Allgather");
+    WAIT_FOR(ctx, MPI_Allgather, MPI_Iallgather, &mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T,
+             ctx->comm);
     ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
 }
 
@@ -227,18 +240,16 @@ void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t siz
         bytes[r] = (int)(counts[r] * (int64_t)size);
         place[r] = r > 0 ? place[r - 1] + bytes[r - 1] : 0;
     }
-    WAIT_FOR(
-        ctx,
-        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
-        "MPI_Allgatherv");
+    WAIT_FOR(ctx, MPI_Allgatherv, MPI_Iallgatherv, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes,
+             place, MPI_BYTE, ctx->comm);
     ikt_traffic_collective(ctx, bytes[ctx->rank], total - bytes[ctx->rank]);
 }
 
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
     recv_counts[0] = send_counts[0];
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
-             "MPI_Alltoall");
+    WAIT_FOR(ctx, MPI_Alltoall, MPI_Ialltoall, send_counts, 1, MPI_INT64_T, recv_counts, 1,
+             MPI_INT64_T, ctx->comm);
     int64_t others = (ctx->size - 1) * (int64_t)sizeof *send_counts;
     ikt_traffic_collective(ctx, others, others);
 }
@@ -256,12 +267,19 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
         if (out < 0) out = 0;
         if (in < 0) in = 0;
         /* A side with nothing left sends to nobody, as its peer expects nothing from it. */
-        WAIT_FOR(ctx,
-                 MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
-                              out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
-                              (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
-                              MPI_STATUS_IGNORE),
-                 "MPI_Sendrecv");
+        const double begin = ikt_now();
+        MPI_Request request[2];
+        check(ctx,
+              MPI_Irecv((char *)recv + (in ? done : 0), (int)in, MPI_BYTE,
+                        in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm, &request[0]),
+              "MPI_Irecv");
+        check(ctx,
+              MPI_Isend((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
+                        out ? to : MPI_PROC_NULL, TAG_RING, ctx->comm, &request[1]),
+              "MPI_Isend");
+        for (int i = 0; i < 2; i++)
+            check(ctx, finish(ctx, &request[i]), "a message between two ranks");
+        ikt_wait_add(ctx, ikt_now() - begin);
         if (to == ctx->rank) out = 0;
         if (from == ctx->rank) in = 0;
         ikt_traffic_messages(ctx, out > 0, out, in > 0, in);
@@ -292,7 +310,7 @@ void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts
 
 void ikt_barrier(ikt_context *ctx) {
     if (ikt_is_alone(ctx)) return;
-    WAIT_FOR(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
+    WAIT_FOR(ctx, MPI_Barrier, MPI_Ibarrier, ctx->comm);
     ikt_traffic_collective(ctx, 0, 0);
 }
 
@@ -362,7 +380,8 @@ void ikt_transfer_begin(ikt_transfer *t, const void *send, const int64_t *send_c
 
 void ikt_transfer_end(ikt_transfer *t) {
     const double begin = ikt_now();
-    check_transfer(t, MPI_Waitall(t->receives + t->sends, t->request, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < t->receives + t->sends; i++)
+        check_transfer(t, finish(t->ctx, &t->request[i]));
     ikt_wait_add(t->ctx, ikt_now() - begin);
     ikt_traffic_messages(t->ctx, t->sends, t->sent * (int64_t)t->bytes, t->receives,
                          t->received * (int64_t)t->bytes);
