@@ -4,7 +4,7 @@
 # Ctrl-C (or kill): a checkpoint is written, and the same command goes on from there later; Ctrl-C
 # twice ends it at once. kill -USR1: writes a checkpoint and goes on. Where iktsne itself stops at a
 # limit with a checkpoint (exit code 75), it is started again. IKT_RANKS and IKT_THREADS choose ranks
-# and the threads of each, otherwise a rank for every four cores.
+# and the threads of each, otherwise a rank for every four cores; IKT_LAUNCH the launcher, otherwise mpirun.
 set -uo pipefail
 
 cores() { # not counting the second threads of a core, nor what this shell may not use
@@ -21,12 +21,15 @@ export OMP_NUM_THREADS=${IKT_THREADS:-$((count > ranks ? count / ranks : 1))}
 echo "local.sh: $ranks ranks of $OMP_NUM_THREADS threads" >&2
 
 # In a session of its own, mpirun does not see Ctrl-C, which would make it kill the ranks: they are
-# asked by SIGUSR2 instead, which it passes on.
-launch=(mpirun -n "$ranks" --bind-to none)
+# asked by SIGUSR2 instead, which it passes on. MPICH's ends at that, and passes SIGTERM on.
+launcher=${IKT_LAUNCH:-mpirun}
+signal=USR2
+[[ $($launcher --version 2>/dev/null) != *HYDRA* ]] || signal=TERM
+read -ra launch <<<"$launcher -n $ranks --bind-to none"
 ! command -v setsid >/dev/null || launch=(setsid "${launch[@]}")
 stopping=
 stop() {
-    if [ -n "$stopping" ]; then kill -TERM "$program"; else kill -USR2 "$program"; fi 2>/dev/null
+    if [ -n "$stopping" ]; then kill -TERM "$program"; else kill -$signal "$program"; fi 2>/dev/null
     stopping=yes
 }
 trap stop INT TERM HUP

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
-./scripts/install-dependencies.sh
+./scripts/install-dependencies.sh $([ "$preset" != mpich ] || echo mpich)
 echo "iktsne: building build/$preset" >&2
 cmake --preset "$preset" >"/tmp/iktsne-configure.$$" 2>&1 || {
     cat "/tmp/iktsne-configure.$$" >&2

@@ -1,12 +1,20 @@
 #!/usr/bin/env bash
 # Installs what iktsne needs from Debian's packages, or says what to install where it may not.
 #   scripts/install-dependencies.sh [tests]     tests: also a Slurm, of which nothing is started
+#   scripts/install-dependencies.sh mpich       for the preset mpich: MPICH in place of Open MPI, or beside it, and
+#                                               FFTW's MPI part for it (scripts/fftw-mpich.sh)
 set -euo pipefail
 
-packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
-    libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libfftw3-mpi-dev
-    libhdf5-openmpi-dev hdf5-tools libyaml-dev libcairo2-dev libpango1.0-dev zlib1g-dev
-    libcmocka-dev libpng-dev)
+packages=(build-essential cmake ninja-build pkg-config git libopenblas-dev libfftw3-dev hdf5-tools libyaml-dev
+    libcairo2-dev libpango1.0-dev zlib1g-dev libcmocka-dev libpng-dev)
+if [ "${1:-}" = mpich ]; then
+    packages+=(mpich libmpich-dev libscalapack-mpich-dev libhdf5-mpich-dev dpkg-dev)
+    fftw=$(dirname "$0")/../build/fftw-mpich
+    make_fftw() { [ -e "$fftw/include/fftw3-mpi.h" ] || "$(dirname "$0")/fftw-mpich.sh" "$fftw"; }
+else
+    packages+=(openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libfftw3-mpi-dev libhdf5-openmpi-dev)
+    make_fftw() { :; }
+fi
 optional=(libzip-dev libmatio-dev) # NPZ; MATLAB before 7.3
 optional+=(python3-dev python3-venv) # the Python package
 if [ "${1:-}" = tests ]; then
@@ -33,7 +41,7 @@ not_installed() {
 }
 mapfile -t missing < <(not_installed "${packages[@]}")
 mapfile -t wanted < <(not_installed "${optional[@]}")
-[ $((${#missing[@]} + ${#wanted[@]})) -gt 0 ] || exit 0
+[ $((${#missing[@]} + ${#wanted[@]})) -gt 0 ] || { make_fftw; exit; }
 
 run=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -83,3 +91,4 @@ done
 if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
     "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
 fi
+make_fftw

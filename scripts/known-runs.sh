@@ -4,6 +4,7 @@
 #   scripts/known-runs.sh                 compare all, a third of them also on one of the lower instruction
 #                                         sets by turns; exit code 1 where one differs
 #   scripts/known-runs.sh --every-set     compare all on every instruction set that the machine has
+#   scripts/known-runs.sh --ranks "1 2 7" compare each on these numbers of ranks, in place of its own
 #   scripts/known-runs.sh --only REGEX    compare the runs whose names match
 #   scripts/known-runs.sh --renew         write what this build gives into the file, on purpose
 # Bits hold for any instruction set and compiler, and for one FFTW and C library (docs/reproducibility.md).
@@ -19,8 +20,9 @@ only=.
 while [ $# -gt 0 ]; do
     case $1 in
     --renew | --every-set) mode=${1#--} ;;
+    --ranks) mode=ranks all_ranks=${2:?--ranks needs numbers}; shift ;;
     --only) only=${2:?--only needs a regular expression}; shift ;;
-    *) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
     shift
 done
@@ -146,6 +148,16 @@ while IFS= read -r line; do
         # What a run leaves for others (kept.h5) has to be there, whichever runs are asked for.
         if [[ $name =~ $only || $rest == *output.graph* ]]; then
             known=${rest##*=> }
+            if [ $mode = ranks ]; then
+                read -r _ words <<<"${rest%%=> *}"
+                for ranks in $all_ranks; do
+                    # shellcheck disable=SC2086
+                    run "$own_set" "$ranks" $words
+                    # shellcheck disable=SC2086
+                    compare "$name on $ranks ranks" $known
+                done
+                continue
+            fi
             # shellcheck disable=SC2086
             run "$own_set" ${rest%%=> *}
             if [ $mode = renew ]; then

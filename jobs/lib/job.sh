@@ -14,7 +14,7 @@
 #
 # In the environment of the job:
 #   IKT_ARGS             the arguments, where the scheduler gives none to scripts (PBS, LSF), as a shell reads them
-#   IKT_LAUNCH           srun, mpirun (Open MPI's), flux, or the words of another launcher: "-n RANKS" follows
+#   IKT_LAUNCH           srun, mpirun (of Open MPI or MPICH), flux, or the words of another launcher: "-n RANKS" follows
 #   IKT_RANKS_PER_NODE   where the scheduler counts cores only: ranks of a node; by default its sockets
 #   IKT_TIME             seconds until the job's time is up, or none; by default the scheduler is asked
 #   IKT_TASK             where the scheduler has no arrays (Flux): the number of this job, from 1
@@ -52,6 +52,16 @@ hosts_of_cores() {
     for name in "${names[@]}"; do hosts+=("$name:$per_node"); done
 }
 
+# MPICH's launcher, which ends at SIGUSR2, and passes SIGTERM on, by which the program stops as well.
+is_hydra() { [[ $("$1" --version 2>/dev/null) == *HYDRA* ]]; }
+
+# set_hydra RANKS RANKS-OF-A-NODE: it asks Slurm, PBS, LSF and Grid Engine for the hosts, where they are not given.
+set_hydra() {
+    stop_signal=TERM
+    launch=(mpirun -n "$1" -ppn "$2" -bind-to "core:$threads")
+    [ ${#hosts[@]} -eq 0 ] || launch+=(-hosts "$(IFS=,; echo "${hosts[*]}")")
+}
+
 # The launcher for so many ranks, on as few nodes as hold them: `launch`.
 set_launch() {
     local count=$1 on=$(($1 < per_node ? $1 : per_node)) list
@@ -59,7 +69,8 @@ set_launch() {
     srun) launch=(srun --ntasks="$count" --nodes="$(((count + per_node - 1) / per_node))") ;;
     flux) launch=(flux run --ntasks="$count" --nodes="$(((count + per_node - 1) / per_node))"
         --cores-per-task="$threads") ;;
-    mpirun) # a host that is gone is missed after 25 s; Open MPI would take 8 minutes (docs/cluster.md)
+    mpirun) if is_hydra mpirun; then set_hydra "$count" "$on"; return; fi
+        # a host that is gone is missed after 25 s; Open MPI would take 8 minutes (docs/cluster.md)
         export OMPI_MCA_oob_tcp_keepalive_time="${OMPI_MCA_oob_tcp_keepalive_time:-5}"
         export OMPI_MCA_oob_tcp_keepalive_intvl="${OMPI_MCA_oob_tcp_keepalive_intvl:-5}"
         export OMPI_MCA_oob_tcp_keepalive_probes="${OMPI_MCA_oob_tcp_keepalive_probes:-4}"
@@ -72,6 +83,7 @@ set_launch() {
         ;;
     *)
         read -ra launch <<<"$IKT_LAUNCH"
+        ! is_hydra "${launch[0]}" || stop_signal=TERM
         launch+=(-n "$count")
         ;;
     esac
@@ -115,7 +127,7 @@ job_chain() {
     # shellcheck disable=SC2064
     trap "kill -USR1 $started" USR1
     # shellcheck disable=SC2064
-    trap "kill -USR2 $started" USR2 # a scheduler's warning
+    trap "kill -$stop_signal $started" USR2 # a scheduler's warning
     wait $started
     code=$?
     while [ $code -gt 128 ] && kill -0 $started 2>/dev/null; do # a trap has ended wait
@@ -186,7 +198,7 @@ job_scaling() {
     done
 }
 
-hosts=() mpi_component='' task='' tasks='' restarts=''
+hosts=() mpi_component='' task='' tasks='' restarts='' stop_signal=USR2
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/$1.sh"
 export OMP_NUM_THREADS=$threads

@@ -52,32 +52,39 @@ static void check(const ikt_context *ctx, int code, const char *what) {
     ikt_abort(ctx, text);
 }
 
-/* LOCAL. Waits as MPI_Waitall does, but sleeps between looks once it has looked often. */
-static void wait_asleep(const ikt_context *ctx, int count, MPI_Request *request) {
+/* SAME-ARGS. Whether ranks sleep while they wait, by what they get or what is known of the node. */
+static bool ranks_sleep(const ikt_context *ctx) {
+    return ctx->size > 1 && (ctx->is_crowded || ctx->waiting.ranks_sleep);
+}
+
+/* LOCAL. MPI_Waitall; where ranks sleep, between looks once it has looked often. */
+static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
     const struct timespec pause = {0, 20000};
-    for (int looks = 1, done = 0;; looks++) {
+    int done = 0;
+    if (!ranks_sleep(ctx))
+        check(ctx, MPI_Waitall(count, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    for (int looks = 1; ranks_sleep(ctx) && !done; looks++) {
         check(ctx, MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-        if (done) return;
-        if (looks > LOOKS_AWAKE) nanosleep(&pause, NULL);
+        if (!done && looks > LOOKS_AWAKE) nanosleep(&pause, NULL);
     }
 }
 
 void ikt_meet(const ikt_context *ctx) {
     MPI_Request all_here;
-    if (!ctx->waiting.ranks_sleep || ctx->size < 2) return;
+    if (!ranks_sleep(ctx)) return;
     check(ctx, MPI_Ibarrier(ctx->comm, &all_here), "MPI_Ibarrier");
-    wait_asleep(ctx, 1, &all_here);
+    wait_for(ctx, 1, &all_here);
 }
 
-/* A call that waits for other ranks; and one of all ranks. */
-#define WAIT_FOR(ctx, call, what)                                                                  \
+/* A call that waits for all ranks. */
+#define COLLECT(ctx, call, what)                                                                   \
     do {                                                                                           \
         const double ikt_begin = ikt_now();                                                        \
+        ikt_meet(ctx);                                                                             \
         const int ikt_code = (call);                                                               \
         ikt_wait_add(ctx, ikt_now() - ikt_begin);                                                  \
         check(ctx, ikt_code, what);                                                                \
     } while (0)
-#define COLLECT(ctx, call, what) WAIT_FOR(ctx, (ikt_meet(ctx), (call)), what)
 
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
     ctx->piece_bytes = bytes < 8 ? 8 : bytes;
@@ -274,12 +281,18 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
         if (out < 0) out = 0;
         if (in < 0) in = 0;
         /* A side with nothing left sends to nobody, as its peer expects nothing from it. */
-        WAIT_FOR(ctx,
-                 MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
-                              out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
-                              (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
-                              MPI_STATUS_IGNORE),
-                 "MPI_Sendrecv");
+        const double begin = ikt_now();
+        MPI_Request request[2];
+        check(ctx,
+              MPI_Irecv((char *)recv + (in ? done : 0), (int)in, MPI_BYTE,
+                        in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm, &request[0]),
+              "MPI_Irecv");
+        check(ctx,
+              MPI_Isend((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
+                        out ? to : MPI_PROC_NULL, TAG_RING, ctx->comm, &request[1]),
+              "MPI_Isend");
+        wait_for(ctx, 2, request);
+        ikt_wait_add(ctx, ikt_now() - begin);
         if (to == ctx->rank) out = 0;
         if (from == ctx->rank) in = 0;
         ikt_traffic_messages(ctx, out > 0, out, in > 0, in);
@@ -380,10 +393,7 @@ void ikt_transfer_begin(ikt_transfer *t, const void *send, const int64_t *send_c
 
 void ikt_transfer_end(ikt_transfer *t) {
     const double begin = ikt_now();
-    if (t->ctx->waiting.ranks_sleep)
-        wait_asleep(t->ctx, t->receives + t->sends, t->request);
-    else
-        check_transfer(t, MPI_Waitall(t->receives + t->sends, t->request, MPI_STATUSES_IGNORE));
+    wait_for(t->ctx, t->receives + t->sends, t->request);
     ikt_wait_add(t->ctx, ikt_now() - begin);
     ikt_traffic_messages(t->ctx, t->sends, t->sent * (int64_t)t->bytes, t->receives,
                          t->received * (int64_t)t->bytes);

@@ -67,6 +67,8 @@ void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]) {
     int length;
     if (MPI_Get_library_version(name, &length) != MPI_SUCCESS) name[0] = '\0';
     name[strcspn(name, "\n")] = '\0';
+    for (char *at = name; (at = strchr(at, '\t'));) /* of MPICH */
+        *at = ' ';
 }
 
 /* Under a launcher a process is one of the group's, also where it then works alone. */
@@ -117,6 +119,20 @@ static const char *ikt_mpi_begin_for_host(void) {
 
 /* --- contexts --- */
 
+/* COLLECTIVE. Whether somewhere more threads than processors wait for each other in an MPI that
+ * spins; Open MPI's launcher counts ranks and processors, and its library yields by itself. */
+static bool is_crowded(const ikt_context *ctx) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    ikt_mpi_library(library);
+    if (ctx->size == 1 || strncmp(library, "Open MPI", 8) == 0) return false;
+    const double quota = ikt_group_processors("/proc/self/cgroup", "/sys/fs/cgroup");
+    const double online = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    const double processors = quota > 0 && quota < online ? quota : online;
+    int crowded = ctx->threads * ctx->node_ranks > processors;
+    return MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, ctx->comm) == MPI_SUCCESS &&
+           crowded;
+}
+
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
@@ -141,6 +157,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     ctx->terminal = isatty(STDERR_FILENO) == 1;
     ikt_cpu_node_ranks(ctx, &ctx->node_ranks, &ctx->node_rank);
     ikt_context_set_threads(ctx, threads);
+    ctx->is_crowded = is_crowded(ctx);
     ctx->address_space = ikt_address_space_left();
     *out = ctx;
     return IKT_OK;

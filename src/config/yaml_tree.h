@@ -7,6 +7,8 @@
 #ifndef IKT_CONFIG_YAML_TREE_H
 #define IKT_CONFIG_YAML_TREE_H
 
+#include <stddef.h>
+
 #include "base/status.h"
 
 typedef struct ikt_yaml ikt_yaml;

@@ -4,7 +4,7 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../support/script.sh"
 PATH=$(dirname "$IKT_PROGRAM"):$PATH
-export IKT_RANKS=2 IKT_THREADS=1
+export IKT_RANKS=2 IKT_THREADS=1 IKT_LAUNCH=${IKT_MPIRUN%% *}
 settings="input.file=data.h5 isolation.psi=64 layout.iterations=15000 output.measures=none --quiet"
 
 ranks() { # process numbers of the run in this folder

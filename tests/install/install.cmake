@@ -20,3 +20,6 @@ set_tests_properties(install_python PROPERTIES RESOURCE_LOCK ikt_install)
 if(IKT_SANITIZE)
     set_tests_properties(install_python PROPERTIES DISABLED ON)
 endif()
+ikt_add_script_test(NAME install_mpich LABEL install TIMEOUT 900 SCRIPT install/mpich.sh
+    ARGUMENTS ${PROJECT_BINARY_DIR})
+set_property(TEST install_mpich APPEND PROPERTY LABELS long)

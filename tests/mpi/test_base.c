@@ -396,6 +396,11 @@ static void ranks_may_sleep_while_they_wait(void **state) {
     agree_shares_the_lowest_ranks_message(state);
     ikt_waiting_end(&in);
     assert_false(ctx->waiting.ranks_sleep);
+
+    /* As they do where processors are known to be too few. */
+    ctx->is_crowded = true;
+    assert_true(time_of_waiting(ctx, false) < .1);
+    allgather_and_exchange_move_every_element(state);
 }
 
 static void stages_are_collected_over_ranks(void **state) {

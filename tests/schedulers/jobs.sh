@@ -7,6 +7,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scheduler=$1
 . "$here/../support/script.sh"
 path=$(dirname "$IKT_PROGRAM") # what the job finds on its PATH beside the system's
+if [[ $(${IKT_MPIRUN%% *} --version) == *HYDRA* ]]; then # under the name that it has where it is the only one
+    mkdir bin && ln -s "${IKT_MPIRUN%% *}" bin/mpirun
+    path=$work/bin:$path
+fi
 
 # The stand-in's commands, and a shell in place of ssh, by which mpirun reaches the pretended nodes.
 standin() {
@@ -25,7 +29,7 @@ exec bash -c "\$*"
 END
     chmod 755 "$STANDIN/bin/ssh"
     PATH=$STANDIN/bin:$PATH
-    export OMPI_MCA_plm_rsh_agent=$STANDIN/bin/ssh
+    export OMPI_MCA_plm_rsh_agent=$STANDIN/bin/ssh HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$STANDIN/bin/ssh
 }
 standin_stop() {
     local group
@@ -51,7 +55,7 @@ export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_
 declare -A id
 heads() {
     local script settings
-    settings=$(env | sed -n "s/^\(OMPI_[A-Za-z_]*\|OMP_WAIT_POLICY\)=\(.*\)/export \1='\2'/p")
+    settings=$(env | sed -n "s/^\(OMPI_[A-Za-z_]*\|HYDRA_[A-Z_]*\|OMP_WAIT_POLICY\)=\(.*\)/export \1='\2'/p")
     for script in several-nodes array scaling requeue; do
         awk -v path="$path" -v jobs="$IKT_SOURCE/jobs" -v settings="$settings" '
             $0 == "# module load iktsne" { print "export PATH=" path ":$PATH IKT_JOBS=" jobs; print settings; n++; next }

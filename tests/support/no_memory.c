@@ -17,7 +17,7 @@ static long number_of(const char *name, long fallback) {
 
 static int is_here(void) {
     const long rank = number_of("IKT_TEST_FAIL_RANK", -1);
-    return rank < 0 || rank == number_of("OMPI_COMM_WORLD_RANK", 0);
+    return rank < 0 || rank == number_of("OMPI_COMM_WORLD_RANK", number_of("PMI_RANK", 0));
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
