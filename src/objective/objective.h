@@ -246,6 +246,7 @@ struct ikt_objective {
     void *self;
     float *y; /* [n_local * q] the positions, in the objective's own table: the loop moves them */
     int q;    /* dimensions */
+    bool is_estimated;   /* its values, of some pairs: they have an error */
     bool is_exaggerated; /* said by the loop before an evaluation: the step to come may be of the
                             first phase; */
     bool is_beginning;   /* and that it is t-SNE's KL that is evaluated, where the kind begins so */
