@@ -65,7 +65,7 @@ typedef struct {
     bool is_scaled;       /* by layout.init_scale */
 } ikt_start_kind;
 
-/* LOCAL, pure. The start that the settings name, and any. */
+/* LOCAL, pure. The start that the settings name, or that the objective stays at; and any. */
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
 
 /* LOCAL, pure. The file that positions are read from, layout.init_file where the start may be one;
