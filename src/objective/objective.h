@@ -128,10 +128,11 @@ typedef struct {
     ikt_neighbours *neighbours;  /* with scores: the most similar rows first. An objective that
                                     has taken what it needs of them may destroy them */
     const ikt_codes *codes;
-    const ikt_features *features; /* rows, unless codes are what rows are compared by */
-    ikt_joined *joined;           /* pairs of rows that a graph joins, in place of neighbours, codes
-                                     and features: the objective takes them over */
-    const int64_t *labels;        /* [rows.count] */
+    ikt_features *features; /* rows or a matrix, unless codes are what rows are compared by; the
+                               objective may change the numbers of a matrix */
+    ikt_joined *joined;     /* pairs of rows that a graph joins, in place of neighbours, codes and
+                               features: the objective takes them over */
+    const int64_t *labels;  /* [rows.count] */
 } ikt_objective_inputs;
 
 /* An array of an objective's state: spread over the ranks by rows, or the same on all of them. */
