@@ -183,10 +183,11 @@ struct ikt_objective_kind {
     size_t keys;                /* where their struct is in ikt_objective_own; */
     const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
     size_t sample;              /* where in the options its negative samples are; 0: it has none */
-    int pair_sums;    /* sums over all pairs of an evaluation, where it compares no P: plans of time
-                         count them */
-    bool has_curve;   /* its kernel is a power, which takes logarithms: plans of time count them */
-    bool takes_parts; /* its attraction is in proportion to P, of which parts may be drawn */
+    int pair_sums;  /* sums over all pairs of an evaluation, where it compares no P: plans of time
+                       count them */
+    bool has_curve; /* its kernel is a power, which takes logarithms: plans of time count them */
+    bool has_one_pass;      /* with a dense P and exact sums: ikt_objective_is_one_pass */
+    bool takes_parts;       /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool begins_with_tsne;  /* its first iterations, layout.tsne_iterations, minimise t-SNE's KL */
@@ -280,6 +281,10 @@ IKT_OBJECTIVE_TABLE(IKT_OBJECTIVE_DECLARE)
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
+
+/* LOCAL, pure. Whether one pass over all pairs makes attraction and repulsion (dense_tsne.c). */
+bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objective_options *options,
+                               bool is_dense);
 
 /* SAME-ARGS, pure. Refuses layout.trade_off, for kinds that have nothing to trade off. Errors:
  * IKT_ERR_USAGE. */

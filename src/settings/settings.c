@@ -371,8 +371,8 @@ bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n
     /* Maps without neighbours and codes have no use for psi. */
     if (objective->is_start && !(objective->needs & IKT_NEEDS_P) && !is_of_kernel) return false;
     if (isolation->model_from[0] || settings->input.graph[0] || is_sparse) return false;
-    return settings->affinity.kind == IKT_AFFINITY_ISOLATION && has_fine_cells(settings) &&
-           is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+    return ikt_affinity_of(&settings->affinity)->scores == IKT_SCORES_CODES &&
+           has_fine_cells(settings) && is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
 }
 
 /* Sparse rows are compared with all centres, which costs the columns that they share. Where all
