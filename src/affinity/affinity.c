@@ -132,10 +132,6 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
 }
 
-int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_fine) {
-    return settings->refinements != IKT_AUTO_INT ? settings->refinements : is_fine;
-}
-
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,
                                      int64_t cells, int64_t k) {
     const int64_t usual = n > FINE_ROWS * cells ? 2 * FINE_CANDIDATES : FINE_CANDIDATES;

@@ -99,7 +99,7 @@ void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
 
 /* LOCAL, pure. Whether neighbours of n rows are searched for in near cells only (auto: from 16,384
  * rows on), and among how many candidates a row then is. Lists that serve triplets have
- * fewer. */
+ * fewer (settings/settings.h has candidates and rounds of a run). */
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k,
                                 bool has_triplets);
@@ -107,9 +107,6 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
 /* LOCAL, pure. The same where the rows of so many fine cells are compared (neighbours/fine.h). */
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,
                                      int64_t cells, int64_t k);
-
-/* LOCAL, pure. Rounds over neighbours of neighbours after a search among fine cells, or another. */
-int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_fine);
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 

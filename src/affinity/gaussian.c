@@ -1,4 +1,5 @@
-/* Gaussian kernel with a bandwidth for each row that gives it the wanted perplexity.
+/* Gaussian kernel with a bandwidth for each row that gives it the wanted perplexity; and the
+ * Laplacian one, which is the same of distances in place of their squares (at the end).
  *
  * Method: Newton's steps on the entropy as a function of log(beta), kept inside the bracket that
  * doubling and halving finds. The entropy falls monotonically with beta, so the bracket always
@@ -76,7 +77,7 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
         entropy(squared, count, skip, *least, 0, total, &slope);
         return 0;
     }
-    double at = -log(scale), low = -INFINITY, high = INFINITY; /* of log(beta) */
+    double at = -log(scale), low = -INFINITY, high = INFINITY; /* log(beta), and its bracket */
     for (int step = 0; step < STEPS; step++) {
         double difference = entropy(squared, count, skip, *least, exp(at), total, &slope) - target;
         if (fabs(difference) < entropy_tolerance) break;
@@ -86,7 +87,8 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
             high = at;
         double move = slope < 0 ? -difference / slope : INFINITY;
         double next = at + fmax(-step_most, fmin(step_most, move));
-        if (slope == 0) next = at + (difference > 0 ? step_most : -step_most);
+        if (slope == 0) /* no weight depends on beta any more */
+            next = at + (difference > 0 ? step_most : -step_most);
         at = next > low && next < high ? next : (low + high) / 2;
     }
     /* Where more rows are equally near than the perplexity asks for, beta grows without end. From

@@ -53,32 +53,37 @@ static ikt_status refuse(const taking *t, int64_t row, int64_t column, double va
                     name, (long long)row, (long long)column, value, value > 1 ? "large" : "small");
 }
 
+/* LOCAL. The nearest rows of row i, by its scores. */
+static void take_nearest(const taking *t, int64_t i, const float *score) {
+    const int64_t k = t->lists->k, at = (i - t->rows->first) * k;
+    ikt_select s;
+    ikt_select_begin(&s, ikt_cpu_isa(), k,
+                     t->best + omp_get_thread_num() * IKT_SELECT_CAPACITY * k);
+    ikt_select_floats(&s, i, 0, t->rows->n, score);
+    ikt_select_end(&s);
+    ikt_pairs_sort(s.pair, s.count);
+    for (int64_t e = 0; e < k; e++) {
+        t->lists->row[at + e] = ikt_pair_number(s.pair[e]);
+        t->lists->score[at + e] = ikt_pair_value(s.pair[e]);
+    }
+}
+
 static ikt_status take(void *self, int64_t first, int64_t count, const double *value) {
     taking *t = self;
-    const int64_t n = t->rows->n, k = t->lists ? t->lists->k : 0;
+    const int64_t n = t->rows->n;
     int64_t bad = INT64_MAX;
     uint64_t odd = 0;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))                         \
     reduction(min : bad) reduction(+ : odd)
     for (int64_t b = 0; b < count; b++) {
-        const int64_t i = first + b, own = i - t->rows->first, thread = omp_get_thread_num();
-        float *score = t->dense ? t->dense->value + own * t->stride : t->score + thread * t->stride;
+        const int64_t i = first + b;
+        float *score = t->dense ? t->dense->value + (i - t->rows->first) * t->stride
+                                : t->score + omp_get_thread_num() * t->stride;
         const int64_t column = score_row(t, i, value + b * n, score);
         if (column >= 0 && b * n + column < bad) bad = b * n + column;
-        if (t->dense) {
-            for (int64_t j = 0; j < n; j++)
-                odd += ikt_hash_entry(i, j, score[j]);
-            continue;
-        }
-        ikt_select s;
-        ikt_select_begin(&s, ikt_cpu_isa(), k, t->best + thread * IKT_SELECT_CAPACITY * k);
-        ikt_select_floats(&s, i, 0, n, score);
-        ikt_select_end(&s);
-        ikt_pairs_sort(s.pair, s.count);
-        for (int64_t e = 0; e < k; e++) {
-            t->lists->row[own * k + e] = ikt_pair_number(s.pair[e]);
-            t->lists->score[own * k + e] = ikt_pair_value(s.pair[e]);
-        }
+        if (t->lists) take_nearest(t, i, score);
+        for (int64_t j = 0; t->dense && j < n; j++)
+            odd += ikt_hash_entry(i, j, score[j]);
     }
     t->odd += odd;
     return bad == INT64_MAX ? IKT_OK : refuse(t, first + bad / n, bad % n, value[bad]);

@@ -58,7 +58,7 @@ double ikt_whole_step_auto(int64_t psi, int64_t n, double noise) {
     return noise > IKT_WHOLE_LITTLE_NOISE ? longest : 1;
 }
 
-/* SAME-ARGS. */
+/* SAME-ARGS. Refuses more partitionings than there are. */
 static ikt_status check(ikt_context *ctx, const char *key, int64_t value, int64_t t) {
     if (value <= t) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -69,17 +69,17 @@ static ikt_status check(ikt_context *ctx, const char *key, int64_t value, int64_
 
 ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *s, int64_t n, int64_t t,
                              int64_t iterations) {
-    const bool is_all = n * t <= FEW; /* rows and partitionings */
+    const int64_t cells = n * t; /* that rows are in, over all partitionings */
+    const bool is_all = cells <= FEW;
     if (s->partitionings == IKT_AUTO_INT) s->partitionings = is_all ? t : ikt_smaller(USUAL, t);
     if (s->block == IKT_AUTO_INT)
-        s->block = is_all && s->partitionings == t ? ikt_larger(USUAL_BLOCK, FEW_PAIRS / (n * t))
+        s->block = is_all && s->partitionings == t ? ikt_larger(USUAL_BLOCK, FEW_PAIRS / cells)
                                                    : USUAL_BLOCK;
     if (s->last_iterations == IKT_AUTO_INT)
         s->last_iterations = ikt_smaller(USUAL_LAST, iterations);
-    if (s->last_partitionings == IKT_AUTO_INT) {
+    if (s->last_partitionings == IKT_AUTO_INT)
         s->last_partitionings =
             ikt_smaller(ikt_larger(USUAL_LAST_PARTITIONINGS, s->partitionings), t);
-    }
     IKT_TRY(check(ctx, "partitionings", s->partitionings, t));
     return check(ctx, "last_partitionings", s->last_partitionings, t);
 }

@@ -43,7 +43,8 @@ static ikt_status check_file_keys(ikt_context *ctx, const ikt_settings *settings
     IKT_TRY(ikt_config_defaults(ctx, of_usual, IKT_SETTINGS_PARTS));
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
         const ikt_section *section = of_own[p].section;
-        for (size_t k = 0; strcmp(section->name, "input") == 0 && k < section->n_keys; k++) {
+        if (strcmp(section->name, "input") != 0) continue;
+        for (size_t k = 0; k < section->n_keys; k++) {
             bool is_kept = false;
             for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
                 is_kept |= strcmp(section->keys[k].name, kept[i]) == 0;
@@ -58,7 +59,7 @@ static ikt_status check_file_keys(ikt_context *ctx, const ikt_settings *settings
     return IKT_OK;
 }
 
-/* Keys of a file do not go with rows in memory, and none is ignored. */
+/* SAME-ARGS. What names a file does not go with data in memory, and nothing is ignored. */
 static ikt_status check_input(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_data_sources *given) {
     const ikt_input_settings *input = &settings->input;
@@ -215,7 +216,7 @@ static ikt_status embed_given(ikt_embedding *embedding, ikt_settings *settings,
     IKT_TRY(ikt_memory_check_start(embedding->ctx));
     IKT_TRY(ikt_data_open(embedding->ctx, data, &given));
     const ikt_status st = embed_borrowed(embedding, settings, &given, data, watcher);
-    embedding->run.given = NULL;
+    embedding->run.given = NULL; /* the sources are closed here */
     ikt_borrow(embedding->ctx, NULL);
     return st;
 }

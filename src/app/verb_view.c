@@ -92,6 +92,9 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
     return ikt_files_check(&files);
 }
 
+/* COLLECTIVE. The page.
+ *   asked_for   colours are named by the user, not by default
+ *   paths       of the map, and of the page */
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
                        const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));

@@ -1,4 +1,4 @@
-/* Control groups. See control_group.h. */
+/* Control groups of the system, whose limits a container or a job has. See control_group.h. */
 #include "base/control_group.h"
 
 #include <stdio.h>

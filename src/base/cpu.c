@@ -1,4 +1,4 @@
-/* Instruction set, affinity mask, placement, and the check of the launch. */
+/* Instruction set, affinity mask, placement, and the check of the launch. See cpu.h. */
 #define _GNU_SOURCE
 #include "base/cpu.h"
 
@@ -52,7 +52,8 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
-/* Variables by which launchers tell a process of its group. */
+/* Variables by which launchers tell a process of its group. The innermost launcher stands first:
+ * ranks of Open MPI's mpirun also see the Slurm step that holds its daemons, one a node. */
 static const char *const group_sizes[] = {
     "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",      "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS",
     "JSM_NAMESPACE_SIZE",   "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -84,25 +85,25 @@ bool ikt_cpu_is_one_of_several(void) {
     return is_set(group_ranks, GROUP_RANKS) && !is_set(group_sizes, GROUP_SIZES);
 }
 
-/* The innermost launcher speaks first: ranks of Open MPI's mpirun also see the Slurm step that
- * holds its daemons, one a node. Inside an allocation without a step, a plain start is one rank:
- * worth refusing as well, since as many tasks were asked for and paid for. */
-ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
-                                        "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
+/* SAME-ARGS. Inside an allocation of Slurm without a step, a plain start is one rank: worth
+ * refusing as well, since as many tasks were asked for and paid for. */
+static ikt_status check_tasks(ikt_context *ctx) {
     const char *variable = NULL;
     int tasks = 0; /* that a launcher announced in the environment */
-    for (size_t i = 0; i < sizeof names / sizeof *names && tasks < 1; i++) {
-        variable = names[i];
+    for (int i = 0; i <= GROUP_SIZES && tasks < 1; i++) {
+        variable = i < GROUP_SIZES ? group_sizes[i] : "SLURM_NTASKS";
         tasks = getenv(variable) ? atoi(getenv(variable)) : 0;
     }
-    if (ctx->size == 1 && tasks > 1 && !ikt_is_alone(ctx))
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s announces %d tasks but this MPI sees a single rank: the launcher "
-                        "belongs to another MPI, or there was none; start with `srun` or the "
-                        "`mpirun` of the MPI that iktsne was built with (`iktsne --version` names "
-                        "it), or unset %s to run on one rank",
-                        variable, tasks, variable);
+    if (ctx->size > 1 || tasks <= 1 || ikt_is_alone(ctx)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s announces %d tasks but this MPI sees a single rank: the launcher belongs "
+                    "to another MPI, or there was none; start with `srun` or the `mpirun` of the "
+                    "MPI that iktsne was built with (`iktsne --version` names it), or unset %s to "
+                    "run on one rank",
+                    variable, tasks, variable);
+}
+
+static void log_placement(ikt_context *ctx) {
     static const char key[] = "Cpus_allowed_list:";
     char line[256], mask[256] = "unknown", host[256] = "";
     FILE *file = fopen("/proc/self/status", "r");
@@ -113,8 +114,12 @@ ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
     ikt_log(ctx, IKT_LOG_DETAIL,
             "placement: %d ranks, %d on %s; rank 0: %d threads on processors %s", ctx->size,
             ctx->node_ranks, host, ctx->threads, mask);
+}
 
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
+ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    IKT_TRY(check_tasks(ctx));
+    log_placement(ctx);
     if (ctx->threads > ikt_cpu_mask_count() || (long)ctx->threads * ctx->node_ranks > online)
         ikt_warn(ctx,
                  "more threads than processors (%d ranks on a node x %d threads, %ld processors): "

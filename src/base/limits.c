@@ -1,5 +1,5 @@
-/* What is too low was measured: with less, starts on one rank end by a signal or a foreign message.
- */
+/* Limits of the process. See limits.h. What is too low was measured: with less, starts on one rank
+ * end by a signal or a foreign message. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/limits.h"
 
@@ -99,9 +99,10 @@ static const char *check_addresses(void) {
 }
 
 const char *ikt_limits_check(void) {
-    const char *found = check_files();
-    if (!found) found = check_stack();
-    if (!found) found = check_thread_stacks();
-    if (!found) found = check_addresses();
+    static const char *(*const checks[])(void) = {check_files, check_stack, check_thread_stacks,
+                                                  check_addresses};
+    const char *found = NULL;
+    for (size_t c = 0; !found && c < sizeof checks / sizeof *checks; c++)
+        found = checks[c]();
     return found;
 }

@@ -18,7 +18,8 @@ static const ikt_start_kind kinds[IKT_INITS] = {
     [IKT_INIT_KDA] = {.name = "kda", .of_similarities = true, .of_labels = true}};
 
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings) {
-    return &kinds[settings->init];
+    const ikt_objective_kind *objective = ikt_layout_objective(settings);
+    return &kinds[objective->is_start ? (int)objective->start : settings->init];
 }
 
 const char *ikt_layout_start_file(const ikt_layout_settings *settings) {

@@ -65,7 +65,7 @@ typedef struct {
     bool is_scaled;       /* by layout.init_scale */
 } ikt_start_kind;
 
-/* LOCAL, pure. The start that the settings name, and any. */
+/* LOCAL, pure. The start that the settings name, or that the objective stays at; and any. */
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
 
 /* LOCAL, pure. The file that positions are read from, layout.init_file where the start may be one;
@@ -174,7 +174,8 @@ enum {
  * Steps: where phases have fixed ends, the value is looked at every IKT_WATCH_EVERY iterations.
  * Where it stands more than a thousandth above the first one of the exaggeration, or the least one
  * of a later phase, twice in a row, steps are halved from then on. That of negative samples or
- * triplets, of a regulariser and of late exaggeration says less, and is not looked at.
+ * triplets, of a regulariser and of late exaggeration says less, and an estimate may rise by its
+ * error alone: these are not looked at.
  *
  * Values are the same on any ranks and threads, and so are the decisions. */
 enum { IKT_WATCH_EVERY = 50 };
@@ -195,8 +196,9 @@ typedef struct {
     int misses;               /* checks in a row that speak for its end, or for shorter steps */
 } ikt_phases;
 
-/* LOCAL. Before iteration 0; settings are resolved. */
-ikt_phases ikt_phases_begin(const ikt_layout_settings *settings);
+/* LOCAL. Before iteration 0; settings are resolved.
+ *   is_estimated   values have an error */
+ikt_phases ikt_phases_begin(const ikt_layout_settings *settings, bool is_estimated);
 
 /* LOCAL. Whether the decision at `iteration` needs the value. */
 bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration);

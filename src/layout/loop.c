@@ -345,9 +345,6 @@ static ikt_status iterate(loop *l, int64_t first) {
         objective->is_beginning = l->phases.is_beginning && iteration < s->tsne_iterations;
         IKT_TRY(objective->kind->evaluate(objective, iteration, want_value, &gradient, &terms));
         IKT_TRY(check_forces(l, iteration, terms.condition));
-
-        /* An estimate may rise by its error alone. */
-        if (want_value && terms.error > 0) l->phases.is_watched = false;
         ikt_phases_decide(&l->phases, iteration, terms.value);
         if (l->trace->is_stopped) ikt_phases_stop(&l->phases, iteration);
         gradient.attraction_scale *= (float)exaggeration_at(l, iteration);
@@ -428,7 +425,7 @@ ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
               .rows = rows,
               .objective = objective,
               .course = course ? *course : (ikt_loop_course){0},
-              .phases = ikt_phases_begin(settings),
+              .phases = ikt_phases_begin(settings, objective->is_estimated),
               .trace = trace,
               .began = ikt_now()};
     const ikt_loop_state *from = l.course.from;

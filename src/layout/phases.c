@@ -19,18 +19,18 @@ static const double risen = 1e-3, risen_least = 1e-6;
 enum { RISES = 2 };
 
 /* Whether steps are to lower the value itself, but for exaggeration. */
-static bool can_watch(const ikt_layout_settings *s) {
-    return ikt_layout_objective(s)->divergence && s->stop == IKT_STOP_FIXED &&
+static bool can_watch(const ikt_layout_settings *s, bool is_estimated) {
+    return !is_estimated && ikt_layout_objective(s)->divergence && s->stop == IKT_STOP_FIXED &&
            s->final_exaggeration == 1 && s->regulariser == IKT_REGULARISER_NONE &&
            s->batch_rows == IKT_AUTO_INT;
 }
 
-ikt_phases ikt_phases_begin(const ikt_layout_settings *settings) {
+ikt_phases ikt_phases_begin(const ikt_layout_settings *settings, bool is_estimated) {
     const ikt_objective_kind *kind = ikt_layout_objective(settings);
     return (ikt_phases){.settings = settings,
                         .is_exaggerated = kind->has_exaggeration,
                         .is_beginning = kind->begins_with_tsne && settings->tsne_iterations > 0,
-                        .is_watched = can_watch(settings),
+                        .is_watched = can_watch(settings, is_estimated),
                         .step = 1,
                         .checked = -1};
 }

@@ -177,6 +177,7 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
     if (graph)
         IKT_TRY(ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo));
     if (inputs->whole) IKT_TRY(create_whole(ctx, inputs, t));
+    out->is_estimated = inputs->whole && inputs->whole->sample.count > 0;
     for (int k = 0; k < t->divergence->n_kernels; k++) {
         const ikt_kernel kernel = kernel_of(t->divergence, &inputs->options, k);
         if (inputs->options.repulsion == IKT_REPULSION_EXACT)

@@ -36,6 +36,7 @@ const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND,
                                                .name = "tsne",
                                                .value_name = "KL",
                                                .divergence = &tsne,
+                                               .has_one_pass = true,
                                                .takes_parts = true,
                                                .places = IKT_PLACES_BY_KERNEL,
                                                .create = create_tsne,
@@ -55,10 +56,10 @@ static const ikt_objective_kind regularised = {IKT_DIVERGENCE_KIND,
 /* A dense P with exact sums takes one pass for everything. */
 static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inputs,
                               ikt_objective *out) {
-    const bool is_student = inputs->options.degrees == 0 || inputs->options.degrees == 1;
     const bool is_regularised = ikt_regulariser_pulls(&inputs->options);
+    const ikt_objective_kind *kind = out->kind;
     if (is_regularised) out->kind = &regularised;
-    if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT || !is_student)
+    if (!ikt_objective_is_one_pass(kind, &inputs->options, inputs->dense != NULL))
         return ikt_divergence_create(ctx, inputs, out);
     out->kind = is_regularised ? &ikt_objective_dense_regularised : &ikt_objective_dense_tsne;
     return out->kind->create(ctx, inputs, out);
@@ -190,6 +191,13 @@ void ikt_objective_parts(ikt_objective_own *own, ikt_config_part parts[IKT_OBJEC
             parts[count++] = (ikt_config_part){table[k]->section, (char *)own + table[k]->keys};
     assert(count == IKT_OBJECTIVE_PARTS);
     (void)count;
+}
+
+bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objective_options *options,
+                               bool is_dense) {
+    const bool is_student = options->degrees == 0 || options->degrees == 1;
+    return kind->has_one_pass && is_dense && options->repulsion == IKT_REPULSION_EXACT &&
+           is_student;
 }
 
 void ikt_objective_shrink(ikt_objective_own *own, int64_t n) {

@@ -128,10 +128,11 @@ typedef struct {
     ikt_neighbours *neighbours;  /* with scores: the most similar rows first. An objective that
                                     has taken what it needs of them may destroy them */
     const ikt_codes *codes;
-    const ikt_features *features; /* rows, unless codes are what rows are compared by */
-    ikt_joined *joined;           /* pairs of rows that a graph joins, in place of neighbours, codes
-                                     and features: the objective takes them over */
-    const int64_t *labels;        /* [rows.count] */
+    ikt_features *features; /* rows or a matrix, unless codes are what rows are compared by; the
+                               objective may change the numbers of a matrix */
+    ikt_joined *joined;     /* pairs of rows that a graph joins, in place of neighbours, codes and
+                               features: the objective takes them over */
+    const int64_t *labels;  /* [rows.count] */
 } ikt_objective_inputs;
 
 /* An array of an objective's state: spread over the ranks by rows, or the same on all of them. */
@@ -182,10 +183,11 @@ struct ikt_objective_kind {
     size_t keys;                /* where their struct is in ikt_objective_own; */
     const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
     size_t sample;              /* where in the options its negative samples are; 0: it has none */
-    int pair_sums;    /* sums over all pairs of an evaluation, where it compares no P: plans of time
-                         count them */
-    bool has_curve;   /* its kernel is a power, which takes logarithms: plans of time count them */
-    bool takes_parts; /* its attraction is in proportion to P, of which parts may be drawn */
+    int pair_sums;  /* sums over all pairs of an evaluation, where it compares no P: plans of time
+                       count them */
+    bool has_curve; /* its kernel is a power, which takes logarithms: plans of time count them */
+    bool has_one_pass;      /* with a dense P and exact sums: ikt_objective_is_one_pass */
+    bool takes_parts;       /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
     bool has_exaggeration;  /* early exaggeration makes sense */
     bool begins_with_tsne;  /* its first iterations, layout.tsne_iterations, minimise t-SNE's KL */
@@ -246,6 +248,7 @@ struct ikt_objective {
     void *self;
     float *y; /* [n_local * q] the positions, in the objective's own table: the loop moves them */
     int q;    /* dimensions */
+    bool is_estimated;   /* its values, of some pairs: they have an error */
     bool is_exaggerated; /* said by the loop before an evaluation: the step to come may be of the
                             first phase; */
     bool is_beginning;   /* and that it is t-SNE's KL that is evaluated, where the kind begins so */
@@ -278,6 +281,10 @@ IKT_OBJECTIVE_TABLE(IKT_OBJECTIVE_DECLARE)
 
 /* LOCAL, pure. The entry of the table. */
 const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
+
+/* LOCAL, pure. Whether one pass over all pairs makes attraction and repulsion (dense_tsne.c). */
+bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objective_options *options,
+                               bool is_dense);
 
 /* SAME-ARGS, pure. Refuses layout.trade_off, for kinds that have nothing to trade off. Errors:
  * IKT_ERR_USAGE. */

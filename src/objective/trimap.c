@@ -38,17 +38,23 @@ static const ikt_trimap_way *way_of(const ikt_objective_options *options) {
                                                                : &ikt_trimap_pool;
 }
 
+/* COLLECTIVE. By what any two rows are compared. */
+static ikt_status compare(ikt_context *ctx, const ikt_objective_inputs *in, ikt_similarity *out) {
+    const ikt_triplet_settings *s = &in->options.own.triplet;
+    const int64_t from = s->scale_from, to = s->scale_to;
+    if (in->joined) return ikt_similarity_of_graph(ctx, &in->rows, in->joined, from, to, out);
+    if (!in->features) return ikt_similarity_of_codes(ctx, &in->rows, in->codes, out);
+    if (in->features->metric)
+        return ikt_similarity_of_rows(ctx, &in->rows, in->neighbours, in->features, from, to, out);
+    return ikt_similarity_of_matrix(ctx, &in->rows, in->neighbours, in->features, from, to, out);
+}
+
 /* The objective of one of the ways knows it by its kind. */
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const ikt_triplet_settings *s = &inputs->options.own.triplet;
     ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
     ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
-    ikt_status st =
-        inputs->joined
-            ? ikt_similarity_of_graph(ctx, &inputs->rows, inputs->joined, s->scale_from,
-                                      s->scale_to, &similarity)
-            : ikt_similarity_create(ctx, &inputs->rows, inputs->neighbours, inputs->features,
-                                    inputs->codes, s->scale_from, s->scale_to, &similarity);
+    ikt_status st = compare(ctx, inputs, &similarity);
     if (st == IKT_OK)
         st = ikt_similarity_nearest(ctx, &similarity, inputs->neighbours, s->neighbours, &near);
     if (inputs->neighbours) ikt_neighbours_destroy(inputs->neighbours);

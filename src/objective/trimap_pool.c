@@ -173,7 +173,7 @@ static void gather_inputs(const state *t, const bool is_drawn[EPOCHS]) {
             const int64_t a = pool->first + x, i = pool->row[a] - pool->rows.first,
                           near = ikt_near_edges_place(&t->edges, i, 0);
             float *d = pool_d_of(t, e) + a * m;
-            ikt_similarity_payload(&t->similarity, i, payload_of(t, e) + (size_t)a * bytes);
+            t->similarity.kind->put(&t->similarity, i, payload_of(t, e) + (size_t)a * bytes);
             for (int64_t b = 0; b < m; b++)
                 d[b] = t->edges.d[near + b * IKT_TILE];
         }

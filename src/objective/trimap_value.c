@@ -30,7 +30,7 @@ static void find_l(const ikt_similarity *s, const ikt_near_edges *edges, const c
         float d[FAR];
         for (int k = 0; k < FAR; k++)
             other[k] = payload + (size_t)far[k] * s->bytes;
-        ikt_similarity_some(s, payload + (size_t)place * s->bytes, other, FAR, scratch, d);
+        s->kind->some(s, payload + (size_t)place * s->bytes, other, FAR, scratch, d);
         for (int k = 0; k < FAR; k++)
             for (int64_t b = 0; b < m; b++) {
                 const float l = d[k] - edges->d[ikt_near_edges_place(edges, i, b)];
@@ -58,12 +58,11 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
     out->l_random = ikt_claim_kept(&held, count * PAIRS, sizeof *out->l_random);
     out->y = ikt_claim_kept(&held, size * q, sizeof *out->y);
     char *payload = ikt_claim(&held, size, s->bytes);
-    void *scratch = ikt_claim(&held, ikt_similarity_scratch(s), 1);
+    void *scratch = ikt_claim(&held, s->scorer.some_bytes, 1);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t a = 0; a < count; a++) {
         const int64_t place = out->pool.first + a;
-        ikt_similarity_payload(s, out->pool.row[place] - rows->first,
-                               payload + (size_t)place * s->bytes);
+        s->kind->put(s, out->pool.row[place] - rows->first, payload + (size_t)place * s->bytes);
         ikt_pool_far(&out->pool, place, FAR, out->far + a * FAR);
     }
     ikt_pool_gather(&out->pool, s->bytes, payload);

@@ -186,8 +186,8 @@ ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_da
     ikt_model_shape shape = shape_of(rows, layout);
     shape.has_rows = true;
     IKT_IN_STAGE(ctx, IKT_STAGE_WRITE);
-    IKT_TRY(ikt_similarity_create(ctx, rows, lists, features, NULL, layout->own.triplet.scale_from,
-                                  layout->own.triplet.scale_to, &s));
+    IKT_TRY(ikt_similarity_of_rows(ctx, rows, lists, features, layout->own.triplet.scale_from,
+                                   layout->own.triplet.scale_to, &s));
     if (order) IKT_TRY(ikt_order_restore(ctx, order, s.scale, bytes, s.scale, bytes, bytes));
     IKT_TRY(write_head(ctx, writer, data, &shape));
     IKT_TRY(write_rows(ctx, writer, data, rows));

@@ -31,8 +31,8 @@ ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_d
  *   features   the rows, in the order of the lists
  *   order      that order; NULL: that of the input
  *   layout     of the map that is to come
- * Errors: those of ikt_similarity_create, IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading. Memory:
- * some 20 MiB, and 8 bytes a row. */
+ * Errors: those of ikt_similarity_of_rows, IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading.
+ * Memory: some 20 MiB, and 8 bytes a row. */
 ikt_status ikt_run_model_rows(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                               const ikt_rows *rows, const ikt_neighbours *lists,
                               const ikt_features *features, const ikt_order *order,

@@ -5,38 +5,45 @@
 #include "pipeline/line.h"
 #include "settings/checks.h"
 
-/* The function of each step; what opens the inputs comes before the line (pipeline.c). */
-static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_landmarks,
-                                              [IKT_STEP_CODE] = ikt_step_code,
-                                              [IKT_STEP_SEARCH_CODES] = ikt_step_search_codes,
-                                              [IKT_STEP_SEARCH_CLASSES] = ikt_step_search_classes,
-                                              [IKT_STEP_SEARCH_MATRIX] = ikt_step_search_matrix,
-                                              [IKT_STEP_SEARCH_PAIRS] = ikt_step_search_matrix,
-                                              [IKT_STEP_SEARCH_ROWS] = ikt_step_search_rows,
-                                              [IKT_STEP_JOIN] = ikt_step_join,
-                                              [IKT_STEP_EDGES] = ikt_step_edges,
-                                              [IKT_STEP_KEEP] = ikt_step_keep,
-                                              [IKT_STEP_WEIGH] = ikt_step_weigh,
-                                              [IKT_STEP_FILL_MATRIX] = ikt_step_fill_matrix,
-                                              [IKT_STEP_FILL_CODES] = ikt_step_fill_codes,
-                                              [IKT_STEP_FILL_PAIRS] = ikt_step_fill_matrix,
-                                              [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
-                                              [IKT_STEP_WHOLE] = ikt_step_whole,
-                                              [IKT_STEP_COMPARE_MATRIX] = ikt_step_compare_matrix,
-                                              [IKT_STEP_COMPARE_CODES] = NULL, /* codes are there */
-                                              [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
-                                              [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
-                                              [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
-                                              [IKT_STEP_START_KERNEL] = ikt_step_start_kernel,
-                                              [IKT_STEP_START_EIGENVECTORS] =
-                                                  ikt_step_start_eigenvectors,
-                                              [IKT_STEP_START_LANDMARKS] = ikt_step_start_landmarks,
-                                              [IKT_STEP_START_KEPT] = ikt_step_start_kept,
-                                              [IKT_STEP_START_PCA] = ikt_step_start_pca,
-                                              [IKT_STEP_START_FILE] = ikt_step_start_file,
-                                              [IKT_STEP_START_RANDOM] = ikt_step_start_random,
-                                              [IKT_STEP_LOOP_FROM_TSNE] = ikt_step_loop,
-                                              [IKT_STEP_LOOP] = ikt_step_loop};
+/* The function of each step; what opens the inputs comes before the line (pipeline.c), and codes
+ * that rows are compared by are there. */
+/* clang-format off */
+static ikt_line_step *const run[IKT_STEPS] = {
+    [IKT_STEP_LANDMARKS] = ikt_step_landmarks,
+    [IKT_STEP_CODE] = ikt_step_code,
+    [IKT_STEP_SEARCH_CODES] = ikt_step_search_codes,
+    [IKT_STEP_SEARCH_CLASSES] = ikt_step_search_classes,
+    [IKT_STEP_SEARCH_MATRIX] = ikt_step_search_matrix,
+    [IKT_STEP_SEARCH_PAIRS] = ikt_step_search_matrix,
+    [IKT_STEP_SEARCH_ROWS] = ikt_step_search_rows,
+    [IKT_STEP_JOIN] = ikt_step_join,
+    [IKT_STEP_EDGES] = ikt_step_edges,
+    [IKT_STEP_KEEP] = ikt_step_keep,
+    [IKT_STEP_WEIGH] = ikt_step_weigh,
+    [IKT_STEP_FILL_MATRIX] = ikt_step_fill_matrix,
+    [IKT_STEP_FILL_CODES] = ikt_step_fill_codes,
+    [IKT_STEP_FILL_PAIRS] = ikt_step_fill_matrix,
+    [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
+    [IKT_STEP_WHOLE] = ikt_step_whole,
+    [IKT_STEP_COMPARE_DISTANCES] = ikt_step_compare_distances,
+    [IKT_STEP_COMPARE_SIMILARITIES] = ikt_step_compare_similarities,
+    [IKT_STEP_COMPARE_PAIRS] = ikt_step_compare_pairs,
+    [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
+    [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
+    [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
+    [IKT_STEP_START_SEPARATED] = ikt_step_start_kernel,
+    [IKT_STEP_START_KERNEL] = ikt_step_start_kernel,
+    [IKT_STEP_START_EIGENVECTORS] = ikt_step_start_eigenvectors,
+    [IKT_STEP_START_LANDMARK_CODES] = ikt_step_start_places,
+    [IKT_STEP_START_LANDMARK_ROWS] = ikt_step_start_landmark_rows,
+    [IKT_STEP_START_KEPT_SCORES] = ikt_step_start_kept_scores,
+    [IKT_STEP_START_KEPT_PLACES] = ikt_step_start_places,
+    [IKT_STEP_START_PCA] = ikt_step_start_pca,
+    [IKT_STEP_START_FILE] = ikt_step_start_file,
+    [IKT_STEP_START_RANDOM] = ikt_step_start_random,
+    [IKT_STEP_LOOP_FROM_TSNE] = ikt_step_loop,
+    [IKT_STEP_LOOP] = ikt_step_loop};
+/* clang-format on */
 
 /* COLLECTIVE. Where all pairs of rows come from, if they come from somewhere: a matrix in place of
  * a graph, or the data of a precomputed one. */

@@ -110,16 +110,17 @@ ikt_line_step ikt_step_code, ikt_step_search_codes, ikt_step_search_classes, ikt
 
 /* From lists, or from all pairs, to P, and to what objectives without P take (line_affinity.c). */
 ikt_line_step ikt_step_keep, ikt_step_weigh, ikt_step_fill_matrix, ikt_step_fill_codes,
-    ikt_step_fill_rows, ikt_step_whole, ikt_step_compare_matrix, ikt_step_compare_rows,
-    ikt_step_symmetrise;
+    ikt_step_fill_rows, ikt_step_whole, ikt_step_compare_distances, ikt_step_compare_similarities,
+    ikt_step_compare_pairs, ikt_step_compare_rows, ikt_step_symmetrise;
 
 /* From a graph of a file (line_graph.c). */
 ikt_line_step ikt_step_join, ikt_step_edges;
 
 /* Landmarks (landmarks.c), where rows start (start.c), and from P to the map (line_map.c). */
 ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
-    ikt_step_start_eigenvectors, ikt_step_start_landmarks, ikt_step_start_kept, ikt_step_start_file,
-    ikt_step_start_random, ikt_step_eigenvectors, ikt_step_loop;
+    ikt_step_start_eigenvectors, ikt_step_start_landmark_rows, ikt_step_start_places,
+    ikt_step_start_kept_scores, ikt_step_start_file, ikt_step_start_random, ikt_step_eigenvectors,
+    ikt_step_loop;
 
 /* COLLECTIVE. An empty P, or what a checkpoint holds of it (saved_lists.c).
  *   hooks   or NULL; borrowed until P is destroyed

@@ -276,41 +276,64 @@ static ikt_status fill_gaps(ikt_context *ctx, const ikt_pairwise *pairs, filling
     return IKT_OK;
 }
 
-/* COLLECTIVE. All pairs of a matrix: squares of distances, or D of similarities and of
- * probabilities, which similarity 0 does not join. */
-ikt_status ikt_step_compare_matrix(ikt_line *line) {
-    ikt_context *ctx = line->ctx;
-    const ikt_pairwise *pairs = line->pairs;
+/* COLLECTIVE. Reads all pairs, of which `put` makes numbers to compare rows by. */
+static ikt_status read_pairs(ikt_line *line, ikt_pairwise_take put, filling *f) {
     const ikt_rows *rows = &line->p.rows;
     ikt_features *out = &line->p.features;
-    filling f = {
-        .ctx = ctx, .rows = rows, .least = INFINITY, .most = -INFINITY, .first_alone = INT64_MAX};
-    const bool are_d = line->pair_values != IKT_EDGES_DISTANCES;
-    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    IKT_TRY(are_d ? ikt_pairwise_check_similarities(ctx, pairs, &f.largest)
-                  : ikt_pairwise_check(ctx, pairs));
-    IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, rows, rows->n, NULL, out)));
-    out->are_d = are_d;
-    f.to = ikt_features_rows(out);
-    IKT_TRY(ikt_pairwise_read(ctx, pairs, rows, are_d ? put_d : put_squares, &f));
-    if (are_d) IKT_TRY(fill_gaps(ctx, pairs, &f));
-    return ikt_agree(ctx, ikt_features_turn(ctx, out));
+    IKT_TRY(ikt_agree(line->ctx, ikt_features_create(line->ctx, rows, rows->n, NULL, out)));
+    f->ctx = line->ctx;
+    f->rows = rows;
+    f->to = ikt_features_rows(out);
+    return ikt_pairwise_read(line->ctx, line->pairs, rows, put, f);
+}
+
+static ikt_status turn(ikt_line *line) {
+    return ikt_agree(line->ctx, ikt_features_turn(line->ctx, &line->p.features));
+}
+
+static ikt_status read_squares(ikt_line *line) {
+    filling f = {.to = NULL};
+    IKT_TRY(read_pairs(line, put_squares, &f));
+    return turn(line);
+}
+
+/* COLLECTIVE. The distances of the data set, which have been checked. */
+ikt_status ikt_step_compare_pairs(ikt_line *line) {
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_READ);
+    return read_squares(line);
+}
+
+ikt_status ikt_step_compare_distances(ikt_line *line) {
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_READ);
+    IKT_TRY(ikt_pairwise_check(line->ctx, line->pairs));
+    return read_squares(line);
+}
+
+/* COLLECTIVE. D of similarities and of probabilities, which similarity 0 does not join. */
+ikt_status ikt_step_compare_similarities(ikt_line *line) {
+    filling f = {.least = INFINITY, .most = -INFINITY, .first_alone = INT64_MAX};
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_READ);
+    IKT_TRY(ikt_pairwise_check_similarities(line->ctx, line->pairs, &f.largest));
+    IKT_TRY(read_pairs(line, put_d, &f));
+    IKT_TRY(fill_gaps(line->ctx, line->pairs, &f));
+    line->p.features.are_d = true;
+    return turn(line);
 }
 
 /* --- the same: the rows themselves ------------------------------------------------------------ */
 
-/* COLLECTIVE. The rows of the data set, or its distances where they are those of a matrix. */
+/* COLLECTIVE. The rows of the data set. */
 static ikt_status read_features(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
     const int64_t d = ikt_dataset_columns(line->data), bytes = d * (int64_t)sizeof(float);
-    const ikt_metric *metric = ikt_dataset_pairs(line->data) ? NULL : ikt_metric_of(line->data);
+    const ikt_metric *metric = ikt_metric_of(line->data);
     IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features)));
     float *x = ikt_features_rows(&p->features);
     IKT_TRY(ikt_scorer_read(ctx, line->data, &p->rows, x));
     if (p->is_ordered) IKT_TRY(ikt_order_apply(ctx, &p->order, x, bytes, x, bytes, bytes));
-    return ikt_agree(ctx, ikt_features_turn(ctx, &p->features));
+    return turn(line);
 }
 
 ikt_status ikt_step_compare_rows(ikt_line *line) {

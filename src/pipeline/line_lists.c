@@ -75,20 +75,16 @@ static ikt_status search_cells(ikt_line *line, const ikt_cells *cells, const ikt
                                ikt_tiles *tiles) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    const ikt_affinity_settings *settings = &line->settings->affinity;
-    const bool has_triplets = ikt_layout_objective(&line->settings->layout)->lists != NULL;
-    const bool is_fine = fine->cells > 0;
-    const int64_t n = p->rows.n;
-    const int64_t candidates = is_fine
-                                   ? ikt_affinity_fine_candidates(settings, n, fine->cells, p->k)
-                                   : ikt_affinity_candidates(settings, n, p->k, has_triplets);
+    const ikt_list_search near =
+        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine->cells);
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
-    p->rounds = ikt_affinity_refinements(settings, is_fine);
+    p->rounds = near.rounds;
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(begin_lists(ctx, p, &course));
     if (course.progress.round == 0) {
-        IKT_TRY(is_fine ? ikt_neighbours_fine(ctx, fine, tiles, candidates, &course)
-                        : ikt_neighbours_search(ctx, cells, tiles, candidates, &course));
+        IKT_TRY(fine->cells > 0
+                    ? ikt_neighbours_fine(ctx, fine, tiles, near.candidates, &course)
+                    : ikt_neighbours_search(ctx, cells, tiles, near.candidates, &course));
         ikt_list_course_next(&course);
     }
     while (course.progress.round <= p->rounds) {

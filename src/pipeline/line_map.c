@@ -111,7 +111,7 @@ ikt_status ikt_step_eigenvectors(ikt_line *line) {
         IKT_TRY(find_gap(line, &line->out->gap));
         tell_gap(ctx, layout, &line->out->gap);
     }
-    if (layout->init != IKT_INIT_SPECTRAL || line->from) return IKT_OK;
+    if (!ikt_layout_start(layout)->of_p || line->from) return IKT_OK;
     IKT_TRY(ikt_alloc_all(ctx, &line->eigenvectors, p->rows.count, (size_t)bytes, "initial"));
     IKT_TRY(find_eigenvectors(line, line->eigenvectors, report));
     log_report(ctx, "eigenvectors", report);

@@ -92,7 +92,7 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                              const ikt_rows *rows, ikt_codes *codes) {
     *codes = (ikt_codes){0};
-    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+    if (ikt_affinity_of(&settings->affinity)->scores != IKT_SCORES_CODES)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");

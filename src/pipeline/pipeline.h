@@ -17,7 +17,7 @@
 #include "io/results/model_file.h"
 #include "io/sources/source.h"
 #include "neighbours/search.h"
-#include "pipeline/discriminative.h"
+#include "pipeline/fisher_line.h"
 #include "pipeline/notes.h"
 #include "plan/plan.h"
 #include "recipe/steps.h"

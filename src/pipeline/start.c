@@ -167,15 +167,10 @@ static ikt_status find_dense_scores(const ikt_line *line, double *scores) {
     return ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
 }
 
-/* COLLECTIVE. Principal components of the own rows, where they are known or as their form has it.
- */
-static ikt_status find_any_scores(ikt_line *line, double *scores) {
+/* COLLECTIVE. Principal components of the own rows, as their form has it. */
+static ikt_status find_scores(const ikt_line *line, double *scores) {
     const ikt_rows *rows = line->rows;
     const int q = (int)line->settings->layout.dimensions;
-    if (line->p.scores) {
-        memcpy(scores, line->p.scores, (size_t)(q * rows->count) * sizeof *scores);
-        return IKT_OK;
-    }
     if (ikt_dataset_pairs(line->data)) return find_pair_scores(line, scores);
     if (ikt_dataset_is_sparse(line->data)) return find_sparse_scores(line, scores);
     if (ikt_dataset_has_components(line->data, q))
@@ -193,7 +188,14 @@ static ikt_status keep_start(const ikt_line *line, ikt_graph_start what, void *v
 
 /* COLLECTIVE. Principal components, which the file of the graph keeps. */
 static ikt_status find_components(ikt_line *line, double *scores) {
-    IKT_TRY(find_any_scores(line, scores));
+    IKT_TRY(find_scores(line, scores));
+    return keep_start(line, IKT_GRAPH_START_PCA, scores);
+}
+
+/* COLLECTIVE. Those that the file of the graph had kept, which another may keep. */
+static ikt_status take_components(ikt_line *line, double *scores) {
+    const size_t numbers = (size_t)(line->settings->layout.dimensions * line->rows->count);
+    memcpy(scores, line->p.scores, numbers * sizeof *scores);
     return keep_start(line, IKT_GRAPH_START_PCA, scores);
 }
 
@@ -227,6 +229,10 @@ static ikt_status start_from_scores(ikt_line *line, finding *find, float *y) {
 
 static ikt_status start_from_pca(ikt_line *line, float *y) {
     return start_from_scores(line, find_components, y);
+}
+
+static ikt_status start_from_kept(ikt_line *line, float *y) {
+    return start_from_scores(line, take_components, y);
 }
 
 /* The file of the model, where the map of similarities stays as it is; NULL else. */
@@ -392,13 +398,17 @@ ikt_status ikt_step_start_eigenvectors(ikt_line *line) {
     return start(line, start_from_eigenvectors, false);
 }
 
-/* What has codes has been placed by them; so have rows of a checkpoint. */
-ikt_status ikt_step_start_landmarks(ikt_line *line) {
-    return start(line, line->out->y ? start_from_places : start_from_distances, false);
+/* By codes, with which rows were placed, or of a graph. */
+ikt_status ikt_step_start_places(ikt_line *line) {
+    return start(line, start_from_places, false);
 }
 
-ikt_status ikt_step_start_kept(ikt_line *line) {
-    return line->p.scores ? ikt_step_start_pca(line) : start(line, start_from_places, false);
+ikt_status ikt_step_start_landmark_rows(ikt_line *line) {
+    return start(line, start_from_distances, false);
+}
+
+ikt_status ikt_step_start_kept_scores(ikt_line *line) {
+    return start(line, start_from_kept, ikt_line_graph_writer(line) != NULL);
 }
 
 ikt_status ikt_step_start_file(ikt_line *line) {

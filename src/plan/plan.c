@@ -4,12 +4,11 @@
 #include "evaluate/queries.h"
 #include "linalg/covariance_leading.h"
 #include "objective/divergence.h"
-#include "objective/regulariser.h"
 #include "plan/task.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
 
-enum { RING_ROWS = 1024, USUAL_RANK = 15 };
+enum { RING_ROWS = 1024 };
 
 /* --- transfers -------------------------------------------------------------------------------- */
 
@@ -155,9 +154,6 @@ static ikt_task task_of(const ikt_workload *w, const ikt_machine *m, ikt_cost *o
     const double early = (double)l->exaggeration_iterations;
     const double of_tsne = fmax(0, (double)l->tsne_iterations) / gradients; /* one kernel's */
     const double rows = (double)w->distribution.count, n = (double)w->data.n;
-    const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
-    const double from = l->regulariser_from == IKT_AUTO_INT ? early : (double)l->regulariser_from;
-    const bool is_regularised = l->regulariser != IKT_REGULARISER_NONE;
     return (ikt_task){
         .w = w,
         .m = m,
@@ -179,8 +175,6 @@ static ikt_task task_of(const ikt_workload *w, const ikt_machine *m, ikt_cost *o
         .gradients = gradients,
         .early = early,
         .late = gradients - early,
-        .regularised = is_regularised ? gradients - from : 0,
-        .charges = (double)ikt_regulariser_columns(rank, w->data.n) + 1,
         .reports = (double)(l->iterations / l->report_every) + 1,
         .axes = (double)l->dimensions,
         .kernels = kind->divergence ? 1 + (1 - of_tsne) * (kind->divergence->n_kernels - 1)

@@ -4,17 +4,28 @@
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "objective/divergence.h"
+#include "objective/regulariser.h"
 #include "plan/task.h"
 
 /* Multiply-adds of a pair of the exact repulsion. */
 static const double kernel_pair = 12.4;
 
-enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8 };
+enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, USUAL_RANK = 15 };
 
 /* A position of each boundary row in one message to each rank that shares a boundary, or so many
  * bytes in place of a position. */
 static ikt_piece boundary_sent(const ikt_task *t, bool is_had, double times, double bytes) {
     return (ikt_piece){is_had, IKT_STAGE_HALO, MESSAGES, times, bytes, ikt_workload_partners(t->w)};
+}
+
+/* Evaluations with a regulariser, and how many sums with charges each of them takes. */
+static double regularised_of(const ikt_task *t, double *charges) {
+    const ikt_layout_settings *l = &t->w->settings.layout;
+    const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
+    const double from =
+        l->regulariser_from == IKT_AUTO_INT ? t->early : (double)l->regulariser_from;
+    *charges = (double)ikt_regulariser_columns(rank, t->w->data.n) + 1;
+    return l->regulariser == IKT_REGULARISER_NONE ? 0 : t->gradients - from;
 }
 
 /* --- repulsion -------------------------------------------------------------------------------- */
@@ -81,7 +92,9 @@ static void plan_repulsion(const ikt_task *t) {
     const bool is_exact = w->is_exact;
     const bool is_grid = !is_exact && w->settings.layout.repulsion == IKT_REPULSION_FFT;
     const bool is_tree = !is_exact && !is_grid;
-    const double late = t->kernels * t->late + t->regularised * t->charges * (is_exact ? 0.5 : 1);
+    double charges;
+    const double regularised = regularised_of(t, &charges);
+    const double late = t->kernels * t->late + regularised * charges * (is_exact ? 0.5 : 1);
     const double sums = t->kernels * t->early + late;
     const double abroad = t->rows * t->others / w->ranks, opened = 20;
     /* Exact pairs that a point's nodes and near points cost as much as: measured on maps of 17,000
@@ -155,17 +168,12 @@ static void plan_triplets(const ikt_task *t) {
     ADD(t, pieces);
 }
 
-/* Whether attraction and repulsion are one pass over all pairs (objective/dense_tsne.c). */
-static bool has_one_pass(const ikt_workload *w) {
-    const ikt_layout_settings *layout = &w->settings.layout;
-    return w->is_dense && w->is_exact && layout->objective == IKT_OBJECTIVE_TSNE &&
-           layout->degrees_of_freedom == 1;
-}
-
 /* Attraction along P: its rows and their entries on the rank. The more rows, the farther away their
- * positions lie. The pass over P computes the divergence, too, where that is reported. Dense P and
- * exact sums of t-SNE are one pass, counted as repulsion. */
+ * positions lie. The pass over P computes the divergence, too, where that is reported. One pass
+ * over all pairs counts as repulsion. */
 static void plan_attraction(const ikt_task *t, bool has_curve) {
+    const ikt_layout_settings *layout = &t->w->settings.layout;
+    const ikt_objective_options options = ikt_layout_options(layout, 0);
     const ikt_stage attraction = IKT_STAGE_ATTRACTION;
     const double entries = t->gradients * t->entries;
     const double entry = t->w->is_dense ? 1.27 : ikt_between(0.72, 0.92, t->place);
@@ -174,7 +182,8 @@ static void plan_attraction(const ikt_task *t, bool has_curve) {
         {true, attraction, GATHERS, entries, entry, 0},
         {true, attraction, MULTIPLY_ADDS, t->reports * t->entries, 33.3, 0},
         {has_curve, attraction, MULTIPLY_ADDS, entries, 450, 0}}; /* UMAP's, beyond attraction */
-    if (!has_one_pass(t->w)) ADD(t, pieces);
+    if (!ikt_objective_is_one_pass(ikt_layout_objective(layout), &options, t->w->is_dense))
+        ADD(t, pieces);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -186,9 +195,11 @@ static void plan_attraction(const ikt_task *t, bool has_curve) {
 static void plan_steps(const ikt_task *t, bool has_p) {
     const ikt_workload *w = t->w;
     const ikt_stage vectors = IKT_STAGE_EIGENVECTORS, layout = IKT_STAGE_LAYOUT;
-    const bool is_regularised = t->regularised != 0;
+    double charges;
+    const double regularised = regularised_of(t, &charges);
+    const bool is_regularised = regularised != 0;
     const double iterations = t->gradients, rows = iterations * t->rows, bytes = 4 * t->axes;
-    const double square = (t->charges - 1) * (t->charges - 1), products = 6 * t->rows * square;
+    const double square = (charges - 1) * (charges - 1), products = 6 * t->rows * square;
     const ikt_piece pieces[] = {
         {has_p && w->is_dense, IKT_STAGE_HALO, CONCATENATION, iterations, bytes * t->n, 0},
         boundary_sent(t, has_p && w->is_listed, iterations, bytes * ikt_workload_boundary(w)),
@@ -196,9 +207,8 @@ static void plan_steps(const ikt_task *t, bool has_p) {
         {true, layout, MULTIPLY_ADDS, rows, 297, 0},
         {true, layout, SUM, iterations, 24, 0},
         {true, layout, SUM, 2 * t->reports, REDUCED_SUM_BYTES, 0},
-        {is_regularised, vectors, MULTIPLY_ADDS, t->regularised * products, projected_coordinate,
-         0},
-        {is_regularised, vectors, SUM, 8 * t->regularised, 8 * square, 0}};
+        {is_regularised, vectors, MULTIPLY_ADDS, regularised * products, projected_coordinate, 0},
+        {is_regularised, vectors, SUM, 8 * regularised, 8 * square, 0}};
     ADD(t, pieces);
 }
 

@@ -262,6 +262,6 @@ void ikt_plan_before_loop(const ikt_task *t) {
     /* Both directions of the pairs of a graph: all entries travel twice. */
     if (w->is_joined) plan_symmetrising(t, 2 * t->rows * (double)w->k, 2 * t->rows * (double)w->k);
     if (!needs_p) return;
-    plan_eigenvectors(t, layout->init == IKT_INIT_SPECTRAL ? t->axes : 0, 61);
+    plan_eigenvectors(t, ikt_layout_start(layout)->of_p ? t->axes : 0, 61);
     plan_eigenvectors(t, layout->eigengap != IKT_EIGENGAP_OFF ? IKT_EIGENGAP_VALUES - 1 : 0, 121);
 }

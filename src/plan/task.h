@@ -58,8 +58,6 @@ typedef struct {
     double place;          /* of the rows of a rank, for ikt_rate_between */
     double gradients;      /* evaluations of the gradient, */
     double early, late;    /* with exaggeration, and without */
-    double regularised;    /* with the regulariser, */
-    double charges;        /* which then takes so many sums with charges */
     double reports;        /* of them, with the value of the objective */
     double axes, kernels;
     ikt_cost *own; /* [IKT_STAGE_COUNT] what each stage costs without those below it */

@@ -120,8 +120,7 @@ static void find_start(const ikt_settings *s, bool *has) {
     const ikt_layout_settings *l = &s->layout;
     has[IKT_FACT_START_PCA] = l->init == IKT_INIT_PCA;
     has[IKT_FACT_START_LANDMARKS] = l->init == IKT_INIT_LANDMARK;
-    has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels ||
-                                 ikt_start_kind_of(ikt_layout_objective(l)->start)->of_labels;
+    has[IKT_FACT_START_LABELS] = ikt_layout_start(l)->of_labels;
     has[IKT_FACT_START_P] = ikt_layout_start(l)->of_p;
     has[IKT_FACT_START_FILE] = l->init == IKT_INIT_FILE;
     has[IKT_FACT_SPECTRUM] = ikt_layout_has_spectrum(l);

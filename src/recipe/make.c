@@ -103,7 +103,7 @@ static void adopt_matrix(ikt_settings *settings) {
     if (settings->preprocess.metric != IKT_METRIC_PRECOMPUTED) return;
     if (settings->affinity.support != IKT_SUPPORT_DENSE)
         settings->affinity.search = IKT_SEARCH_EXACT;
-    if (settings->affinity.kind == IKT_AFFINITY_ISOLATION)
+    if (ikt_affinity_of(&settings->affinity)->scores == IKT_SCORES_CODES)
         settings->isolation.search = IKT_CELLS_EXACT;
 }
 

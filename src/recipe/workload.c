@@ -63,17 +63,14 @@ static void find_search(ikt_workload *w, int64_t distinct) {
     const ikt_settings *s = &w->settings;
     const int64_t n = w->data.n;
     const bool is_fine = w->model.near > 0;
-    const bool has_lists = ikt_layout_objective(&s->layout)->lists != NULL;
     w->candidates = n;
     if (w->scores == IKT_SCORES_NONE) {
         w->k = (w->data.graph_entries + n - 1) / n;
         w->is_near = w->data.graph_is_ordered;
     } else if (w->is_near) {
-        const int64_t candidates =
-            is_fine ? ikt_affinity_fine_candidates(&s->affinity, n, distinct, w->k)
-                    : ikt_affinity_candidates(&s->affinity, n, w->k, has_lists);
-        if (!w->is_whole) w->candidates = ikt_smaller(candidates, n);
-        w->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
+        const ikt_list_search near = ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0);
+        if (!w->is_whole) w->candidates = ikt_smaller(near.candidates, n);
+        w->rounds = near.rounds;
         w->cells = w->model.coarse;
     }
     if (is_fine) w->cells = ikt_near_centres_cells(distinct);

@@ -14,34 +14,12 @@
 
 static const char purpose[] = "triplets";
 
-/* Where the own rows of a tile are, and the far rows that they are compared with. */
-typedef struct {
-    int64_t tile, begin, end, lane; /* own rows begin .. end - 1, in the lanes from `lane` on */
-    const char *payload;            /* of rows, `stride` bytes apart, */
-    size_t stride;
-    const int32_t *place; /* [f] which of them are the far ones */
-    int64_t f;
-    char *scratch; /* [f * row_bytes] */
-} tile_pairs;
-
-/* What rows are compared by. D comes from the scores of these functions (d_of). */
-struct ikt_pair_kind {
-    /* The payload of an own row, without its scale. */
-    void (*put)(const ikt_similarity *s, int64_t row, void *to);
-    /* Scores of the own rows of a tile and far rows, [f * 16] by lanes; D itself where rows have no
-     * scales. */
-    void (*tile)(const ikt_similarity *s, const tile_pairs *t, float *d);
-    /* Scores of one row and others, given by their payloads. */
-    void (*some)(const ikt_similarity *s, const char *row, const char *const *other, int64_t count,
-                 void *scratch, float *score);
-};
-
-static const char *far_payload(const tile_pairs *t, int64_t a) {
+static const char *far_payload(const ikt_tile_pairs *t, int64_t a) {
     return t->payload + (size_t)t->place[a] * t->stride;
 }
 
 /* The numbers of the own rows of a tile, column by column. */
-static const float *own_tile(const ikt_similarity *s, const tile_pairs *t) {
+static const float *own_tile(const ikt_similarity *s, const ikt_tile_pairs *t) {
     return s->features->tile + (t->tile - s->rows.first / IKT_TILE) * s->features->d * IKT_TILE;
 }
 
@@ -54,7 +32,7 @@ static void put_code(const ikt_similarity *s, int64_t row, void *to) {
     memcpy(to, (const char *)s->codes->code + row * s->codes->stride, s->row_bytes);
 }
 
-static void tile_of_codes(const ikt_similarity *s, const tile_pairs *t, float *d) {
+static void tile_of_codes(const ikt_similarity *s, const ikt_tile_pairs *t, float *d) {
     const ikt_codes *codes = s->codes;
     const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
     const char *own = (const char *)codes->code + t->begin * codes->stride;
@@ -74,28 +52,74 @@ static void tile_of_codes(const ikt_similarity *s, const tile_pairs *t, float *d
     }
 }
 
-static void score_some(const ikt_similarity *s, const char *row, const char *const *other,
-                       int64_t count, void *scratch, float *score) {
-    s->scorer.score_some(&s->scorer, row, other, count, scratch, score);
+static void some_of_codes(const ikt_similarity *s, const char *row, const char *const *other,
+                          int64_t count, void *scratch, float *d) {
+    s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    for (int64_t e = 0; e < count; e++)
+        d[e] = s->of_score[(int64_t)d[e]];
 }
 
-static const ikt_pair_kind by_codes = {put_code, tile_of_codes, score_some};
+static float listed_code(const ikt_similarity *s, int64_t row, uint32_t far, float score,
+                         float scale) {
+    (void)row, (void)far, (void)scale;
+    return s->of_score[(int64_t)score];
+}
+
+static const ikt_pair_kind by_codes = {put_code, tile_of_codes, some_of_codes, listed_code};
 
 /* --- rows by their numbers -------------------------------------------------------------------- */
 
-static void put_numbers(const ikt_similarity *s, int64_t row, void *to) {
-    ikt_features_copy(s->features, row, to);
+/* Squares of distances are divided by the scales of both rows; that of a far row stands behind its
+ * numbers. */
+static float scale_in(const ikt_similarity *s, const char *payload) {
+    float scale;
+    memcpy(&scale, payload + s->row_bytes, sizeof scale);
+    return scale;
 }
 
-static void tile_of_rows(const ikt_similarity *s, const tile_pairs *t, float *d) {
+/* 0 in lanes without own rows, of which the scale is 0. */
+static IKT_WIDEST_VECTORS void divide_lanes(const float scale[IKT_TILE], float far, float *d) {
+    for (int l = 0; l < IKT_TILE; l++) {
+        const float quotient = d[l] / (scale[l] * far);
+        d[l] = scale[l] > 0 ? quotient : 0;
+    }
+}
+
+static void divide_tile(const ikt_similarity *s, const ikt_tile_pairs *t, float *d) {
+    float scale[IKT_TILE] = {0};
+    memcpy(scale + t->lane, s->scale + t->begin, (size_t)(t->end - t->begin) * sizeof *scale);
+    for (int64_t a = 0; a < t->f; a++)
+        divide_lanes(scale, scale_in(s, far_payload(t, a)), d + a * IKT_TILE);
+}
+
+static float listed_distance(const ikt_similarity *s, int64_t row, uint32_t far, float score,
+                             float scale) {
+    (void)far;
+    return score / (s->scale[row] * scale);
+}
+
+static void put_numbers(const ikt_similarity *s, int64_t row, void *to) {
+    ikt_features_copy(s->features, row, to);
+    memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
+}
+
+static void tile_of_rows(const ikt_similarity *s, const ikt_tile_pairs *t, float *d) {
     for (int64_t a = 0; a < t->f; a++)
         memcpy(t->scratch + (size_t)a * s->row_bytes, far_payload(t, a), s->row_bytes);
     s->scorer.score(&s->scorer, t->scratch, t->f, own_tile(s, t), IKT_TILE, d);
+    divide_tile(s, t, d);
 }
 
-static const ikt_pair_kind by_rows = {put_numbers, tile_of_rows, score_some};
+static void some_of_rows(const ikt_similarity *s, const char *row, const char *const *other,
+                         int64_t count, void *scratch, float *d) {
+    s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    for (int64_t e = 0; e < count; e++)
+        d[e] /= scale_in(s, row) * scale_in(s, other[e]);
+}
 
-/* --- rows by the numbers of all pairs: the payload is the row --------------------------------- */
+static const ikt_pair_kind by_rows = {put_numbers, tile_of_rows, some_of_rows, listed_distance};
+
+/* --- rows by D of all pairs: the payload is the number of the row ----------------------------- */
 
 static void put_number(const ikt_similarity *s, int64_t row, void *to) {
     const uint32_t number = (uint32_t)(s->rows.first + row);
@@ -108,7 +132,7 @@ static int64_t number_in(const char *payload) {
     return number;
 }
 
-static void tile_of_matrix(const ikt_similarity *s, const tile_pairs *t, float *d) {
+static void tile_of_matrix(const ikt_similarity *s, const ikt_tile_pairs *t, float *d) {
     const float *own = own_tile(s, t);
     for (int64_t a = 0; a < t->f; a++)
         memcpy(d + a * IKT_TILE, own + number_in(far_payload(t, a)) * IKT_TILE,
@@ -123,12 +147,18 @@ static void some_of_matrix(const ikt_similarity *s, const char *row, const char 
             ikt_features_number(s->features, number_in(row) - s->rows.first, number_in(other[e]));
 }
 
-static const ikt_pair_kind by_matrix = {put_number, tile_of_matrix, some_of_matrix};
+static float listed_d(const ikt_similarity *s, int64_t row, uint32_t far, float score,
+                      float scale) {
+    (void)score, (void)scale;
+    return ikt_features_number(s->features, row, far);
+}
+
+static const ikt_pair_kind by_matrix = {put_number, tile_of_matrix, some_of_matrix, listed_d};
 
 /* --- rows of a graph: the same, of those that it joins ---------------------------------------- */
 
 /* Some far rows are looked up in a row at a time: their bisections take the same steps. */
-static void tile_of_graph(const ikt_similarity *s, const tile_pairs *t, float *d) {
+static void tile_of_graph(const ikt_similarity *s, const ikt_tile_pairs *t, float *d) {
     memset(d, 0, (size_t)(t->f * IKT_TILE) * sizeof *d);
     for (int64_t a = 0; a < t->f; a += SOME) {
         const int64_t some = t->f - a < SOME ? t->f - a : SOME;
@@ -153,9 +183,9 @@ static void some_of_graph(const ikt_similarity *s, const char *row, const char *
     }
 }
 
-static const ikt_pair_kind by_graph = {put_number, tile_of_graph, some_of_graph};
+static const ikt_pair_kind by_graph = {put_number, tile_of_graph, some_of_graph, NULL};
 
-/* --- scales ----------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. */
 static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int64_t from,
@@ -170,32 +200,53 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_neighbours *lists, int
     return ikt_scales_bound(ctx, &s->rows, &sum, "its nearest ones", s->scale);
 }
 
-ikt_status ikt_similarity_create(ikt_context *ctx, const ikt_rows *rows,
-                                 const ikt_neighbours *lists, const ikt_features *features,
-                                 const ikt_codes *codes, int64_t from, int64_t to,
-                                 ikt_similarity *out) {
-    *out = (ikt_similarity){.rows = *rows, .features = features};
-    if (features) {
-        out->kind = &by_matrix;
-        out->row_bytes = sizeof(uint32_t);
-        if (features->metric) {
-            out->kind = &by_rows;
-            out->scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows);
-            out->row_bytes = (size_t)out->scorer.row_bytes;
-        }
-        out->bytes = out->row_bytes;
-        if (features->are_d) return IKT_OK;
-        out->bytes += sizeof *out->scale;
-        return find_scales(ctx, lists, from, to, out);
-    }
-    out->kind = &by_codes;
-    out->codes = codes;
-    out->scorer = ikt_scorer_codes(codes, rows);
-    out->row_bytes = out->bytes = (size_t)out->scorer.row_bytes;
+ikt_status ikt_similarity_of_codes(ikt_context *ctx, const ikt_rows *rows, const ikt_codes *codes,
+                                   ikt_similarity *out) {
     const int64_t t = codes->t;
+    *out = (ikt_similarity){
+        .rows = *rows, .kind = &by_codes, .codes = codes, .scorer = ikt_scorer_codes(codes, rows)};
+    out->row_bytes = out->bytes = (size_t)out->scorer.row_bytes;
     IKT_TRY(ikt_alloc_all(ctx, &out->of_score, t + 1, sizeof *out->of_score, purpose));
     for (int64_t differing = 0; differing <= t; differing++)
         out->of_score[differing] = (float)log((double)(1 + t) / (double)(1 + t - differing));
+    return IKT_OK;
+}
+
+ikt_status ikt_similarity_of_rows(ikt_context *ctx, const ikt_rows *rows,
+                                  const ikt_neighbours *lists, const ikt_features *features,
+                                  int64_t from, int64_t to, ikt_similarity *out) {
+    *out = (ikt_similarity){.rows = *rows,
+                            .kind = &by_rows,
+                            .features = features,
+                            .scorer = ikt_scorer_rows(features->metric, NULL, features->d, rows)};
+    out->row_bytes = (size_t)out->scorer.row_bytes;
+    out->bytes = out->row_bytes + sizeof *out->scale;
+    return find_scales(ctx, lists, from, to, out);
+}
+
+/* Squares of distances become D.
+ *   all   [n] scales of all rows */
+static void divide_all(ikt_context *ctx, const float *all, ikt_features *features) {
+    const int64_t n = features->d, first = features->rows.first - features->lane;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t at = features->lane; at < features->lane + features->rows.count; at++)
+        for (int64_t j = 0; j < n; j++)
+            features->tile[(at / IKT_TILE * n + j) * IKT_TILE + at % IKT_TILE] /=
+                all[first + at] * all[j];
+    features->are_d = true;
+}
+
+ikt_status ikt_similarity_of_matrix(ikt_context *ctx, const ikt_rows *rows,
+                                    const ikt_neighbours *lists, ikt_features *features,
+                                    int64_t from, int64_t to, ikt_similarity *out) {
+    float *all IKT_AT_END(ikt_free) = NULL;
+    *out = (ikt_similarity){.rows = *rows, .kind = &by_matrix, .features = features};
+    out->row_bytes = out->bytes = sizeof(uint32_t);
+    if (features->are_d) return IKT_OK;
+    IKT_TRY(find_scales(ctx, lists, from, to, out));
+    IKT_TRY(ikt_share_rows(ctx, rows, out->scale, sizeof *all, purpose, &all));
+    divide_all(ctx, all, features);
+    ikt_free(&out->scale);
     return IKT_OK;
 }
 
@@ -210,23 +261,6 @@ ikt_status ikt_similarity_of_graph(ikt_context *ctx, const ikt_rows *rows, ikt_j
 void ikt_similarity_destroy(ikt_similarity *s) {
     ikt_joined_destroy(&s->joined);
     ikt_free_all(&s->scale, &s->of_score);
-}
-
-/* --- payloads --------------------------------------------------------------------------------- */
-
-void ikt_similarity_payload(const ikt_similarity *s, int64_t row, void *to) {
-    s->kind->put(s, row, to);
-    if (s->scale) memcpy((char *)to + s->row_bytes, &s->scale[row], sizeof *s->scale);
-}
-
-static float scale_in(const ikt_similarity *s, const char *payload) {
-    float scale = 1;
-    if (s->scale) memcpy(&scale, payload + s->row_bytes, sizeof scale);
-    return scale;
-}
-
-static float d_of(const ikt_similarity *s, float score, float scale_i, float scale_j) {
-    return s->codes ? s->of_score[(int64_t)score] : score / (scale_i * scale_j);
 }
 
 /* --- neighbours ------------------------------------------------------------------------------- */
@@ -288,10 +322,15 @@ static ikt_status take_joined(ikt_context *ctx, const ikt_similarity *s, int64_t
     return IKT_OK;
 }
 
+/* Rows of the kernel that share a cell with no other are no neighbours of anybody. */
+static bool is_similar(const ikt_similarity *s, float d) {
+    return !s->codes || d < s->of_score[s->codes->t];
+}
+
 ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
                                   const ikt_neighbours *lists, int64_t m, ikt_neighbours *out) {
-    if (s->kind == &by_graph) return take_joined(ctx, s, m, out);
-    const int64_t first = s->rows.first, n_local = s->rows.count, k = lists->k;
+    if (!s->kind->listed) return take_joined(ctx, s, m, out);
+    const int64_t n_local = s->rows.count, k = lists->k;
     ikt_row_set set IKT_AT_END(ikt_row_set_destroy) = {0};
     ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = {0};
     float *scale IKT_AT_END(ikt_free) = NULL, *d IKT_AT_END(ikt_free) = NULL;
@@ -304,18 +343,12 @@ ikt_status ikt_similarity_nearest(ikt_context *ctx, const ikt_similarity *s,
     IKT_TRY(ikt_agree(ctx, st));
     for (int64_t i = 0; i < n_local; i++) {
         for (int64_t e = 0; e < k; e++) {
-            const uint32_t row = lists->row[i * k + e];
-            const int64_t own = (int64_t)row - first;
-            const bool is_own = own >= 0 && own < n_local;
-            const float other = !s->scale ? 1
-                                : is_own  ? s->scale[own]
-                                          : scale[ikt_row_set_place(&set, row)];
-            d[e] = s->features && s->features->are_d
-                       ? ikt_features_number(s->features, i, row)
-                       : d_of(s, lists->score[i * k + e], s->scale ? s->scale[i] : 1, other);
+            const uint32_t far = lists->row[i * k + e];
+            const float of_far = s->scale ? ikt_scale_at(&s->rows, s->scale, &set, scale, far) : 1;
+            d[e] = s->kind->listed(s, i, far, lists->score[i * k + e], of_far);
         }
         take_least(lists->row + i * k, d, k, m, made.row + i * m, made.score + i * m);
-        near += !s->codes || made.score[i * m] < s->of_score[s->codes->t];
+        near += is_similar(s, made.score[i * m]);
     }
     if (ikt_sum_one(ctx, near) == 0)
         return ikt_fail(ctx, IKT_ERR_DATA,
@@ -342,43 +375,17 @@ void ikt_similarity_ask_own(const ikt_similarity *s, int64_t tile) {
         __builtin_prefetch(own + at);
 }
 
-/* Squares of distances of a far row, divided by both scales; 0 in lanes without own rows, of which
- * the scale is 0. */
-static IKT_WIDEST_VECTORS void divide_tile(const float scale[IKT_TILE], float far, float *d) {
-    for (int l = 0; l < IKT_TILE; l++) {
-        const float quotient = d[l] / (scale[l] * far);
-        d[l] = scale[l] > 0 ? quotient : 0;
-    }
-}
-
 void ikt_similarity_tile(const ikt_similarity *s, int64_t tile, const char *payload, size_t stride,
                          const int32_t *place, int64_t f, void *scratch, float *d) {
-    tile_pairs t = {.tile = tile,
-                    .payload = payload,
-                    .stride = stride,
-                    .place = place,
-                    .f = f,
-                    .scratch = scratch};
-    float scale[IKT_TILE] = {0};
+    ikt_tile_pairs t = {.tile = tile,
+                        .payload = payload,
+                        .stride = stride,
+                        .place = place,
+                        .f = f,
+                        .scratch = scratch};
     ikt_pool_tile_rows(&s->rows, tile, &t.begin, &t.end);
     t.lane = (s->rows.first + t.begin) % IKT_TILE;
     s->kind->tile(s, &t, d);
-    if (!s->scale) return;
-    memcpy(scale + t.lane, s->scale + t.begin, (size_t)(t.end - t.begin) * sizeof *scale);
-    for (int64_t a = 0; a < f; a++)
-        divide_tile(scale, scale_in(s, far_payload(&t, a)), d + a * IKT_TILE);
-}
-
-int64_t ikt_similarity_scratch(const ikt_similarity *s) {
-    return s->scorer.some_bytes;
-}
-
-void ikt_similarity_some(const ikt_similarity *s, const char *row, const char *const *other,
-                         int64_t count, void *scratch, float *d) {
-    const float own = scale_in(s, row);
-    s->kind->some(s, row, other, count, scratch, d);
-    for (int64_t e = 0; e < count; e++)
-        d[e] = d_of(s, d[e], own, scale_in(s, other[e]));
 }
 
 ikt_status ikt_similarity_check(ikt_context *ctx, double most) {

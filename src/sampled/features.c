@@ -139,11 +139,8 @@ static ikt_status divide_by_scales(ikt_context *ctx, const ikt_rows *rows, int64
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         for (int64_t e = pairs->start[i]; e < pairs->start[i + 1]; e++) {
-            const int64_t own = (int64_t)pairs->column[e] - rows->first;
-            const bool is_own = own >= 0 && own < rows->count;
-            const float other =
-                is_own ? scale[own] : others[ikt_row_set_place(&set, pairs->column[e])];
-            pairs->value[e] /= scale[i] * other;
+            const uint32_t far = pairs->column[e];
+            pairs->value[e] /= scale[i] * ikt_scale_at(rows, scale, &set, others, far);
         }
     return IKT_OK;
 }

@@ -132,8 +132,8 @@ static void compare_row(const fetched *f, int64_t i, int64_t attempt, void *scra
         other[count++] = payload_of(f, triplet[place].k);
         if (place >= d->near) other[count++] = payload_of(f, triplet[place].j);
     }
-    ikt_similarity_some(d->similarity, d->own + (size_t)i * d->similarity->bytes, other, count,
-                        scratch, found);
+    d->similarity->kind->some(d->similarity, d->own + (size_t)i * d->similarity->bytes, other,
+                              count, scratch, found);
     for (int64_t place = 0; place < d->places; place++) {
         drawn_triplet *t = triplet + place;
         if (!is_open(d, t, place, attempt)) continue;
@@ -150,7 +150,7 @@ static void compare_row(const fetched *f, int64_t i, int64_t attempt, void *scra
 static ikt_status compare(const fetched *f, int64_t first, int64_t last, int64_t attempt) {
     const drawing *d = f->d;
     const int threads = ikt_threads(d->ctx);
-    const int64_t most = 2 * d->places, scratch = ikt_similarity_scratch(d->similarity);
+    const int64_t most = 2 * d->places, scratch = d->similarity->scorer.some_bytes;
     IKT_ARRAYS(held, d->ctx, purpose);
     const char **other = ikt_claim(&held, threads * most, sizeof *other);
     float *found = ikt_claim(&held, threads * most, sizeof *found);
@@ -287,7 +287,7 @@ ikt_status ikt_fixed_triplets_draw(ikt_context *ctx, const ikt_similarity *simil
     char *own IKT_AT_END(ikt_free) = d.own;
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t i = 0; i < n_local; i++)
-        ikt_similarity_payload(similarity, i, own + (size_t)i * similarity->bytes);
+        similarity->kind->put(similarity, i, own + (size_t)i * similarity->bytes);
     IKT_TRY(draw_all(&d));
     ikt_free(&own);
     IKT_TRY(weigh(&d, &out->mean));

@@ -120,6 +120,13 @@ ikt_status ikt_scales_bound(ikt_context *ctx, const ikt_rows *rows, ikt_exact_su
 ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                             int64_t count, const float *scale, ikt_row_set *set, float **others);
 
+/* LOCAL, pure. The scale of one of these rows. */
+static inline float ikt_scale_at(const ikt_rows *rows, const float *scale, const ikt_row_set *set,
+                                 const float *others, uint32_t row) {
+    const int64_t own = (int64_t)row - rows->first;
+    return own >= 0 && own < rows->count ? scale[own] : others[ikt_row_set_place(set, row)];
+}
+
 /* The section `trimap`: which triplets there are, how they are weighed, and how they are drawn. */
 
 typedef enum { IKT_TRIPLETS_AUTO, IKT_TRIPLETS_FIXED, IKT_TRIPLETS_POOL } ikt_triplets_from;

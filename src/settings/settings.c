@@ -271,18 +271,28 @@ ikt_similarity_kind ikt_settings_class_similarity(const ikt_settings *settings) 
 }
 
 bool ikt_settings_has_kernel_map(const ikt_settings *settings) {
-    return ikt_settings_is_kernel_map(settings) ||
-           ikt_layout_start(&settings->layout)->of_similarities;
+    return ikt_layout_start(&settings->layout)->of_similarities;
 }
 
 bool ikt_settings_is_kernel_map(const ikt_settings *settings) {
-    return ikt_start_kind_of(ikt_layout_objective(&settings->layout)->start)->of_similarities;
+    return ikt_layout_objective(&settings->layout)->is_start &&
+           ikt_settings_has_kernel_map(settings);
 }
 
 bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
     return settings->affinity.support != IKT_SUPPORT_DENSE &&
            settings->preprocess.metric != IKT_METRIC_PRECOMPUTED &&
            ikt_affinity_is_approximate(&settings->affinity, n);
+}
+
+ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
+                                         int64_t fine) {
+    const ikt_affinity_settings *affinity = &settings->affinity;
+    const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
+    return (ikt_list_search){fine > 0 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
+                                      : ikt_affinity_candidates(affinity, n, k, has_triplets),
+                             affinity->refinements != IKT_AUTO_INT ? affinity->refinements
+                                                                   : fine > 0};
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {
@@ -361,8 +371,8 @@ bool ikt_settings_look_at_neighbourhoods(const ikt_settings *settings, int64_t n
     /* Maps without neighbours and codes have no use for psi. */
     if (objective->is_start && !(objective->needs & IKT_NEEDS_P) && !is_of_kernel) return false;
     if (isolation->model_from[0] || settings->input.graph[0] || is_sparse) return false;
-    return settings->affinity.kind == IKT_AFFINITY_ISOLATION && has_fine_cells(settings) &&
-           is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
+    return ikt_affinity_of(&settings->affinity)->scores == IKT_SCORES_CODES &&
+           has_fine_cells(settings) && is_free && n <= IKT_NEIGHBOURHOODS_ROWS_MOST;
 }
 
 /* Sparse rows are compared with all centres, which costs the columns that they share. Where all

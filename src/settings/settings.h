@@ -153,6 +153,18 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
 ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                               int64_t *k);
 
+/* How neighbours are searched for among near cells. */
+typedef struct {
+    int64_t candidates; /* of a row */
+    int64_t rounds;     /* over neighbours of neighbours, after that */
+} ikt_list_search;
+
+/* LOCAL, pure.
+ *   k      neighbours of a row
+ *   fine   cells of the nearest centres that are looked into; 0: coarse ones are */
+ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
+                                         int64_t fine);
+
 /* COLLECTIVE. Opens the rows of input.file, or the matrix of input.similarities. Errors: those of
  * ikt_matrix_source_open; those of ikt_source_open_with; IKT_ERR_USAGE
  * (input.file is missing, the description of raw numbers is incomplete). */
@@ -187,7 +199,8 @@ enum { IKT_PRESET_SETTINGS_MOST = 16 };
 enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 9 };
 
 /* The choices of run.preset, in the order of the table below. */
-#define IKT_PRESET_NAMES "none|quick|paper|large|umap|largevis|trimap-paper|laptsne|" \
+#define IKT_PRESET_NAMES                                                                           \
+    "none|quick|paper|large|umap|largevis|trimap-paper|laptsne|"                                   \
     "laptsne-paper"
 
 typedef struct {

@@ -55,7 +55,7 @@ typedef struct {
 } needs;
 
 static needs find_needs(const ikt_study *study, const ikt_run *run) {
-    const bool is_isolation = run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
+    const bool is_isolation = ikt_affinity_of(&run->settings.affinity)->scores == IKT_SCORES_CODES;
     needs n = {.marked = false};
     bool known = false; /* of every run */
     const struct {

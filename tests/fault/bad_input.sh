@@ -101,10 +101,12 @@ if [ -z "${ASAN_OPTIONS:-}" ]; then
 fi
 
 # A launcher of another MPI starts one rank where it announced several.
-if ! SLURM_NTASKS=4 timeout 20 "$IKT_PROGRAM" embed data.h5 output.file=alone.h5 2>err.txt >/dev/null; then
-    grep -q 'SLURM_NTASKS announces 4 tasks but this MPI sees a single rank' err.txt || failed=1
-else
-    echo "FAILED: singletons of a wrong launcher are not noticed"
-    failed=1
-fi
+for variable in SLURM_NTASKS MV2_COMM_WORLD_SIZE; do
+    if env $variable=4 timeout 20 "$IKT_PROGRAM" embed data.h5 output.file=alone.h5 2>err.txt >/dev/null; then
+        echo "FAILED: singletons of a wrong launcher ($variable) are not noticed"
+        failed=1
+    else
+        grep -q "$variable announces 4 tasks but this MPI sees a single rank" err.txt || failed=1
+    fi
+done
 exit $failed

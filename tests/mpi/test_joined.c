@@ -164,9 +164,9 @@ static void expect_d(const ikt_rows *rows, const ikt_similarity *s, double d[N][
                 const int64_t row = rows->first + i;
                 const char *other = (const char *)&payload[place[j]];
                 uint32_t own;
-                ikt_similarity_payload(s, i, &own);
+                s->kind->put(s, i, &own);
                 assert_int_equal(own, row);
-                ikt_similarity_some(s, (const char *)&own, &other, 1, NULL, &one);
+                s->kind->some(s, (const char *)&own, &other, 1, NULL, &one);
                 assert_true(one == found[j * IKT_TILE + row % IKT_TILE]);
                 if (j != row && fabs((double)one - d[row][j]) > 2e-6 * (1 + d[row][j]))
                     fail_msg("D of rows %d and %d: %g, not %g", (int)row, j, (double)one,

@@ -20,11 +20,11 @@ static void expect_similarities(const ikt_rows *rows, const ikt_similarity *s,
     void *scratch = aligned_alloc(64, 1 << 16), *some = aligned_alloc(64, 1 << 16);
     int32_t place[MOST];
     for (int64_t a = 0; a < count; a++) {
-        ikt_similarity_payload(s, count - 1 - a, payload + (size_t)a * stride);
+        s->kind->put(s, count - 1 - a, payload + (size_t)a * stride);
         place[a] = (int32_t)a;
     }
     const ikt_tiles_span tiles = ikt_pool_tiles(rows);
-    assert_true(ikt_similarity_scratch(s) <= 1 << 16);
+    assert_true(s->scorer.some_bytes <= 1 << 16);
     for (int64_t tile = tiles.first; tile < tiles.last; tile++) {
         _Alignas(64) float d[MOST * IKT_TILE];
         float one;
@@ -32,12 +32,12 @@ static void expect_similarities(const ikt_rows *rows, const ikt_similarity *s,
         ikt_pool_tile_rows(rows, tile, &begin, &end);
         ikt_similarity_tile(s, tile, payload, stride, place, count, scratch, d);
         for (int64_t i = begin; i < end; i++) {
-            ikt_similarity_payload(s, i, row);
+            s->kind->put(s, i, row);
             for (int64_t a = 0; a < count; a++) {
                 const char *other = payload + (size_t)a * stride;
                 const float found = d[a * IKT_TILE + (rows->first + i) % IKT_TILE];
                 const double wanted = plain(of, rows->first + i, rows->first + count - 1 - a);
-                ikt_similarity_some(s, row, &other, 1, some, &one);
+                s->kind->some(s, row, &other, 1, some, &one);
                 assert_true(found == one);
                 assert_true(fabs((double)found - wanted) <= 1e-5 * (1 + wanted));
             }
@@ -85,7 +85,7 @@ static void similarities_are_those_of_the_definition(void **state) {
     static world w;
     ikt_similarity s;
     make_world(ctx, &w);
-    succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, &w.features, NULL, 3, 5, &s));
+    succeed(ctx, ikt_similarity_of_rows(ctx, &w.rows, &w.lists, &w.features, 3, 5, &s));
     expect_similarities(&w.rows, &s, plain_of_rows, &w);
     ikt_similarity_destroy(&s);
     /* The same distances as a matrix. */
@@ -96,14 +96,14 @@ static void similarities_are_those_of_the_definition(void **state) {
             ikt_features_rows(&matrix)[i * N + j] =
                 square_between(w.x + (w.rows.first + i) * D, w.x + j * D);
     succeed(ctx, ikt_features_turn(ctx, &matrix));
-    succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, &matrix, NULL, 3, 5, &s));
+    succeed(ctx, ikt_similarity_of_matrix(ctx, &w.rows, &w.lists, &matrix, 3, 5, &s));
     expect_similarities(&w.rows, &s, plain_of_rows, &w);
     ikt_similarity_destroy(&s);
     ikt_features_destroy(&matrix);
     const int widths[] = {1, 2, 4};
     for (int k = 0; k < 3; k++) {
         ikt_codes codes = make_codes(&w.rows, widths[k]);
-        succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, NULL, &codes, 3, 5, &s));
+        succeed(ctx, ikt_similarity_of_codes(ctx, &w.rows, &codes, &s));
         expect_similarities(&w.rows, &s, plain_of_codes, NULL);
         ikt_similarity_destroy(&s);
         free(codes.code);
@@ -135,7 +135,7 @@ static void the_lower_row_of_two_as_near_comes_first(void **state) {
             w.lists.row[i * LIST + e] = (uint32_t)other;
             w.lists.score[i * LIST + e] = differing(row, other);
         }
-    succeed(ctx, ikt_similarity_create(ctx, &w.rows, &w.lists, NULL, &codes, 3, 5, &s));
+    succeed(ctx, ikt_similarity_of_codes(ctx, &w.rows, &codes, &s));
     succeed(ctx, ikt_similarity_nearest(ctx, &s, &w.lists, M, &near));
     for (int64_t i = 0; i < w.rows.count; i++) {
         const int64_t row = w.rows.first + i;
@@ -221,8 +221,7 @@ static void fixed_triplets_are_what_they_should_be(void **state) {
     s.weights = IKT_TRIPLET_UNIT;
     ikt_similarity similarity;
     ikt_neighbours near;
-    succeed(ctx,
-            ikt_similarity_create(ctx, &w.rows, &w.lists, &w.features, NULL, 3, 5, &similarity));
+    succeed(ctx, ikt_similarity_of_rows(ctx, &w.rows, &w.lists, &w.features, 3, 5, &similarity));
     succeed(ctx, ikt_similarity_nearest(ctx, &similarity, &w.lists, 1, &near));
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         ikt_fixed_triplets triplets;
@@ -261,8 +260,7 @@ static void fixed_triplets_have_their_weights(void **state) {
     ikt_neighbours near;
     ikt_fixed_triplets triplets;
     int64_t count[2] = {0, 0}; /* near ones, random ones */
-    succeed(ctx,
-            ikt_similarity_create(ctx, &w.rows, &w.lists, &w.features, NULL, 3, 5, &similarity));
+    succeed(ctx, ikt_similarity_of_rows(ctx, &w.rows, &w.lists, &w.features, 3, 5, &similarity));
     succeed(ctx, ikt_similarity_nearest(ctx, &similarity, &w.lists, NEAR, &near));
     succeed(ctx, ikt_fixed_triplets_draw(ctx, &similarity, &near, &s, 3, &triplets));
     const ikt_triplet_list *list = &triplets.as[IKT_AS_ANCHOR];

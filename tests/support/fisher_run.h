@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "config/config.h"
-#include "pipeline/discriminative.h"
+#include "pipeline/fisher_line.h"
 #include "support/assign.h"
 #include "support/expect.h"
 #include "support/ikt_test.h"

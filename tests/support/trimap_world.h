@@ -116,7 +116,7 @@ static inline ikt_neighbours copy_lists(ikt_context *ctx, const ikt_rows *rows,
     return copy;
 }
 
-static inline ikt_objective make_objective(ikt_context *ctx, const world *w, int q,
+static inline ikt_objective make_objective(ikt_context *ctx, world *w, int q,
                                            const ikt_triplet_settings *s) {
     ikt_neighbours lists = copy_lists(ctx, &w->rows, &w->lists);
     const ikt_objective_inputs inputs = {.rows = w->rows,

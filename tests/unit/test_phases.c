@@ -11,13 +11,18 @@
 
 typedef double course(int64_t iteration, int64_t exaggeration_end);
 
-static ikt_phases follow(const ikt_layout_settings *settings, course *kl) {
-    ikt_phases phases = ikt_phases_begin(settings);
+static ikt_phases follow_values(const ikt_layout_settings *settings, bool are_estimated,
+                                course *kl) {
+    ikt_phases phases = ikt_phases_begin(settings, are_estimated);
     for (int64_t i = 0; !phases.is_done; i++) {
         int64_t end = phases.is_exaggerated ? INT64_MAX : phases.exaggeration_end;
         ikt_phases_decide(&phases, i, ikt_phases_want_value(&phases, i) ? kl(i, end) : NAN);
     }
     return phases;
+}
+
+static ikt_phases follow(const ikt_layout_settings *settings, course *kl) {
+    return follow_values(settings, false, kl);
 }
 
 static ikt_layout_settings bounds(int stop, int64_t iterations, int64_t exaggerated) {
@@ -149,6 +154,13 @@ static void only_what_is_minimised_is_watched(void **state) {
         assert_true(follow(&s[c], too_long).step == 1);
 }
 
+/* Estimates rise by their error alone. */
+static void estimates_are_not_watched(void **state) {
+    const ikt_layout_settings s = watched(360, 100);
+    (void)state;
+    assert_true(follow_values(&s, true, too_long).step == 1);
+}
+
 /* --- t-SNE before another objective ----------------------------------------------------------- */
 
 /* KL of t-SNE, which falls to 2, and then the value of the objective, which stands higher. */
@@ -180,6 +192,7 @@ int main(void) {
         cmocka_unit_test(iterations_stay_the_upper_bound),
         cmocka_unit_test(steps_that_raise_the_value_are_halved),
         cmocka_unit_test(only_what_is_minimised_is_watched),
+        cmocka_unit_test(estimates_are_not_watched),
         cmocka_unit_test(the_value_of_the_objective_is_not_held_against_that_of_tsne)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,7 @@ hid_t ikt_h5_create_group(hid_t parent, const char *name) {
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
+/* Closes `space`, however it ends. */
 static bool set_attribute(hid_t object, const char *name, hid_t type, hid_t space,
                           const void *value) {
     hid_t attribute = -1;

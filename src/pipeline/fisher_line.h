@@ -5,8 +5,8 @@
  * fisher.train does not name, have log-weights, probabilities and distances like all others. What
  * their own labels say of a map is therefore honest, and what those of the support say is not: the
  * two are told apart in everything that is logged and written. */
-#ifndef IKT_PIPELINE_DISCRIMINATIVE_H
-#define IKT_PIPELINE_DISCRIMINATIVE_H
+#ifndef IKT_PIPELINE_FISHER_LINE_H
+#define IKT_PIPELINE_FISHER_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #include "pipeline/notes.h"
 #include "settings/settings.h"
 
-/* --- which labels may be used: those of the input, of a train list, or permuted (class_rows.c)  */
+/* --- which labels may be used: those of the input, of a train list, or permuted (fisher_rows.c) */
 
 /* A label that no train row has. */
 #define IKT_CLASS_FOREIGN (-2)
@@ -56,7 +56,8 @@ void ikt_class_rows_destroy(ikt_class_rows *classes);
 ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
                                const int64_t *labels, const char *names, uint64_t *hash);
 
-/* --- how well map and distances tell labels that they were not told (label_figures.c) ------------
+/* --- how well map and distances tell labels that they were not told (fisher_figures.c)
+ * ------------
  *
  * Errors of held-out rows by their nearest train rows, beside those of the model itself, and, named
  * as such, those of the rows whose labels were used. */
@@ -72,7 +73,8 @@ typedef struct {
     double map_nearest, map_votes;     /* in the map, once that is there */
 } ikt_label_figures;
 
-/* --- what a run has learned of the classes, and what is written of it (class_outcome.c) ------- */
+/* --- what a run has learned of the classes, and what is written of it (fisher_outcome.c) -------
+ */
 
 /* What a run has learned of the classes; the same on every rank but for the posterior. */
 typedef struct {

@@ -1,4 +1,4 @@
-/* Classes of train rows. See discriminative.h. */
+/* Classes of train rows. See fisher_line.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
-#include "pipeline/discriminative.h"
+#include "pipeline/fisher_line.h"
 
 static const char purpose[] = "labels";
 

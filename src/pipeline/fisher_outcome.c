@@ -1,9 +1,9 @@
-/* What a run has learned of the classes, and what is written of it. See discriminative.h. */
+/* What a run has learned of the classes, and what is written of it. See fisher_line.h. */
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "pipeline/discriminative.h"
 #include "pipeline/early_outputs.h"
+#include "pipeline/fisher_line.h"
 
 void ikt_class_outcome_destroy(ikt_class_outcome *outcome) {
     ikt_class_rows_destroy(&outcome->classes);

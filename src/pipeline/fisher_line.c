@@ -1,6 +1,6 @@
-/* The Fisher metric in the line. See discriminative.h; read ikt_class_search_run, at the end,
+/* The Fisher metric in the line. See fisher_line.h; read ikt_class_search_run, at the end,
  * first. */
-#include "pipeline/discriminative.h"
+#include "pipeline/fisher_line.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Figures of labels. See discriminative.h. */
+/* Figures of labels. See fisher_line.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "dist/shuffle.h"
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
-#include "pipeline/discriminative.h"
+#include "pipeline/fisher_line.h"
 
 static const char purpose[] = "label figures";
 
