@@ -23,7 +23,7 @@ static ikt_line_step *const run[IKT_STEPS] = {[IKT_STEP_LANDMARKS] = ikt_step_la
                                               [IKT_STEP_FILL_ROWS] = ikt_step_fill_rows,
                                               [IKT_STEP_WHOLE] = ikt_step_whole,
                                               [IKT_STEP_COMPARE_MATRIX] = ikt_step_compare_matrix,
-                                              [IKT_STEP_COMPARE_CODES] = NULL, /* codes are there */
+                                              [IKT_STEP_COMPARE_CODES] = ikt_step_compare_codes,
                                               [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
                                               [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
                                               [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
