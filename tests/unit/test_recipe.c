@@ -107,6 +107,28 @@ static void runs_have_the_steps_that_they_need(void **state) {
     }
 }
 
+/* 250 iterations, fewer below 150 rows; what is given stays. */
+static void the_first_phase_is_shorter_for_few_rows(void **state) {
+    static const struct {
+        int64_t n;
+        const char *settings;
+        int64_t wanted;
+    } runs[] = {{400, "", 250},
+                {150, "", 250},
+                {60, "", 100},
+                {31, "", 52},
+                {60, "layout.stop=auto", 400},
+                {60, "layout.preset=matlab", 40},
+                {60, "layout.exaggeration_iterations=250", 250}};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        ikt_shape shape = labelled;
+        ikt_recipe recipe;
+        shape.data.n = runs[r].n;
+        assert_int_equal(make(*state, &shape, runs[r].settings, &recipe), IKT_OK);
+        assert_int_equal(recipe.work.settings.layout.exaggeration_iterations, runs[r].wanted);
+    }
+}
+
 /* A value is there when a step takes it, and no step makes what none asks for. */
 static void steps_take_what_was_made_before(void **state) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -222,6 +244,7 @@ static void other_files_have_to_fit(void **state) {
 
 IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
               ikt_test(a_perplexity_that_is_not_given_suits_the_rows),
+              ikt_test(the_first_phase_is_shorter_for_few_rows),
               ikt_test(steps_take_what_was_made_before),
               ikt_test(what_does_not_go_together_is_refused),
               ikt_test(only_kinds_with_a_dense_form_are_dense),
