@@ -10,6 +10,7 @@
 #include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/exp_lanes.h"
+#include "base/log.h"
 #include "dist/shuffle.h"
 
 enum { STEPS = 64 };
@@ -171,14 +172,30 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
 /* --- the kind --------------------------------------------------------------------------------- */
 
 static const ikt_key keys[] = {
-    {"perplexity", IKT_KEY_REAL, offsetof(ikt_gaussian_settings, perplexity), "30", 1, 1e6, 0, NULL,
-     "rows", "The effective number of neighbours of a row under the Gaussian kernel"}};
+    {"perplexity", IKT_KEY_REAL, offsetof(ikt_gaussian_settings, perplexity), "auto", 1, 1e6, 1,
+     NULL, "rows",
+     "The effective number of neighbours of a row under the Gaussian kernel; auto is 30, but at "
+     "most a third of the other rows"}};
 
 const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", keys, sizeof keys / sizeof *keys};
 
+static const double usual_perplexity = 30;
+
 int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings) {
-    return (int64_t)ceil(3 * settings->gaussian.perplexity);
+    const bool is_given = settings->gaussian.perplexity > IKT_AUTO_REAL;
+    return (int64_t)ceil(3 * (is_given ? settings->gaussian.perplexity : usual_perplexity));
+}
+
+void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, int64_t n) {
+    const double most = fmax(1, (double)(n - 1) / 3);
+    if (settings->gaussian.perplexity > IKT_AUTO_REAL) return;
+    settings->gaussian.perplexity = fmin(usual_perplexity, most);
+    if (most < usual_perplexity)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "gaussian.perplexity: auto takes %.3g, a third of the %lld other rows, in place of "
+                "%g",
+                most, (long long)(n - 1), usual_perplexity);
 }
 
 ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,

@@ -43,7 +43,8 @@ static const ikt_key layout_keys[] = {
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "The length of the first phase; with stop: auto the most that it may have"),
+        "The length of the first phase; with stop: auto the most that it may have. auto is that of "
+        "the preset, below 150 rows in proportion to these"),
     KEY(tsne_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The first iterations of nerv and jse, which minimise the KL of t-SNE instead; auto is "
         "those of the preset (750), but at most three fifths of all, and 0 where these are fewer "
@@ -199,6 +200,11 @@ bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_sett
 static const double rows_of_beginning = 20000;
 enum { OWN_ITERATIONS = 500 };
 
+/* Rows below which the first phase is shorter. The fewer rows there are, the more of all pairs are
+ * neighbours, and few rows that are drawn to nearly all others lie in one place until it ends: a
+ * run of 60 rows and 250 iterations had nothing to show. */
+static const double rows_of_first_phase = 150;
+
 /* Whether the objective begins with t-SNE; a file of positions takes the place of that. */
 static bool has_beginning(const ikt_layout_settings *s, double n) {
     if (!ikt_layout_objective(s)->begins_with_tsne) return false;
@@ -226,9 +232,10 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
                           : kind->iterations > 0 ? kind->iterations
                                                  : preset->iterations + begins * OWN_ITERATIONS;
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
+    const int64_t first = stops ? 1000 : preset->exaggeration_iterations;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
-        s->exaggeration_iterations =
-            ikt_smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
+        s->exaggeration_iterations = ikt_smaller(
+            (int64_t)ceil((double)first * fmin(1, n / rows_of_first_phase)), s->iterations);
     if (s->tsne_iterations == IKT_AUTO_INT && kind->begins_with_tsne)
         s->tsne_iterations = begins ? tsne_share(s, preset) : 0;
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;

@@ -49,6 +49,13 @@ static ikt_status compare(ikt_context *ctx, const ikt_objective_inputs *in, ikt_
     return ikt_similarity_of_matrix(ctx, &in->rows, in->neighbours, in->features, from, to, out);
 }
 
+const char *ikt_trimap_compared_by(const ikt_objective_inputs *inputs) {
+    if (inputs->joined) return "the pairs that the graph joins";
+    if (!inputs->features)
+        return "the Isolation kernel (affinity.kind=knn takes distances, as the paper does)";
+    return inputs->features->metric ? "distances" : "the matrix of all pairs";
+}
+
 /* The objective of one of the ways knows it by its kind. */
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const ikt_triplet_settings *s = &inputs->options.own.triplet;
@@ -280,8 +287,9 @@ static ikt_status fixed_evaluate(ikt_objective *objective, int64_t iteration, bo
 static void fixed_describe(const ikt_objective *objective, char *text, size_t size) {
     const fixed_state *t = objective->self;
     const ikt_triplet_settings *s = &t->inputs.options.own.triplet;
-    snprintf(text, size, "%lld triplets a row, drawn once",
-             (long long)(s->neighbours * s->outliers + s->random));
+    snprintf(text, size, "%lld triplets a row, drawn once, by %s",
+             (long long)(s->neighbours * s->outliers + s->random),
+             ikt_trimap_compared_by(&t->inputs));
 }
 
 static int64_t fixed_memory(const ikt_objective_shape *shape) {

@@ -34,6 +34,9 @@ struct ikt_trimap_way {
 
 extern const ikt_trimap_way ikt_trimap_fixed, ikt_trimap_pool;
 
+/* LOCAL, pure. What rows are compared by, for people. */
+const char *ikt_trimap_compared_by(const ikt_objective_inputs *inputs);
+
 /* COLLECTIVE. Refuses a map whose rows are all in one place, where every gradient is 0.
  *   y   [rows->count * q]
  * Errors: IKT_ERR_DATA. */

@@ -357,8 +357,9 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
     if (s->redraw > 1) snprintf(every, sizeof every, "%lld iterations", (long long)s->redraw);
     snprintf(text, size,
              "%lld near rows a row; %lld far rows for 16 rows, from a pool of %lld that is drawn "
-             "anew every %s",
-             (long long)s->neighbours, (long long)s->far_rows, (long long)s->pool_rows, every);
+             "anew every %s, by %s",
+             (long long)s->neighbours, (long long)s->far_rows, (long long)s->pool_rows, every,
+             ikt_trimap_compared_by(&t->inputs));
 }
 
 static int64_t memory(const ikt_objective_shape *shape) {

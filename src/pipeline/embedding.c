@@ -5,8 +5,7 @@
 #include "pipeline/line.h"
 #include "settings/checks.h"
 
-/* The function of each step; what opens the inputs comes before the line (pipeline.c), and codes
- * that rows are compared by are there. */
+/* The function of each step; what opens the inputs comes before the line (pipeline.c). */
 /* clang-format off */
 static ikt_line_step *const run[IKT_STEPS] = {
     [IKT_STEP_LANDMARKS] = ikt_step_landmarks,
@@ -27,6 +26,7 @@ static ikt_line_step *const run[IKT_STEPS] = {
     [IKT_STEP_WHOLE] = ikt_step_whole,
     [IKT_STEP_COMPARE_DISTANCES] = ikt_step_compare_distances,
     [IKT_STEP_COMPARE_SIMILARITIES] = ikt_step_compare_similarities,
+    [IKT_STEP_COMPARE_CODES] = ikt_step_compare_codes,
     [IKT_STEP_COMPARE_PAIRS] = ikt_step_compare_pairs,
     [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
     [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,

@@ -111,7 +111,7 @@ ikt_line_step ikt_step_code, ikt_step_search_codes, ikt_step_search_classes, ikt
 /* From lists, or from all pairs, to P, and to what objectives without P take (line_affinity.c). */
 ikt_line_step ikt_step_keep, ikt_step_weigh, ikt_step_fill_matrix, ikt_step_fill_codes,
     ikt_step_fill_rows, ikt_step_whole, ikt_step_compare_distances, ikt_step_compare_similarities,
-    ikt_step_compare_pairs, ikt_step_compare_rows, ikt_step_symmetrise;
+    ikt_step_compare_codes, ikt_step_compare_pairs, ikt_step_compare_rows, ikt_step_symmetrise;
 
 /* From a graph of a file (line_graph.c). */
 ikt_line_step ikt_step_join, ikt_step_edges;

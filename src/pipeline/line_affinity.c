@@ -14,6 +14,7 @@
 #include "neighbours/fine.h"
 #include "neighbours/scorer.h"
 #include "pipeline/early_outputs.h"
+#include "sampled/lone_rows.h"
 
 enum { LABEL_NEIGHBOURS = 10 };
 
@@ -321,6 +322,15 @@ ikt_status ikt_step_compare_similarities(ikt_line *line) {
 }
 
 /* --- the same: the rows themselves ------------------------------------------------------------ */
+
+/* COLLECTIVE. Codes are there; lists of triplets lose what these do not tell. */
+ikt_status ikt_step_compare_codes(ikt_line *line) {
+    ikt_probabilities *p = &line->p;
+    const ikt_triplet_settings *triplet = &line->settings->layout.own.triplet;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
+    return ikt_lone_rows_part(line->ctx, line->data, &p->rows, order_of(line), triplet->scale_from,
+                              triplet->scale_to, (float)p->codes.t, &p->neighbours);
+}
 
 /* COLLECTIVE. The rows of the data set. */
 static ikt_status read_features(ikt_line *line) {

@@ -22,6 +22,7 @@
 #include "neighbours/search.h"
 #include "objective/triplet_placing.h"
 #include "sampled/features.h"
+#include "sampled/lone_rows.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
@@ -324,6 +325,13 @@ static int64_t searched_bytes(const ikt_workload *w) {
     }
 }
 
+/* Rows, while lists by codes are gone through by distances. */
+static int64_t measured_bytes(const ikt_workload *w) {
+    const int64_t bytes = w->columns * (int64_t)sizeof(float), rows = w->distribution.count;
+    return when(w->is_measured, rows * bytes + when(w->is_near, rows * bytes) +
+                                    ikt_lone_rows_memory(&w->distribution, w->k, bytes));
+}
+
 static parts parts_of(const ikt_workload *w, unsigned needs) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n;
@@ -346,7 +354,7 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     /* While an objective is made it has the lists, and the near ones that it chooses of them. */
     const bool has_lists = needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense;
     const int64_t chosen = ikt_neighbours_memory(rows, settings->layout.own.triplet.neighbours);
-    of.making = when(has_lists, compared + of.lists + chosen);
+    of.making = when(has_lists, compared + of.lists + ikt_larger(chosen, measured_bytes(w)));
     of.of_objective = when(needs_p, of.p) + compared + when(has_lists && !frees, of.lists);
     return of;
 }

@@ -52,6 +52,10 @@ ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_unused_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape);
 
+/* LOCAL, pure. Whether the section of a method is in use; true of all others. */
+bool ikt_section_is_used(const ikt_settings *settings, const ikt_facts *facts,
+                         const ikt_section *section);
+
 /* SAME-ARGS. Sets what is not in use to its default, or to the value of run.preset.
  *   shared   NULL, or settings: only what has the same value in these is changed. That is what a
  *            study says for all of its methods, of which each uses its part. */

@@ -88,6 +88,14 @@ static ikt_status adopt_graph(ikt_context *ctx, ikt_settings *settings,
     return IKT_OK;
 }
 
+/* gaussian.perplexity, where something reads it: a configuration that is written stays as it was
+ * elsewhere. */
+static void resolve_perplexity(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape) {
+    const ikt_facts facts = ikt_facts_of(settings, shape);
+    if (ikt_section_is_used(settings, &facts, &ikt_gaussian_section))
+        ikt_perplexity_resolve(ctx, &settings->affinity, shape->data.n);
+}
+
 /* How many entries of a matrix of all pairs are used. */
 static ikt_status count_pairs(ikt_context *ctx, const ikt_affinity_settings *affinity,
                               ikt_graph_about *about) {
@@ -172,6 +180,7 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     IKT_TRY(adopt_graph(ctx, settings, &out->graph));
     IKT_TRY(ikt_rules_check(ctx, settings, shape));
     IKT_TRY(ikt_unused_check(ctx, settings, shape));
+    resolve_perplexity(ctx, settings, shape);
     IKT_TRY(count_pairs(ctx, &settings->affinity, &out->graph));
     IKT_TRY(ikt_check_time(ctx, &settings->run));
     IKT_TRY(check_columns(ctx, settings, shape));

@@ -33,14 +33,15 @@ typedef struct {
     ikt_codes_rows rows;        /* what codes are made of */
     bool is_pairs;              /* which are those of a matrix of all distances */
     ikt_affinity_scores scores; /* how rows are compared; NONE: neighbours come from a file, */
-    bool is_joined;  /* as the pairs that a sparse graph joins, which rows are compared by; */
-    bool has_matrix; /* or all pairs of rows are compared by a matrix */
-    bool is_forest;  /* codes come from trees */
-    bool is_dense;   /* P of all pairs; */
-    bool is_whole;   /* the whole kernel: no neighbours; */
-    bool is_listed;  /* or else of lists, or of the edges of a graph */
-    bool is_near;    /* neighbours are searched for in near cells, and rows are ordered */
-    bool is_exact;   /* repulsion over all pairs */
+    bool is_joined;   /* as the pairs that a sparse graph joins, which rows are compared by; */
+    bool has_matrix;  /* or all pairs of rows are compared by a matrix */
+    bool is_measured; /* lists by codes are gone through by distances (sampled/lone_rows.h) */
+    bool is_forest;   /* codes come from trees */
+    bool is_dense;    /* P of all pairs; */
+    bool is_whole;    /* the whole kernel: no neighbours; */
+    bool is_listed;   /* or else of lists, or of the edges of a graph */
+    bool is_near;     /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_exact;    /* repulsion over all pairs */
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */
     int64_t rounds;       /* over neighbours of neighbours */

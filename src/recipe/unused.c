@@ -130,6 +130,12 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
     return !is_read || !facts->has[IKT_FACT_TAKES_P];
 }
 
+bool ikt_section_is_used(const ikt_settings *settings, const ikt_facts *facts,
+                         const ikt_section *section) {
+    char text[IKT_STRING_MAX];
+    return !section_lacks(settings, facts, section, text, sizeof text);
+}
+
 /* The same of a key in the section of the objective. */
 static const char *key_lacks(const ikt_settings *s, const ikt_facts *facts,
                              const ikt_config_part *part, const ikt_key *key) {

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "isolation/near_search.h"
+#include "sampled/lone_rows.h"
 
 /* Rows of text are taken to differ in length as much as those of texts do. */
 static const double longest_share = 30;
@@ -35,6 +36,7 @@ static void find_kinds(ikt_workload *w) {
     const unsigned needs = ikt_layout_objective(&s->layout)->needs;
     const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
     const bool has_features = needs & IKT_NEEDS_FEATURES;
+    const unsigned of_triplets = IKT_NEEDS_FEATURES | IKT_NEEDS_NEIGHBOURS;
     const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
     const bool is_bytes = w->data.type == IKT_TYPE_U8 && !w->data.is_sparse;
     w->columns = s->preprocess.pca > 0 ? s->preprocess.pca : w->data.d;
@@ -55,6 +57,9 @@ static void find_kinds(ikt_workload *w) {
     w->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
     w->is_listed = s->affinity.support == IKT_SUPPORT_SPARSE;
     w->rows = coded_rows(w);
+    w->is_measured =
+        ikt_lone_rows_are_sought((needs & of_triplets) == of_triplets,
+                                 w->scores == IKT_SCORES_CODES, w->rows.is_sparse, w->is_pairs);
 }
 
 /* Rows that each is compared with, rounds over their neighbours, and cells that they are found by.

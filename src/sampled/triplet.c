@@ -101,8 +101,7 @@ static const ikt_key keys[] = {
     KEY(triplets, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fixed|pool", "",
         "Where triplets come from: fixed draws them once, before the first iteration, as the "
         "published program does; pool draws far rows anew all the time from a pool of rows that "
-        "all ranks hold, which is faster and keeps more of the global structure. auto is fixed up "
-        "to 3,000 rows, and pool beyond"),
+        "all ranks hold, which is faster and keeps more of the global structure. auto is pool"),
     COUNT(neighbours, "12", 1, "rows",
           "The number m of nearest rows that each row makes triplets with"),
     COUNT(outliers, "4", 1, "rows",
@@ -140,7 +139,6 @@ const ikt_section ikt_triplet_section = {
     sizeof keys / sizeof *keys};
 
 enum {
-    FIXED_ROWS = 3000, /* up to which triplets are drawn once */
     USUAL_POOL = 1024, /* rows */
     LEAST_OF_CODES = 30
 };
@@ -168,8 +166,7 @@ ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t
                         "trimap.scale_from = %lld and scale_to = %lld name no rows: the first must "
                         "not be above the second, nor that above the %lld other rows",
                         (long long)s->scale_from, (long long)s->scale_to, (long long)(n - 1));
-    if (s->triplets == IKT_TRIPLETS_AUTO)
-        s->triplets = n <= FIXED_ROWS ? IKT_TRIPLETS_FIXED : IKT_TRIPLETS_POOL;
+    if (s->triplets == IKT_TRIPLETS_AUTO) s->triplets = IKT_TRIPLETS_POOL;
     if (s->pool_rows == IKT_AUTO_INT) s->pool_rows = n < USUAL_POOL ? n : USUAL_POOL;
     if (s->triplets == IKT_TRIPLETS_FIXED) return IKT_OK;
     if (s->pool_rows > n)

@@ -72,6 +72,34 @@ static const struct {
      {IKT_STEP_READ, IKT_STEP_CODE, IKT_STEP_SEARCH_CODES, IKT_STEP_WEIGH, IKT_STEP_SYMMETRISE,
       IKT_STEP_EIGENVECTORS, IKT_STEP_START_PCA, IKT_STEP_LOOP, IKT_STEPS}}};
 
+/* 30, at most a third of the other rows; what is given stays, and what nothing reads. */
+static void a_perplexity_that_is_not_given_suits_the_rows(void **state) {
+    static const struct {
+        int64_t n;
+        const char *settings;
+        double wanted;
+    } runs[] = {{400, "affinity.kind=gaussian", 30},
+                {91, "affinity.kind=laplacian", 30},
+                {31, "affinity.kind=gaussian", 10},
+                {4, "affinity.kind=gaussian", 1},
+                {31, "affinity.kind=gaussian gaussian.perplexity=20", 20},
+                {31, "affinity.kind=gaussian layout.objective=trimap", IKT_AUTO_REAL},
+                {31, "", IKT_AUTO_REAL}};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        ikt_shape shape = labelled;
+        ikt_recipe recipe;
+        shape.data.n = runs[r].n;
+        assert_int_equal(make(*state, &shape, runs[r].settings, &recipe), IKT_OK);
+        assert_true(recipe.work.settings.affinity.gaussian.perplexity == runs[r].wanted);
+    }
+    ikt_shape few = labelled;
+    ikt_recipe recipe;
+    few.data.n = 30;
+    assert_int_equal(make(*state, &few, "affinity.kind=gaussian gaussian.perplexity=30", &recipe),
+                     IKT_ERR_USAGE);
+    ikt_clear(*state);
+}
+
 static void runs_have_the_steps_that_they_need(void **state) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         ikt_recipe recipe;
@@ -80,6 +108,28 @@ static void runs_have_the_steps_that_they_need(void **state) {
         for (; known[k].steps[count] != IKT_STEPS; count++)
             assert_true(ikt_steps_have(&recipe.steps, known[k].steps[count]));
         assert_int_equal(recipe.steps.count, count);
+    }
+}
+
+/* 250 iterations, fewer below 150 rows; what is given stays. */
+static void the_first_phase_is_shorter_for_few_rows(void **state) {
+    static const struct {
+        int64_t n;
+        const char *settings;
+        int64_t wanted;
+    } runs[] = {{400, "", 250},
+                {150, "", 250},
+                {60, "", 100},
+                {31, "", 52},
+                {60, "layout.stop=auto", 400},
+                {60, "layout.preset=matlab", 40},
+                {60, "layout.exaggeration_iterations=250", 250}};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        ikt_shape shape = labelled;
+        ikt_recipe recipe;
+        shape.data.n = runs[r].n;
+        assert_int_equal(make(*state, &shape, runs[r].settings, &recipe), IKT_OK);
+        assert_int_equal(recipe.work.settings.layout.exaggeration_iterations, runs[r].wanted);
     }
 }
 
@@ -197,6 +247,8 @@ static void other_files_have_to_fit(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
+              ikt_test(a_perplexity_that_is_not_given_suits_the_rows),
+              ikt_test(the_first_phase_is_shorter_for_few_rows),
               ikt_test(steps_take_what_was_made_before),
               ikt_test(what_does_not_go_together_is_refused),
               ikt_test(only_kinds_with_a_dense_form_are_dense),
