@@ -3,10 +3,11 @@
  *
  * Included by the files NAME.kernel.c, which the build compiles once for each instruction set
  * (cmake/IktKernels.cmake): IKT_ISA is its name, LANE_WIDTH the lanes of a register: 16 (AVX-512),
- * 8 (AVX2 with FMA) or 4 (plain C). With LANES_VNNI the products of integers are those of AVX-512
- * VNNI. What such a file defines for others is named IKT_KERNEL(name) there, and declared with
- * IKT_KERNELS (base/cpu.h). Another file defines LANE_WIDTH and LANES_GENERIC, and gets what needs
- * no instruction of its own: vectors and their elementary functions.
+ * 8 (AVX2 with FMA) or 4 (plain C, and Neon on ARM with 64 bits). With LANES_VNNI the products of
+ * integers are those of AVX-512 VNNI. What such a file defines for others is named IKT_KERNEL(name)
+ * there, and declared with IKT_KERNELS (base/cpu.h). Another file defines LANE_WIDTH and
+ * LANES_GENERIC, and gets what needs no instruction of its own: vectors and their elementary
+ * functions.
  *
  * Sums along a row are kept in sixteen lanes: term e goes to lane e % 16 and the lanes are added
  * pairwise in the end, so that the bits do not depend on the width of a register. The elementary
@@ -53,6 +54,11 @@ typedef int32_t vector_bits __attribute__((vector_size(LANE_WIDTH * sizeof(int32
 #define vector_min           _mm256_min_ps
 #define vector_max           _mm256_max_ps
 #define vector_root          _mm256_sqrt_ps
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(LANES_GENERIC)
+#include <arm_neon.h>
+#define LANES_NEON
+#elif defined(__SSE2__) && !defined(LANES_GENERIC)
+#include <immintrin.h>
 #endif
 
 /* LOCAL. Adds the lanes pairwise: l and l + 8, then l and l + 4, ... */
@@ -274,8 +280,39 @@ LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bi
 
 #else
 
-#define EACH_LANE       for (int l = 0; l < LANE_WIDTH; l++)
+#define EACH_LANE for (int l = 0; l < LANE_WIDTH; l++)
 
+#if defined(LANES_NEON)
+LANES_INLINE vector vector_fused(vector a, vector b, vector c) {
+    return (vector)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+LANES_INLINE vector vector_minus_product(vector a, vector b, vector c) {
+    return (vector)vfmsq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+LANES_INLINE vector vector_root(vector a) {
+    return (vector)vsqrtq_f32((float32x4_t)a);
+}
+/* A bit for each lane of a mask of ones. */
+LANES_INLINE uint32_t lanes_of(vector_bits mask) {
+    const uint32x4_t bit = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32((uint32x4_t)mask, bit));
+}
+LANES_INLINE float vector_least(vector a) {
+    return vminvq_f32((float32x4_t)a);
+}
+LANES_INLINE int32_t bits_least(vector_bits a) {
+    return vminvq_s32((int32x4_t)a);
+}
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+    const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+    const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
+    return sum + (vector_bits)vpaddq_s32(low, high);
+}
+LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+    const uint8x16_t gap = vabdq_u8((uint8x16_t)a, (uint8x16_t)b);
+    return (vector_bits)vpadalq_u16((uint32x4_t)sum, vpaddlq_u8(gap));
+}
+#else
 LANES_INLINE vector vector_fused(vector a, vector b, vector c) {
     EACH_LANE c[l] = fmaf(a[l], b[l], c[l]);
     return c;
@@ -283,16 +320,53 @@ LANES_INLINE vector vector_fused(vector a, vector b, vector c) {
 LANES_INLINE vector vector_minus_product(vector a, vector b, vector c) {
     return c - a * b;
 }
+LANES_INLINE vector vector_root(vector a) {
+    EACH_LANE a[l] = sqrtf(a[l]);
+    return a;
+}
+LANES_INLINE uint32_t lanes_of(vector_bits mask) {
+#if defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)mask);
+#else
+    uint32_t bits = 0;
+    EACH_LANE bits |= (uint32_t)mask[l] & UINT32_C(1) << l;
+    return bits;
+#endif
+}
+LANES_INLINE float vector_least(vector a) {
+    float least = a[0];
+    EACH_LANE least = a[l] < least ? a[l] : least;
+    return least;
+}
+LANES_INLINE int32_t bits_least(vector_bits a) {
+    int32_t least = a[0];
+    EACH_LANE least = a[l] < least ? a[l] : least;
+    return least;
+}
+LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
+#if defined(__SSE2__)
+    return sum + (vector_bits)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    EACH_LANE sum[l] += (int16_t)a[l] * (int16_t)b[l] + (a[l] >> 16) * (b[l] >> 16);
+    return sum;
+#endif
+}
+LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
+    for (int byte = 0; byte < 32; byte += 8) {
+        const vector_bits gap = (a >> byte & 255) - (b >> byte & 255), sign = gap >> 31;
+        sum += (gap ^ sign) - sign;
+    }
+    return sum;
+}
+#endif
 LANES_INLINE vector vector_min(vector a, vector b) {
-    EACH_LANE a[l] = a[l] < b[l] ? a[l] : b[l];
+    const vector_bits less = a < b;
+    vector_select(&less, &a, &b, &a);
     return a;
 }
 LANES_INLINE vector vector_max(vector a, vector b) {
-    EACH_LANE a[l] = a[l] > b[l] ? a[l] : b[l];
-    return a;
-}
-LANES_INLINE vector vector_root(vector a) {
-    EACH_LANE a[l] = sqrtf(a[l]);
+    const vector_bits more = a > b;
+    vector_select(&more, &a, &b, &a);
     return a;
 }
 LANES_INLINE vector_bits vector_select_less(vector a, vector b, vector_bits yes, vector_bits no) {
@@ -300,14 +374,7 @@ LANES_INLINE vector_bits vector_select_less(vector a, vector b, vector_bits yes,
     return (yes & less) | (no & ~less);
 }
 LANES_INLINE uint32_t vector_at_most(vector a, float b) {
-    uint32_t mask = 0;
-    EACH_LANE mask |= (uint32_t)(a[l] <= b) << l;
-    return mask;
-}
-LANES_INLINE float vector_least(vector a) {
-    float least = a[0];
-    EACH_LANE least = a[l] < least ? a[l] : least;
-    return least;
+    return lanes_of(a <= (vector){0} + b);
 }
 LANES_INLINE vector_bits bits_select_less(vector_bits a, vector_bits b, vector_bits yes,
                                           vector_bits no) {
@@ -318,27 +385,9 @@ LANES_INLINE vector_bits bits_min(vector_bits a, vector_bits b) {
     return bits_select_less(a, b, a, b);
 }
 LANES_INLINE uint32_t bits_at_most(vector_bits a, int32_t b) {
-    uint32_t mask = 0;
-    EACH_LANE mask |= (uint32_t)(a[l] <= b) << l;
-    return mask;
-}
-LANES_INLINE int32_t bits_least(vector_bits a) {
-    int32_t least = a[0];
-    EACH_LANE least = a[l] < least ? a[l] : least;
-    return least;
-}
-LANES_INLINE vector_bits bits_add_products(vector_bits sum, vector_bits a, vector_bits b) {
-    EACH_LANE sum[l] += (int16_t)a[l] * (int16_t)b[l] + (a[l] >> 16) * (b[l] >> 16);
-    return sum;
+    return lanes_of(a <= (vector_bits){0} + b);
 }
 #define bits_add_halves bits_add_products
-LANES_INLINE vector_bits bits_add_gaps(vector_bits sum, vector_bits a, vector_bits b) {
-    for (int byte = 0; byte < 32; byte += 8) {
-        const vector_bits gap = (a >> byte & 255) - (b >> byte & 255), sign = gap >> 31;
-        sum += (gap ^ sign) - sign;
-    }
-    return sum;
-}
 #endif
 
 /* --- sixteen lanes ---------------------------------------------------------------------------- */

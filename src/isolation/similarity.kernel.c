@@ -34,7 +34,9 @@ LANES_INLINE void compare(const char *a, const char *b, const int width, counter
 /* The sum of all counters. In plain C neighbouring bytes are added to counters of two bytes, of
  * which four are added by a product. */
 LANES_INLINE uint32_t sum_of(const counters *count) {
-#if LANE_WIDTH == 4
+#if defined(LANES_NEON)
+    return vaddlvq_u8((uint8x16_t)*count);
+#elif LANE_WIDTH == 4
     uint64_t part[BYTES / 8], sum = 0;
     memcpy(part, count, sizeof part);
     for (int e = 0; e < BYTES / 8; e++)
