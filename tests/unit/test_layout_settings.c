@@ -132,7 +132,7 @@ static void mixtures_begin_with_tsne(void **state) {
     }
     refused(*state, "layout.objective=nerv layout.tsne_iterations=1251", 30,
             "layout.tsne_iterations = 1251 is larger than layout.iterations = 1250");
-    refused(*state, "layout.objective=nerv layout.tsne_iterations=100", 30,
+    refused(*state, "layout.objective=nerv layout.tsne_iterations=100", 300,
             "layout.tsne_iterations = 100 ends before the phase of exaggeration");
 }
 
