@@ -121,7 +121,8 @@ static void mixtures_begin_with_tsne(void **state) {
                  {"layout.objective=nerv layout.init_file=map.h5", 30, 0, 750},
                  {"layout.objective=nerv layout.iterations=2000", 30, 750, 2000},
                  {"layout.objective=nerv layout.iterations=500", 30, 300, 500},
-                 {"layout.objective=nerv layout.iterations=300", 30, 0, 300},
+                 {"layout.objective=nerv layout.iterations=300", 300, 0, 300},
+                 {"layout.objective=nerv layout.iterations=300", 30, 180, 300},
                  {"layout.objective=nerv layout.stop=auto", 30, 1200, 2000},
                  {"layout.objective=sne", 30, IKT_AUTO_INT, 750},
                  {"", 30, IKT_AUTO_INT, 750}};
@@ -131,7 +132,7 @@ static void mixtures_begin_with_tsne(void **state) {
     }
     refused(*state, "layout.objective=nerv layout.tsne_iterations=1251", 30,
             "layout.tsne_iterations = 1251 is larger than layout.iterations = 1250");
-    refused(*state, "layout.objective=nerv layout.tsne_iterations=100", 30,
+    refused(*state, "layout.objective=nerv layout.tsne_iterations=100", 300,
             "layout.tsne_iterations = 100 ends before the phase of exaggeration");
 }
 
@@ -161,9 +162,9 @@ static void contradictions_are_refused(void **state) {
     refused(*state, "layout.objective=nerv layout.degrees_of_freedom=0.5", 100, "objective=tsne");
     refused(*state, "layout.degrees_of_freedom=11 layout.repulsion=barnes_hut", 100,
             "at most 10 degrees of freedom");
-    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=249", 100,
+    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=249", 1000,
             "from 250");
-    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=751", 100,
+    refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=751", 1000,
             "to 750");
     refused(*state,
             "layout.final_exaggeration=2 layout.final_exaggeration_from=400 layout.stop=auto", 100,
