@@ -8,7 +8,7 @@ scheduler=$1
 . "$here/../support/script.sh"
 path=$(dirname "$IKT_PROGRAM") # what the job finds on its PATH beside the system's
 if [[ $(${IKT_MPIRUN%% *} --version) == *HYDRA* ]]; then # under the name that it has where it is the only one
-    mkdir bin && ln -s "${IKT_MPIRUN%% *}" bin/mpirun
+    mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "${IKT_MPIRUN%% *}" >bin/mpirun && chmod 755 bin/mpirun
     path=$work/bin:$path
 fi
 

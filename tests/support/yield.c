@@ -1,6 +1,6 @@
-/* Put before the libraries of a program under MPICH, whose ranks spin while they wait, also where they
- * are more than the processors: the one that is waited for then waits for its turn. Here the others
- * give theirs away whenever UCX has nothing new for them. */
+/* Put before the libraries of a program under MPICH, whose ranks spin while they wait, also where
+ * they are more than the processors: the one that is waited for then waits for its turn. Here the
+ * others give theirs away whenever UCX has nothing new for them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
