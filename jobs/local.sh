@@ -25,7 +25,8 @@ echo "local.sh: $ranks ranks of $OMP_NUM_THREADS threads" >&2
 launcher=${IKT_LAUNCH:-mpirun}
 signal=USR2
 [[ $($launcher --version 2>/dev/null) != *HYDRA* ]] || signal=TERM
-read -ra launch <<<"$launcher -n $ranks --bind-to none"
+read -ra launch <<<"$launcher -n $ranks"
+[ -n "${IKT_LAUNCH:-}" ] || launch+=(--bind-to none)
 ! command -v setsid >/dev/null || launch=(setsid "${launch[@]}")
 stopping=
 stop() {

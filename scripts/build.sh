@@ -3,7 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
-./scripts/install-dependencies.sh $([ "$preset" != mpich ] || echo mpich)
+extra=()
+[ "$preset" != mpich ] || extra=(mpich)
+./scripts/install-dependencies.sh ${extra[@]+"${extra[@]}"}
 echo "iktsne: building build/$preset" >&2
 cmake --preset "$preset" >"/tmp/iktsne-configure.$$" 2>&1 || {
     cat "/tmp/iktsne-configure.$$" >&2

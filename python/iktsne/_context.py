@@ -8,11 +8,13 @@ import inspect
 import operator
 import os
 import re
+import threading
 from collections.abc import Mapping
 
 from . import _core
 
 _contexts = {}
+_making = threading.Lock()
 
 
 @functools.cache
@@ -158,10 +160,11 @@ def context(comm=None, n_jobs=-1, verbose=0):
     threads = threads_of(n_jobs)
     level = 1 + min(whole("verbose", verbose), 3)  # warnings; stages; details
     address = 0 if comm is None else _address_of(comm)
-    kept = _contexts.get(address)
-    if kept is None:  # of two threads that come here one's context is kept, and used by both
-        kept = _contexts.setdefault(address, (_core.Context(address), comm))  # comm stays alive
-    return kept[0].with_options(threads, level)
+    with _making:  # once, whichever thread comes first: it is a call of all ranks
+        if address not in _contexts:
+            _contexts[address] = (_core.Context(address), comm)  # the communicator stays alive
+        kept = _contexts[address][0]
+    return kept.with_options(threads, level)
 
 
 @contextlib.contextmanager

@@ -29,7 +29,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Dimensions of the map.
     perplexity : float, optional
         Effective number of neighbours of Gaussian affinities. Given, it chooses kernel="gaussian":
-        the Isolation kernel has ``psi`` in its place. None: 30 for kernel="gaussian".
+        the Isolation kernel has ``psi`` in its place. None: 30 for
+        kernel="gaussian", but at most a third of the other rows.
     n_neighbors : int, optional
         Most similar rows that a row is attracted to; None: as many as suit the kernel.
     metric : "euclidean", "cosine", "correlation", "manhattan" or "precomputed"

@@ -60,12 +60,14 @@ static bool ranks_sleep(const ikt_context *ctx) {
 /* LOCAL. MPI_Waitall; where ranks sleep, between looks once it has looked often. */
 static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
     const struct timespec pause = {0, 20000};
-    int done = 0;
-    if (!ranks_sleep(ctx))
+    if (!ranks_sleep(ctx)) {
         check(ctx, MPI_Waitall(count, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
-    for (int looks = 1; ranks_sleep(ctx) && !done; looks++) {
+        return;
+    }
+    for (int looks = 0, done = 0; !done;) {
         check(ctx, MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-        if (!done && looks > LOOKS_AWAKE) nanosleep(&pause, NULL);
+        if (!done && looks == LOOKS_AWAKE) nanosleep(&pause, NULL);
+        looks += looks < LOOKS_AWAKE;
     }
 }
 
@@ -145,7 +147,7 @@ bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
         if (!done && ikt_now() > begin + seconds) return false;
         if (!done) nanosleep(&pause, NULL);
     }
-    if (!done) check(ctx, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    if (!done) wait_for(ctx, 1, &request);
     ikt_wait_add(ctx, ikt_now() - begin);
     ikt_traffic_collective(ctx, (int64_t)sizeof *value, (int64_t)sizeof *value);
     return true;

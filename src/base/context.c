@@ -119,18 +119,15 @@ static const char *ikt_mpi_begin_for_host(void) {
 
 /* --- contexts --- */
 
-/* COLLECTIVE. Whether somewhere more threads than processors wait for each other in an MPI that
- * spins; Open MPI's launcher counts ranks and processors, and its library yields by itself. */
-static bool is_crowded(const ikt_context *ctx) {
+/* COLLECTIVE. Whether somewhere more ranks than processors wait for each other in an MPI that
+ * spins; Open MPI's yields by itself where its launcher knows of it. */
+static bool is_crowded(ikt_context *ctx) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     ikt_mpi_library(library);
     if (ctx->size == 1 || strncmp(library, "Open MPI", 8) == 0) return false;
     const double quota = ikt_group_processors("/proc/self/cgroup", "/sys/fs/cgroup");
     const double online = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    const double processors = quota > 0 && quota < online ? quota : online;
-    int crowded = ctx->threads * ctx->node_ranks > processors;
-    return MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, ctx->comm) == MPI_SUCCESS &&
-           crowded;
+    return ikt_max_one(ctx, ctx->node_ranks > (quota > 0 && quota < online ? quota : online)) > 0;
 }
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
@@ -204,6 +201,7 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
         ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);
         (*out)->piece_bytes = ctx->piece_bytes;
         (*out)->may_fork = ctx->may_fork;
+        (*out)->is_crowded |= ctx->is_crowded;
     } else {
         ikt_fail(ctx, st, "out of memory for a group of ranks");
     }

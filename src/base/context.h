@@ -49,7 +49,7 @@ struct ikt_context {
     MPI_Comm comm;
     int rank, size, threads;
     int node_ranks, node_rank; /* ranks that share this node's memory */
-    bool is_crowded;     /* ranks sleep while they wait, as processors are too few (comm.c); the
+    bool is_crowded;     /* ranks sleep while they wait, as processors are too few (context.c); the
                             same on all ranks */
     int64_t piece_bytes; /* most bytes in one MPI call */
     int *counts;         /* [2 * size] for calls of MPI that take counts of all ranks; owned */

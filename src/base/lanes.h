@@ -3,11 +3,11 @@
  *
  * Included by the files NAME.kernel.c, which the build compiles once for each instruction set
  * (cmake/IktKernels.cmake): IKT_ISA is its name, LANE_WIDTH the lanes of a register: 16 (AVX-512),
- * 8 (AVX2 with FMA) or 4 (plain C, and Neon on ARM with 64 bits). With LANES_VNNI the products of
- * integers are those of AVX-512 VNNI. What such a file defines for others is named IKT_KERNEL(name)
- * there, and declared with IKT_KERNELS (base/cpu.h). Another file defines LANE_WIDTH and
- * LANES_GENERIC, and gets what needs no instruction of its own: vectors and their elementary
- * functions.
+ * 8 (AVX2 with FMA) or 4 (plain C, with SSE2 or Neon where they are). With LANES_VNNI the products
+ * of integers are those of AVX-512 VNNI. What such a file defines for others is named
+ * IKT_KERNEL(name) there, and declared with IKT_KERNELS (base/cpu.h). Another file defines
+ * LANE_WIDTH and LANES_GENERIC, and gets what needs no instruction of its own: vectors and their
+ * elementary functions.
  *
  * Sums along a row are kept in sixteen lanes: term e goes to lane e % 16 and the lanes are added
  * pairwise in the end, so that the bits do not depend on the width of a register. The elementary
@@ -176,9 +176,9 @@ LANES_INLINE void vector_exp(vector *value) {
 
 /* Fused: a * b + c, rounded once on every instruction set. Root: the square root. Minus product: c
  * - a * b, rounded once or twice, for sums that are certified with a bound. Select: yes where a <
- * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of the lanes. Halves,
- * products: sum + products of the two 16-bit halves of each lane. Gaps: sum + absolute differences
- * of the four bytes of each lane.
+ * b, elsewhere no. At most: bit l is set where lane l <= b. Least: the least of lanes that are
+ * numbers. Halves, products: sum + products of the two 16-bit halves of each lane. Gaps: sum +
+ * absolute differences of the four bytes of each lane.
  */
 #if LANE_WIDTH == 16
 

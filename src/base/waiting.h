@@ -30,9 +30,9 @@
 
 #include "base/status.h"
 
-/* LOCAL. From here on threads sleep while they wait, until the end of as many calls of
- * ikt_waiting_end: what is OpenMP's is the whole process's. Called again where the context's number
- * of threads may have changed. */
+/* SAME-ARGS, at one place among the collectives of all ranks. From here on threads sleep while they
+ * wait, until the end of as many calls of ikt_waiting_end: what is OpenMP's is the whole process's.
+ * A context is in one such stretch at a time. */
 void ikt_waiting_begin(ikt_context *ctx);
 void ikt_waiting_end(ikt_context **ctx);
 

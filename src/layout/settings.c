@@ -234,8 +234,9 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : usual;
     const int64_t first = stops ? 1000 : preset->exaggeration_iterations;
     if (s->exaggeration_iterations == IKT_AUTO_INT)
-        s->exaggeration_iterations = ikt_smaller(
-            (int64_t)ceil((double)first * fmin(1, n / rows_of_first_phase)), s->iterations);
+        s->exaggeration_iterations =
+            ikt_smaller((int64_t)ceil(fmin((double)first, (double)first * n / rows_of_first_phase)),
+                        s->iterations);
     if (s->tsne_iterations == IKT_AUTO_INT && kind->begins_with_tsne)
         s->tsne_iterations = begins ? tsne_share(s, preset) : 0;
     if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;

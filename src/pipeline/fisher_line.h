@@ -56,8 +56,7 @@ void ikt_class_rows_destroy(ikt_class_rows *classes);
 ikt_status ikt_class_rows_hash(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
                                const int64_t *labels, const char *names, uint64_t *hash);
 
-/* --- how well map and distances tell labels that they were not told (fisher_figures.c)
- * ------------
+/* --- how well map and distances tell labels that they were not told (fisher_figures.c) ---
  *
  * Errors of held-out rows by their nearest train rows, beside those of the model itself, and, named
  * as such, those of the rows whose labels were used. */
@@ -73,8 +72,7 @@ typedef struct {
     double map_nearest, map_votes;     /* in the map, once that is there */
 } ikt_label_figures;
 
-/* --- what a run has learned of the classes, and what is written of it (fisher_outcome.c) -------
- */
+/* --- what a run has learned of the classes, and what is written of it (fisher_outcome.c) --- */
 
 /* What a run has learned of the classes; the same on every rank but for the posterior. */
 typedef struct {

@@ -34,15 +34,17 @@ static void plan_reading(const ikt_task *t) {
     const ikt_stage read = IKT_STAGE_READ;
     const bool is_given = w->scores == IKT_SCORES_NONE;
     const bool is_held = w->is_measured || w->scores == IKT_SCORES_DISTANCES;
+    const ikt_stage held = w->is_measured ? IKT_STAGE_AFFINITY : read;
+    const int64_t row_bytes = w->is_measured ? 4 * w->columns : ikt_workload_row_bytes(w);
     const double passes = w->is_joined ? 3 : 2;
     const ikt_piece pieces[] = {
         {is_given, read, FILE_BYTES, passes * t->rows * (double)w->k, 12, 0},
         moved(t, is_given && w->is_near, read, 8 * w->k),
         {w->is_measured, IKT_STAGE_AFFINITY, MULTIPLY_ADDS, t->rows * (double)w->k * t->columns, 1,
          0},
-        moved(t, is_held && w->is_near, read, ikt_workload_row_bytes(w))};
+        moved(t, is_held && w->is_near, held, row_bytes)};
     ADD(t, pieces);
-    if (is_held) ikt_plan_pass(t, read, 1, true);
+    if (is_held) ikt_plan_pass(t, held, 1, true);
     ikt_plan_preprocess(t, IKT_STAGE_PREPROCESS);
 }
 

@@ -90,10 +90,19 @@ static ikt_status adopt_graph(ikt_context *ctx, ikt_settings *settings,
 
 /* gaussian.perplexity, where something reads it: a configuration that is written stays as it was
  * elsewhere. */
-static void resolve_perplexity(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape) {
-    const ikt_facts facts = ikt_facts_of(settings, shape);
-    if (ikt_section_is_used(settings, &facts, &ikt_gaussian_section))
-        ikt_perplexity_resolve(ctx, &settings->affinity, shape->data.n);
+static void resolve_perplexity(ikt_context *ctx, const ikt_shape *shape, ikt_recipe *out) {
+    ikt_affinity_settings *affinity = &out->settings.affinity;
+    const ikt_facts facts = ikt_facts_of(&out->settings, shape);
+    out->is_perplexity_auto = affinity->gaussian.perplexity <= IKT_AUTO_REAL &&
+                              ikt_section_is_used(&out->settings, &facts, &ikt_gaussian_section);
+    if (out->is_perplexity_auto) ikt_perplexity_resolve(ctx, affinity, shape->data.n);
+}
+
+void ikt_recipe_settle(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
+                       ikt_settings *settings) {
+    if (!recipe->is_perplexity_auto || n == recipe->work.data.n) return;
+    settings->affinity.gaussian.perplexity = IKT_AUTO_REAL;
+    ikt_perplexity_resolve(ctx, &settings->affinity, n);
 }
 
 /* How many entries of a matrix of all pairs are used. */
@@ -180,7 +189,7 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     IKT_TRY(adopt_graph(ctx, settings, &out->graph));
     IKT_TRY(ikt_rules_check(ctx, settings, shape));
     IKT_TRY(ikt_unused_check(ctx, settings, shape));
-    resolve_perplexity(ctx, settings, shape);
+    resolve_perplexity(ctx, shape, out);
     IKT_TRY(count_pairs(ctx, &settings->affinity, &out->graph));
     IKT_TRY(ikt_check_time(ctx, &settings->run));
     IKT_TRY(check_columns(ctx, settings, shape));

@@ -64,6 +64,7 @@ typedef struct {
     ikt_graph_about graph; /* of the shape, with what is used of it; its text is borrowed */
     ikt_steps steps;
     bool has_labels;
+    bool is_perplexity_auto; /* by the number of rows */
 } ikt_recipe;
 
 /* SAME-ARGS, pure but for a line of the log. Decides what a run is.
@@ -74,6 +75,12 @@ typedef struct {
  * what would. */
 ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                            int ranks, int threads, ikt_recipe *out);
+
+/* SAME-ARGS. What depends on the number of rows, once those that lack values have been left out.
+ *   n          that are left
+ *   settings   those of the recipe, or of the run */
+void ikt_recipe_settle(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
+                       ikt_settings *settings);
 
 /* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE.
  */

@@ -22,8 +22,13 @@ static const float lone_from = 5;
 
 enum {
     BATCH_BYTES = 64 << 20, /* of rows that are fetched at a time, at most */
-    EXCEPTIONS = 100        /* one row in so many may be alone */
+    EXCEPTIONS = 100        /* one row in so many may be alone, */
 };
+
+/* and one in any case. */
+static int64_t exceptions_of(int64_t n) {
+    return ikt_larger(1, n / EXCEPTIONS);
+}
 
 typedef struct {
     const ikt_scorer *scorer;
@@ -187,7 +192,7 @@ static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int6
     for (int64_t i = 0; i < n_local; i++)
         found += is_lone.own[i] > 0;
     *lone = ikt_sum_one(ctx, found);
-    if (*lone <= scorer->rows.n / EXCEPTIONS) part(&m, &is_lone, apart, lists);
+    if (*lone <= exceptions_of(scorer->rows.n)) part(&m, &is_lone, apart, lists);
     return IKT_OK;
 }
 
@@ -209,10 +214,10 @@ ikt_status ikt_lone_rows_part(ikt_context *ctx, ikt_dataset *data, const ikt_row
     if (order) IKT_TRY(ikt_order_apply(ctx, order, x, bytes, x, bytes, bytes));
     const ikt_scorer scorer = ikt_scorer_rows(ikt_metric_of(data), x, d, rows);
     IKT_TRY(find_and_part(ctx, &scorer, from, to, apart, lists, &lone));
-    const bool are_few = lone <= rows->n / EXCEPTIONS;
+    const bool are_few = lone <= exceptions_of(rows->n);
     if (lone > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", lone), {0}},
-                        "%lld of %lld rows are far from all others: %s", (long long)lone,
+                        "%lld of %lld rows far from all others: %s", (long long)lone,
                         (long long)rows->n,
                         are_few ? "triplets draw them nowhere" : "too many to count as exceptions");
     return IKT_OK;
@@ -221,6 +226,7 @@ ikt_status ikt_lone_rows_part(ikt_context *ctx, ikt_dataset *data, const ikt_row
 int64_t ikt_lone_rows_memory(const ikt_rows *rows, int64_t k, int64_t row_bytes) {
     const int64_t listed = rows->count * k;
     const int64_t others = ikt_smaller(rows->n - rows->count, listed);
-    return (int64_t)sizeof(float) * (listed + 2 * rows->count + others) + rows->n / 5 +
-           ikt_smaller(BATCH_BYTES, others * row_bytes);
+    /* Numbers of others: scales, marks, and the copies of the exchange; batches come and leave. */
+    return (int64_t)sizeof(float) * (listed + 2 * rows->count + 5 * others) + rows->n / 5 +
+           2 * ikt_smaller(BATCH_BYTES, others * row_bytes);
 }

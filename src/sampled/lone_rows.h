@@ -1,4 +1,4 @@
-/* Rows far from all others, of which the Isolation kernel knows nothing.
+/* Lone rows: rows far from all others, of which the Isolation kernel knows nothing.
  *
  * Its outermost cells reach to infinity: such a row shares them with rows at the rim, and is as
  * similar to these as any. Triplets would then draw it among them. So a row whose scale s_i, the
@@ -7,7 +7,8 @@
  * and shares no cell with the rows that list it. That is the local outlier factor (Breunig et al.,
  * LOF: Identifying density-based local outliers, 2000), of scales in place of densities: below 2
  * for nearly all rows of most data, and 8 to some hundreds for a row far outside. Where more than
- * one row in a hundred is alone, that is how the data are, and none counts as such.
+ * one row in a hundred is alone (and more than one), that is how the data are, and none counts as
+ * such. A row whose list has hardly any distance above 0 has no median to be compared with.
  *
  * Method: distances of the listed pairs alone. Advantage: k distances a row, and no bit of a map
  * changes where no row is alone. Disadvantage: ranks hold their rows meanwhile.

@@ -57,6 +57,13 @@ with open("same.csv", "w") as f:
     f.writelines("%g,%d,%g,%g\n" % (X[i, 0], i, *X[i, 1:3]) for i in range(60))
 csv("twice.csv", "id", [i // 2 for i in range(60)])
 csv("length.csv", "length", [i * i + 3 for i in range(60)])
+for far in 1, 2, 3:
+    Y = r.normal(size=(200, 5))
+    Y[40:40 + far] += 60 * r.choice([-1, 1], (far, 5)) + np.arange(far)[:, None] * 300
+    np.save(f"far{far}.npy", Y)
+Y = r.normal(size=(100, 3))
+Y[30:, 1] = np.nan
+np.save("left.npy", Y)
 P
 
 # looks RANKS FILE WORDS: a dry run warns by these words, which are extended regular expressions, or "".
@@ -187,9 +194,39 @@ assert one["is_far"][150:].all()
 P
 }
 
+# Up to one row in a hundred may be alone.
+lone_rows_are_told() {
+    local ranks far words hash
+    for far in 1 2 3; do
+        words='triplets draw them nowhere'
+        [ $far -le 2 ] || words='too many to count as exceptions'
+        hash=
+        for ranks in 1 "${other_ranks[@]}"; do
+            launch $ranks
+            "${launcher[@]}" "$IKT_PROGRAM" embed far$far.npy output.file=run.h5 output.overwrite=yes layout.objective=trimap \
+                layout.iterations=10 output.measures=none >out.txt 2>err.txt || fail "$far rows on $ranks ranks"
+            grep -q "$far of 200 rows far from all others: $words" err.txt || fail "$far rows on $ranks ranks: $(cat err.txt)"
+            : "${hash:=$(grep 'embedding hash' err.txt)}"
+            grep -qF "$hash" err.txt || fail "$far rows: another map on $ranks ranks"
+        done
+    done
+}
+
+# A third of the rows that are left, once those without all values are left out.
+a_perplexity_suits_the_rows_that_are_left() {
+    local how
+    for how in --dry-run output.measures=none; do
+        "$IKT_PROGRAM" embed left.npy output.file=run.h5 output.overwrite=yes preprocess.missing=drop affinity.kind=gaussian \
+            layout.iterations=10 $how >out.txt 2>err.txt || fail "$how: $(cat err.txt)"
+        grep -q 'gaussian.perplexity: auto takes 9.67, a third of the 29 other rows' err.txt || fail "$how: $(cat err.txt)"
+    done
+}
+
 try columns_that_number_rows_are_named "columns that number the rows are named, others are not"
 try matrices_of_distances_are_seen "a square matrix of distances is seen"
 try settings_far_from_the_usual_are_doubted "perplexity, learning rate and equal rows are doubted"
 try neighbours_not_found_are_told "both shares of what the search found are told, and what finds more"
 try new_rows_far_away_are_told "new rows far from the fit are marked and told"
+try lone_rows_are_told "rows far from all others are told, and are no exceptions where they are many"
+try a_perplexity_suits_the_rows_that_are_left "a perplexity that is not given suits the rows that are left"
 exit $failed

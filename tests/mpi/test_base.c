@@ -1,4 +1,5 @@
 /* The lowest floor: agreement, collectives in small pieces, exact sums, partition-free hashes. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/expect.h"
 
 #include <math.h>
@@ -398,9 +399,13 @@ static void ranks_may_sleep_while_they_wait(void **state) {
     assert_false(ctx->waiting.ranks_sleep);
 
     /* As they do where processors are known to be too few. */
+    ikt_context *part;
     ctx->is_crowded = true;
     assert_true(time_of_waiting(ctx, false) < .1);
     allgather_and_exchange_move_every_element(state);
+    assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
+    assert_true(part->is_crowded);
+    ikt_context_destroy(&part);
 }
 
 static void stages_are_collected_over_ranks(void **state) {

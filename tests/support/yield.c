@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 unsigned ucp_worker_progress(void *worker);
@@ -12,6 +13,7 @@ unsigned ucp_worker_progress(void *worker) {
     static unsigned (*progress)(void *);
     if (!progress) {
         void *found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        if (!found) abort(); /* the library is not among those that the program names */
         memcpy(&progress, &found, sizeof progress);
     }
     const unsigned done = progress(worker);
