@@ -214,8 +214,10 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
         IKT_TRY(
             ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, run->given, source));
     ikt_source *rows = *source ? *source : run->given;
-    if (rows) IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
-    if (rows) ikt_recipe_settle(ctx, recipe, ikt_source_rows(rows), settings);
+    if (rows) {
+        IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
+        ikt_recipe_settle(ctx, recipe, ikt_source_rows(rows), settings);
+    }
     IKT_TRY(prepare(ctx, rows, *data, &recipe->work, run));
     if (*source && ikt_missing_drops(*source)) return note_originals(ctx, *source, run);
     return IKT_OK;
