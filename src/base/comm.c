@@ -52,15 +52,10 @@ static void check(const ikt_context *ctx, int code, const char *what) {
     ikt_abort(ctx, text);
 }
 
-/* SAME-ARGS. Whether ranks sleep while they wait, by what they get or what is known of the node. */
-static bool ranks_sleep(const ikt_context *ctx) {
-    return ctx->size > 1 && (ctx->is_crowded || ctx->waiting.ranks_sleep);
-}
-
 /* LOCAL. MPI_Waitall; where ranks sleep, between looks once it has looked often. */
 static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
     const struct timespec pause = {0, 20000};
-    if (!ranks_sleep(ctx)) {
+    if (!ctx->is_crowded) {
         check(ctx, MPI_Waitall(count, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
         return;
     }
@@ -73,7 +68,7 @@ static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
 
 void ikt_meet(const ikt_context *ctx) {
     MPI_Request all_here;
-    if (!ranks_sleep(ctx)) return;
+    if (!ctx->is_crowded) return;
     check(ctx, MPI_Ibarrier(ctx->comm, &all_here), "MPI_Ibarrier");
     wait_for(ctx, 1, &all_here);
 }

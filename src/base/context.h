@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/timer.h"
-#include "base/waiting.h"
 #include "iktsne/watcher.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
@@ -81,7 +80,6 @@ struct ikt_context {
     double longest_wait[IKT_STAGE_COUNT];                /* in one of them */
 
     ikt_watch watch;
-    ikt_waiting waiting;
 
     /* Of a program that calls the library; both borrowed for one call. */
     const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */

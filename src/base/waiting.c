@@ -22,18 +22,14 @@ bool ikt_waiting_is_due(const ikt_waiting *w, double now) {
     return now - w->since >= (w->spins ? window : w->pause);
 }
 
-bool ikt_waiting_is_shared(const ikt_waiting *w, int threads, double now, double used) {
+void ikt_waiting_decide(ikt_waiting *w, int threads, double now, double used) {
     const double elapsed = now - w->since, lack = threads * elapsed - (used - w->used);
-    return w->spins && lack > lack_most * elapsed;
-}
-
-void ikt_waiting_decide(ikt_waiting *w, bool is_shared, double now, double used) {
-    if (is_shared)
+    const bool was_shared = w->spins && lack > lack_most * elapsed;
+    if (was_shared)
         w->pause = w->pause < longest_pause / 2 ? 2 * w->pause : longest_pause;
     else if (w->spins)
         w->pause = w->pause / 2 > shortest_pause ? w->pause / 2 : shortest_pause;
-    w->spins = !is_shared;
-    w->ranks_sleep = is_shared;
+    w->spins = !was_shared;
     w->since = now;
     w->used = used;
 }
@@ -46,7 +42,8 @@ extern int kmp_get_blocktime(void) __attribute__((weak));
 
 /* OpenMP is one for the process, and so is this. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int depth;     /* of ikt_waiting_begin */
+static int depth; /* of ikt_waiting_begin */
+static ikt_waiting waiting;
 static int blocktime; /* of LLVM's library when the outermost began; -1: not asked yet */
 static struct {
     int threads; /* that are added by a team that sleeps; 0: there is none */
@@ -87,13 +84,8 @@ static void gather_crowd(int count) {
     crowd.threads = 0;
 }
 
-static bool is_chosen_by_user(void) {
-    return getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME");
-}
-
 /* Makes it so, for teams of `threads`. */
 static void tell_openmp(int threads, bool spins) {
-    if (is_chosen_by_user()) return;
     if (kmp_set_blocktime && kmp_get_blocktime) {
         if (blocktime < 0) blocktime = kmp_get_blocktime();
         kmp_set_blocktime(spins ? blocktime : 0);
@@ -102,6 +94,10 @@ static void tell_openmp(int threads, bool spins) {
     } else {
         gather_crowd(omp_get_num_procs() + 1 - threads);
     }
+}
+
+static bool is_chosen_by_user(void) {
+    return getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME");
 }
 
 /* Processor time of all threads of the process, in seconds. */
@@ -115,33 +111,28 @@ static double processor_time(void) {
 void ikt_waiting_begin(ikt_context *ctx) {
     pthread_mutex_lock(&lock);
     if (depth++ == 0) blocktime = -1;
-    tell_openmp(ctx->threads, false);
+    if (!is_chosen_by_user()) {
+        waiting = (ikt_waiting){.since = ikt_now(), .pause = shortest_pause};
+        tell_openmp(ctx->threads, false);
+    }
     pthread_mutex_unlock(&lock);
-    ctx->waiting = (ikt_waiting){.since = ikt_now(), .pause = shortest_pause};
 }
 
 void ikt_waiting_end(ikt_context **ctx) {
     pthread_mutex_lock(&lock);
-    if (--depth == 0) tell_openmp((*ctx)->threads, true);
+    waiting = (ikt_waiting){.since = ikt_now(), .pause = shortest_pause};
+    if (--depth == 0 && !is_chosen_by_user()) tell_openmp((*ctx)->threads, true);
     pthread_mutex_unlock(&lock);
-    (*ctx)->waiting = (ikt_waiting){0};
 }
 
-/* The clock of rank 0 says when to decide; who lacks time may be any rank. */
-void ikt_waiting_pack(const ikt_context *ctx, int64_t part[IKT_WAITING_PARTS]) {
-    const ikt_waiting *w = &ctx->waiting;
+void ikt_waiting_adapt(const ikt_context *ctx) {
     const double now = ikt_now();
-    const bool may = w->pause > 0 && (ctx->threads == 1 ? ctx->size > 1 : !is_chosen_by_user());
-    part[0] = may && ctx->rank == 0 && ikt_waiting_is_due(w, now);
-    part[1] = may && ikt_waiting_is_shared(w, ctx->threads, now, processor_time());
-}
-
-void ikt_waiting_unpack(ikt_context *ctx, const int64_t sum[IKT_WAITING_PARTS]) {
-    const bool did_spin = ctx->waiting.spins;
-    if (sum[0] == 0) return;
-    ikt_waiting_decide(&ctx->waiting, sum[1] > 0, ikt_now(), processor_time());
-    if (ctx->waiting.spins == did_spin) return;
     pthread_mutex_lock(&lock);
-    tell_openmp(ctx->threads, ctx->waiting.spins);
+    if (depth > 0 && ctx->threads > 1 && ikt_waiting_is_due(&waiting, now) &&
+        !is_chosen_by_user()) {
+        const bool did_spin = waiting.spins;
+        ikt_waiting_decide(&waiting, ctx->threads, now, processor_time());
+        if (waiting.spins != did_spin) tell_openmp(ctx->threads, waiting.spins);
+    }
     pthread_mutex_unlock(&lock);
 }

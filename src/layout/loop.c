@@ -146,16 +146,13 @@ static ikt_status check_forces(const loop *l, int64_t iteration, ikt_map_conditi
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, whether the program that watches
- * has asked for the map as it is, whether all positions are finite, and how to wait for others.
+ * has asked for the map as it is, and whether all positions are finite.
  *   has_moved   a step has been taken since the start: however short the time that a run is
  *               given, a chain of them comes to its end */
 static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool is_finite) {
     const ikt_layout_settings *s = l->settings;
-    int64_t sum[3 + IKT_WAITING_PARTS] = {ikt_watch_pack(l->ctx), !is_finite,
-                                          ikt_watcher_wants_stop(l->ctx)};
-    ikt_waiting_pack(l->ctx, sum + 3);
-    ikt_sum_i64(l->ctx, sum, 3 + IKT_WAITING_PARTS);
-    ikt_waiting_unpack(l->ctx, sum + 3);
+    int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
+    ikt_sum_i64(l->ctx, sum, 3);
     l->trace->is_stopped = sum[2] > 0;
     if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite", "");
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
@@ -369,6 +366,7 @@ static ikt_status iterate(loop *l, int64_t first) {
             snprintf(value, sizeof value, "%s %.4f", l->trace->value_name,
                      ikt_trace_last(l->trace));
         ikt_progress(l->ctx, "iterations", iteration + 1, s->iterations, value);
+        ikt_waiting_adapt(l->ctx);
     }
     l->trace->exaggeration_end = l->phases.exaggeration_end;
     l->trace->end = l->phases.end;

@@ -377,32 +377,17 @@ static double time_of_waiting(ikt_context *ctx, bool for_message) {
     return used;
 }
 
-/* Ranks that sleep while they wait get the same values, and leave their cores to others. */
+/* Ranks that are more than processors sleep while they wait: with the same values. */
 static void ranks_may_sleep_while_they_wait(void **state) {
     ikt_context *ctx = *state;
-    const int64_t shared[IKT_WAITING_PARTS] = {1, 1}, quiet[IKT_WAITING_PARTS] = {1, 0},
-                  not_due[IKT_WAITING_PARTS] = {0, 1};
-    ikt_context *in = ctx;
-    ikt_waiting_begin(in);
-    ikt_waiting_unpack(ctx, quiet);
-    ikt_waiting_unpack(ctx, not_due);
-    assert_false(ctx->waiting.ranks_sleep);
-    ikt_waiting_unpack(ctx, shared);
-    assert_true(ctx->waiting.ranks_sleep);
+    ikt_context *part;
+    ctx->is_crowded = true;
     for (int for_message = 0; for_message < 2; for_message++)
         assert_true(time_of_waiting(ctx, for_message) < .1);
     reductions_work_in_small_pieces(state);
     allgather_and_exchange_move_every_element(state);
     exact_sums_ignore_order_and_cancel_exactly(state);
     agree_shares_the_lowest_ranks_message(state);
-    ikt_waiting_end(&in);
-    assert_false(ctx->waiting.ranks_sleep);
-
-    /* As they do where processors are known to be too few. */
-    ikt_context *part;
-    ctx->is_crowded = true;
-    assert_true(time_of_waiting(ctx, false) < .1);
-    allgather_and_exchange_move_every_element(state);
     assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
     assert_true(part->is_crowded);
     ikt_context_destroy(&part);

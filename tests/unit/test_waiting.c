@@ -9,11 +9,6 @@
 #include "base/waiting.h"
 #include "support/ikt_test.h"
 
-static void decide_when_due(ikt_waiting *w, double now, double used) {
-    if (ikt_waiting_is_due(w, now))
-        ikt_waiting_decide(w, ikt_waiting_is_shared(w, 2, now, used), now, used);
-}
-
 /* Two threads that get `got` of two cores wherever they keep them: the share of time in which they
  * do, of ten minutes that are looked at every millisecond. */
 static double share_spinning(double got) {
@@ -22,7 +17,7 @@ static double share_spinning(double got) {
     for (int ms = 1; ms <= 600000; ms++) {
         used += (w.spins ? got : .8 * got) / 1000;
         spinning += w.spins;
-        decide_when_due(&w, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
     }
     return spinning / 600000;
 }
@@ -42,7 +37,7 @@ static void test_return(void **state) {
     double used = 0, back = 0;
     for (int ms = 1; ms <= 70000 && back == 0; ms++) {
         used += (ms <= 60000 ? 1.2 : 2) / 1000;
-        decide_when_due(&w, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
         if (ms > 60100 && w.spins) back = ms / 1000. - 60;
     }
     assert_true(back > 0 && back < 4.2);
