@@ -141,7 +141,7 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
 }
 
 void ikt_recall_describe(const ikt_recall *recall, char text[static IKT_RECALL_TEXT]) {
-    if (recall->found > 0) /* old graph files have 0 where it was not known */
+    if (recall->found >= 0)
         snprintf(text, IKT_RECALL_TEXT,
                  "%.1f %% of the true neighbours, and %.2f %% of their similarity (on %lld rows)",
                  100 * recall->found, 100 * recall->similarity, (long long)recall->sample);

@@ -115,6 +115,7 @@ ikt_status ikt_step_edges(ikt_line *line) {
         p->accuracy = noted(file, "neighbour_label_accuracy", -1);
         p->recall.similarity = noted(file, "neighbour_similarity", 0);
         p->recall.found = noted(file, "neighbours_found", -1);
+        if (p->recall.found == 0) p->recall.found = -1; /* of an older build that did not know it */
         ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
         p->cells.differing = noted(file, "cells_differing", 0);
         ikt_graph_file_int(file, "cell_sample", &p->cells.sample);

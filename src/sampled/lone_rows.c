@@ -115,9 +115,7 @@ typedef struct {
 } numbers;
 
 static float number_of(const measuring *m, const numbers *of, uint32_t row) {
-    const ikt_rows *rows = &m->scorer->rows;
-    return ikt_is_own(rows, row) ? of->own[(int64_t)row - rows->first]
-                                 : of->others[ikt_row_set_place(&m->set, row)];
+    return ikt_scale_at(&m->scorer->rows, of->own, &m->set, of->others, row);
 }
 
 /* COLLECTIVE. The numbers of the others, by those of the own rows. */
@@ -170,12 +168,11 @@ static void forget_numbers(numbers *of) {
     ikt_free(&of->others);
 }
 
-/* COLLECTIVE. Finds and parts lone rows.
- *   lone   receives how many there are, over all ranks */
+/* COLLECTIVE. Finds and parts lone rows. */
 static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int64_t from,
-                                int64_t to, float apart, ikt_neighbours *lists, int64_t *lone) {
-    const int64_t n_local = scorer->rows.count, k = lists->k;
-    int64_t found = 0;
+                                int64_t to, float apart, ikt_neighbours *lists) {
+    const int64_t n_local = scorer->rows.count, k = lists->k, n = scorer->rows.n;
+    int64_t lone = 0;
     measuring m IKT_AT_END(forget) = {.scorer = scorer, .lists = lists};
     numbers scale IKT_AT_END(forget_numbers) = {0}, is_lone IKT_AT_END(forget_numbers) = {0};
     IKT_ARRAYS(held, ctx, purpose);
@@ -190,9 +187,14 @@ static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int6
     IKT_TRY(find_lone(ctx, &m, from, to, value, row, &scale, is_lone.own));
     IKT_TRY(share(ctx, &m, &is_lone));
     for (int64_t i = 0; i < n_local; i++)
-        found += is_lone.own[i] > 0;
-    *lone = ikt_sum_one(ctx, found);
-    if (*lone <= exceptions_of(scorer->rows.n)) part(&m, &is_lone, apart, lists);
+        lone += is_lone.own[i] > 0;
+    lone = ikt_sum_one(ctx, lone);
+    const bool are_few = lone <= exceptions_of(n);
+    if (are_few) part(&m, &is_lone, apart, lists);
+    if (lone > 0)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", lone), {0}},
+                        "%lld of %lld rows far from all others: %s", (long long)lone, (long long)n,
+                        are_few ? "triplets draw them nowhere" : "too many to count as exceptions");
     return IKT_OK;
 }
 
@@ -207,20 +209,12 @@ ikt_status ikt_lone_rows_part(ikt_context *ctx, ikt_dataset *data, const ikt_row
     const bool are_sought = ikt_lone_rows_are_sought(
         lists->k > 0, true, ikt_dataset_is_sparse(data), ikt_dataset_pairs(data) != NULL);
     float *x IKT_AT_END(ikt_free) = NULL;
-    int64_t lone;
     if (!are_sought) return IKT_OK;
     IKT_TRY(ikt_alloc_all(ctx, &x, rows->count * d, sizeof *x, purpose));
     IKT_TRY(ikt_scorer_read(ctx, data, rows, x));
     if (order) IKT_TRY(ikt_order_apply(ctx, order, x, bytes, x, bytes, bytes));
     const ikt_scorer scorer = ikt_scorer_rows(ikt_metric_of(data), x, d, rows);
-    IKT_TRY(find_and_part(ctx, &scorer, from, to, apart, lists, &lone));
-    const bool are_few = lone <= exceptions_of(rows->n);
-    if (lone > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", lone), {0}},
-                        "%lld of %lld rows far from all others: %s", (long long)lone,
-                        (long long)rows->n,
-                        are_few ? "triplets draw them nowhere" : "too many to count as exceptions");
-    return IKT_OK;
+    return find_and_part(ctx, &scorer, from, to, apart, lists);
 }
 
 int64_t ikt_lone_rows_memory(const ikt_rows *rows, int64_t k, int64_t row_bytes) {

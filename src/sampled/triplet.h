@@ -123,8 +123,8 @@ ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32
 /* LOCAL, pure. The scale of one of these rows. */
 static inline float ikt_scale_at(const ikt_rows *rows, const float *scale, const ikt_row_set *set,
                                  const float *others, uint32_t row) {
-    const int64_t own = (int64_t)row - rows->first;
-    return own >= 0 && own < rows->count ? scale[own] : others[ikt_row_set_place(set, row)];
+    return ikt_is_own(rows, row) ? scale[(int64_t)row - rows->first]
+                                 : others[ikt_row_set_place(set, row)];
 }
 
 /* The section `trimap`: which triplets there are, how they are weighed, and how they are drawn. */
