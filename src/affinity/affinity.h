@@ -183,8 +183,9 @@ IKT_AFFINITY_TABLE(IKT_AFFINITY_DECLARE)
     .shrink = ikt_perplexity_shrink, .has_bandwidth_search = true
 int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings);
 
-/* LOCAL. Puts what `auto` means for n rows into gaussian.perplexity, and says so where these are
- * too few for what is usual. Until then `auto` has no meaning but the number of neighbours. */
+/* LOCAL. Puts what `auto` means for n rows into gaussian.perplexity, and says so where these, or
+ * the neighbours that are given, are too few for what is usual. Until then `auto` has no meaning
+ * but the number of neighbours. */
 void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, int64_t n);
 ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
                                 int64_t weighed);

@@ -175,7 +175,7 @@ static const ikt_key keys[] = {
     {"perplexity", IKT_KEY_REAL, offsetof(ikt_gaussian_settings, perplexity), "auto", 1, 1e6, 1,
      NULL, "rows",
      "The effective number of neighbours of a row under the Gaussian kernel; auto is 30, but at "
-     "most a third of the other rows"}};
+     "most a third of affinity.neighbours, where that is given, and of the other rows"}};
 
 const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", keys, sizeof keys / sizeof *keys};
@@ -188,14 +188,17 @@ int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings) {
 }
 
 void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, int64_t n) {
-    const double most = fmax(1, (double)(n - 1) / 3);
+    const bool has_few = settings->support == IKT_SUPPORT_SPARSE &&
+                         settings->neighbours != IKT_AUTO_INT && settings->neighbours < n - 1;
+    const int64_t weighed = has_few ? settings->neighbours : n - 1;
+    const double most = fmax(1, (double)weighed / 3);
     if (settings->gaussian.perplexity > IKT_AUTO_REAL) return;
     settings->gaussian.perplexity = fmin(usual_perplexity, most);
     if (most < usual_perplexity)
         ikt_log(ctx, IKT_LOG_STAGE,
-                "gaussian.perplexity: auto takes %.3g, a third of the %lld other rows, in place of "
-                "%g",
-                most, (long long)(n - 1), usual_perplexity);
+                "gaussian.perplexity: auto takes %.3g, a third of the %lld %s, in place of %g",
+                most, (long long)weighed, has_few ? "neighbours of a row" : "other rows",
+                usual_perplexity);
 }
 
 ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,

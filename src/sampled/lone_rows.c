@@ -128,24 +128,30 @@ static ikt_status share(ikt_context *ctx, measuring *m, numbers *of) {
 }
 
 /* COLLECTIVE. Scales of the own rows; then 1 in place of those of lone ones, and 0.
- *   value, row   [k] work space
+ *   value, row   [threads * k] work space
  *   scale        scales of all; `is_lone` receives the others */
 static ikt_status find_lone(ikt_context *ctx, measuring *m, int64_t from, int64_t to, float *value,
                             uint32_t *row, numbers *scale, float *is_lone) {
     const int64_t n_local = m->scorer->rows.count, k = m->lists->k;
     const size_t bytes = (size_t)k * sizeof *row;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < n_local; i++) {
-        memcpy(value, m->square + i * k, (size_t)k * sizeof *value);
-        memcpy(row, m->lists->row + i * k, bytes);
-        ikt_best_sort(value, row, k);
-        scale->own[i] = (float)ikt_scale_of(value, k, from, to);
+        float *my_value = value + omp_get_thread_num() * k;
+        uint32_t *my_row = row + omp_get_thread_num() * k;
+        memcpy(my_value, m->square + i * k, (size_t)k * sizeof *value);
+        memcpy(my_row, m->lists->row + i * k, bytes);
+        ikt_best_sort(my_value, my_row, k);
+        scale->own[i] = (float)ikt_scale_of(my_value, k, from, to);
     }
     IKT_TRY(share(ctx, m, scale));
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < n_local; i++) {
-        memcpy(row, m->lists->row + i * k, bytes);
+        float *my_value = value + omp_get_thread_num() * k;
+        uint32_t *my_row = row + omp_get_thread_num() * k;
+        memcpy(my_row, m->lists->row + i * k, bytes);
         for (int64_t e = 0; e < k; e++)
-            value[e] = number_of(m, scale, row[e]);
-        const float median = sort_to_median(value, row, k);
+            my_value[e] = number_of(m, scale, my_row[e]);
+        const float median = sort_to_median(my_value, my_row, k);
         is_lone[i] = median > 0 && scale->own[i] > lone_from * median;
     }
     return IKT_OK;
@@ -180,8 +186,8 @@ static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int6
     is_lone.own = ikt_claim(&held, n_local, sizeof *is_lone.own);
     m.square = ikt_claim(&held, n_local * k, sizeof *m.square);
     m.scratch = ikt_claim(&held, ikt_threads(ctx), (size_t)scorer->some_bytes);
-    float *value = ikt_claim(&held, k, sizeof *value);
-    uint32_t *row = ikt_claim(&held, k, sizeof *row);
+    float *value = ikt_claim(&held, ikt_threads(ctx) * k, sizeof *value);
+    uint32_t *row = ikt_claim(&held, ikt_threads(ctx) * k, sizeof *row);
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(measure(ctx, &m));
     IKT_TRY(find_lone(ctx, &m, from, to, value, row, &scale, is_lone.own));

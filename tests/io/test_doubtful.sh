@@ -212,13 +212,16 @@ lone_rows_are_told() {
     done
 }
 
-# A third of the rows that are left, once those without all values are left out.
+# A third of the rows that are left, once those without all values are left out, and of neighbours that are given.
 a_perplexity_suits_the_rows_that_are_left() {
     local how
     for how in --dry-run output.measures=none; do
         "$IKT_PROGRAM" embed left.npy output.file=run.h5 output.overwrite=yes preprocess.missing=drop affinity.kind=gaussian \
             layout.iterations=10 $how >out.txt 2>err.txt || fail "$how: $(cat err.txt)"
         grep -q 'gaussian.perplexity: auto takes 9.67, a third of the 29 other rows' err.txt || fail "$how: $(cat err.txt)"
+        "$IKT_PROGRAM" embed left.npy output.file=run.h5 output.overwrite=yes preprocess.missing=drop affinity.kind=gaussian \
+            affinity.neighbours=12 layout.iterations=10 $how >out.txt 2>err.txt || fail "12 neighbours, $how: $(cat err.txt)"
+        grep -q 'gaussian.perplexity: auto takes 4, a third of the 12 neighbours of a row' err.txt || fail "12 neighbours, $how: $(cat err.txt)"
     done
 }
 
