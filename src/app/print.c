@@ -296,7 +296,7 @@ static void plan_print(const ikt_plan *plan) {
     printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (", (double)m->peak / 1e6,
            ikt_stage_name(m->largest));
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        if (ikt_memory_plan_has(s))
+        if (ikt_memory_plan_has(s) && m->stage[s] > 0)
             printf("%s %.0f, ", ikt_stage_name((ikt_stage)s),
                    (double)(m->stage[s] + m->base) / 1e6);
     printf("each with %.0f for the program)\n", (double)m->base / 1e6);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "affinity/dense.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -191,9 +192,9 @@ static int64_t measures_bytes(const ikt_workload *w) {
     return wanted == IKT_MEASURES_NONE ? 0 : ikt_measures_memory(&settings, &extent);
 }
 
-static const ikt_stage planned[] = {IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
-                                    IKT_STAGE_SPECTRUM, IKT_STAGE_LAYOUT,     IKT_STAGE_MEASURES,
-                                    IKT_STAGE_PICTURE};
+static const ikt_stage planned[] = {IKT_STAGE_PCA,      IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS,
+                                    IKT_STAGE_GRAPH,    IKT_STAGE_SPECTRUM, IKT_STAGE_LAYOUT,
+                                    IKT_STAGE_MEASURES, IKT_STAGE_PICTURE};
 
 bool ikt_memory_plan_has(int stage) {
     for (size_t s = 0; s < sizeof planned / sizeof *planned; s++)
@@ -498,6 +499,11 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
 ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) {
     const double megabyte = 1e6;
     const int64_t *stage = plan->stage;
+    char stages[256] = "";
+    for (size_t s = 0; s < sizeof planned / sizeof *planned; s++)
+        if (stage[planned[s]] > 0)
+            ikt_join(stages, sizeof stages, ", ", "%s %.0f", ikt_stage_name(planned[s]),
+                     (double)stage[planned[s]] / megabyte);
     ikt_log_numbers(
         ctx, ikt_log_record(ctx),
         (ikt_log_number[]){IKT_LOG_INT("peak_bytes", plan->peak),
@@ -508,12 +514,8 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
                            IKT_LOG_INT("measures_bytes", stage[IKT_STAGE_MEASURES]),
                            IKT_LOG_INT("program_bytes", plan->base),
                            {0}},
-        "predicted memory per rank: %.0f MB at most (codes %.0f, neighbours %.0f, graph %.0f, "
-        "layout %.0f, measures %.0f, program %.0f)",
-        (double)plan->peak / megabyte, (double)stage[IKT_STAGE_CODES] / megabyte,
-        (double)stage[IKT_STAGE_NEIGHBOURS] / megabyte, (double)stage[IKT_STAGE_GRAPH] / megabyte,
-        (double)stage[IKT_STAGE_LAYOUT] / megabyte, (double)stage[IKT_STAGE_MEASURES] / megabyte,
-        (double)plan->base / megabyte);
+        "predicted memory per rank: %.0f MB at most (%s, and %.0f of the program in each)",
+        (double)plan->peak / megabyte, stages, (double)plan->base / megabyte);
     return ikt_memory_plan_fits(ctx, plan);
 }
 

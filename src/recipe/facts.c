@@ -153,7 +153,9 @@ static const struct {
     {IKT_FACT_FIRST_RATE, {IKT_FACT_EXAGGERATES}},
     /* Without a first phase its rate is but what the later one's "auto" stands for. */
     {IKT_FACT_FIRST_RATE, {IKT_FACT_RATE_FOLLOWS}},
-    {IKT_FACT_START_KEPT, {IKT_FACT_GRAPH, IKT_FACT_START_PCA, IKT_FACT_GRAPH_COMPONENTS}},
+    /* A map that is its own start takes rows: the edges, with what goes with them, stay unread. */
+    {IKT_FACT_START_KEPT,
+     {IKT_FACT_GRAPH, IKT_FACT_MOVES, IKT_FACT_START_PCA, IKT_FACT_GRAPH_COMPONENTS}},
     {IKT_FACT_START_KEPT, {IKT_FACT_GRAPH, IKT_FACT_START_LANDMARKS, IKT_FACT_GRAPH_LANDMARKS}},
     {IKT_FACT_PREPARES, {IKT_FACT_ROWS}},
     {IKT_FACT_PREPARES, {IKT_NOT(IKT_FACT_GRAPH_KIND)}},

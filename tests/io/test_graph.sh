@@ -56,6 +56,9 @@ own() { # SETTINGS of the layout: -- settings of the graph
 own -- affinity.kind=gaussian gaussian.perplexity=10
 own layout.init=random --
 own layout.learning_rate=300 -- affinity.search=approximate isolation.psi=32
+# Principal components are those of the rows, whatever the graph beside them began with.
+embed 1 input.file=mixture.h5 layout.objective=pca layout.iterations=auto
+gives "$hash" 1 input.file=mixture.h5 input.graph=own.h5 layout.objective=pca layout.iterations=auto
 embed 1 input.graph=own.h5 layout.objective=trimap layout.iterations=20
 for ranks in 2 3; do gives "$hash" $ranks input.graph=own.h5 layout.objective=trimap layout.iterations=20; done
 "$IKT_PROGRAM" info own.h5 >out.txt 2>err.txt || fail "info of a kept graph"

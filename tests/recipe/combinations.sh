@@ -17,6 +17,14 @@ row() { sed -n "s/^| $1 |//p" copy/docs/combinations.md | cut -d'|' -f"$column";
 for step in read code search weigh symmetrise start loop; do
     grep -q "^$step " steps.txt || fail "there is no step '$step'"
 done
+# Time and memory are those of the loop, wherever it starts; and the stage that takes most is among those that are listed.
+for start in pca random spectral; do
+    "$IKT_PROGRAM" plan --points 70000 --columns 50 --steps --ranks 1 layout.init=$start >steps.txt 2>err.txt
+    grep -qE '^loop +positions +map +[1-9][0-9]* +[1-9][0-9.]* +loop' steps.txt || fail "the loop from $start has no time: $(cat steps.txt)"
+done
+"$IKT_PROGRAM" plan --points 70000 --columns 2000 --ranks 1 layout.objective=pca >plan.txt 2>err.txt
+most=$(sed -n "s/.*in the stage '\([a-z]*\)'.*/\1/p" plan.txt)
+sed -n 's/.*in the stage//p' plan.txt | grep -q "[(,] *$most [1-9]" || fail "the stage '$most' has no number: $(grep 'in the stage' plan.txt)"
 "$IKT_PROGRAM" plan --points 70000 --columns 50 --steps --ranks 1 layout.objective=pca >steps.txt 2>err.txt
 ! grep -qE '^(code|search|weigh) ' steps.txt || fail "principal components are taken of neighbours"
 exit "$failed"
