@@ -44,8 +44,8 @@ enum {
     USUAL_BLOCK = 32,
     USUAL_LAST = 50,
     USUAL_LAST_PARTITIONINGS = 16,
-    FEW = 1048576,       /* cells of rows up to which all of them are taken in every iteration, */
-    FEW_PAIRS = 67108864 /* and of which it looks at so many pairs at most */
+    FEW = 1048576,       /* rows times partitionings up to which an iteration takes all of these, */
+    FEW_PAIRS = 67108864 /* and the pairs that it looks at then, at most */
 };
 
 double ikt_whole_noise(const ikt_whole_settings *s, int64_t t, double others) {

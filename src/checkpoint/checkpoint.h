@@ -3,12 +3,12 @@
  *
  *   codes.h5          cell codes, as far as they are
  *   neighbours.h5     neighbour lists, as far as they are
- *   probabilities.h5  the lists with their weights, from which P follows; order and start
- *   loop.h5           positions, velocities, gains, phases and trace
- * Before a file is replaced it gets the name X.previous.h5, so that a damaged one costs one
- * interval. What a stage makes follows from what is kept of the stages before it, and in the end
- * from the data: a file that is missing costs time only. Files of stages that are no longer needed
- * are removed.
+ *   probabilities.h5  the lists with their weights, from which P follows, or with their scores
+ * where the objective takes lists (they are called weight there, too); order and start loop.h5
+ * positions, velocities, gains, phases and trace Before a file is replaced it gets the name
+ * X.previous.h5, so that a damaged one costs one interval. What a stage makes follows from what is
+ * kept of the stages before it, and in the end from the data: a file that is missing costs time
+ * only. Files of stages that are no longer needed are removed.
  */
 #ifndef IKT_CHECKPOINT_CHECKPOINT_H
 #define IKT_CHECKPOINT_CHECKPOINT_H
@@ -35,10 +35,11 @@ extern const char *const ikt_input_roles[IKT_INPUT_ROLES];
  * value, the same on any ranks. Cost: one pass over the source. Errors: those of reading. */
 ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text[IKT_INPUT_TEXT]);
 
-/* LOCAL. The settings, as the user gave them, as YAML: without those that only say where things
- * are, how much is printed and how long the run goes on (layout.iterations). Of files that shape
- * the result it says that there are some: which they are, their checksums say.
- *   text   freed with ikt_free. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. The settings of the recipe, with what the rows have decided, as YAML; what is decided
+ * later is still auto. Without those that only say where things are, how much is printed and how
+ * long the run goes on (layout.iterations). Of files that shape the result it says that there are
+ * some: which they are, their checksums say. text   freed with ikt_free. Errors: IKT_ERR_RESOURCE.
+ */
 ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settings, char **text);
 
 /* LOCAL, pure. The first role in which the checksums of two runs differ: "input.file" for rows and
@@ -59,7 +60,7 @@ typedef struct ikt_checkpoint ikt_checkpoint;
 
 /* COLLECTIVE. The checkpoint that run.checkpoint names; with run.resume: no, the files of one that
  * are there are removed first, and no others.
- *   settings   as the user gave them
+ *   settings   as ikt_fingerprint_settings has them
  *   input      checksums of all that the run reads (pipeline/run_inputs.c); copied
  *   out        NULL where none is wanted
  * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE (the folder cannot be made, or a file that is no

@@ -8,8 +8,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { BATCH_ENTRIES = 1 << 21 }; /* 25 MB to send */
-
 static const char purpose[] = "symmetrise";
 
 ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_rows *distribution,
@@ -58,7 +56,7 @@ ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
     int64_t first = 0, last = 0;
     if (ikt_size(ctx) == 1) return IKT_OK;
     while (ikt_max_one(ctx, first < rows)) {
-        while (last < rows && start[last + 1] - start[first] <= BATCH_ENTRIES)
+        while (last < rows && start[last + 1] - start[first] <= IKT_TRANSPOSE_BATCH)
             last++;
         if (last == first && first < rows) last++;
         IKT_TRY(ikt_agree(ctx, fill(t, first, last, only_positive)));

@@ -15,6 +15,9 @@ typedef struct {
     float value;
 } ikt_transposed_entry;
 
+/* Entries that are sent at a time: 25 MB. */
+enum { IKT_TRANSPOSE_BATCH = 1 << 21 };
+
 /* Buffers, which grow to what a batch of rows needs: 12 bytes for each of 2^21 entries, or of the
  * longest row, and as much for what comes. */
 typedef struct {

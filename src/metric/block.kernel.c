@@ -65,6 +65,7 @@ LANES_INLINE void all_rows(const form of, const float *a, int64_t na, const floa
     int64_t i = 0;
     for (; i + TILE_ROWS <= na; i += TILE_ROWS)
         tile(of, a + i * d, b, d, out + i * stride, stride, TILE_ROWS, groups);
+    /* Where a tile has no more rows, 1 stands for a constant that is never reached but fits. */
     if (TILE_ROWS > 4 && i + 4 <= na) {
         tile(of, a + i * d, b, d, out + i * stride, stride, TILE_ROWS > 4 ? 4 : 1, groups);
         i += 4;

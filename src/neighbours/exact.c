@@ -12,7 +12,6 @@
 #include "base/sort.h"
 
 enum {
-    BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */
     STREAM_BYTES = 32 << 20, /* of a block of a stream */
     KEPT_BYTES = 16 << 20,   /* of what the own rows keep that are scored together */
     OWN_ROWS = 64,           /* own rows and others of a tile of scores: both and their scores */
@@ -79,27 +78,27 @@ static void clear_lists(ikt_neighbours *lists, int64_t first, int64_t end) {
 /* --- blocks of all ranks ---------------------------------------------------------------------- */
 
 static int64_t block_count(const ikt_rows *rows, int rank, int64_t block) {
-    const int64_t left = ikt_rows_count(rows, rank) - block * BLOCK_ROWS;
-    return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    const int64_t left = ikt_rows_count(rows, rank) - block * IKT_EXACT_BLOCK_ROWS;
+    return left < 0 ? 0 : left < IKT_EXACT_BLOCK_ROWS ? left : IKT_EXACT_BLOCK_ROWS;
 }
 
 /* COLLECTIVE. Own rows first .. end - 1, others on each rank and maybe none, against all rows. Each
  * own block goes once round the ring: after as many steps as there are ranks every rank has seen
  * the block of every rank. */
-static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t end,
-                             ikt_score_visitor visit, void *self) {
+static ikt_status score_against_all(ikt_context *ctx, const ikt_scorer *scorer, int64_t first,
+                                    int64_t end, ikt_score_visitor visit, void *self) {
     scoring s = {ctx, scorer, first, end, visit, self, NULL};
     const ikt_rows *rows = &scorer->rows;
     const int rank = ikt_rank(ctx), size = ikt_size(ctx);
-    const int64_t bytes = scorer->packed_bytes(scorer, BLOCK_ROWS);
+    const int64_t bytes = scorer->packed_bytes(scorer, IKT_EXACT_BLOCK_ROWS);
     const int64_t most = ikt_rows_count(rows, 0); /* rank 0 owns the most rows */
-    const int64_t blocks = (most + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int64_t blocks = (most + IKT_EXACT_BLOCK_ROWS - 1) / IKT_EXACT_BLOCK_ROWS;
     IKT_ARRAYS(held, ctx, purpose);
     char *here = ikt_claim(&held, bytes, 1), *next = ikt_claim(&held, bytes, 1);
     s.tile = ikt_claim(&held, tile_floats(ctx), sizeof *s.tile);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t block = 0; block < blocks; block++) {
-        const int64_t own = block_count(rows, rank, block), from = block * BLOCK_ROWS;
+        const int64_t own = block_count(rows, rank, block), from = block * IKT_EXACT_BLOCK_ROWS;
         const char *plain = (const char *)scorer->plain + from * scorer->row_bytes;
         if (scorer->pack)
             scorer->pack(scorer, plain, own, here);
@@ -125,7 +124,7 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
 
 ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
                          void *self) {
-    return score_some(ctx, scorer, 0, scorer->rows.count, visit, self);
+    return score_against_all(ctx, scorer, 0, scorer->rows.count, visit, self);
 }
 
 /* What some own rows keep of the scores that they are shown: in buffers, so that a score that is
@@ -139,25 +138,25 @@ typedef struct {
 
 static void keep_scores(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
                         const float *scores, int64_t stride) {
-    const kept_rows *some = self;
+    const kept_rows *kept = self;
     for (int64_t a = first; a < first + na; a++)
-        ikt_select_floats(&some->kept[a - some->first], some->first_row + a, row, nb,
+        ikt_select_floats(&kept->kept[a - kept->first], kept->first_row + a, row, nb,
                           scores + (a - first) * stride);
 }
 
 /* COLLECTIVE. The lists of some own rows, others on each rank and maybe none. */
-static ikt_status make_lists(ikt_context *ctx, const ikt_scorer *scorer, kept_rows *some,
+static ikt_status make_lists(ikt_context *ctx, const ikt_scorer *scorer, kept_rows *kept,
                              ikt_neighbours *lists) {
-    const int64_t k = lists->k, count = some->end - some->first;
+    const int64_t k = lists->k, count = kept->end - kept->first;
     for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&some->kept[r], scorer->isa, k, some->pair + r * IKT_SELECT_CAPACITY * k);
-    IKT_TRY(score_some(ctx, scorer, some->first, some->end, keep_scores, some));
-    clear_lists(lists, some->first, some->end);
+        ikt_select_begin(&kept->kept[r], scorer->isa, k, kept->pair + r * IKT_SELECT_CAPACITY * k);
+    IKT_TRY(score_against_all(ctx, scorer, kept->first, kept->end, keep_scores, kept));
+    clear_lists(lists, kept->first, kept->end);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t r = 0; r < count; r++) {
-        const int64_t at = (some->first + r) * k;
-        ikt_select_end(&some->kept[r]);
-        ikt_best_write(lists->score + at, lists->row + at, some->kept[r].pair, some->kept[r].count);
+        const int64_t at = (kept->first + r) * k;
+        ikt_select_end(&kept->kept[r]);
+        ikt_best_write(lists->score + at, lists->row + at, kept->kept[r].pair, kept->kept[r].count);
     }
     return IKT_OK;
 }

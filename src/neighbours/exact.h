@@ -16,6 +16,9 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/scorer.h"
 
+/* Rows of a block that passes round the ring. */
+enum { IKT_EXACT_BLOCK_ROWS = 1024 };
+
 /* Receives a tile of scores: own rows first .. first + na - 1 (local numbers) against the global
  * rows row .. row + nb - 1; score[a * stride + b]. Called from several threads, never at once for
  * the same own row. */

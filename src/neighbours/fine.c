@@ -70,7 +70,7 @@ typedef struct {
     uint32_t *candidate;  /* [candidates] */
     const char **plain;   /* [candidates] */
     float *score;         /* [candidates] */
-    char *scratch;        /* [scorer.some_bytes] */
+    char *scratch;        /* [scorer.scratch_bytes] */
     ikt_arrays held;      /* these */
 } search;
 
@@ -145,8 +145,8 @@ static void search_row(const search *s, int64_t i) {
     const int64_t count = choose(s, i, &s->seen[thread], candidate);
     for (int64_t c = 0; c < count; c++)
         plain[c] = ikt_foreign_value(&s->foreign, s->rows, s->tiles->data, candidate[c]);
-    scorer->score_some(scorer, s->tiles->data + i * bytes, plain, count,
-                       s->scratch + thread * scorer->some_bytes, score);
+    scorer->score_one(scorer, s->tiles->data + i * bytes, plain, count,
+                      s->scratch + thread * scorer->scratch_bytes, score);
     ikt_best_clear(best, row, k);
     for (int64_t c = 0; c < count; c++)
         ikt_best_offer(best, row, k, score[c], candidate[c]);
@@ -161,7 +161,7 @@ static ikt_status search_create(search *s, int64_t rows) {
     s->candidate = ikt_claim(&s->held, all, sizeof *s->candidate);
     s->plain = ikt_claim(&s->held, all, sizeof *s->plain);
     s->score = ikt_claim(&s->held, all, sizeof *s->score);
-    s->scratch = ikt_claim(&s->held, threads * s->tiles->scorer.some_bytes, 1);
+    s->scratch = ikt_claim(&s->held, threads * s->tiles->scorer.scratch_bytes, 1);
     for (int64_t t = 0; s->seen && t < threads; t++)
         ikt_number_set_create(&s->held, s->candidates, &s->seen[t]);
     const int64_t foreign = ikt_foreign_most(rows, s->candidates, s->rows->n - s->rows->count);

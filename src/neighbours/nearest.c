@@ -14,7 +14,7 @@ void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
     if (out->has_filter) {
         ikt_filter_create(held, quantiser, scorer->isa, k, &out->filter);
         out->others = ikt_claim(held, out->filter.capacity, sizeof *out->others);
-        out->scratch = ikt_claim(held, scorer->some_bytes, 1);
+        out->scratch = ikt_claim(held, scorer->scratch_bytes, 1);
     }
     if (scorer->pack) out->packed = ikt_claim(held, scorer->packed_bytes(scorer, ROWS), 1);
     out->rows = ikt_claim(held, ROWS * scorer->row_bytes, 1);
@@ -96,8 +96,8 @@ static bool refine_row(ikt_nearest_rows *n, int64_t own, const ikt_row_finder *f
     if (left < 0) return false;
     const int64_t count = find_others(n, own, left, finder);
     const uint32_t *number = n->filter.row[own].number;
-    scorer->score_some(scorer, n->plain + own * scorer->row_bytes, n->others, count, n->scratch,
-                       n->scores);
+    scorer->score_one(scorer, n->plain + own * scorer->row_bytes, n->others, count, n->scratch,
+                      n->scores);
     for (int64_t e = 0; e < count; e++)
         n->pairs[e] = ikt_pair_make(n->scores[e], number[e]);
     ikt_pairs_part(scorer->isa, n->pairs, count, n->k);

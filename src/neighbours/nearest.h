@@ -48,7 +48,7 @@ typedef struct {
     float *scores;       /* [IKT_FILTER_ROWS * (IKT_FILTER_ROWS + 1)] */
     char *packed;        /* a tile of candidates */
     const char **others; /* [capacity of the filter] where candidates lie */
-    char *scratch;       /* of `score_some` */
+    char *scratch;       /* of `score_one` */
 } ikt_nearest_rows;
 
 /* LOCAL. For tiles of at most IKT_FILTER_ROWS rows.

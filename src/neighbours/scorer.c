@@ -10,7 +10,7 @@
 
 enum {
     STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */
-    SOME = 64,       /* rows that `score_some` gathers at a time; a multiple of IKT_PACK_ROWS */
+    SOME = 64,       /* rows that `score_one` gathers at a time; a multiple of IKT_PACK_ROWS */
     READ_ROWS = 4096 /* rows that are read at a time */
 };
 
@@ -41,8 +41,8 @@ static void score_codes(const ikt_scorer *s, const void *plain, int64_t na, cons
     }
 }
 
-static void score_some_codes(const ikt_scorer *s, const char *row, const char *const *other,
-                             int64_t count, void *scratch, float *out) {
+static void score_one_codes(const ikt_scorer *s, const char *row, const char *const *other,
+                            int64_t count, void *scratch, float *out) {
     const ikt_code_shape shape = {s->d, s->row_bytes, s->width};
     const void *at[SOME];
     uint16_t equal[SOME];
@@ -67,7 +67,7 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows) {
                         .score_most = (double)codes->t,
                         .packed_bytes = codes_bytes,
                         .score = score_codes,
-                        .score_some = score_some_codes};
+                        .score_one = score_one_codes};
 }
 
 /* --- distances -------------------------------------------------------------------------------- */
@@ -85,8 +85,8 @@ static void score_rows(const ikt_scorer *s, const void *plain, int64_t na, const
     s->metric->on(s->isa)->block(plain, na, packed, nb, s->d, out);
 }
 
-static void score_some_rows(const ikt_scorer *s, const char *row, const char *const *other,
-                            int64_t count, void *scratch, float *out) {
+static void score_one_rows(const ikt_scorer *s, const char *row, const char *const *other,
+                           int64_t count, void *scratch, float *out) {
     const float *from[SOME];
     float distance[SOME], *packed = scratch;
     for (int64_t done = 0; done < count; done += SOME) {
@@ -109,11 +109,11 @@ ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                         .isa = ikt_cpu_isa(),
                         .d = d,
                         .row_bytes = row_bytes,
-                        .some_bytes = SOME * row_bytes,
+                        .scratch_bytes = SOME * row_bytes,
                         .packed_bytes = rows_bytes,
                         .pack = pack_rows,
                         .score = score_rows,
-                        .score_some = score_some_rows};
+                        .score_one = score_one_rows};
 }
 
 ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x) {

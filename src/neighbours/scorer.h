@@ -30,7 +30,7 @@ struct ikt_scorer {
     int64_t row_bytes;        /* of a plain row */
     int width;                /* codes: bytes of an entry */
     double score_most;        /* the greatest score there is, or 0 where there is none */
-    int64_t some_bytes;       /* scratch memory that `score_some` needs */
+    int64_t scratch_bytes;    /* scratch memory that `score_one` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
     int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
     /* LOCAL. Packs plain rows; NULL where packed rows are the plain ones. */
@@ -41,8 +41,8 @@ struct ikt_scorer {
                   int64_t nb, float *score);
     /* LOCAL, called from several threads. score[c] = score of a plain row against other plain rows,
      * given where each begins: the same bits as those of `score`. */
-    void (*score_some)(const ikt_scorer *scorer, const char *row, const char *const *other,
-                       int64_t count, void *scratch, float *score);
+    void (*score_one)(const ikt_scorer *scorer, const char *row, const char *const *other,
+                      int64_t count, void *scratch, float *score);
 };
 
 /* LOCAL. Distance between rows of a tile of scores against nb rows: nb rounded up to 16. */

@@ -151,7 +151,7 @@ typedef struct {
     ikt_second_neighbours round;
     ikt_neighbours *lists;
     ikt_number_set *seen; /* [threads] */
-    char *scratch;        /* [threads * scorer.some_bytes] */
+    char *scratch;        /* [threads * scorer.scratch_bytes] */
 } refinement;
 
 /* The list of own row i is sorted before and a heap, worst first, afterwards. */
@@ -170,8 +170,8 @@ static void refine_row(const void *self, int64_t i, int thread) {
     const int64_t count = ikt_second_neighbours_of(&r->round, i, seen, candidate);
     for (int64_t c = 0; c < count; c++)
         plain[c] = ikt_second_neighbours_part(&r->round, 0, candidate[c]);
-    scorer->score_some(scorer, r->round.part[0].data + i * scorer->row_bytes, plain, count,
-                       r->scratch + thread * scorer->some_bytes, score);
+    scorer->score_one(scorer, r->round.part[0].data + i * scorer->row_bytes, plain, count,
+                      r->scratch + thread * scorer->scratch_bytes, score);
     ikt_best_reverse(list, row, k);
     for (int64_t c = 0; c < count; c++)
         ikt_best_offer(list, row, k, score[c], candidate[c]);
@@ -192,7 +192,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
     const int64_t threads = ikt_threads(ctx);
     IKT_ARRAYS(held, ctx, purpose);
     r.seen = ikt_claim(&held, threads, sizeof *r.seen);
-    r.scratch = ikt_claim(&held, threads * r.scorer->some_bytes, 1);
+    r.scratch = ikt_claim(&held, threads * r.scorer->scratch_bytes, 1);
     for (int64_t t = 0; r.seen && t < threads; t++)
         ikt_number_set_create(&held, row_members(r.lists->k), &r.seen[t]);
     IKT_TRY(ikt_arrays_agree(&held));

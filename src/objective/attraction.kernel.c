@@ -61,7 +61,7 @@ typedef struct {
     vector along[IKT_DIMENSIONS_MOST][VECTORS], value[VECTORS], balance[VECTORS];
 } row_sums;
 
-/* The same for pairs of UMAP's curve, whose force is cut along each axis. */
+/* Adds the entries of one vector for pairs of UMAP's curve, whose force is cut along each axis. */
 LANES_INLINE void add_curve(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
                             const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], square = (vector){0}, w, rest;

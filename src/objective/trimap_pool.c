@@ -293,7 +293,7 @@ static void add_tiles(const state *t, bool is_new) {
         .y = t->y,
         .pool = t->pool_at,
         .pool_d = pool_d_of(t, t->now),
-        .pool_near = pool_d_of(t, t->now) + t->pool[t->now].size * t->edges.m,
+        .pool_factor = pool_d_of(t, t->now) + t->pool[t->now].size * t->edges.m,
         .force = t->force};
 #pragma omp parallel num_threads(ikt_threads(t->ctx))
     {

@@ -58,7 +58,7 @@ ikt_status ikt_trimap_value_create(ikt_context *ctx, const ikt_rows *rows, int q
     out->l_random = ikt_claim_kept(&held, count * PAIRS, sizeof *out->l_random);
     out->y = ikt_claim_kept(&held, size * q, sizeof *out->y);
     char *payload = ikt_claim(&held, size, s->bytes);
-    void *scratch = ikt_claim(&held, s->scorer.some_bytes, 1);
+    void *scratch = ikt_claim(&held, s->scorer.scratch_bytes, 1);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t a = 0; a < count; a++) {
         const int64_t place = out->pool.first + a;

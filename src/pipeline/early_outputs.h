@@ -73,7 +73,7 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *writer, 
                                     const ikt_rows *rows, const ikt_kernel_projection *projection);
 
 /* COLLECTIVE. Begins the file of output.graph, with what is known of it before P is.
- *   run   with settings as the user gave them, inputs, label names and marked rows
+ *   run   with settings as ikt_fingerprint_settings has them, inputs, label names and marked rows
  *   out   NULL without output.graph, and where a graph of these data and settings is there already,
  *         which then is left as it is
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */

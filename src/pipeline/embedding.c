@@ -231,10 +231,11 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
     if (is_saved && (!line.from || saved.iteration > line.from->iteration)) line.from = &saved;
     IKT_TRY(ikt_line_begin(&line));
+    /* Up to P and what the objective takes, which is noted before a start may take long. */
     IKT_TRY(ikt_line_run(&line, 0, IKT_STEP_EIGENVECTORS));
     note_probabilities(&line);
     tell_probabilities(&line, ikt_now() - begun);
-    made.y = line.p.start;
+    made.y = line.p.start; /* positions among landmarks, if any: the start takes them from here */
     line.p.start = NULL;
     IKT_TRY(ikt_line_run(&line, IKT_STEP_EIGENVECTORS, IKT_STEPS));
     ikt_line_end(&line);

@@ -80,10 +80,10 @@ typedef struct {
     const ikt_rows *rows;             /* of the input */
     const ikt_embed_options *options; /* labels, outputs, checkpoints */
     const ikt_loop_state *from;       /* which the loop goes on from; NULL: the start */
-    ikt_pairwise matrix;              /* of input.graph, where that has all pairs, */
-    const ikt_pairwise *pairs; /* and where all pairs come from: that, or the data; or NULL, */
-    ikt_edges pair_values;     /* and what their numbers are */
-    ikt_landmarks landmarks;   /* and their positions */
+    ikt_pairwise matrix;              /* all pairs of input.graph; source NULL: it has others */
+    const ikt_pairwise *pairs; /* all pairs of the run: `matrix`, or those of the data; or NULL */
+    ikt_edges pair_values;     /* what the numbers of `pairs` are */
+    ikt_landmarks landmarks;   /* of a start among them: their rows and positions */
     ikt_model *model;          /* of the codes, */
     ikt_code_places places;    /* and what orders rows by them */
     ikt_probabilities p;       /* codes, lists, weights, P, features */

@@ -65,7 +65,8 @@ typedef struct {
 } ikt_embed_options;
 
 /* COLLECTIVE. Embeds the rows of a data set, or of a graph.
- *   settings   as the user gave them; what the embedding had to decide replaces "auto"
+ *   settings   of the recipe, with what the rows have decided; what the embedding had to decide
+ *              replaces "auto"
  *   data       NULL where there is a graph (input.graph) and nothing is taken from the rows
  *   rows        ownership of the rows
  *   out        free with ikt_embed_result_destroy; empty on failure

@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "dist/order.h"
 #include "evaluate/measure.h"
+#include "graph/transpose.h"
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
 #include "linalg/blocks.h"
@@ -30,7 +31,7 @@ enum { ENTRY_BYTES = 8 };
 
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; as many own ones where
  * they lead to; and a row's places. */
-enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
+enum { BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
 
 /* Room for entries without a mirror image, beyond what the rows so far let expect of them. */
 static const double single_room = 17.0 / 16;
@@ -204,8 +205,8 @@ bool ikt_memory_plan_has(int stage) {
 
 /* Entries of P that are sent at a time, and as many that come. */
 static int64_t batch_bytes(const ikt_workload *w) {
-    return BATCH_BYTES * ikt_smaller(BATCH_ENTRIES, w->distribution.count * w->k) * (w->ranks - 1) /
-           w->ranks;
+    return BATCH_BYTES * ikt_smaller(IKT_TRANSPOSE_BATCH, w->distribution.count * w->k) *
+           (w->ranks - 1) / w->ranks;
 }
 
 /* Entries of P for each of the lists. Of images a half to two thirds of all pairs are mutual; of
@@ -225,9 +226,10 @@ static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_o
     const int64_t rows = w->distribution.count, n = w->distribution.n;
     const int64_t entries = rows * w->k;
     const double single = (planned_share(w) - 1) * (single_room - 1) * (double)entries;
-    const int64_t joining = batch_bytes(w) +
-                            ENTRY_BYTES * (ikt_smaller(BATCH_ENTRIES, entries) + (int64_t)single) +
-                            SYMMETRISE_ROW_BYTES * rows + n / 5;
+    const int64_t joining =
+        batch_bytes(w) +
+        ENTRY_BYTES * (ikt_smaller(IKT_TRANSPOSE_BATCH, entries) + (int64_t)single) +
+        SYMMETRISE_ROW_BYTES * rows + n / 5;
     const int64_t moving = MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES;
     const bool is_moved = w->settings.output.graph[0] && w->is_near;
     if (w->is_whole)

@@ -3,12 +3,11 @@
 
 #include "evaluate/queries.h"
 #include "linalg/covariance_leading.h"
+#include "neighbours/exact.h"
 #include "objective/divergence.h"
 #include "plan/task.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
-
-enum { RING_ROWS = 1024 };
 
 /* --- transfers -------------------------------------------------------------------------------- */
 
@@ -74,7 +73,7 @@ ikt_piece ikt_pairs_compared(const ikt_task *t, bool is_had, ikt_stage stage, do
 void ikt_plan_all_pairs(const ikt_task *t, ikt_stage stage) {
     const ikt_piece pieces[] = {ikt_pairs_compared(t, true, stage, t->rows * t->n),
                                 {true, stage, MESSAGES, 1, (t->n - t->rows) * t->searched,
-                                 ceil(t->rows / RING_ROWS) * t->others}};
+                                 ceil(t->rows / IKT_EXACT_BLOCK_ROWS) * t->others}};
     ADD(t, pieces);
 }
 
@@ -130,7 +129,8 @@ static void plan_outcome(const ikt_task *t) {
     const int wanted = t->w->settings.output.measures;
     const bool is_measured = wanted != IKT_MEASURES_NONE, is_compared = wanted == IKT_MEASURES_ALL;
     const ikt_measure_settings usual = ikt_measure_defaults();
-    const double queries = (t->n <= 20000 ? t->n : 2000) / t->w->ranks;
+    const double queries =
+        (t->n <= (double)usual.exact_limit ? t->n : (double)usual.sample) / t->w->ranks;
     const double looked_at = (double)ikt_label_queries(&usual, t->w->data.n) / t->w->ranks;
     const ikt_stage measures = IKT_STAGE_MEASURES;
     const ikt_piece pieces[] = {

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "cells/cells.h"
+#include "graph/transpose.h"
 #include "isolation/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance_leading.h"
@@ -11,7 +12,7 @@
 #include "plan/task.h"
 
 /* Entries that symmetrisation sends at a time, 12 bytes each. */
-enum { BATCH_ENTRIES = 1 << 21, SENT_ENTRY_BYTES = 12 };
+enum { SENT_ENTRY_BYTES = 12 };
 
 /* Rows of so many bytes brought to their slots: all but 1/R of them on another rank, in slices of
  * 64 bytes. */
@@ -50,8 +51,8 @@ static void plan_reading(const ikt_task *t) {
 
 int64_t ikt_start_rows(const ikt_layout_settings *layout, int64_t d) {
     enum { VALUES = 1 << 26 };
-    const bool is_start = !ikt_layout_objective(layout)->is_start;
-    if (!is_start || !ikt_covariance_is_wide(d, layout->dimensions)) return IKT_START_ROWS;
+    const bool is_map = ikt_layout_objective(layout)->is_start;
+    if (is_map || !ikt_covariance_is_wide(d, layout->dimensions)) return IKT_START_ROWS;
     return ikt_smaller(IKT_START_ROWS, ikt_larger(IKT_BLOCK_ROWS, VALUES / d));
 }
 
@@ -205,7 +206,7 @@ static void plan_symmetrising(const ikt_task *t, double entries, double sent) {
     const ikt_stage graph = IKT_STAGE_GRAPH;
     const double listed = t->rows * (double)t->w->k;
     const double bytes = SENT_ENTRY_BYTES * sent * ikt_workload_cut(t->w);
-    const double messages = 2 * ceil(listed / BATCH_ENTRIES) * t->others;
+    const double messages = 2 * ceil(listed / IKT_TRANSPOSE_BATCH) * t->others;
     const ikt_piece pieces[] = {{true, graph, GATHERS, entries, 56, 0}, /* a neighbour into P */
                                 {true, graph, MESSAGES, 1, bytes, messages}};
     ADD(t, pieces);

@@ -1,9 +1,11 @@
-/* What a run has to do, in numbers. */
+/* What is usual, and was measured, of what a run has to do: the span of a map, the share of P that
+ * crosses ranks, rows that are fetched. See plan.h. */
 #include "plan/plan.h"
 
 #include <math.h>
 
 #include "isolation/codes.h"
+#include "neighbours/near_tiles.h"
 #include "neighbours/tiles.h"
 
 /* Of an entry of a sparse row: column and value. */
@@ -22,9 +24,9 @@ static const double light_least = 0.15;
  * half: measured on 70,000 digits, of which 17, 34 and 43 % leave on 2, 4 and 7 ranks. */
 static const double halving_loss = 0.285;
 
-/* What a batch of blocks may fetch (neighbours/search.c), and how many times more rows than it has,
- * and than a row has candidates, are near its rows. */
-static const double fetch_bytes = 256 << 20, batch_spread = 12;
+/* How many times more rows than a batch of blocks has, and than a row has candidates, are near its
+ * rows. */
+static const double batch_spread = 12;
 
 /* And the batch that fetches most, beside one of the mean: the same rows are near many of its own.
  * Measured on 100,000 rows of normal numbers: 37,000 of 50,000 and 49,000 of 75,000 on 2 and 4
@@ -110,8 +112,7 @@ ikt_fetching ikt_workload_fetching(const ikt_workload *w) {
     const double others = (double)w->distribution.n - count;
     const double of_block = fmin((double)w->data.n / (double)w->cells, IKT_TILE_ROWS); /* rows */
     ikt_fetching f;
-    f.blocks = fetch_bytes / (candidates * (double)ikt_workload_searched_bytes(w));
-    f.blocks = floor(fmin(4096, fmax(8, f.blocks)));
+    f.blocks = (double)ikt_near_tiles_batch(w->candidates, ikt_workload_searched_bytes(w));
     f.batches = ceil(count / (f.blocks * of_block));
     const double around = batch_spread * (count / f.batches + candidates);
     f.rows = f.batches * fmin(others, ikt_workload_cut(w) * around);

@@ -54,7 +54,7 @@ static void tile_of_codes(const ikt_similarity *s, const ikt_tile_pairs *t, floa
 
 static void some_of_codes(const ikt_similarity *s, const char *row, const char *const *other,
                           int64_t count, void *scratch, float *d) {
-    s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    s->scorer.score_one(&s->scorer, row, other, count, scratch, d);
     for (int64_t e = 0; e < count; e++)
         d[e] = s->of_score[(int64_t)d[e]];
 }
@@ -112,7 +112,7 @@ static void tile_of_rows(const ikt_similarity *s, const ikt_tile_pairs *t, float
 
 static void some_of_rows(const ikt_similarity *s, const char *row, const char *const *other,
                          int64_t count, void *scratch, float *d) {
-    s->scorer.score_some(&s->scorer, row, other, count, scratch, d);
+    s->scorer.score_one(&s->scorer, row, other, count, scratch, d);
     for (int64_t e = 0; e < count; e++)
         d[e] /= scale_in(s, row) * scale_in(s, other[e]);
 }

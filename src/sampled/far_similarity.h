@@ -40,7 +40,7 @@ typedef struct {
     /* For ikt_similarity_tile. */
     void (*tile)(const ikt_similarity *s, const ikt_tile_pairs *t, float *d);
     /* D of one row and others, given by their payloads: d[count], the bits of the above.
-     *   scratch   [scorer.some_bytes] */
+     *   scratch   [scorer.scratch_bytes] */
     void (*some)(const ikt_similarity *s, const char *row, const char *const *other, int64_t count,
                  void *scratch, float *d);
     /* D of an own row and one of its list; NULL: all that a row is joined to is known.

@@ -150,7 +150,7 @@ static void compare_row(const fetched *f, int64_t i, int64_t attempt, void *scra
 static ikt_status compare(const fetched *f, int64_t first, int64_t last, int64_t attempt) {
     const drawing *d = f->d;
     const int threads = ikt_threads(d->ctx);
-    const int64_t most = 2 * d->places, scratch = d->similarity->scorer.some_bytes;
+    const int64_t most = 2 * d->places, scratch = d->similarity->scorer.scratch_bytes;
     IKT_ARRAYS(held, d->ctx, purpose);
     const char **other = ikt_claim(&held, threads * most, sizeof *other);
     float *found = ikt_claim(&held, threads * most, sizeof *found);

@@ -36,7 +36,7 @@ typedef struct {
     ikt_row_set set; /* rows of other ranks that the lists of a batch name, */
     char *others;    /* and these rows */
     float *square;   /* [rows * k] of all lists */
-    char *scratch;   /* [threads * some_bytes] */
+    char *scratch;   /* [threads * scratch_bytes] */
 } measuring;
 
 /* COLLECTIVE. Fetches the rows of other ranks in the lists of rows first .. last - 1. */
@@ -78,7 +78,7 @@ static void measure_row(const measuring *m, int64_t i, char *scratch) {
         const int64_t count = ikt_smaller(SOME, k - e);
         for (int64_t o = 0; o < count; o++)
             other[o] = row_in(m, m->lists->row[i * k + e + o]);
-        m->scorer->score_some(m->scorer, own, other, count, scratch, m->square + i * k + e);
+        m->scorer->score_one(m->scorer, own, other, count, scratch, m->square + i * k + e);
     }
 }
 
@@ -95,7 +95,7 @@ static ikt_status measure(ikt_context *ctx, measuring *m) {
         if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
             for (int64_t i = first; i < last; i++)
-                measure_row(m, i, m->scratch + omp_get_thread_num() * m->scorer->some_bytes);
+                measure_row(m, i, m->scratch + omp_get_thread_num() * m->scorer->scratch_bytes);
         }
         forget(m);
         IKT_TRY(st);
@@ -185,7 +185,7 @@ static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int6
     scale.own = ikt_claim(&held, n_local, sizeof *scale.own);
     is_lone.own = ikt_claim(&held, n_local, sizeof *is_lone.own);
     m.square = ikt_claim(&held, n_local * k, sizeof *m.square);
-    m.scratch = ikt_claim(&held, ikt_threads(ctx), (size_t)scorer->some_bytes);
+    m.scratch = ikt_claim(&held, ikt_threads(ctx), (size_t)scorer->scratch_bytes);
     float *value = ikt_claim(&held, ikt_threads(ctx) * k, sizeof *value);
     uint32_t *row = ikt_claim(&held, ikt_threads(ctx) * k, sizeof *row);
     IKT_TRY(ikt_arrays_agree(&held));

@@ -27,25 +27,25 @@ typedef struct {
     int q; /* dimensions: 1, 2 or 3 */
     ikt_triplet_rule rule;
     ikt_triplet_weighing weighing;
-    float most;              /* of L, for weights by ratios */
-    int64_t m, f;            /* near rows of a row, far rows of a tile */
-    float share;             /* of all far rows that one of the f stands for: m' n / ((n - 1) f) */
-    float random_share;      /* triplets that one pair of far rows stands for; 0: there are none */
-    const float *y;          /* [local numbers * q] positions of own rows and others */
-    const float *pool;       /* [S * (q + m)] of each row of the pool its position, then the squares
-                                |y_a - y_j|^2 of its near rows */
-    const float *pool_d;     /* [S * m] D of these, */
-    const float *pool_near;  /* [S * m] and their factors in weights (ikt_triplet_near) */
-    int64_t first, count;    /* own rows of the tile: local numbers first .. first + count - 1, */
-    int lane;                /* from this lane on */
-    const int32_t *near;     /* [m * 16] local numbers of near rows, by lanes */
-    const float *near_d;     /* [m * 16] D of them */
-    const float *far_d;      /* [f * 16] D of far rows */
-    const int32_t *far;      /* [f] their places in the pool */
-    const int32_t *far_lane; /* [f] the lane of which it is the row itself, or -1 */
-    float *space;            /* [m * 16 * (q + 4)] work space */
-    float *pull;             /* [m * 16 * q] receives c_ib (y_i - y_jb) */
-    float *force;            /* [rows * q] receives the forces on the own rows of the tile */
+    float most;          /* of L, for weights by ratios */
+    int64_t m, f;        /* near rows of a row, far rows of a tile */
+    float share;         /* of all far rows that one of the f stands for: m' n / ((n - 1) f) */
+    float random_share;  /* triplets that one pair of far rows stands for; 0: there are none */
+    const float *y;      /* [local numbers * q] positions of own rows and others */
+    const float *pool;   /* [S * (q + m)] of each row of the pool its position, then the squares
+                            |y_a - y_j|^2 of its near rows */
+    const float *pool_d; /* [S * m] D of these, */
+    const float *pool_factor; /* [S * m] and their factors in weights (ikt_triplet_near) */
+    int64_t first, count;     /* own rows of the tile: local numbers first .. first + count - 1, */
+    int lane;                 /* from this lane on */
+    const int32_t *near;      /* [m * 16] local numbers of near rows, by lanes */
+    const float *near_d;      /* [m * 16] D of them */
+    const float *far_d;       /* [f * 16] D of far rows */
+    const int32_t *far;       /* [f] their places in the pool */
+    const int32_t *far_lane;  /* [f] the lane of which it is the row itself, or -1 */
+    float *space;             /* [m * 16 * (q + 4)] work space */
+    float *pull;              /* [m * 16 * q] receives c_ib (y_i - y_jb) */
+    float *force;             /* [rows * q] receives the forces on the own rows of the tile */
 } ikt_tile_job;
 
 /* LOCAL, from several threads. */

@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 #include "base/gather.h"
+#include "kernelsum/replica.h"
 #include "sampled/pool.h"
-
-enum { MOST_DIMENSIONS = 3 };
 
 static const int32_t lane_numbers[IKT_TILE] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                8, 9, 10, 11, 12, 13, 14, 15};
@@ -103,7 +102,7 @@ LANES_INLINE void add_triplet(variant is, const ikt_tile_job *job, floats w, sid
 
 /* Positions of 16 rows, given by local numbers. */
 LANES_INLINE void load_rows(const ikt_tile_job *job, variant is, const int32_t *row,
-                            floats at[MOST_DIMENSIONS]) {
+                            floats at[IKT_DIMENSIONS_MOST]) {
     EACH_PART {
         const int32_t *some = row + p * LANE_WIDTH;
         if (is.q == 2)
@@ -115,7 +114,7 @@ LANES_INLINE void load_rows(const ikt_tile_job *job, variant is, const int32_t *
 }
 
 /* 16 rows of q numbers each. */
-LANES_INLINE void store_rows(variant is, const floats row[MOST_DIMENSIONS], float *to) {
+LANES_INLINE void store_rows(variant is, const floats row[IKT_DIMENSIONS_MOST], float *to) {
     EACH_PART {
         float *some = to + p * LANE_WIDTH * is.q;
         if (is.q == 2)
@@ -128,7 +127,7 @@ LANES_INLINE void store_rows(variant is, const floats row[MOST_DIMENSIONS], floa
 }
 
 /* Lanes without own rows are at the place of the first. */
-LANES_INLINE void load_own(const ikt_tile_job *job, variant is, floats own[MOST_DIMENSIONS]) {
+LANES_INLINE void load_own(const ikt_tile_job *job, variant is, floats own[IKT_DIMENSIONS_MOST]) {
     int32_t row[IKT_TILE];
     for (int l = 0; l < IKT_TILE; l++) {
         const int64_t i = l - job->lane;
@@ -158,11 +157,11 @@ LANES_INLINE floats factor_of(const ikt_tile_job *job, floats d) {
 
 /* Differences to near rows and their sides. */
 LANES_INLINE void meet_near(const ikt_tile_job *job, variant is,
-                            const floats own[MOST_DIMENSIONS]) {
+                            const floats own[IKT_DIMENSIONS_MOST]) {
     for (int64_t b = 0; b < job->m; b++) {
         const int32_t *near = job->near + b * IKT_TILE;
         const near_row to = near_row_of(job, is.q, b);
-        floats at[MOST_DIMENSIONS], square = floats_set(0);
+        floats at[IKT_DIMENSIONS_MOST], square = floats_set(0);
         load_rows(job, is, near, at);
         for (int c = 0; c < is.q; c++) {
             const floats u = floats_sub(own[c], at[c]);
@@ -179,14 +178,14 @@ LANES_INLINE void meet_near(const ikt_tile_job *job, variant is,
 
 /* A far row as the rows of the tile see it. */
 typedef struct {
-    floats v[MOST_DIMENSIONS], d;
+    floats v[IKT_DIMENSIONS_MOST], d;
     floats is_other; /* 0 in the lane of the row itself, else 1 */
     floats reach;    /* d; so low in the lane of the row itself that it has no triplets there */
     side side;
 } far_row;
 
 LANES_INLINE far_row meet_far(const ikt_tile_job *job, variant is, int64_t e,
-                              const floats own[MOST_DIMENSIONS]) {
+                              const floats own[IKT_DIMENSIONS_MOST]) {
     const float *pool = job->pool + job->far[e] * (is.q + job->m);
     far_row r = {.d = floats_load(job->far_d + e * IKT_TILE)};
     floats square = floats_set(0);
@@ -219,7 +218,7 @@ LANES_INLINE floats weigh_usual(floats l, floats s) {
 LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (q + job->m) + q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
-    const float *pool_near = job->pool_near + job->far[e] * job->m;
+    const float *pool_factor = job->pool_factor + job->far[e] * job->m;
     const floats far = r->side.a;
     floats c_k = floats_set(0);
     for (int64_t b = 0; b < job->m; b++) {
@@ -230,7 +229,7 @@ LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
         const floats each =
             floats_mul(weigh_usual(l, floats_add(near, far)), floats_load(of.factor));
         const floats its_each =
-            floats_mul(weigh_usual(its_l, floats_add(its, far)), floats_set(pool_near[b]));
+            floats_mul(weigh_usual(its_l, floats_add(its, far)), floats_set(pool_factor[b]));
         floats_store(of.c, floats_fused(each, far, floats_load(of.c)));
         c_k = floats_fused(each, near, c_k);
         c_k = floats_fused(its_each, its, c_k);
@@ -242,7 +241,7 @@ LANES_INLINE floats pass_far_usual(const ikt_tile_job *job, int q, int64_t e, co
 LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, const far_row *r) {
     const float *squares = job->pool + job->far[e] * (is.q + job->m) + is.q;
     const float *pool_d = job->pool_d + job->far[e] * job->m;
-    const float *pool_near = job->pool_near + job->far[e] * job->m;
+    const float *pool_factor = job->pool_factor + job->far[e] * job->m;
     floats c_k = floats_set(0);
     if (is.is_usual) return pass_far_usual(job, is.q, e, r);
     for (int64_t b = 0; b < job->m; b++) {
@@ -254,7 +253,7 @@ LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
         add_triplet(is, job, w, own, r->side, &c_j, &c_k);
         floats_store(of.c, c_j);
         w = weigh(is, job, floats_sub(r->reach, floats_set(pool_d[b])));
-        w = floats_mul(w, floats_set(pool_near[b]));
+        w = floats_mul(w, floats_set(pool_factor[b]));
         add_triplet(is, job, w, side_of(is, &job->rule, floats_set(squares[b])), r->side, NULL,
                     &c_k);
     }
@@ -263,7 +262,7 @@ LANES_INLINE floats pass_far(const ikt_tile_job *job, variant is, int64_t e, con
 
 /* The triplet of two far rows, of which the nearer is j: its force on the tile's rows. */
 LANES_INLINE void pass_random(const ikt_tile_job *job, variant is, const far_row *a,
-                              const far_row *b, floats scale, floats force[MOST_DIMENSIONS]) {
+                              const far_row *b, floats scale, floats force[IKT_DIMENSIONS_MOST]) {
     const bool is_log = is.is_usual || ikt_triplet_is_log(job->weighing);
     const floats l = floats_sub(b->d, a->d), minus = floats_sub(a->d, b->d);
     floats size = floats_max(l, minus), c_j = floats_set(0), c_k = floats_set(0), w;
@@ -296,7 +295,7 @@ LANES_INLINE void tile_forces(const ikt_tile_job *job, variant is) {
     const float factor = is.is_usual ? 4 : 2; /* that the terms above lack */
     const floats share = floats_set(factor * job->share);
     const floats random = floats_set(factor * job->random_share);
-    floats own[MOST_DIMENSIONS], force[MOST_DIMENSIONS];
+    floats own[IKT_DIMENSIONS_MOST], force[IKT_DIMENSIONS_MOST];
     far_row last = {.d = floats_set(0)};
     for (int c = 0; c < is.q; c++)
         force[c] = floats_set(0);
@@ -313,7 +312,7 @@ LANES_INLINE void tile_forces(const ikt_tile_job *job, variant is) {
     for (int64_t b = 0; b < job->m; b++) {
         const near_row of = near_row_of(job, is.q, b);
         const floats c_j = floats_mul(floats_load(of.c), share);
-        floats pull[MOST_DIMENSIONS];
+        floats pull[IKT_DIMENSIONS_MOST];
         for (int c = 0; c < is.q; c++) {
             pull[c] = floats_mul(c_j, floats_load(of.u + c * IKT_TILE));
             force[c] = floats_add(force[c], pull[c]);

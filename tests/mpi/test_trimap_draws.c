@@ -24,7 +24,7 @@ static void expect_similarities(const ikt_rows *rows, const ikt_similarity *s,
         place[a] = (int32_t)a;
     }
     const ikt_tiles_span tiles = ikt_pool_tiles(rows);
-    assert_true(s->scorer.some_bytes <= 1 << 16);
+    assert_true(s->scorer.scratch_bytes <= 1 << 16);
     for (int64_t tile = tiles.first; tile < tiles.last; tile++) {
         _Alignas(64) float d[MOST * IKT_TILE];
         float one;
