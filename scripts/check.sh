@@ -6,16 +6,25 @@
 #   scripts/check.sh all    every test in full, about an hour
 #   scripts/check.sh mpich  with Debian's MPICH in place of Open MPI: what computes, on all ranks and threads, and
 #                           the known runs on 1, 2, 3, 4 and 7 ranks; half an hour
+#   scripts/check.sh sanitize   under the address and undefined-behaviour sanitizers: the sample without what builds
+#                           anew or looks at texts alone, two hours
+#   scripts/check.sh races  under the thread sanitizer: what computes with threads on one rank
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=release
 sample=(-LE '^long$')
+sampled() {
+    export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CHAINS=${IKT_CHAINS:-3} \
+        IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} IKT_CORRUPTIONS_RANKS=${IKT_CORRUPTIONS_RANKS:-4}
+}
 case ${1:-} in
-"") export IKT_FUZZ_SECONDS=${IKT_FUZZ_SECONDS:-15} IKT_KILLS=${IKT_KILLS:-2} IKT_CHAINS=${IKT_CHAINS:-3} IKT_CORRUPTIONS=${IKT_CORRUPTIONS:-60} \
-    IKT_CORRUPTIONS_RANKS=${IKT_CORRUPTIONS_RANKS:-4} ;;
+"") sampled ;;
 all) sample=(); export IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ;;
 mpich) preset=mpich sample=(-L 'unit|mpi|reference' -E on_every_set) ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+sanitize) sampled; export IKT_LINES=${IKT_LINES:-60}
+    preset=sanitize sample+=(-E '^(install|house|fuzz|mutants|bench)|browser') ;;
+races) preset=races sample+=(-R '^(unit_|(mpi|reference)_.*_r1_t2)') ;;
+*) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 [ $preset = mpich ] || ./scripts/install-dependencies.sh tests
 ./scripts/build.sh $preset

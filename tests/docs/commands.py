@@ -35,7 +35,8 @@ HERE = Path(__file__).parent
 MARK = re.compile(r"\s*<!-- *(not run|dry run): *(.*?) *-->\s*")
 SHOWN = {"text", "json"}
 ONLY_CHECKED = ["cmake", "ctest", "sbatch", "srun", "scancel", "sudo", "apt-get", "pip", "spack", "apptainer", "module"]
-TIMEOUT = 300  # seconds for a block, on a loaded machine
+SLOWER = 10 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") else 1
+TIMEOUT = 300 * SLOWER  # seconds for a block, on a loaded machine
 
 
 class Block:

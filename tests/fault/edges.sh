@@ -13,7 +13,7 @@ for ranks in 1 2 3 4 7; do
     *) part=(1 0) ;;
     esac
     read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout -k 5 200 "${launch[@]}" "$(dirname "$IKT_PROGRAM")/tests/edges" "${part[@]}" >out.txt 2>err.txt </dev/null
+    command timeout -k 5 $((200 * slower)) "${launch[@]}" "$(dirname "$IKT_PROGRAM")/tests/edges" "${part[@]}" >out.txt 2>err.txt </dev/null
     code=$?
     if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
         fail "hang on $ranks ranks, after: $(tail -1 out.txt)"

@@ -28,7 +28,7 @@ failed = 0
 
 
 def run(*words):
-    done = subprocess.run([program, *words, "--quiet"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([program, *words, "--quiet"], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, " ".join(words) + ": " + done.stderr
     return done.stdout
 

@@ -154,7 +154,7 @@ PYTHON
     embed 2 input.file=wide.h5 preprocess.normalise=unit layout.iterations=30 \
         layout.exaggeration_iterations=20 output.measures=map --verbose
     peak=$(sed -n 's/^peak memory *\([0-9]*\) MB per rank.*/\1/p' out.txt)
-    [ "${peak:-9999}" -lt 400 ] || fail "wide rows took ${peak:-?} MB a rank"
+    [ -n "${ASAN_OPTIONS:-}" ] || [ "${peak:-9999}" -lt 400 ] || fail "wide rows took ${peak:-?} MB a rank"
     grep -q '10-NN accuracy   \(0.9\|1\)[.0-9]* among' out.txt || fail "neighbours of wide rows are no good"
 }
 

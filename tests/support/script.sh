@@ -12,6 +12,13 @@ failed=0
 read -ra other_ranks <<<"${IKT_RANKS:-3}"
 read -ra thread_counts <<<"${IKT_THREADS:-2}"
 
+# Under a sanitizer everything takes several times as long.
+slower=1
+if [ -n "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ]; then
+    slower=10
+    timeout() { command timeout $(($1 * slower)) "${@:2}"; }
+fi
+
 fail() {
     echo "FAILED: $*"
     cat out.txt err.txt
@@ -20,7 +27,7 @@ fail() {
 
 # wait_until SECONDS COMMAND...: until the command succeeds; fails when it has not by then.
 wait_until() {
-    local tries=$(($1 * 5))
+    local tries=$(($1 * 5 * slower))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $((tries -= 1)) -gt 0 ] || return 1

@@ -43,7 +43,7 @@ try() {
     case="$ranks ranks: $*"
     sound=1
     launcher "$ranks"
-    timeout -k 5 "$patience" "${launch[@]}" "${around[@]}" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt </dev/null
+    command timeout -k 5 $((patience * slower)) "${launch[@]}" "${around[@]}" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt </dev/null
     code=$?
     tried=$((tried + 1))
     if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
