@@ -182,6 +182,14 @@ static const struct {
     {"layout.objective=pca layout.regulariser=laplacian", "would have no effect", IKT_ERR_USAGE},
     {"layout.objective=sne layout.degrees_of_freedom=2", "degrees_of_freedom=inf is that of sne",
      IKT_ERR_USAGE},
+    {"affinity.support=whole whole.last_iterations=501 layout.iterations=500",
+     "whole.last_iterations = 501, but layout.iterations = 500", IKT_ERR_USAGE},
+    {"affinity.support=whole whole.partitionings=8 whole.last_partitionings=2",
+     "draw from as many or more", IKT_ERR_USAGE},
+    {"affinity.support=whole whole.last_iterations=40 whole.partitionings=8 "
+     "whole.last_partitionings=8 layout.iterations=40 layout.exaggeration_iterations=10",
+     "", IKT_OK},
+    {"affinity.support=whole layout.iterations=3", "", IKT_OK},
     {"layout.objective=pca layout.iterations=9", "would have no effect", IKT_ERR_USAGE},
     {"preprocess.pca=9", "but rows.h5:/X has only 8 columns", IKT_ERR_USAGE}};
 
