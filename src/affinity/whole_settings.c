@@ -81,5 +81,15 @@ ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *s, int64_t n,
         s->last_partitionings =
             ikt_smaller(ikt_larger(USUAL_LAST_PARTITIONINGS, s->partitionings), t);
     IKT_TRY(check(ctx, "partitionings", s->partitionings, t));
+    if (s->last_iterations > iterations)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "whole.last_iterations = %lld, but layout.iterations = %lld are all that "
+                        "there are; choose at most that",
+                        (long long)s->last_iterations, (long long)iterations);
+    if (s->last_partitionings < s->partitionings)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "whole.last_partitionings = %lld, but the iterations before draw from "
+                        "whole.partitionings = %lld: the last ones draw from as many or more",
+                        (long long)s->last_partitionings, (long long)s->partitionings);
     return check(ctx, "last_partitionings", s->last_partitionings, t);
 }

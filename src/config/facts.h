@@ -89,7 +89,7 @@ typedef enum {
     IKT_FACT_TAKES_CODES,
     IKT_FACT_TAKES_LABELS,
     IKT_FACT_EXAGGERATES,
-    IKT_FACT_REMEMBERS, /* steps have momentum */
+    IKT_FACT_REMEMBERS,        /* steps have momentum */
     IKT_FACT_HAS_BEGINNING,    /* nerv and jse: iterations of t-SNE may come first, */
     IKT_FACT_BEGINS_WITH_TSNE, /* and do, as far as that is resolved */
     IKT_FACT_PLACES_BY_TRIPLETS,
@@ -123,7 +123,10 @@ typedef enum {
     IKT_FACT_KERNEL_WIDTH,  /* a Gaussian kernel of the section `kernel` */
     IKT_FACT_KERNEL,        /* the section `kernel` */
     IKT_FACT_MOVES,         /* the map is moved */
-    IKT_FACT_STUDENT,       /* layout.degrees_of_freedom means something */
+    IKT_FACT_STUDENT,       /* layout.degrees_of_freedom means something, */
+    IKT_FACT_TRADES,        /* layout.trade_off, */
+    IKT_FACT_SUMS_ALL,      /* layout.repulsion */
+    IKT_FACT_OTHER_DEGREES, /* layout.degrees_of_freedom is not 1 */
     IKT_FACT_FIRST_RATE,
     IKT_FACT_EDGE_WEIGHTS,  /* distances of a graph become weights */
     IKT_FACT_MEASURES_ROWS, /* rows are compared by distances, or a graph's are */

@@ -402,11 +402,6 @@ static ikt_status check_spectrum(ikt_context *ctx, const ikt_layout_settings *s)
 /* SAME-ARGS. An objective whose start is the map has no iterations and no other start. */
 static ikt_status resolve_standing(ikt_context *ctx, ikt_layout_settings *s) {
     const ikt_objective_kind *kind = ikt_layout_objective(s);
-    if (s->iterations != IKT_AUTO_INT && s->iterations > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.iterations = %lld, but layout.objective=%s has none to make: leave "
-                        "it out",
-                        (long long)s->iterations, kind->name);
     if ((s->init != IKT_INIT_AUTO && s->init != (int)kind->start) || s->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE, "layout.objective=%s is %s", kind->name, kind->map_of);
     s->iterations = 0;

@@ -59,35 +59,12 @@ static bool is_possible(const ikt_divergence *d, const ikt_objective_options *op
     return true;
 }
 
-/* SAME-ARGS. Degrees of freedom are those of t-SNE. */
-static ikt_status check_degrees(ikt_context *ctx, const ikt_objective_kind *kind,
-                                const ikt_objective_options *options) {
-    const double degrees = options->degrees;
-    if (degrees == 0 || degrees == 1 || kind->divergence->has_degrees) return IKT_OK;
-    if (kind == &ikt_objective_sne)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.degrees_of_freedom = %g, but layout.objective=sne has the Gaussian "
-                        "kernel; leave it at 1, or take objective=tsne, whose kernel with "
-                        "degrees_of_freedom=inf is that of sne",
-                        degrees);
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.degrees_of_freedom = %g, but the gradient of layout.objective=%s is "
-                    "made for the kernel with 1; leave it at 1, or take objective=tsne",
-                    degrees, kind->name);
-}
-
 ikt_status ikt_divergence_resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n,
                                   int q, ikt_objective_options *options) {
     const ikt_divergence *d = kind->divergence;
     const bool has_fft = is_possible(d, options, q, IKT_REPULSION_FFT);
-    const bool is_given = options->trade_off > 0; /* auto is negative */
-    IKT_TRY(check_degrees(ctx, kind, options));
-    if (!d->has_trade_off && is_given)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.trade_off = %g, but layout.objective=%s has one divergence and "
-                        "nothing to trade off; leave it at auto, or take objective nerv or jse",
-                        options->trade_off, kind->name);
-    if (d->has_trade_off && !is_given) options->trade_off = 0.5;
+    /* auto is negative */
+    if (d->has_trade_off && !(options->trade_off > 0)) options->trade_off = 0.5;
     const bool is_student = kernel_of(d, options, 0).kind == IKT_KERNEL_STUDENT;
     if (options->repulsion == IKT_REPULSION_AUTO) {
         const bool has_tree = is_possible(d, options, q, IKT_REPULSION_TREE);

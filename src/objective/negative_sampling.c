@@ -98,13 +98,6 @@ static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options 
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
     (void)q;
-    IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
-    if (options->repulsion != IKT_REPULSION_AUTO)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.repulsion is how the sum over all pairs is made, but "
-                        "layout.objective=%s takes repulsion from rows drawn at random; leave it "
-                        "at auto",
-                        kind->name);
     if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->own.umap);
     return ikt_largevis_resolve(ctx, n, &options->own.largevis);
 }

@@ -74,9 +74,21 @@ static ikt_status create_tsne(ikt_context *ctx, const ikt_objective_inputs *inpu
 static const ikt_divergence sne = {
     .n_kernels = 1, .kernel = {IKT_KERNEL_GAUSSIAN}, .pair = IKT_PAIR_SNE, .combine = kl_combine};
 
-const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND, .name = "sne",
-                                              .value_name = "KL",  .divergence = &sne,
-                                              .takes_parts = true, .create = ikt_divergence_create};
+static const ikt_rule rules_of_sne[] = {
+    {{IKT_FACT_OTHER_DEGREES},
+     "layout.degrees_of_freedom = {layout.degrees_of_freedom}, but layout.objective=sne has the "
+     "Gaussian kernel; leave it at 1, or take objective=tsne, whose kernel with "
+     "degrees_of_freedom=inf is that of sne",
+     IKT_ERR_USAGE},
+    {{0}, NULL, IKT_OK}};
+
+const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND,
+                                              .name = "sne",
+                                              .value_name = "KL",
+                                              .rules = rules_of_sne,
+                                              .divergence = &sne,
+                                              .takes_parts = true,
+                                              .create = ikt_divergence_create};
 
 /* --- mixtures of KL(P || Q) and KL(Q || P) ---------------------------------------------------- */
 
@@ -203,15 +215,6 @@ bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objecti
 void ikt_objective_shrink(ikt_objective_own *own, int64_t n) {
     for (int k = 0; k < IKT_OBJECTIVES; k++)
         if (table[k]->shrink) table[k]->shrink(own, n);
-}
-
-ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,
-                                          const ikt_objective_options *options) {
-    if (!(options->trade_off > 0)) return IKT_OK; /* auto is negative */
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.trade_off = %g, but layout.objective=%s has nothing to trade off; "
-                    "leave it at auto, or take objective nerv or jse",
-                    options->trade_off, kind->name);
 }
 
 ikt_status ikt_objective_check_rows(ikt_context *ctx, int64_t rows, int q) {

@@ -286,11 +286,6 @@ const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
 bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objective_options *options,
                                bool is_dense);
 
-/* SAME-ARGS, pure. Refuses layout.trade_off, for kinds that have nothing to trade off. Errors:
- * IKT_ERR_USAGE. */
-ikt_status ikt_objective_refuse_trade_off(ikt_context *ctx, const ikt_objective_kind *kind,
-                                          const ikt_objective_options *options);
-
 /* LOCAL. Gathers of positions use 32-bit numbers. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_objective_check_rows(ikt_context *ctx, int64_t rows, int q);
 

@@ -228,14 +228,13 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
 
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
-    (void)n;
-    (void)q;
+    (void)kind, (void)n, (void)q;
     if (options->repulsion != IKT_REPULSION_AUTO && options->repulsion != IKT_REPULSION_EXACT)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=sammon sums over all pairs of rows exactly: leave "
                         "layout.repulsion at auto");
     options->repulsion = IKT_REPULSION_EXACT;
-    return ikt_objective_refuse_trade_off(ctx, kind, options);
+    return IKT_OK;
 }
 
 static void destroy(ikt_objective *objective) {

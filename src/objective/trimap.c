@@ -17,12 +17,7 @@ static const double learning_rate = 1.2;
 
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
-    (void)q;
-    if (options->repulsion != IKT_REPULSION_AUTO)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.repulsion is for objectives that sum over all pairs of rows, which "
-                        "layout.objective=trimap does not: leave it out");
-    IKT_TRY(ikt_objective_refuse_trade_off(ctx, kind, options));
+    (void)kind, (void)q;
     return ikt_trimap_resolve(ctx, &options->own.triplet, n);
 }
 

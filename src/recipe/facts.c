@@ -87,6 +87,10 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CLASS_CODES] = classes == IKT_SIMILARITY_ISOLATION;
 }
 
+static bool trades(const ikt_objective_kind *kind) {
+    return kind->divergence && kind->divergence->has_trade_off;
+}
+
 static void find_objective(const ikt_layout_settings *l, bool *has) {
     const ikt_objective_kind *kind = ikt_layout_objective(l);
     const bool is_own = l->custom != NULL; /* of a program, of which nothing is known */
@@ -104,7 +108,10 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_BEGINS_WITH_TSNE] = l->tsne_iterations > 0; /* refused of others */
     has[IKT_FACT_PLACES_BY_TRIPLETS] = kind->places == IKT_PLACES_BY_TRIPLETS;
     has[IKT_FACT_PLACES_BY_KERNEL] = kind->places == IKT_PLACES_BY_KERNEL;
-    has[IKT_FACT_STUDENT] = kind->divergence || is_own;
+    has[IKT_FACT_TRADES] = trades(kind) || is_own;
+    has[IKT_FACT_SUMS_ALL] = kind->divergence || kind->pair_sums > 0 || is_own;
+    has[IKT_FACT_STUDENT] = (kind->divergence && kind->divergence->has_degrees) || is_own;
+    has[IKT_FACT_OTHER_DEGREES] = l->degrees_of_freedom != 1;
     has[IKT_FACT_SUMS_PAIRS] = kind->divergence && l->repulsion != IKT_REPULSION_EXACT &&
                                kind->divergence->kernel[0] != IKT_KERNEL_GAUSSIAN;
     has[IKT_FACT_SUMS_ON_GRID] =
@@ -229,6 +236,7 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
                  {"alone", kind->is_start && !has_p},
                  {"parts", kind->takes_parts},
                  {"triplets", kind->places == IKT_PLACES_BY_TRIPLETS},
+                 {"trades", trades(kind)},
                  {"kernel", start->of_similarities},
                  {"labels", kind->needs & IKT_NEEDS_LABELS}};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)

@@ -42,7 +42,7 @@ ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const
 
 /* --- settings of parts that are not in use, which would otherwise be ignored without a word ---
  *
- * A setting counts as given where its value differs from its default, or from the value that
+ * A setting counts as given where its value differs from its default and from the value that
  * run.preset begins with. A configuration that the program has written, which names every key, is
  * therefore accepted again. What only the number of rows decides (an `auto`) counts as in use.
  */
@@ -61,5 +61,9 @@ bool ikt_section_is_used(const ikt_settings *settings, const ikt_facts *facts,
  *            study says for all of its methods, of which each uses its part. */
 ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
                             const ikt_settings *shared);
+
+/* SAME-ARGS. Where the start is the map, takes back what run.preset alone has set for a loop: what
+ * is not in use gets its default. Of other objectives everything stays, as checkpoints name it. */
+ikt_status ikt_preset_trim(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape);
 
 #endif

@@ -187,6 +187,7 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     out->has_labels = !shape->is_unlabelled;
     adopt_similarities(settings);
     IKT_TRY(adopt_graph(ctx, settings, &out->graph));
+    IKT_TRY(ikt_preset_trim(ctx, settings, shape));
     IKT_TRY(ikt_rules_check(ctx, settings, shape));
     IKT_TRY(ikt_unused_check(ctx, settings, shape));
     resolve_perplexity(ctx, shape, out);

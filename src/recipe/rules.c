@@ -111,7 +111,7 @@ static const ikt_rule rules[] = {
     {{IKT_FACT_OTHER_MODEL, IKT_NOT(IKT_FACT_BY_CODES)},
      "isolation.model_from needs affinity.kind = isolation: other kernels draw no centres",
      IKT_ERR_USAGE},
-    {{IKT_FACT_FOREST, IKT_FACT_BY_CODES, IKT_FACT_SPARSE_ROWS},
+    {{IKT_FACT_FOREST, IKT_FACT_CODES, IKT_FACT_SPARSE_ROWS},
      "isolation.form: forest needs dense rows, and these are sparse; take isolation.form=voronoi",
      IKT_ERR_USAGE},
     NOT_OF_MATRIX("output.model keeps the coordinates of rows or centres", IKT_FACT_MODEL,

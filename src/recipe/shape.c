@@ -146,7 +146,7 @@ void ikt_shape_destroy(ikt_shape *shape) {
 /* COLLECTIVE. Labels of the own rows, which are beside the graph or in a file of their own. */
 static ikt_status read_graph_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
                                     const ikt_rows *rows, bool *present, ikt_companions *out) {
-    const bool is_default = strcmp(name, "labels") == 0;
+    const bool is_default = ikt_labels_are_default(name);
     IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, out->labels, present,
                                   &out->label_names));
     if (!*present && !is_default)
@@ -175,7 +175,7 @@ ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input
         IKT_TRY(
             ikt_source_read_labels(source, name, rows->first, rows->count, found.labels, &present));
         /* Labels that were named have to be there. */
-        if (!present && strcmp(name, "labels") != 0)
+        if (!present && !ikt_labels_are_default(name))
             return ikt_source_no_labels(source, name, "input.labels");
         if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &found.label_names));
     } else {

@@ -16,9 +16,8 @@ static const char listing[] = "affinity.support=sparse and affinity.search=appro
 static const char regularising[] = "layout.regulariser=laplacian";
 
 /* Keys with the fact that brings them into use, the most general fact of a key first; without a
- * key: a whole section. What other rules refuse with the reason (layout.trade_off,
- * layout.init_file, numbers of raw files) is not here, and sections of single methods are in use
- * where the method is. */
+ * key: a whole section. What other rules refuse with the reason (layout.init_file, numbers of raw
+ * files) is not here, and sections of single methods are in use where the method is. */
 static const struct {
     const char *section, *key;
     ikt_fact fact;
@@ -63,10 +62,18 @@ static const struct {
     {"layout", "exaggeration", IKT_FACT_EXAGGERATES, exaggerating},
     {"layout", "exaggeration_iterations", IKT_FACT_EXAGGERATES, exaggerating},
     {"layout", "tsne_iterations", IKT_FACT_HAS_BEGINNING, "layout.objective={any:begins}"},
+    {"layout", "trade_off", IKT_FACT_TRADES,
+     "layout.objective={any:trades} (others have nothing to trade off)"},
     {"layout", "degrees_of_freedom", IKT_FACT_STUDENT,
-     "layout.objective=tsne (umap has umap.a and umap.b)"},
+     "layout.objective=tsne (umap has umap.a and umap.b; the gradients of nerv and jse are made "
+     "for "
+     "the kernel with 1)"},
+    {"layout", "repulsion", IKT_FACT_SUMS_ALL,
+     "an objective that has a sum over all pairs (umap and largevis take repulsion from rows drawn "
+     "at random, a map that is its start has no such sum)"},
     {"layout", "preset", IKT_FACT_MOVES, moving},
     {"layout", "iterations", IKT_FACT_MOVES, moving},
+    {"layout", "regulariser", IKT_FACT_MOVES, moving},
     {"layout", "learning_rate", IKT_FACT_MOVES, moving},
     {"layout", "learning_rate", IKT_FACT_FIRST_RATE,
      "early exaggeration, or with layout.final_learning_rate=auto"},
@@ -193,12 +200,14 @@ static ikt_status refuse(ikt_context *ctx, const ikt_settings *settings, const i
 
 ikt_status ikt_unused_check(ikt_context *ctx, const ikt_settings *settings,
                             const ikt_shape *shape) {
-    ikt_settings own = *settings, usual;
-    ikt_config_part of_own[IKT_SETTINGS_PARTS], of_usual[IKT_SETTINGS_PARTS];
+    ikt_settings own = *settings, usual, plain;
+    ikt_config_part of_own[IKT_SETTINGS_PARTS], of_usual[IKT_SETTINGS_PARTS],
+        of_plain[IKT_SETTINGS_PARTS];
     const ikt_facts facts = ikt_facts_of(settings, shape);
     char text[IKT_STRING_MAX], value[IKT_STRING_MAX];
     ikt_settings_parts(&own, of_own);
     IKT_TRY(begin(ctx, settings->run.preset, &usual, of_usual));
+    IKT_TRY(begin(ctx, IKT_RUN_PRESET_NONE, &plain, of_plain));
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
         const ikt_section *section = of_own[p].section;
         /* The settings of a kept graph are its own, with which these have been compared. */
@@ -206,7 +215,9 @@ ikt_status ikt_unused_check(ikt_context *ctx, const ikt_settings *settings,
         for (size_t k = 0; k < section->n_keys; k++) {
             const ikt_key *key = &section->keys[k];
             const char *with = lacks(settings, &facts, &of_own[p], key, text);
-            if (!with || ikt_settings_has_equal(key, &of_own[p], &of_usual[p])) continue;
+            if (!with || ikt_settings_has_equal(key, &of_own[p], &of_usual[p]) ||
+                ikt_settings_has_equal(key, &of_own[p], &of_plain[p]))
+                continue;
             ikt_value_print(key, ikt_config_member(&of_own[p], key), value, sizeof value);
             return refuse(ctx, settings, shape, section->name, key->name, value, with);
         }
@@ -214,8 +225,9 @@ ikt_status ikt_unused_check(ikt_context *ctx, const ikt_settings *settings,
     return IKT_OK;
 }
 
-ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
-                            const ikt_settings *shared) {
+/* As ikt_unused_reset, to what a preset begins with. */
+static ikt_status reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
+                        const ikt_settings *shared, int preset) {
     ikt_settings other = shared ? *shared : *settings, usual;
     ikt_config_part of_own[IKT_SETTINGS_PARTS], of_usual[IKT_SETTINGS_PARTS],
         of_other[IKT_SETTINGS_PARTS];
@@ -224,7 +236,7 @@ ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_
     char text[IKT_STRING_MAX], value[IKT_STRING_MAX];
     ikt_settings_parts(settings, of_own);
     ikt_settings_parts(&other, of_other);
-    IKT_TRY(begin(ctx, settings->run.preset, &usual, of_usual));
+    IKT_TRY(begin(ctx, preset, &usual, of_usual));
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
         for (size_t k = 0; k < of_own[p].section->n_keys; k++) {
             const ikt_key *key = &of_own[p].section->keys[k];
@@ -236,4 +248,21 @@ ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_
                 ikt_value_parse(ctx, key, key->name, value, ikt_config_member(&of_own[p], key)));
         }
     return IKT_OK;
+}
+
+ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
+                            const ikt_settings *shared) {
+    return reset(ctx, settings, shape, shared, settings->run.preset);
+}
+
+ikt_status ikt_preset_trim(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape) {
+    ikt_settings usual;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    if (!ikt_facts_of(settings, shape).has[IKT_FACT_STANDS]) return IKT_OK;
+    IKT_TRY(begin(ctx, settings->run.preset, &usual, parts));
+    if (settings->layout.init == usual.layout.init) settings->layout.init = IKT_INIT_AUTO;
+    if (!ikt_layout_start(&settings->layout)->is_scaled &&
+        settings->layout.init_scale == usual.layout.init_scale)
+        settings->layout.init_scale = IKT_AUTO_REAL;
+    return reset(ctx, settings, shape, &usual, IKT_RUN_PRESET_NONE);
 }

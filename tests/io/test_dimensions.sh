@@ -69,5 +69,12 @@ for wrong in layout.dimensions=4 "layout.dimensions=3 layout.repulsion=fft" layo
     [ $? -eq 2 ] || fail "$wrong: exit code 2 expected"
     [ ! -e wrong.h5 ] || fail "$wrong: a file was written"
 done
+# /labels is the same name as labels, which a file need not have.
+"$IKT_PROGRAM" generate uniform-2d bare.h5 --points 60 --quiet || fail "no rows without labels"
+for labels in labels /labels; do
+    "$IKT_PROGRAM" embed bare.h5 bare-map.h5 input.labels=$labels layout.objective=pca output.overwrite=yes --quiet \
+        >/dev/null || fail "input.labels=$labels of a file without labels"
+done
+
 [ "$failed" -eq 0 ] && echo "maps in one and three dimensions, and other objectives"
 exit "$failed"

@@ -153,13 +153,6 @@ static void contradictions_are_refused(void **state) {
             "take repulsion=fft, exact");
     refused(*state, "layout.objective=nerv layout.dimensions=3 layout.repulsion=barnes_hut", 100,
             "take repulsion=exact");
-    refused(*state, "layout.trade_off=0.3", 100, "layout.objective=tsne has one divergence");
-    refused(*state, "layout.objective=sne layout.trade_off=0.3", 100, "nothing to trade off");
-    refused(*state, "layout.objective=sne layout.degrees_of_freedom=2", 100,
-            "degrees_of_freedom=inf is that of sne");
-    refused(*state, "layout.objective=jse layout.degrees_of_freedom=2", 100,
-            "layout.objective=jse is made for the kernel with 1");
-    refused(*state, "layout.objective=nerv layout.degrees_of_freedom=0.5", 100, "objective=tsne");
     refused(*state, "layout.degrees_of_freedom=11 layout.repulsion=barnes_hut", 100,
             "at most 10 degrees of freedom");
     refused(*state, "layout.final_exaggeration=2 layout.final_exaggeration_from=249", 1000,

@@ -179,6 +179,18 @@ static const struct {
     {"gaussian.perplexity=5", "as it goes with affinity.kind=gaussian, ", IKT_ERR_USAGE},
     {"run.max_time=5 run.checkpoint=none", "and run.checkpoint is none", IKT_ERR_USAGE},
     {"run.max_time=soon", "days-hours, auto or none", IKT_ERR_USAGE},
+    {"layout.objective=pca layout.regulariser=laplacian", "would have no effect", IKT_ERR_USAGE},
+    {"layout.objective=sne layout.degrees_of_freedom=2", "degrees_of_freedom=inf is that of sne",
+     IKT_ERR_USAGE},
+    {"affinity.support=whole whole.last_iterations=501 layout.iterations=500",
+     "whole.last_iterations = 501, but layout.iterations = 500", IKT_ERR_USAGE},
+    {"affinity.support=whole whole.partitionings=8 whole.last_partitionings=2",
+     "draw from as many or more", IKT_ERR_USAGE},
+    {"affinity.support=whole whole.last_iterations=40 whole.partitionings=8 "
+     "whole.last_partitionings=8 layout.iterations=40 layout.exaggeration_iterations=10",
+     "", IKT_OK},
+    {"affinity.support=whole layout.iterations=3", "", IKT_OK},
+    {"layout.objective=pca layout.iterations=9", "would have no effect", IKT_ERR_USAGE},
     {"preprocess.pca=9", "but rows.h5:/X has only 8 columns", IKT_ERR_USAGE}};
 
 static void what_does_not_go_together_is_refused(void **state) {
@@ -224,6 +236,47 @@ static void what_needs_labels_is_refused_without(void **state) {
     }
 }
 
+/* Trees split columns, which sparse rows do not have, whatever the codes are for. */
+static void no_trees_are_grown_from_sparse_rows(void **state) {
+    static const char *const codes[] = {"layout.init=random",
+                                        "affinity.kind=gaussian layout.init=kpca",
+                                        "affinity.kind=fisher kernel.kind=isolation"};
+    ikt_shape sparse = labelled;
+    sparse.is_stored_sparse = sparse.data.is_sparse = true;
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+        ikt_recipe recipe;
+        char settings[128];
+        snprintf(settings, sizeof settings, "isolation.form=forest %s", codes[c]);
+        assert_int_equal(make(*state, &sparse, settings, &recipe), IKT_ERR_USAGE);
+        assert_non_null(strstr(ikt_message(*state), "sparse"));
+        ikt_clear(*state);
+        assert_int_equal(make(*state, &labelled, settings, &recipe), IKT_OK);
+    }
+}
+
+/* A preset is not refused by what it sets itself, where the start is the map; what is given is. */
+static void presets_go_with_maps_that_are_their_start(void **state) {
+    for (int preset = 0; preset < IKT_RUN_PRESETS; preset++)
+        for (int k = 0; k < IKT_OBJECTIVES; k++) {
+            const ikt_objective_kind *kind = ikt_objective_kind_of((ikt_objective_name)k);
+            ikt_recipe recipe;
+            char settings[IKT_PRESET_SETTINGS_MOST * 48] = "";
+            size_t used = 0;
+            if (!kind->is_start) continue;
+            for (const char *const *set = ikt_presets[preset].setting; *set; set++)
+                used += (size_t)snprintf(settings + used, sizeof settings - used, "%s ", *set);
+            snprintf(settings + used, sizeof settings - used, "run.preset=%s layout.objective=%s",
+                     ikt_presets[preset].name, kind->name);
+            if (make(*state, &labelled, settings, &recipe) != IKT_OK)
+                fail_msg("%s: %s", settings, ikt_message(*state));
+            assert_int_equal(recipe.settings.run.preset, preset);
+            assert_int_equal(recipe.work.settings.layout.iterations, 0);
+            strcat(settings, " layout.learning_rate=7");
+            assert_int_equal(make(*state, &labelled, settings, &recipe), IKT_ERR_USAGE);
+            ikt_clear(*state);
+        }
+}
+
 /* Numbers of rows and columns of other files. */
 static void other_files_have_to_fit(void **state) {
     ikt_shape shape = labelled;
@@ -252,4 +305,7 @@ IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
               ikt_test(steps_take_what_was_made_before),
               ikt_test(what_does_not_go_together_is_refused),
               ikt_test(only_kinds_with_a_dense_form_are_dense),
-              ikt_test(what_needs_labels_is_refused_without), ikt_test(other_files_have_to_fit))
+              ikt_test(what_needs_labels_is_refused_without),
+              ikt_test(no_trees_are_grown_from_sparse_rows),
+              ikt_test(presets_go_with_maps_that_are_their_start),
+              ikt_test(other_files_have_to_fit))
