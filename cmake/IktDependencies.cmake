@@ -189,9 +189,9 @@ add_library(ikt_dependencies INTERFACE)
 if(IKT_MPI)
     target_link_libraries(ikt_dependencies INTERFACE ikt_dep::fftw3_mpi ikt_dep::fftw3f_mpi)
 else()
-    # An archive of HDF5 in a shared object: one_process/streams.c. Of what HDF5 names beside itself
+    # An archive of HDF5 in a shared object: one_process/streams.c. It shows none of its names. Of what HDF5 names beside itself
     # only that is linked which is called.
-    target_link_options(ikt_dependencies INTERFACE -Wl,--wrap=stderr,--wrap=stdout,--as-needed)
+    target_link_options(ikt_dependencies INTERFACE -Wl,--wrap=stderr,--wrap=stdout,--exclude-libs=ALL,--as-needed)
 endif()
 target_link_libraries(ikt_dependencies INTERFACE MPI::MPI_C OpenMP::OpenMP_C ikt_dep::hdf5 ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK ikt_dep::cairo ikt_dep::pango ZLIB::ZLIB m)
 foreach(optional "libzip;IKT_HAVE_LIBZIP;NPZ archives will not be read;libzip-dev"

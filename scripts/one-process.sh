@@ -29,9 +29,11 @@ objcopy --redefine-syms="$work/names" "$work/mpi.o"
 echo '{ global: ikt_one_*; local: *; };' >"$work/map"
 cc -shared -Wl,-soname,libikt-one-process.so -Wl,--version-script="$work/map" -Wl,-z,defs "$work/mpi.o" \
     -o "$folder/lib/libikt-one-process.so"
+# Its LAPACK and BLAS are OpenBLAS, which comes first in a program with MPI, too.
 cp "$original" "$work/scalapack.so"
 chmod u+w "$work/scalapack.so"
 "$patchelf" --set-soname libscalapack-one-process.so --replace-needed libmpich.so.12 libikt-one-process.so \
+    --replace-needed liblapack.so.3 libopenblas.so.0 --remove-needed libblas.so.3 \
     --rename-dynamic-symbols "$work/names" --set-rpath "\$ORIGIN" "$work/scalapack.so"
 ! nm -D --undefined-only "$work/scalapack.so" | grep -E ' P?MPI_' || fail "it still calls an MPI library"
 mv "$work/scalapack.so" "$folder/lib/libscalapack-one-process.so"
