@@ -71,9 +71,10 @@ wheel() {
     rm -rf "$work/raw"
     "$python" -m venv "$work/python"
     CMAKE_PREFIX_PATH=$libraries "$work/python/bin/pip" wheel -q --disable-pip-version-check --no-deps --wheel-dir "$work/raw" . \
-        -C "cmake.define.iktsne_ROOT=$work/prefix" \
-        -C cmake.define.HDF5_USE_STATIC_LIBRARIES=ON -C "cmake.define.IKT_WITHOUT=matio;libzip" \
-        -C "cmake.define.IKT_LICENCES=$work/licences" -C "build-dir=$work/{wheel_tag}"
+        --config-settings="cmake.define.iktsne_ROOT=$work/prefix" \
+        --config-settings=cmake.define.HDF5_USE_STATIC_LIBRARIES=ON \
+        --config-settings="cmake.define.IKT_WITHOUT=matio;libzip" \
+        --config-settings="cmake.define.IKT_LICENCES=$work/licences" --config-settings="build-dir=$work/{wheel_tag}"
     LD_LIBRARY_PATH=$libraries/lib auditwheel repair --strip -w "$output" "$work"/raw/*.whl
     rm -rf "$work/python"
 }
