@@ -172,7 +172,7 @@ ikt_status ikt_context_create_single(int threads, ikt_context **out, const char 
     if (*why) return IKT_ERR_USAGE;
     const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
     if (st != IKT_OK) *why = "there is not enough memory for a context";
-    if (st == IKT_OK && !ikt_mpi_is_there() && ikt_cpu_is_one_of_several())
+    if (st == IKT_OK && !ikt_mpi_is_there() && ikt_cpu_group_is_announced())
         ikt_warn(*out, "a launcher has started this process as one of several, and this iktsne was "
                        "built for one process: each does all that it is asked by itself");
     return st;

@@ -79,9 +79,14 @@ bool ikt_cpu_has_launcher(void) {
     return is_set(group_sizes, GROUP_SIZES) || is_set(group_ranks, GROUP_RANKS);
 }
 
-bool ikt_cpu_is_one_of_several(void) {
+bool ikt_cpu_group_is_announced(void) {
     for (int i = 0; i < GROUP_SIZES; i++)
         if (getenv(group_sizes[i]) && atoi(getenv(group_sizes[i])) > 1) return true;
+    return false;
+}
+
+bool ikt_cpu_is_one_of_several(void) {
+    if (ikt_cpu_group_is_announced()) return true;
     return is_set(group_ranks, GROUP_RANKS) && !is_set(group_sizes, GROUP_SIZES);
 }
 
