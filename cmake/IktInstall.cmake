@@ -21,6 +21,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/iktsne/version.h
 # --- find_package(iktsne) ------------------------------------------------------------------------
 # An archive hands on what it was linked with: the package finds the same targets again by the file
 # that found them here. A shared library needs MPI only, for its headers.
+install(FILES cmake/IktMpi.cmake DESTINATION ${ikt_package})
 set(IKT_LINKED "")
 if(NOT BUILD_SHARED_LIBS)
     get_target_property(IKT_LINKED ikt_dependencies INTERFACE_LINK_LIBRARIES)

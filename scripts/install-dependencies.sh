@@ -3,17 +3,20 @@
 #   scripts/install-dependencies.sh [tests]     tests: also a Slurm, of which nothing is started
 #   scripts/install-dependencies.sh mpich       for the preset mpich: MPICH in place of Open MPI, or beside it, and
 #                                               FFTW's MPI part for it (scripts/fftw-mpich.sh)
+#   scripts/install-dependencies.sh wheel       for scripts/wheel.sh, beside or without Open MPI
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git libopenblas-dev libfftw3-dev hdf5-tools libyaml-dev
     libcairo2-dev libpango1.0-dev zlib1g-dev libcmocka-dev libpng-dev)
-if [ "${1:-}" = mpich ]; then
+make_fftw() { :; }
+if [ "${1:-}" = wheel ]; then
+    packages+=(libhdf5-dev libmpich-dev libscalapack-mpich-dev python3-venv)
+elif [ "${1:-}" = mpich ]; then
     packages+=(mpich libmpich-dev libscalapack-mpich-dev libhdf5-mpich-dev dpkg-dev)
     fftw=$(dirname "$0")/../build/fftw-mpich
     make_fftw() { [ -e "$fftw/include/fftw3-mpi.h" ] || "$(dirname "$0")/fftw-mpich.sh" "$fftw"; }
 else
     packages+=(openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libfftw3-mpi-dev libhdf5-openmpi-dev)
-    make_fftw() { :; }
 fi
 optional=(libzip-dev libmatio-dev) # NPZ; MATLAB before 7.3
 optional+=(python3-dev python3-venv) # the Python package
@@ -21,6 +24,8 @@ if [ "${1:-}" = tests ]; then
     packages+=(valgrind munge slurmctld slurmd slurm-client)
     # For the fuzzers, which are skipped without: libFuzzer comes with clang.
     optional+=(clang libclang-rt-dev libomp-dev)
+    # For the wheel and the bare system that it is tried in.
+    optional+=(libhdf5-dev libmpich-dev libscalapack-mpich-dev mmdebstrap)
     # Readers of what is written: arrays, AnnData, ParaView's files, pictures, pages, manual pages, modules
     # and completions.
     optional+=(python3-numpy python3-h5py python3-scipy python3-anndata python3-vtk9 librsvg2-bin

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes the source archive of a release, and the recipes that build from it:
-#   scripts/release.sh [--draft] [--output FOLDER] [--url ADDRESS]
+#   scripts/release.sh [--draft] [--output FOLDER] [--url ADDRESS] [--wheels "PYTHON..."]
 # FOLDER (./release) gets
 #   iktsne-VERSION.tar.gz           the committed files and no others; the same bytes whenever it is made
 #   iktsne-VERSION.tar.gz.sha256    for sha256sum --check
 #   spack/package.py, easybuild/iktsne-VERSION-foss-2023b.eb, conda/
+#   iktsne-VERSION-*.whl            with --wheels: the wheels of these Pythons (scripts/wheel.sh)
 # --url is the address of the archive's folder, for the recipes; by default that is FOLDER itself.
 # Refused where files are changed or not committed, where CMakeLists.txt, CHANGELOG.md, CITATION.cff and the
 # recipes do not name the same version, and, without --draft, where CHANGELOG.md calls it unreleased.
@@ -19,12 +20,14 @@ fail() {
 draft=
 output=release
 url=
+wheels=()
 while [ $# -gt 0 ]; do
     case $1 in
     --draft) draft=yes ;;
     --output) output=${2:?--output needs a folder} && shift ;;
     --url) url=${2:?--url needs an address} && shift ;;
-    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    --wheels) read -ra wheels <<<"${2:?--wheels needs names of Pythons}" && shift ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
     shift
 done
@@ -74,5 +77,6 @@ recipe conda/recipe.yaml conda/recipe.yaml
 recipe conda/variants.yaml conda/variants.yaml
 recipe conda/build.sh conda/build.sh
 grep -q "$sum" "$output/spack/package.py" || fail "packaging/spack/package.py has no version to add the checksum to"
+[ ${#wheels[@]} -eq 0 ] || scripts/wheel.sh --output "$output" "${wheels[@]}"
 echo "$archive"
 echo "$sum"

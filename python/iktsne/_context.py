@@ -138,7 +138,8 @@ def threads_of(n_jobs):
 
 
 def _address_of(comm):
-    """Where the handle of a communicator of mpi4py is, which is of the MPI of this package."""
+    """Where the handle of a communicator of mpi4py is, which is of the MPI of this package; 0 for a
+    rank alone in a package without MPI."""
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -148,6 +149,11 @@ def _address_of(comm):
     if comm == MPI.COMM_NULL:
         raise ValueError("comm is MPI.COMM_NULL: it was freed, or this rank is in no group of it")
     own, other = (text.strip("\0 \n") for text in (_core.mpi_library(), MPI.Get_library_version()))
+    if own.startswith("none"):
+        if comm.Get_size() == 1:
+            return 0
+        raise ValueError(f"comm has {comm.Get_size()} ranks, and this iktsne was built for one process: "
+                         "install it from its sources, with MPI (docs/install.md)")
     if own != other:
         raise ImportError(f"mpi4py stands on another MPI library ({other.splitlines()[0]}) than iktsne "
                           f"({own.splitlines()[0]}): install it by pip install --no-binary mpi4py mpi4py")

@@ -71,6 +71,12 @@ void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]) {
         *at = ' ';
 }
 
+bool ikt_mpi_is_there(void) {
+    char name[MPI_MAX_LIBRARY_VERSION_STRING];
+    ikt_mpi_library(name);
+    return strncmp(name, "none", 4) != 0;
+}
+
 /* Under a launcher a process is one of the group's, also where it then works alone. */
 static bool begin(int wanted, int *level) {
     if (!ikt_cpu_has_launcher()) return begin_alone(wanted, level);
@@ -166,6 +172,9 @@ ikt_status ikt_context_create_single(int threads, ikt_context **out, const char 
     if (*why) return IKT_ERR_USAGE;
     const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
     if (st != IKT_OK) *why = "there is not enough memory for a context";
+    if (st == IKT_OK && !ikt_mpi_is_there() && ikt_cpu_group_is_announced())
+        ikt_warn(*out, "a launcher has started this process as one of several, and this iktsne was "
+                       "built for one process: each does all that it is asked by itself");
     return st;
 }
 

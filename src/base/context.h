@@ -135,4 +135,8 @@ void ikt_mpi_end(void);
 /* LOCAL, also before MPI. The first line of what the MPI library calls itself; "" where unknown. */
 void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]);
 
+/* LOCAL, also before MPI. Whether there is an MPI library: not in a build for one process
+ * (one_process/mpi.c), whose name for it is "none". */
+bool ikt_mpi_is_there(void);
+
 #endif

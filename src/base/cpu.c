@@ -79,9 +79,14 @@ bool ikt_cpu_has_launcher(void) {
     return is_set(group_sizes, GROUP_SIZES) || is_set(group_ranks, GROUP_RANKS);
 }
 
-bool ikt_cpu_is_one_of_several(void) {
+bool ikt_cpu_group_is_announced(void) {
     for (int i = 0; i < GROUP_SIZES; i++)
         if (getenv(group_sizes[i]) && atoi(getenv(group_sizes[i])) > 1) return true;
+    return false;
+}
+
+bool ikt_cpu_is_one_of_several(void) {
+    if (ikt_cpu_group_is_announced()) return true;
     return is_set(group_ranks, GROUP_RANKS) && !is_set(group_sizes, GROUP_SIZES);
 }
 
@@ -95,6 +100,12 @@ static ikt_status check_tasks(ikt_context *ctx) {
         tasks = getenv(variable) ? atoi(getenv(variable)) : 0;
     }
     if (ctx->size > 1 || tasks <= 1 || ikt_is_alone(ctx)) return IKT_OK;
+    if (!ikt_mpi_is_there())
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s announces %d tasks, and this iktsne was built for one process: start "
+                        "it without a launcher, build it with MPI (docs/install.md), or unset %s "
+                        "to run on one",
+                        variable, tasks, variable);
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s announces %d tasks but this MPI sees a single rank: the launcher belongs "
                     "to another MPI, or there was none; start with `srun` or the `mpirun` of the "

@@ -107,6 +107,10 @@ bool ikt_cpu_has_launcher(void);
  * of a Slurm job alone say nothing of it: a step sets others. */
 bool ikt_cpu_is_one_of_several(void);
 
+/* LOCAL. Whether a launcher gives the size of such a group: not what an MPI of others that has
+ * begun in this process leaves in its environment. */
+bool ikt_cpu_group_is_announced(void);
+
 /* COLLECTIVE. Checks the launch: fails (IKT_ERR_USAGE) where a launcher announced several tasks but
  * the communicator has one rank; warns where threads outnumber processors; logs the placement. */
 ikt_status ikt_cpu_check_launch(ikt_context *ctx);

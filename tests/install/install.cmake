@@ -23,3 +23,8 @@ endif()
 ikt_add_script_test(NAME install_mpich LABEL install TIMEOUT 900 SCRIPT install/mpich.sh
     ARGUMENTS ${PROJECT_BINARY_DIR})
 set_property(TEST install_mpich APPEND PROPERTY LABELS long)
+ikt_add_script_test(NAME install_wheel LABEL install TIMEOUT 1800 SCRIPT install/wheel.sh)
+set_property(TEST install_wheel APPEND PROPERTY LABELS long)
+if(IKT_SANITIZE)
+    set_tests_properties(install_wheel PROPERTIES DISABLED ON)
+endif()
