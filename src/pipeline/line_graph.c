@@ -52,22 +52,17 @@ static ikt_status take_order(ikt_context *ctx, const ikt_graph_file *file, const
 }
 
 /* COLLECTIVE. What the run that kept the graph began at, where this one begins in the same way. */
-static ikt_status take_start(ikt_context *ctx, const ikt_graph_file *file,
-                             const ikt_layout_settings *layout, const ikt_rows *rows,
-                             ikt_probabilities *p) {
-    int64_t q;
-    const ikt_graph_start start = ikt_graph_file_start(file, &q);
-    const int64_t numbers = q * rows->count;
-    if (q != layout->dimensions) return IKT_OK;
-    if (start == IKT_GRAPH_START_PCA && layout->init == IKT_INIT_PCA) {
+static ikt_status take_start(ikt_line *line, const ikt_graph_file *file) {
+    ikt_context *ctx = line->ctx;
+    ikt_probabilities *p = &line->p;
+    const int64_t numbers = line->settings->layout.dimensions * line->rows->count;
+    if (ikt_steps_have(line->steps, IKT_STEP_START_KEPT_SCORES)) {
         IKT_TRY(ikt_alloc_all(ctx, &p->scores, numbers, sizeof *p->scores, "initial"));
-        return ikt_graph_file_read_start(file, rows, p->scores);
+        return ikt_graph_file_read_start(file, line->rows, p->scores);
     }
-    if (start == IKT_GRAPH_START_LANDMARK && layout->init == IKT_INIT_LANDMARK && !p->start) {
-        IKT_TRY(ikt_alloc_all(ctx, &p->start, numbers, sizeof *p->start, "embedding"));
-        return ikt_graph_file_read_start(file, rows, p->start);
-    }
-    return IKT_OK;
+    if (!ikt_steps_have(line->steps, IKT_STEP_START_KEPT_PLACES) || p->start) return IKT_OK;
+    IKT_TRY(ikt_alloc_all(ctx, &p->start, numbers, sizeof *p->start, "embedding"));
+    return ikt_graph_file_read_start(file, line->rows, p->start);
 }
 
 /* COLLECTIVE. What goes with rows of edges that were read: what the log says of entries that were
@@ -84,7 +79,7 @@ static ikt_status take_rest(ikt_line *line, const ikt_graph_file *file,
         ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
                 (long long)facts->zeros);
     IKT_TRY(take_order(ctx, file, line->rows, read, &line->p));
-    return take_start(ctx, file, &line->settings->layout, line->rows, &line->p);
+    return take_start(line, file);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

@@ -257,12 +257,24 @@ static ikt_status embed(ikt_context *ctx, ikt_dataset *data, const ikt_steps *st
     return ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &options, &run->embedding);
 }
 
-ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
+/* COLLECTIVE. From settings to the map.
+ *   source, data   what was opened, also after a failure */
+static ikt_status run_steps(ikt_context *ctx, const ikt_settings *given, double began,
+                            ikt_source **source, ikt_dataset **data, ikt_run *out) {
+    ikt_settings asked = *given;
+    ikt_recipe recipe;
+    IKT_TRY(decide(ctx, &asked, out->given, out->is_guest, &recipe, source));
+    out->settings = recipe.settings;
+    out->graph = recipe.graph;
+    note_source(out->given ? out->given : *source, out);
+    IKT_TRY(open_inputs(ctx, &asked, began, &recipe, out, source, data));
+    return embed(ctx, *data, &recipe.steps, out);
+}
+
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                             ikt_run *out) {
-    ikt_settings asked = *given_settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
-    ikt_recipe recipe;
     const double began = ikt_now();
     ikt_context *in IKT_AT_END(ikt_waiting_end) = ctx;
     ikt_waiting_begin(in);
@@ -271,14 +283,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->is_guest = given != NULL || ikt_borrowed_of(ctx) != NULL;
     out->claims = ctx;
     out->start_time = (double)time(NULL);
-    ikt_status st = decide(ctx, &asked, given, out->is_guest, &recipe, &source);
-    if (st == IKT_OK) {
-        out->settings = recipe.settings;
-        out->graph = recipe.graph;
-        note_source(given ? given : source, out);
-        st = open_inputs(ctx, &asked, began, &recipe, out, &source, &data);
-    }
-    if (st == IKT_OK) st = embed(ctx, data, &recipe.steps, out);
+    const ikt_status st = run_steps(ctx, settings, began, &source, &data, out);
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) {
         ikt_watch_end(ctx);

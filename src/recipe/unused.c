@@ -65,9 +65,8 @@ static const struct {
     {"layout", "trade_off", IKT_FACT_TRADES,
      "layout.objective={any:trades} (others have nothing to trade off)"},
     {"layout", "degrees_of_freedom", IKT_FACT_STUDENT,
-     "layout.objective=tsne (umap has umap.a and umap.b; the gradients of nerv and jse are made "
-     "for "
-     "the kernel with 1)"},
+     "layout.objective=tsne (umap has umap.a and umap.b; the gradients of nerv and jse are those "
+     "of the kernel with 1)"},
     {"layout", "repulsion", IKT_FACT_SUMS_ALL,
      "an objective that has a sum over all pairs (umap and largevis take repulsion from rows drawn "
      "at random, a map that is its start has no such sum)"},
