@@ -170,10 +170,11 @@ static void warn_of_extension(ikt_context *ctx, const ikt_settings *settings) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "the last iterations of a run with the whole kernel draw from more partitionings "
                 "and take shorter steps: the embedding will not be that of one longer run");
-    if (kind->places == IKT_PLACES_BY_TRIPLETS && layout->own.triplet.triplets == IKT_TRIPLETS_POOL)
+    if (kind->is_annealed || (kind->places == IKT_PLACES_BY_TRIPLETS &&
+                              layout->own.triplet.triplets == IKT_TRIPLETS_POOL))
         ikt_log(ctx, IKT_LOG_WARN,
-                "the last iterations of a run of %s with a pool take shorter steps: the "
-                "embedding will not be that of one longer run",
+                "the steps of a run of %s become shorter towards its last iteration, which is a "
+                "later one now: the embedding will not be that of one longer run",
                 kind->name);
     if (layout->tsne_iterations > 0)
         ikt_log(ctx, IKT_LOG_WARN,

@@ -225,11 +225,25 @@ a_perplexity_suits_the_rows_that_are_left() {
     done
 }
 
+# Steps that fall towards the last iteration fall anew when there are more of them.
+extended_runs_of_falling_steps_are_told() {
+    local objective wanted
+    for objective in umap trimap tsne; do
+        "$IKT_PROGRAM" embed far1.npy output.file=longer.h5 output.overwrite=yes layout.objective=$objective layout.iterations=20 \
+            output.measures=none >out.txt 2>err.txt || fail "$objective"
+        "$IKT_PROGRAM" embed far1.npy output.file=longer.h5 layout.objective=$objective layout.iterations=20 \
+            output.measures=none --extend 5 >out.txt 2>err.txt || fail "$objective, extended"
+        wanted=1 && [ $objective != tsne ] || wanted=0
+        [ "$(grep -c 'will not be that of one longer run' err.txt)" -eq "$wanted" ] || fail "$objective: $(cat err.txt)"
+    done
+}
+
 try columns_that_number_rows_are_named "columns that number the rows are named, others are not"
 try matrices_of_distances_are_seen "a square matrix of distances is seen"
 try settings_far_from_the_usual_are_doubted "perplexity, learning rate and equal rows are doubted"
 try neighbours_not_found_are_told "both shares of what the search found are told, and what finds more"
 try new_rows_far_away_are_told "new rows far from the fit are marked and told"
 try lone_rows_are_told "rows far from all others are told, and are no exceptions where they are many"
+try extended_runs_of_falling_steps_are_told "that an extended run is not one longer run is told where steps fall"
 try a_perplexity_suits_the_rows_that_are_left "a perplexity that is not given suits the rows that are left"
 exit $failed
