@@ -87,6 +87,9 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
 /* LOCAL, pure. Where the objective takes its negative samples from; false: it has none. */
 bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out);
 
+/* LOCAL, pure. The learning rate that is usual for n rows, in the first phase or after it. */
+double ikt_layout_usual_rate(const ikt_layout_settings *settings, double n, bool is_exaggerated);
+
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
  * rate n / exaggeration of each phase, and the way of summing repulsion that suits objective,
  * dimensions and n.

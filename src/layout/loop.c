@@ -115,15 +115,13 @@ enum { RATE_TEXT = 160 };
 /* The learning rate that is in force, and what is usual. */
 static void describe_rate(const loop *l, bool is_exaggerated, double step, char text[RATE_TEXT]) {
     const ikt_layout_settings *s = l->settings;
-    const double own = l->objective->kind->learning_rate;
-    const double factor = is_exaggerated ? s->exaggeration : fmax(1, s->final_exaggeration);
-    const double usual = (double)l->rows->n / factor;
+    const int64_t n = l->rows->n;
     snprintf(text, RATE_TEXT,
              "layout.%slearning_rate = %g, which is in force (for %lld rows %.3g "
              "is usual)",
              is_exaggerated ? "" : "final_",
-             (is_exaggerated ? s->learning_rate : s->final_learning_rate) * step,
-             (long long)l->rows->n, own > 0 ? own : usual);
+             (is_exaggerated ? s->learning_rate : s->final_learning_rate) * step, (long long)n,
+             ikt_layout_usual_rate(s, (double)n, is_exaggerated));
 }
 
 /* SAME-ARGS. Positions or forces are of no use: what has happened, and what helps beside a shorter

@@ -219,9 +219,17 @@ static int64_t tsne_share(const ikt_layout_settings *s, const schedule *preset) 
     return share < s->exaggeration_iterations ? 0 : ikt_smaller(most, share);
 }
 
+/* The step suits the attraction: n / exaggeration in each phase (as openTSNE does), whatever n is:
+ * every force on a row is in proportion to the weight of a row, 1 / n. */
+double ikt_layout_usual_rate(const ikt_layout_settings *s, double n, bool is_exaggerated) {
+    const double own = ikt_layout_objective(s)->learning_rate;
+    const double fixed = own > 0 ? own : schedules[s->preset].learning_rate;
+    return fixed > 0 ? fixed
+                     : n / (is_exaggerated ? s->exaggeration : fmax(1, s->final_exaggeration));
+}
+
 /* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
- * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does), whatever
- * n is: every force on a row is in proportion to the weight of a row, 1 / n. */
+ * ever. */
 static void resolve_schedule(ikt_layout_settings *s, double n) {
     const schedule *preset = &schedules[s->preset];
     const bool stops = s->stop == IKT_STOP_AUTO;
@@ -243,13 +251,10 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
 
-    const double own = kind->learning_rate;
-    const double rate = own > 0 ? own : preset->learning_rate;
-    const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
-    if (!given) s->learning_rate = by_n ? n / s->exaggeration : rate;
+    const bool is_given = s->learning_rate > IKT_AUTO_REAL;
+    if (!is_given) s->learning_rate = ikt_layout_usual_rate(s, n, true);
     if (s->final_learning_rate <= IKT_AUTO_REAL)
-        s->final_learning_rate =
-            given || !by_n ? s->learning_rate : n / fmax(1, s->final_exaggeration);
+        s->final_learning_rate = is_given ? s->learning_rate : ikt_layout_usual_rate(s, n, false);
 }
 
 enum { RATE_MOST = 10 }; /* times the rule: beyond it points jump over one another */
