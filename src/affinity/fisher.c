@@ -25,7 +25,7 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
     ikt_gaussian_weights(ctx, lists, job->settings->gaussian.perplexity, lists->score);
     *zero_similarity = 0;
     if (equal > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", equal), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", equal)),
                         "fisher: %lld rows are equally far from all of their neighbours, whose "
                         "weights are equal then",
                         (long long)equal);

@@ -112,7 +112,7 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     IKT_TRY(ikt_export_open(ctx, w->path[0], &export));
     if (format->has_columns) IKT_TRY(add_columns(ctx, w, &export));
     IKT_TRY(format->write(&export, &w->how, w->path[1]));
-    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", export.n)),
                     "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
                     export.q, ikt_plural(export.q), format->name);
     return IKT_OK;

@@ -23,10 +23,11 @@ typedef struct {
 
 #define IKT_LOG_INT(name, value)  ((ikt_log_number){name, false, (int64_t)(value), 0})
 #define IKT_LOG_REAL(name, value) ((ikt_log_number){name, true, 0, (double)(value)})
+#define IKT_LOG_NUMBERS(...)      ((const ikt_log_number[]){__VA_ARGS__, {0}}) /* with its end */
 
 /* LOCAL; every rank may call it, only rank 0 prints. A newline is added. Warnings: for what every
  * rank knows; see ikt_warn for the others.
- *   numbers   an array literal that ends with {0}, or NULL; for JSON, as the message says them */
+ *   numbers   IKT_LOG_NUMBERS of some, or NULL; for JSON, as the message says them */
 void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 #define ikt_log(ctx, level, ...) ikt_log_numbers(ctx, level, NULL, __VA_ARGS__)

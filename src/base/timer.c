@@ -142,8 +142,7 @@ void ikt_stage_end(ikt_context *ctx, ikt_stage stage) {
         level <= ctx->level) {
         char message[64];
         snprintf(message, sizeof message, "%s: %.1f s", ikt_stage_name(stage), seconds);
-        ikt_log_line(ctx, level, (ikt_log_number[]){IKT_LOG_REAL("seconds", seconds), {0}},
-                     message);
+        ikt_log_line(ctx, level, IKT_LOG_NUMBERS(IKT_LOG_REAL("seconds", seconds)), message);
     }
     for (int s = ctx->stages_open - 1; s >= 0; s--)
         if (ctx->stage_open[s] == stage) {

@@ -260,11 +260,8 @@ static ikt_status reduce(ikt_dataset *d, int64_t k, int64_t most) {
         kept += d->pca->variance[m];
     if (d->pca->total_variance > 0) kept /= d->pca->total_variance;
     ikt_log_numbers(d->ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("columns", d->d),
-                                       IKT_LOG_INT("components", k),
-                                       IKT_LOG_REAL("variance", kept),
-                                       IKT_LOG_INT("rows", reader.n),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("columns", d->d), IKT_LOG_INT("components", k),
+                                    IKT_LOG_REAL("variance", kept), IKT_LOG_INT("rows", reader.n)),
                     "%s: %lld columns -> %lld components with %.1f %% of the variance (of %lld "
                     "rows)",
                     reader.name, (long long)d->d, (long long)k, 100 * kept, (long long)reader.n);

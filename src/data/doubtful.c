@@ -146,7 +146,7 @@ static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const in
     if (has_names)
         snprintf(remedy, sizeof remedy, "'%s' added to input.skip_columns leaves %s out", names,
                  count == 1 ? "it" : "them");
-    ikt_log_numbers(ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("columns", count), {0}},
+    ikt_log_numbers(ctx, IKT_LOG_WARN, IKT_LOG_NUMBERS(IKT_LOG_INT("columns", count)),
                     "%s: whole numbers that are all different%s, as row numbers are, count as a "
                     "feature like any other (column %s%s); %s",
                     ikt_source_name(source), is_whole ? "" : " in the rows looked at", names,

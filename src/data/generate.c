@@ -262,9 +262,8 @@ ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwr
                              g->has_labels, &writer));
     IKT_TRY(ikt_table_close(&writer, write_content(g, writer)));
     ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
-                                       IKT_LOG_INT("columns", g->columns),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", g->settings.points),
+                                    IKT_LOG_INT("columns", g->columns)),
                     "%s: %" PRId64 " x %" PRId64 " %s, %s", path, g->settings.points, g->columns,
                     ikt_type_name(type), g->generator->name);
     return IKT_OK;

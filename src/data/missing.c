@@ -337,10 +337,8 @@ static void log_missing(ikt_context *ctx, const ikt_source *from, const counts *
         columns += c->absent[k] > 0;
     }
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("values", values),
-                                       IKT_LOG_INT("rows", rows),
-                                       IKT_LOG_INT("columns", columns),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("values", values), IKT_LOG_INT("rows", rows),
+                                    IKT_LOG_INT("columns", columns)),
                     "%s: %lld values are missing, in %lld rows and %lld columns%s",
                     ikt_source_name(from), (long long)values, (long long)rows, (long long)columns,
                     values > 0 ? done[how] : "");

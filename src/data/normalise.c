@@ -394,13 +394,11 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     if (out->constant == out->d)
         ikt_log(ctx, IKT_LOG_WARN, IKT_ALL_EQUAL, name);
     else if (out->constant > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("columns", out->constant), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("columns", out->constant)),
                         "%s: %lld of %lld columns are constant and become 0", name,
                         (long long)out->constant, (long long)out->d);
     if (out->zero_rows > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("rows", out->zero_rows), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", out->zero_rows)),
                         "%s: %lld rows are zero and have no direction; they stay zero", name,
                         (long long)out->zero_rows);
     return IKT_OK;

@@ -166,12 +166,11 @@ static ikt_status check_codes(const near_coding *n) {
     const double share =
         (double)ikt_sum_one(c->ctx, differing) / (double)(count * (entries > 0 ? entries : 1));
     c->codes->check = (ikt_code_check){.sample = count, .differing = share};
-    ikt_log_numbers(
-        c->ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_REAL("differing", share), IKT_LOG_INT("sample", count), {0}},
-        "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
-        "with all centres)",
-        100 * share, (long long)count);
+    ikt_log_numbers(c->ctx, IKT_LOG_STAGE,
+                    IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share), IKT_LOG_INT("sample", count)),
+                    "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
+                    "with all centres)",
+                    100 * share, (long long)count);
     return IKT_OK;
 }
 

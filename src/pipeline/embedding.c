@@ -125,39 +125,34 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
     if (p->k == 0) return;
     if (p->is_whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("largest_cell", p->whole.largest),
-                                           IKT_LOG_REAL("seconds", seconds),
-                                           {0}},
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("largest_cell", p->whole.largest),
+                                        IKT_LOG_REAL("seconds", seconds)),
                         "P: the whole kernel, from %lld partitionings of %lld cells, of up to %lld "
                         "rows, in %.1f s",
                         (long long)p->whole.t, (long long)p->whole.psi, (long long)p->whole.largest,
                         seconds);
     else if (p->entries == 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_INT("k", p->k), IKT_LOG_REAL("seconds", seconds), {0}},
-            "lists of %lld neighbours a row, in %.1f s", (long long)p->k, seconds);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("k", p->k), IKT_LOG_REAL("seconds", seconds)),
+                        "lists of %lld neighbours a row, in %.1f s", (long long)p->k, seconds);
     else
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){
-                IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
+            IKT_LOG_NUMBERS(IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds)),
             "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries, seconds);
     if (p->recall.sample > 0) {
         char what[IKT_RECALL_TEXT];
         ikt_recall_describe(&p->recall, what);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_REAL("similarity", p->recall.similarity),
-                                           IKT_LOG_INT("sample", p->recall.sample),
-                                           p->recall.found < 0
-                                               ? (ikt_log_number){0}
-                                               : IKT_LOG_REAL("found", p->recall.found),
-                                           {0}},
+                        IKT_LOG_NUMBERS(IKT_LOG_REAL("similarity", p->recall.similarity),
+                                        IKT_LOG_INT("sample", p->recall.sample),
+                                        p->recall.found < 0
+                                            ? (ikt_log_number){0}
+                                            : IKT_LOG_REAL("found", p->recall.found)),
                         "the search found %s", what);
     }
     if (p->zero_similarity > 0)
-        ikt_log_numbers(ctx, IKT_LOG_WARN,
-                        (ikt_log_number[]){IKT_LOG_INT("rows", p->zero_similarity), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_WARN, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", p->zero_similarity)),
                         "%lld rows %s", (long long)p->zero_similarity,
                         ikt_affinity_of(&line->settings->affinity)->zero_similarity_because);
 }

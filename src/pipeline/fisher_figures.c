@@ -193,14 +193,12 @@ static void find_in_map(ikt_context *ctx, const ikt_rows *rows, const ikt_class_
 static void tell(ikt_context *ctx, const ikt_label_figures *f, const char *who, const char *name) {
     if (f->sample == 0) return;
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", f->rows),
-                                       IKT_LOG_INT("sample", f->sample),
-                                       IKT_LOG_REAL("posterior_error", f->posterior),
-                                       IKT_LOG_REAL("space_error", f->space_nearest),
-                                       IKT_LOG_REAL("space_votes_error", f->space_votes),
-                                       IKT_LOG_REAL("map_error", f->map_nearest),
-                                       IKT_LOG_REAL("map_votes_error", f->map_votes),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", f->rows), IKT_LOG_INT("sample", f->sample),
+                                    IKT_LOG_REAL("posterior_error", f->posterior),
+                                    IKT_LOG_REAL("space_error", f->space_nearest),
+                                    IKT_LOG_REAL("space_votes_error", f->space_votes),
+                                    IKT_LOG_REAL("map_error", f->map_nearest),
+                                    IKT_LOG_REAL("map_votes_error", f->map_votes)),
                     "fisher: %s (%s, %lld of %lld): error of the likeliest class %.1f %%; of the "
                     "nearest train row %.1f %% by the metric and %.1f %% in the map; of the %lld "
                     "nearest %.1f and %.1f %%",

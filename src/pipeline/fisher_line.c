@@ -171,7 +171,7 @@ static ikt_status check_chosen(ikt_context *ctx, const model *m, const double *k
                         "small for single precision: multiply all similarities by one number",
                         largest);
     if (negative > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("pairs", negative), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("pairs", negative)),
                         "fisher: %lld of %lld pairs of the support are more similar to each other "
                         "than to themselves, which is no distance; sigma takes them for equal",
                         (long long)negative, (long long)(rows * (rows - 1) / 2));
@@ -314,14 +314,11 @@ static void tell_model(ikt_context *ctx, const model *m) {
     const ikt_class_rows *c = &o->classes;
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("classes", c->classes),
-                           IKT_LOG_INT("train", c->trained),
-                           IKT_LOG_INT("labelled", c->labelled),
-                           IKT_LOG_INT("support", o->support.m),
-                           IKT_LOG_REAL("sigma", o->sigma.sigma),
-                           IKT_LOG_REAL("log_likelihood", o->sigma.log_likelihood),
-                           IKT_LOG_REAL("certain", o->certain),
-                           {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("classes", c->classes), IKT_LOG_INT("train", c->trained),
+                        IKT_LOG_INT("labelled", c->labelled), IKT_LOG_INT("support", o->support.m),
+                        IKT_LOG_REAL("sigma", o->sigma.sigma),
+                        IKT_LOG_REAL("log_likelihood", o->sigma.log_likelihood),
+                        IKT_LOG_REAL("certain", o->certain)),
         "fisher: uses %slabels of %lld rows in %d classes, by a support of %lld rows with own "
         "weights %s; %lld rows have no label; sigma %.6g, mean log p %.3f; p > 0.999 on %.1f %% of "
         "the rows",

@@ -78,10 +78,9 @@ static void tell_components(ikt_context *ctx, const ikt_kernel_report *r) {
     for (int v = 0; v < r->q; v++)
         sum += c->value[v];
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", r->m),
-                                       IKT_LOG_REAL("largest_eigenvalue", c->value[0]),
-                                       IKT_LOG_REAL("variance", sum / c->trace),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", r->m),
+                                    IKT_LOG_REAL("largest_eigenvalue", c->value[0]),
+                                    IKT_LOG_REAL("variance", sum / c->trace)),
                     "kernel PCA of %lld rows: the largest eigenvalue is %.4g; %d hold %.1f %% "
                     "of the sum of all",
                     (long long)r->m, c->value[0], r->q, 100 * sum / c->trace);
@@ -91,14 +90,10 @@ static void tell_separated(ikt_context *ctx, const ikt_kernel_report *r) {
     const ikt_discriminant_facts *d = &r->separated;
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("rows", r->m),
-                           IKT_LOG_INT("unlabelled", r->unlabelled),
-                           IKT_LOG_INT("classes", d->classes),
-                           IKT_LOG_REAL("ridge", d->ridge),
-                           IKT_LOG_REAL("error", d->error),
-                           IKT_LOG_REAL("baseline", d->baseline),
-                           IKT_LOG_REAL("chance", d->chance),
-                           {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("rows", r->m), IKT_LOG_INT("unlabelled", r->unlabelled),
+                        IKT_LOG_INT("classes", d->classes), IKT_LOG_REAL("ridge", d->ridge),
+                        IKT_LOG_REAL("error", d->error), IKT_LOG_REAL("baseline", d->baseline),
+                        IKT_LOG_REAL("chance", d->chance)),
         "kernel discriminant analysis of %lld labelled rows in %lld classes (%lld rows have no "
         "label), ridge %.4g: 1-NN error of these rows %.1f %%; of permuted labels %.1f %%, and by "
         "chance %.1f %%",

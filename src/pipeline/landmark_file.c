@@ -119,11 +119,9 @@ static void tell(ikt_context *ctx, const char *name, const ikt_landmark_request 
                  const ikt_central_rows *found) {
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("landmarks", found->count),
-                           IKT_LOG_INT("steps", found->steps),
-                           IKT_LOG_REAL("distance_drawn", sqrt(found->drawn)),
-                           IKT_LOG_REAL("distance", sqrt(found->spread)),
-                           {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("landmarks", found->count), IKT_LOG_INT("steps", found->steps),
+                        IKT_LOG_REAL("distance_drawn", sqrt(found->drawn)),
+                        IKT_LOG_REAL("distance", sqrt(found->spread))),
         "%s: %" PRId64 " landmarks, after %" PRId64 " steps of k-means%s, which brought the root "
         "mean square distance of a row to its nearest centre from %.4g to %.4g",
         name, found->count, found->steps, found->has_converged ? ", the last without a change" : "",

@@ -9,8 +9,8 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
@@ -100,7 +100,7 @@ ikt_status ikt_step_landmarks(ikt_line *line) {
     if (line->from || line->p.start) return IKT_OK;
     line->landmarks = (ikt_landmarks){.count = layout->landmarks, .q = (int)layout->dimensions};
     ikt_log_numbers(line->ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", layout->landmarks), {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", layout->landmarks)),
                     "landmarks: %lld rows are embedded first", (long long)layout->landmarks);
     IKT_IN_STAGE(line->ctx, IKT_STAGE_LANDMARKS);
     return embed_landmarks(line, &line->landmarks);

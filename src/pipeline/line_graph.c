@@ -155,7 +155,7 @@ ikt_status ikt_step_join(ikt_line *line) {
     IKT_TRY(ikt_directed_unite(ctx, rows, !joined->are_distances, &joined->pairs));
     IKT_TRY(check_joined(ctx, rows, &joined->pairs, ikt_graph_file_name(file)));
     const int64_t entries = ikt_sum_one(ctx, joined->pairs.start[rows->count]);
-    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("pairs", entries / 2), {0}},
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("pairs", entries / 2)),
                     "graph: %lld pairs of rows are joined, %.1f a row", (long long)(entries / 2),
                     (double)entries / (double)rows->n);
     return IKT_OK;

@@ -188,11 +188,10 @@ ikt_status ikt_step_code(ikt_line *line) {
     p->psi = spec.psi;
     p->pool = spec.pool;
     if (p->pool > 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_INT("psi", p->psi), IKT_LOG_INT("pool", p->pool), {0}},
-            "isolation: psi %lld, centres from a pool of %lld rows", (long long)p->psi,
-            (long long)p->pool);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("psi", p->psi), IKT_LOG_INT("pool", p->pool)),
+                        "isolation: psi %lld, centres from a pool of %lld rows", (long long)p->psi,
+                        (long long)p->pool);
     IKT_TRY(compute_codes(line, &spec));
     if (writer)
         IKT_TRY(ikt_run_model_codes(ctx, writer, line->data, &p->rows, line->model, &p->codes,

@@ -39,12 +39,9 @@ static ikt_spectrum_of spectrum_of(const ikt_probabilities *p) {
 static void log_report(ikt_context *ctx, const char *what, const ikt_spectrum_report *r) {
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("components", r->components),
-                           IKT_LOG_INT("products", r->products),
-                           IKT_LOG_INT("columns", r->columns),
-                           IKT_LOG_REAL("residual", r->residual),
-                           IKT_LOG_REAL("seconds", r->seconds),
-                           {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("components", r->components),
+                        IKT_LOG_INT("products", r->products), IKT_LOG_INT("columns", r->columns),
+                        IKT_LOG_REAL("residual", r->residual), IKT_LOG_REAL("seconds", r->seconds)),
         "%s: %lld products of P with %lld columns, residual %.1e, in %.1f s; P has %lld connected "
         "component%s",
         what, (long long)r->products, (long long)r->columns, r->residual, r->seconds,
@@ -71,10 +68,9 @@ static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const 
     }
     ikt_eigengap_describe((ikt_eigengap_kind)layout->eigengap, gap, text, sizeof text);
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("clusters", clusters),
-                                       IKT_LOG_INT("second", gap->after[1]),
-                                       IKT_LOG_REAL("second_share", gap->gap[1] / gap->gap[0]),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("clusters", clusters),
+                                    IKT_LOG_INT("second", gap->after[1]),
+                                    IKT_LOG_REAL("second_share", gap->gap[1] / gap->gap[0])),
                     "eigengap: %lld clusters; %s", (long long)clusters, text);
 }
 

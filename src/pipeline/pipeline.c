@@ -62,11 +62,9 @@ static void announce(ikt_context *ctx, int64_t n, const ikt_settings *asked, con
     list_outputs(&run->settings.output, writes, sizeof writes);
     if (run->d > 0) snprintf(shape, sizeof shape, " x %lld columns", (long long)run->d);
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
-                                       IKT_LOG_INT("columns", run->d),
-                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
-                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", n), IKT_LOG_INT("columns", run->d),
+                                    IKT_LOG_INT("ranks", ikt_size(ctx)),
+                                    IKT_LOG_INT("threads", ikt_threads(ctx))),
                     "reading %s (%lld rows%s, %s)%s%s; %d rank%s x %d thread%s", run->input_name,
                     (long long)n, shape, run->type, writes[0] ? ", will write " : "", writes,
                     ikt_size(ctx), ikt_plural(ikt_size(ctx)), ikt_threads(ctx),
@@ -86,8 +84,7 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     run->rows =
         ikt_rows_make(data ? ikt_dataset_rows(data) : graph->n, ikt_size(ctx), ikt_rank(ctx));
     if (graph->n > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("entries", graph->entries)),
                         "graph: %s, %lld entries%s", graph->name, (long long)graph->entries, used);
     if (source) ikt_input_describe(ctx, source);
 }

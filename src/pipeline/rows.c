@@ -79,12 +79,11 @@ static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings 
     IKT_TRY(find_neighbourhoods(ctx, data, &cell_rows, &growth));
     if (cell_rows == 0) return IKT_OK;
     *psi = n / cell_rows;
-    ikt_log_numbers(
-        ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("psi", *psi), IKT_LOG_REAL("growth", growth), {0}},
-        "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
-        "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
-        (long long)*psi, (long long)cell_rows, growth);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("psi", *psi), IKT_LOG_REAL("growth", growth)),
+                    "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
+                    "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
+                    (long long)*psi, (long long)cell_rows, growth);
     return IKT_OK;
 }
 

@@ -508,14 +508,13 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
                      (double)stage[planned[s]] / megabyte);
     ikt_log_numbers(
         ctx, ikt_log_record(ctx),
-        (ikt_log_number[]){IKT_LOG_INT("peak_bytes", plan->peak),
-                           IKT_LOG_INT("codes_bytes", stage[IKT_STAGE_CODES]),
-                           IKT_LOG_INT("neighbours_bytes", stage[IKT_STAGE_NEIGHBOURS]),
-                           IKT_LOG_INT("graph_bytes", stage[IKT_STAGE_GRAPH]),
-                           IKT_LOG_INT("layout_bytes", stage[IKT_STAGE_LAYOUT]),
-                           IKT_LOG_INT("measures_bytes", stage[IKT_STAGE_MEASURES]),
-                           IKT_LOG_INT("program_bytes", plan->base),
-                           {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("peak_bytes", plan->peak),
+                        IKT_LOG_INT("codes_bytes", stage[IKT_STAGE_CODES]),
+                        IKT_LOG_INT("neighbours_bytes", stage[IKT_STAGE_NEIGHBOURS]),
+                        IKT_LOG_INT("graph_bytes", stage[IKT_STAGE_GRAPH]),
+                        IKT_LOG_INT("layout_bytes", stage[IKT_STAGE_LAYOUT]),
+                        IKT_LOG_INT("measures_bytes", stage[IKT_STAGE_MEASURES]),
+                        IKT_LOG_INT("program_bytes", plan->base)),
         "predicted memory per rank: %.0f MB at most (%s, and %.0f of the program in each)",
         (double)plan->peak / megabyte, stages, (double)plan->base / megabyte);
     return ikt_memory_plan_fits(ctx, plan);

@@ -289,12 +289,11 @@ static void log_short_rows(ikt_context *ctx, int64_t n, int64_t m, int64_t count
     ikt_min_i64(ctx, &fewest, 1);
     const int64_t all = ikt_sum_one(ctx, count);
     if (all > 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_INT("rows", all), IKT_LOG_INT("fewest", fewest), {0}},
-            "%lld of %lld rows are joined to fewer than trimap.neighbours = %lld "
-            "others, at least to %lld: they have triplets with these alone",
-            (long long)all, (long long)n, (long long)m, (long long)fewest);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("rows", all), IKT_LOG_INT("fewest", fewest)),
+                        "%lld of %lld rows are joined to fewer than trimap.neighbours = %lld "
+                        "others, at least to %lld: they have triplets with these alone",
+                        (long long)all, (long long)n, (long long)m, (long long)fewest);
 }
 
 /* COLLECTIVE. Of a graph. Every row is joined to another one. */

@@ -198,7 +198,7 @@ static ikt_status find_and_part(ikt_context *ctx, const ikt_scorer *scorer, int6
     const bool are_few = lone <= exceptions_of(n);
     if (are_few) part(&m, &is_lone, apart, lists);
     if (lone > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", lone), {0}},
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", lone)),
                         "%lld of %lld rows far from all others: %s", (long long)lone, (long long)n,
                         are_few ? "triplets draw them nowhere" : "too many to count as exceptions");
     return IKT_OK;

@@ -166,16 +166,15 @@ static void tell_change(ikt_context *ctx, const char *name, ikt_spectrum_use spe
     static const char *const done[] = {"", "clipped at 0", "turned positive", "shifted"};
     if (spectrum == IKT_USE_SHIFT)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_REAL("least_eigenvalue", found->least), {0}},
+                        IKT_LOG_NUMBERS(IKT_LOG_REAL("least_eigenvalue", found->least)),
                         "%s: the least eigenvalue is %.4g%s", name, found->least,
                         found->least < 0 ? "; all are shifted by it" : "; nothing is shifted");
     else
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("negative", found->negative),
-                                           IKT_LOG_REAL("least_eigenvalue", found->least),
-                                           IKT_LOG_REAL("largest_eigenvalue", found->most),
-                                           IKT_LOG_REAL("negative_share", found->share),
-                                           {0}},
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("negative", found->negative),
+                                        IKT_LOG_REAL("least_eigenvalue", found->least),
+                                        IKT_LOG_REAL("largest_eigenvalue", found->most),
+                                        IKT_LOG_REAL("negative_share", found->share)),
                         "%s: eigenvalues from %.4g to %.4g; %lld are negative, %.1f %% of the sum "
                         "of magnitudes, and are %s",
                         name, found->least, found->most, (long long)found->negative,

@@ -200,10 +200,8 @@ static void report(const worker *w, int64_t taken, const ikt_study_result *resul
             ikt_join(values, sizeof values, "", ", %s %.4g", study->measure[m], value);
     }
     ikt_log_numbers(w->ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("done", w->cursor),
-                                       IKT_LOG_INT("total", w->count),
-                                       IKT_LOG_REAL("seconds", result->number[IKT_RUN_SECONDS]),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("done", w->cursor), IKT_LOG_INT("total", w->count),
+                                    IKT_LOG_REAL("seconds", result->number[IKT_RUN_SECONDS])),
                     isfinite(result->number[IKT_RUN_SECONDS]) ? "%lld of %lld: %s%s (%.1f s)"
                                                               : "%lld of %lld: %s%s, a given map",
                     (long long)w->cursor, (long long)w->count, name, values,
@@ -309,7 +307,7 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, i
     name_session(ctx, &w.session);
     ikt_log_numbers(
         ctx, IKT_LOG_STAGE,
-        (ikt_log_number[]){IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},
+        IKT_LOG_NUMBERS(IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count)),
         "%s: %lld runs, %lld of them done before", plan->study->name, (long long)plan->n_runs,
         (long long)(plan->n_runs - w.count));
     /* Groups of neighbours; the ranks that are left over join the last group. */

@@ -168,14 +168,14 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
             ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
     if (done->zero_similarity > 0)
         ikt_log_numbers(
-            ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->zero_similarity), {0}},
+            ctx, IKT_LOG_WARN, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", done->zero_similarity)),
             "%lld rows share no cell with any old row (similarity 0 in the output): they lie "
             "where the embedding has nothing, and were put to the rows of their nearest centre",
             (long long)done->zero_similarity);
     if (done->unsettled > 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", done->unsettled), {0}},
-            "%lld rows were still moving at the last iteration", (long long)done->unsettled);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", done->unsettled)),
+                        "%lld rows were still moving at the last iteration",
+                        (long long)done->unsettled);
     done->hash = ikt_row_hash(ctx, done->y, done->rows.first, done->rows.count,
                               (size_t)done->loaded.shape.q * sizeof *done->y);
     return IKT_OK;
@@ -222,10 +222,9 @@ static ikt_status open_and_transform(ikt_context *ctx, const ikt_transform_reque
     done->type = ikt_type_name(ikt_source_type(source));
     done->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", done->rows.n),
-                                       IKT_LOG_INT("columns", done->d),
-                                       IKT_LOG_INT("model_rows", done->loaded.shape.n),
-                                       {0}},
+                    IKT_LOG_NUMBERS(IKT_LOG_INT("rows", done->rows.n),
+                                    IKT_LOG_INT("columns", done->d),
+                                    IKT_LOG_INT("model_rows", done->loaded.shape.n)),
                     "reading %s (%lld rows x %lld columns, %s) and %s (%lld rows)%s%s",
                     done->input_name, (long long)done->rows.n, (long long)done->d, done->type,
                     request->model, (long long)done->loaded.shape.n,

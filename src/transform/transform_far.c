@@ -178,7 +178,7 @@ static void warn_of_far_rows(ikt_context *ctx, const ikt_transformed *done) {
     const double n = (double)done->rows.n, far = (double)done->far, expected = (1 - usual) * n;
     if (far > far_least * n && far > expected + deviations * sqrt(expected))
         ikt_log_numbers(
-            ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->far), {0}},
+            ctx, IKT_LOG_WARN, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", done->far)),
             "%lld of %lld new rows lie farther from all rows of the fit than 99 in 100 of those do "
             "from each other (is_far in the output): the map has no place of its own for them, and "
             "the one that they get says little",
