@@ -126,6 +126,7 @@ typedef enum {
     IKT_FACT_STUDENT,       /* layout.degrees_of_freedom means something, */
     IKT_FACT_TRADES,        /* layout.trade_off, */
     IKT_FACT_SUMS_ALL,      /* layout.repulsion */
+    IKT_FACT_CUSTOM,        /* the objective is that of a program */
     IKT_FACT_OTHER_DEGREES, /* layout.degrees_of_freedom is not 1 */
     IKT_FACT_FIRST_RATE,
     IKT_FACT_EDGE_WEIGHTS,  /* distances of a graph become weights */

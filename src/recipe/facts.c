@@ -87,13 +87,16 @@ static void find_affinity(const ikt_settings *s, bool *has) {
     has[IKT_FACT_CLASS_CODES] = classes == IKT_SIMILARITY_ISOLATION;
 }
 
-static bool trades(const ikt_objective_kind *kind) {
-    return kind->divergence && kind->divergence->has_trade_off;
+/* What it compares P with; of others nothing holds. */
+static const ikt_divergence *divergence_of(const ikt_objective_kind *kind) {
+    static const ikt_divergence none;
+    return kind->divergence ? kind->divergence : &none;
 }
 
 static void find_objective(const ikt_layout_settings *l, bool *has) {
     const ikt_objective_kind *kind = ikt_layout_objective(l);
-    const bool is_own = l->custom != NULL; /* of a program, of which nothing is known */
+    const ikt_divergence *divergence = divergence_of(kind);
+    has[IKT_FACT_CUSTOM] = l->custom != NULL;
     has[IKT_FACT_TAKES_P] = kind->needs & IKT_NEEDS_P;
     has[IKT_FACT_TAKES_LISTS] = kind->needs & IKT_NEEDS_NEIGHBOURS;
     has[IKT_FACT_TAKES_CODES] = kind->needs & IKT_NEEDS_CODES;
@@ -102,15 +105,15 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_TAKES_PARTS] = kind->takes_parts;
     has[IKT_FACT_STANDS] = kind->is_start;
     has[IKT_FACT_MOVES] = !kind->is_start;
-    has[IKT_FACT_EXAGGERATES] = kind->has_exaggeration || is_own;
+    has[IKT_FACT_EXAGGERATES] = kind->has_exaggeration;
     has[IKT_FACT_REMEMBERS] = kind->optimiser != &ikt_optimiser_descent;
     has[IKT_FACT_HAS_BEGINNING] = kind->begins_with_tsne;
     has[IKT_FACT_BEGINS_WITH_TSNE] = l->tsne_iterations > 0; /* refused of others */
     has[IKT_FACT_PLACES_BY_TRIPLETS] = kind->places == IKT_PLACES_BY_TRIPLETS;
     has[IKT_FACT_PLACES_BY_KERNEL] = kind->places == IKT_PLACES_BY_KERNEL;
-    has[IKT_FACT_TRADES] = trades(kind) || is_own;
-    has[IKT_FACT_SUMS_ALL] = kind->divergence || kind->pair_sums > 0 || is_own;
-    has[IKT_FACT_STUDENT] = (kind->divergence && kind->divergence->has_degrees) || is_own;
+    has[IKT_FACT_TRADES] = divergence->has_trade_off;
+    has[IKT_FACT_SUMS_ALL] = divergence->n_kernels + kind->pair_sums > 0;
+    has[IKT_FACT_STUDENT] = divergence->has_degrees;
     has[IKT_FACT_OTHER_DEGREES] = l->degrees_of_freedom != 1;
     has[IKT_FACT_SUMS_PAIRS] = kind->divergence && l->repulsion != IKT_REPULSION_EXACT &&
                                kind->divergence->kernel[0] != IKT_KERNEL_GAUSSIAN;
@@ -157,6 +160,11 @@ static void find_outputs(const ikt_settings *s, bool *has) {
 static const struct {
     int16_t fact, when[IKT_RULE_FACTS_MOST + 1];
 } following[] = {
+    /* Of what a program has brought along nothing is known. */
+    {IKT_FACT_EXAGGERATES, {IKT_FACT_CUSTOM}},
+    {IKT_FACT_TRADES, {IKT_FACT_CUSTOM}},
+    {IKT_FACT_SUMS_ALL, {IKT_FACT_CUSTOM}},
+    {IKT_FACT_STUDENT, {IKT_FACT_CUSTOM}},
     {IKT_FACT_FIRST_RATE, {IKT_FACT_EXAGGERATES}},
     /* Without a first phase its rate is but what the later one's "auto" stands for. */
     {IKT_FACT_FIRST_RATE, {IKT_FACT_RATE_FOLLOWS}},
@@ -236,7 +244,7 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
                  {"alone", kind->is_start && !has_p},
                  {"parts", kind->takes_parts},
                  {"triplets", kind->places == IKT_PLACES_BY_TRIPLETS},
-                 {"trades", trades(kind)},
+                 {"trades", divergence_of(kind)->has_trade_off},
                  {"kernel", start->of_similarities},
                  {"labels", kind->needs & IKT_NEEDS_LABELS}};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
