@@ -24,8 +24,9 @@ static _Noreturn void needs_several(const char *what) {
     abort();
 }
 
-/* Our handles of types: of that many bytes, and of those that are never looked into. */
-enum { CONTIGUOUS = 0x50000000, SCATTERED = 0x60000000 };
+/* Our handles of types, above MPICH's: of those that are never looked into, and of so many bytes
+ * more, up to 800 MB. */
+enum { SCATTERED = 0x4fffffff, CONTIGUOUS = 0x50000000 };
 
 /* Of basic types MPICH's handle holds the size. */
 static size_t bytes_of(MPI_Datatype type, int count) {
@@ -376,8 +377,7 @@ int MPI_File_close(MPI_File *file) {
     return code == 0 ? MPI_SUCCESS : errno;
 }
 
-/* --- what ScaLAPACK is linked with and calls between processes only ----------------------------
- */
+/* --- what ScaLAPACK is linked with and calls between processes only --------------------------- */
 
 #define OF_SEVERAL(name, ...)                                                                      \
     int name(__VA_ARGS__) {                                                                        \
