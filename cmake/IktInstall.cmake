@@ -11,6 +11,14 @@ set(ikt_package ${CMAKE_INSTALL_LIBDIR}/cmake/iktsne)
 if(TARGET iktsne_program)
     install(TARGETS iktsne_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(NOT IKT_MPI) # ScaLAPACK and its calls of MPI are in no system
+    get_target_property(ikt_scalapack ikt_dep::scalapack INTERFACE_LINK_LIBRARIES)
+    cmake_path(GET ikt_scalapack PARENT_PATH ikt_beside)
+    install(FILES ${ikt_scalapack} ${ikt_beside}/libikt-one-process.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    if(TARGET iktsne_program)
+        set_target_properties(iktsne_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    endif()
+endif()
 install(TARGETS iktsne EXPORT iktsneTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/iktsne DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

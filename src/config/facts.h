@@ -48,6 +48,7 @@ typedef enum {
     IKT_FACT_GRAPH_WRITTEN, /* output.graph */
     IKT_FACT_MEASURES_ALL,
     IKT_FACT_CHECKPOINTS,
+    IKT_FACT_EXTENDS,    /* --extend */
     IKT_FACT_TIME_LIMIT, /* run.max_time is given */
     IKT_FACT_OF_INPUTS,  /* of those that follow the inputs tell something, or a graph changes
                             what settings say */
@@ -104,8 +105,9 @@ typedef enum {
     IKT_FACT_START_LABELS, /* it takes labels, */
     IKT_FACT_START_P,      /* or eigenvectors of P */
     IKT_FACT_START_FILE,
-    IKT_FACT_START_KEPT, /* the graph keeps it */
-    IKT_FACT_KERNEL_MAP, /* the map, or the start, is one of similarities: */
+    IKT_FACT_READS_GRAPH, /* edges are read, with what goes with them */
+    IKT_FACT_START_KEPT,  /* the graph keeps it */
+    IKT_FACT_KERNEL_MAP,  /* the map, or the start, is one of similarities: */
     IKT_FACT_KERNEL_LINEAR,
     IKT_FACT_KERNEL_GAUSSIAN,
     IKT_FACT_KERNEL_CODES,

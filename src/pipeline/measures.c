@@ -177,7 +177,9 @@ static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
                                    .dense = form.dense,
                                    .whole = form.whole,
                                    .sampling = settings->affinity.whole};
-    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, p->whole.t, 0));
+    /* One iteration of the last ones, of a run that may be longer than they are. */
+    const int64_t last = ikt_larger(0, inputs.sampling.last_iterations);
+    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, p->whole.t, last));
     return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
 }
 

@@ -1,6 +1,5 @@
-/* The checkpoint of P: lists with weights, or with scores where the objective takes lists, from
- * which P follows, and what was learned while they
- * were made. See line.h. */
+/* The checkpoint of P: lists with weights, from which P follows, or with scores where the objective
+ * takes lists; and what was learned while they were made. See line.h. */
 #include <string.h>
 
 #include "base/log.h"

@@ -430,20 +430,21 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t)) + matrix_bytes(w);
     const int64_t searching = relates ? searching_bytes(w, &of, reading) + held : 0;
     const int64_t writing = of.searched + of.lists + model_rows_bytes(w) + reading + held;
-    const int64_t looping = of.of_objective + loop_bytes(w);
+    const int64_t looping = of.of_objective + loop_bytes(w), measured = measures_bytes(w);
+    const int64_t components = components_bytes(w, reading, when(needs_p, of.p));
     ikt_memory_plan plan = {
         .base = base,
         .stage = {[IKT_STAGE_NEIGHBOURS] = ikt_larger(
                       searching, when(has_model && w->scores != IKT_SCORES_CODES, writing)),
                   [IKT_STAGE_LAYOUT] = ikt_larger(looping, of.making) + held,
-                  [IKT_STAGE_MEASURES] = measures_bytes(w) + held,
+                  [IKT_STAGE_MEASURES] = when(measured > 0, measured + held),
                   [IKT_STAGE_PICTURE] = when(settings->output.picture[0], PICTURE_BYTES + held)}};
     if (w->scores == IKT_SCORES_CODES && relates)
         plan.stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_p)
         plan.stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + reading + held;
     if (has_spectrum) plan.stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p) + held;
-    plan.stage[IKT_STAGE_PCA] = components_bytes(w, reading, when(needs_p, of.p)) + held;
+    plan.stage[IKT_STAGE_PCA] = when(components > 0, components + held);
     if (ikt_settings_has_kernel_map(settings))
         plan.stage[IKT_STAGE_PCA] = kernel_map_bytes(w) + held + when(needs_p, of.p);
     find_peak(&plan);
@@ -514,6 +515,9 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
                         IKT_LOG_INT("graph_bytes", stage[IKT_STAGE_GRAPH]),
                         IKT_LOG_INT("layout_bytes", stage[IKT_STAGE_LAYOUT]),
                         IKT_LOG_INT("measures_bytes", stage[IKT_STAGE_MEASURES]),
+                        IKT_LOG_INT("pca_bytes", stage[IKT_STAGE_PCA]),
+                        IKT_LOG_INT("spectrum_bytes", stage[IKT_STAGE_SPECTRUM]),
+                        IKT_LOG_INT("picture_bytes", stage[IKT_STAGE_PICTURE]),
                         IKT_LOG_INT("program_bytes", plan->base)),
         "predicted memory per rank: %.0f MB at most (%s, and %.0f of the program in each)",
         (double)plan->peak / megabyte, stages, (double)plan->base / megabyte);

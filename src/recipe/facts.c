@@ -149,6 +149,7 @@ static void find_outputs(const ikt_settings *s, bool *has) {
     has[IKT_FACT_GRAPH_WRITTEN] = s->output.graph[0];
     has[IKT_FACT_MEASURES_ALL] = s->output.measures == IKT_MEASURES_ALL;
     has[IKT_FACT_CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
+    has[IKT_FACT_EXTENDS] = s->run.extend > 0;
     has[IKT_FACT_TIME_LIMIT] =
         strcmp(s->run.max_time, "auto") != 0 && strcmp(s->run.max_time, "none") != 0;
 }
@@ -168,10 +169,12 @@ static const struct {
     {IKT_FACT_FIRST_RATE, {IKT_FACT_EXAGGERATES}},
     /* Without a first phase its rate is but what the later one's "auto" stands for. */
     {IKT_FACT_FIRST_RATE, {IKT_FACT_RATE_FOLLOWS}},
-    /* A map that is its own start takes rows: the edges, with what goes with them, stay unread. */
+    /* It is read with the edges, by those that take these. */
+    {IKT_FACT_READS_GRAPH, {IKT_FACT_GRAPH, IKT_FACT_TAKES_P}},
+    {IKT_FACT_READS_GRAPH, {IKT_FACT_GRAPH, IKT_FACT_TAKES_FEATURES}},
+    {IKT_FACT_START_KEPT, {IKT_FACT_READS_GRAPH, IKT_FACT_START_PCA, IKT_FACT_GRAPH_COMPONENTS}},
     {IKT_FACT_START_KEPT,
-     {IKT_FACT_GRAPH, IKT_FACT_MOVES, IKT_FACT_START_PCA, IKT_FACT_GRAPH_COMPONENTS}},
-    {IKT_FACT_START_KEPT, {IKT_FACT_GRAPH, IKT_FACT_START_LANDMARKS, IKT_FACT_GRAPH_LANDMARKS}},
+     {IKT_FACT_READS_GRAPH, IKT_FACT_START_LANDMARKS, IKT_FACT_GRAPH_LANDMARKS}},
     {IKT_FACT_PREPARES, {IKT_FACT_ROWS}},
     {IKT_FACT_PREPARES, {IKT_NOT(IKT_FACT_GRAPH_KIND)}},
     {IKT_FACT_COORDINATES, {IKT_NOT(IKT_FACT_MATRIX)}},

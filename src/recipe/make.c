@@ -178,6 +178,13 @@ static ikt_status check_batch(ikt_context *ctx, const ikt_workload *w) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *given) {
+    ikt_settings settings = *given;
+    adopt_similarities(&settings);
+    IKT_TRY(ikt_preset_trim(ctx, &settings, NULL));
+    return ikt_rules_check(ctx, &settings, NULL);
+}
+
 ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
                            int ranks, int threads, ikt_recipe *out) {
     ikt_settings *settings = &out->settings;

@@ -76,6 +76,9 @@ typedef struct {
 ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                            int ranks, int threads, ikt_recipe *out);
 
+/* SAME-ARGS. Refuses what the settings alone say cannot be, before any file is opened. */
+ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *settings);
+
 /* SAME-ARGS. What depends on the number of rows, once those that lack values have been left out.
  *   n          that are left
  *   settings   those of the recipe, or of the run */

@@ -185,6 +185,10 @@ static const ikt_rule rules[] = {
      "layout.objective={layout.objective} works on lists of neighbours, which a graph does not "
      "give",
      IKT_ERR_USAGE},
+    {{IKT_FACT_EXTENDS, IKT_FACT_STANDS},
+     "--extend makes more iterations, and layout.objective={layout.objective} has none to make: "
+     "leave it out",
+     IKT_ERR_USAGE},
     {{IKT_FACT_TAKES_LABELS, IKT_FACT_UNLABELLED},
      "layout.objective={layout.objective} needs labels, and the input has none; name them by "
      "input.labels",

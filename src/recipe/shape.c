@@ -10,6 +10,7 @@
 #include "io/sources/labels.h"
 #include "io/sources/pairwise.h"
 #include "recipe/facts.h"
+#include "recipe/recipe.h"
 
 /* The shape of an opened source, whose rows the kernels will read sparse or not. */
 static ikt_data_shape shape_of(const ikt_source *source, bool is_sparse) {
@@ -107,7 +108,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
     ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
     *out = shape;
     *source = NULL;
-    IKT_TRY(ikt_rules_check(ctx, settings, NULL));
+    IKT_TRY(ikt_recipe_check_settings(ctx, settings));
     if (!given && !ikt_input_is_graph(&settings->input))
         IKT_TRY(ikt_input_look(ctx, &settings->input, &opened));
     ikt_source *rows = given ? given : opened;

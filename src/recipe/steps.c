@@ -82,7 +82,7 @@ static const ikt_step table[IKT_STEPS] = {
         "principal components of the rows", {IKT_FACT_START_PCA}},
     [IKT_STEP_START_FILE] = {"start", 0, IKT_VALUE_POSITIONS, IKT_STAGE_READ,
         "positions of a file", {IKT_FACT_START_FILE}},
-    [IKT_STEP_START_RANDOM] = {"start", 0, IKT_VALUE_POSITIONS, IKT_STAGE_ORDER,
+    [IKT_STEP_START_RANDOM] = {"start", 0, IKT_VALUE_POSITIONS, IKT_STAGE_READ,
         "random positions", {IKT_FACT_END}},
     [IKT_STEP_LOOP_FROM_TSNE] = {"loop", IKT_VALUE_POSITIONS, IKT_VALUE_MAP, IKT_STAGE_LAYOUT,
         "the map of t-SNE, and from there that of the objective", {IKT_FACT_BEGINS_WITH_TSNE}},

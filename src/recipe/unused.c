@@ -69,7 +69,7 @@ static const struct {
      "of the kernel with 1)"},
     {"layout", "repulsion", IKT_FACT_SUMS_ALL,
      "an objective that has a sum over all pairs (umap and largevis take repulsion from rows drawn "
-     "at random, a map that is its start has no such sum)"},
+     "at random, trimap sums over triplets, and a map that is its start has no such sum)"},
     {"layout", "preset", IKT_FACT_MOVES, moving},
     {"layout", "iterations", IKT_FACT_MOVES, moving},
     {"layout", "regulariser", IKT_FACT_MOVES, moving},
@@ -251,7 +251,9 @@ static ikt_status reset(ikt_context *ctx, ikt_settings *settings, const ikt_shap
 
 ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape,
                             const ikt_settings *shared) {
-    return reset(ctx, settings, shape, shared, settings->run.preset);
+    /* Of a map that is its start the preset has set nothing: ikt_preset_trim. */
+    const bool stands = ikt_facts_of(settings, shape).has[IKT_FACT_STANDS];
+    return reset(ctx, settings, shape, shared, stands ? IKT_RUN_PRESET_NONE : settings->run.preset);
 }
 
 ikt_status ikt_preset_trim(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape) {

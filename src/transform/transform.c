@@ -19,6 +19,7 @@
 #include "dist/shuffle.h"
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
+#include "io/sources/labels.h"
 #include "objective/out_of_sample.h"
 #include "pipeline/notes.h"
 #include "plan/plan.h"
@@ -37,7 +38,7 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
                                    done->labels, &present));
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
     ikt_free(&done->labels);
-    if (!request->labels[0] || strcmp(request->labels, "labels") == 0) return IKT_OK;
+    if (!request->labels[0] || ikt_labels_are_default(request->labels)) return IKT_OK;
     return ikt_source_no_labels(source, request->labels, "input.labels");
 }
 

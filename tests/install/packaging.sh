@@ -46,7 +46,7 @@ for on, without in (({"matlab", "npz"}, ""), (set(), "matio;libzip"), ({"npz"}, 
     assert f"-DIKT_WITHOUT={without}" in arguments, arguments
     assert "-DIKT_BUILD_TESTS=True" in arguments and "-DMPI_C_COMPILER=/opt/mpi/bin/mpicc" in arguments
 # Every library that CMake looks for is a dependency of the recipe, and every option it sets exists.
-found = open(cmake + "/cmake/IktDependencies.cmake").read()
+found = "".join(open(f"{cmake}/cmake/{name}.cmake").read() for name in ("IktDependencies", "IktMpi"))
 names = {"fftw3": "fftw", "fftw3f": "fftw", "fftw3_mpi": "fftw", "fftw3f_mpi": "fftw", "yaml": "libyaml", "scalapack": "netlib-scalapack"}
 for library in re.findall(r"^ *ikt_find\((\w+)", found, re.M):
     assert names.get(library, library) in noted.dependencies, library
@@ -54,7 +54,7 @@ for library, name in (("MPI", "mpi"), ("HDF5", "hdf5"), ("LAPACK", "lapack"), ("
     assert f"find_package({library}" in found and name in noted.dependencies, name
 options = open(cmake + "/CMakeLists.txt").read()
 for name in re.findall(r'"((?:IKT|BUILD)_\w+)"', open(recipe).read()):
-    assert re.search(rf"\b(option|set)\({name} ", options), name
+    assert re.search(rf"\b(option|cmake_dependent_option|set)\({name} ", options), name
 for name, (spec, when, kind) in noted.dependencies.items():
     assert when is None or when[1:] in noted.variants, when
 print("recipe:", len(noted.dependencies), "dependencies,", len(noted.variants), "variants")

@@ -17,7 +17,7 @@ timeout 400 mmdebstrap --variant=apt --include=python3,python3-venv bookworm bar
 
 mkdir sources
 tar c -C "$IKT_SOURCE" --exclude=./build --exclude=./.git . | tar x -C sources # which may be read-only
-sources/scripts/wheel.sh --output "$work/packages" $python >out.txt 2>err.txt || { fail "no wheel"; exit 1; }
+env PATH=/usr/local/bin:/usr/bin:/bin sources/scripts/wheel.sh --output packages $python >out.txt 2>err.txt || { fail "no wheel"; exit 1; }
 wheel=$(echo packages/iktsne-*.whl)
 echo "$wheel: $(stat -c %s "$wheel") bytes"
 
@@ -39,6 +39,7 @@ gives_the_bits_of_the_program() {
     "$IKT_PROGRAM" generate glyphs data.h5 --points 400 --seed 3 --quiet >out.txt 2>err.txt || fail "no data"
     "$IKT_PROGRAM" embed data.h5 output.file=run.h5 output.measures=none "${settings[@]}" --quiet >out.txt 2>err.txt || fail "no run"
     expected=$(sed -n 's/^embedding hash *//p' out.txt)
+    [ ${#expected} -eq 16 ] || fail "no hash of the program"
     cp data.h5 bare/data.h5
     cat >bare/fit.py <<'P'
 import sys
@@ -57,6 +58,8 @@ if "after" in sys.argv:
 if len(sys.argv) > 2:
     assert MPI.COMM_WORLD.allreduce(2) == 2
     assert iktsne.TSNE(comm=MPI.COMM_WORLD, **few).fit(X).hash_ == fitted.hash_
+import os
+assert "before" in sys.argv or not any(name.startswith("OMPI_") for name in os.environ), "other MPIs see settings of ours"
 print(f"{fitted.hash_:016x}")
 P
     [ "$(inside /v/bin/python /fit.py / 2>err.txt)" = "$expected" ] || fail "not $expected beside h5py"
@@ -64,6 +67,13 @@ P
     inside /v/bin/iktsne embed /data.h5 output.file=/run.h5 output.measures=none "${settings[@]}" --quiet >out.txt 2>err.txt ||
         fail "the command iktsne"
     [ "$(sed -n 's/^embedding hash *//p' out.txt)" = "$expected" ] || fail "another map by the command iktsne"
+    # Other routines of ScaLAPACK.
+    for objective in kda kpca; do
+        "$IKT_PROGRAM" embed data.h5 output.file=run.h5 output.overwrite=yes output.measures=none layout.objective=$objective --quiet >out.txt 2>err.txt
+        expected_of=$(sed -n 's/^embedding hash *//p' out.txt)
+        inside /v/bin/iktsne embed /data.h5 output.file=/run.h5 output.overwrite=yes output.measures=none layout.objective=$objective --quiet >out.txt 2>err.txt
+        [ ${#expected_of} -eq 16 ] && [ "$(sed -n 's/^embedding hash *//p' out.txt)" = "$expected_of" ] || fail "another map of $objective"
+    done
 }
 
 # Each of several processes would do the whole work.

@@ -206,8 +206,8 @@ lone_rows_are_told() {
             "${launcher[@]}" "$IKT_PROGRAM" embed far$far.npy output.file=run.h5 output.overwrite=yes layout.objective=trimap \
                 layout.iterations=10 output.measures=none >out.txt 2>err.txt || fail "$far rows on $ranks ranks"
             grep -q "$far of 200 rows far from all others: $words" err.txt || fail "$far rows on $ranks ranks: $(cat err.txt)"
-            : "${hash:=$(grep 'embedding hash' err.txt)}"
-            grep -qF "$hash" err.txt || fail "$far rows: another map on $ranks ranks"
+            : "${hash:=$(grep 'embedding hash' out.txt)}"
+            grep -qF "${hash:-no hash}" out.txt || fail "$far rows: another map on $ranks ranks"
         done
     done
 }
@@ -236,6 +236,9 @@ extended_runs_of_falling_steps_are_told() {
         wanted=1 && [ $objective != tsne ] || wanted=0
         [ "$(grep -c 'will not be that of one longer run' err.txt)" -eq "$wanted" ] || fail "$objective: $(cat err.txt)"
     done
+    "$IKT_PROGRAM" embed far1.npy output.file=longer.h5 output.overwrite=yes layout.objective=pca >out.txt 2>err.txt || fail "pca"
+    "$IKT_PROGRAM" embed far1.npy output.file=longer.h5 layout.objective=pca --extend 5 >out.txt 2>err.txt
+    [ $? -eq 2 ] && grep -q 'layout.objective=pca has none to make' err.txt || fail "pca is extended"
 }
 
 try columns_that_number_rows_are_named "columns that number the rows are named, others are not"

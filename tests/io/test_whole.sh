@@ -88,6 +88,11 @@ refused() { # WORDS ARGUMENTS...
     [ $code -eq 2 ] || fail "exit code $code instead of 2: $*"
     grep -q "^iktsne: error: .*$words" err.txt || fail "no '$words': $*"
 }
+# Of many rows the divergence is estimated from the cells, whatever the length of the run was.
+"$IKT_PROGRAM" generate gaussian-mixture many.h5 --points 16500 --dimensions 3 --quiet >out.txt 2>err.txt
+"$IKT_PROGRAM" embed many.h5 many-map.h5 affinity.support=whole isolation.psi=32 isolation.partitionings=20 layout.iterations=60 \
+    layout.exaggeration_iterations=10 output.measures=none --quiet >out.txt 2>err.txt || fail "many rows"
+"$IKT_PROGRAM" evaluate many-map.h5 --input many.h5 --kl --measures accuracy >out.txt 2>err.txt || fail "the divergence of many rows"
 refused "whole needs affinity.kind = isolation" affinity.support=whole affinity.kind=gaussian
 refused "does not go with layout.objective=nerv: its attraction is not in proportion to P" affinity.support=whole layout.objective=nerv
 refused "does not go with layout.objective=jse" affinity.support=whole layout.objective=jse

@@ -25,6 +25,8 @@ done
 "$IKT_PROGRAM" plan --points 70000 --columns 2000 --ranks 1 layout.objective=pca >plan.txt 2>err.txt
 most=$(sed -n "s/.*in the stage '\([a-z]*\)'.*/\1/p" plan.txt)
 sed -n 's/.*in the stage//p' plan.txt | grep -q "[(,] *$most [1-9]" || fail "the stage '$most' has no number: $(grep 'in the stage' plan.txt)"
+"$IKT_PROGRAM" plan --points 70000 --columns 50 --ranks 1 layout.init=random >plan.txt 2>err.txt
+! grep -q 'in the stage.*pca' plan.txt || fail "components of no run are planned: $(grep 'in the stage' plan.txt)"
 "$IKT_PROGRAM" plan --points 70000 --columns 50 --steps --ranks 1 layout.objective=pca >steps.txt 2>err.txt
 ! grep -qE '^(code|search|weigh) ' steps.txt || fail "principal components are taken of neighbours"
 exit "$failed"

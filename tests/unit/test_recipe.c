@@ -11,8 +11,7 @@ static const ikt_shape labelled = {
     .data = {.n = 400, .d = 8, .type = IKT_TYPE_F32}, .has_rows = true, .name = "rows.h5:/X"};
 
 /* Defaults and assignments, divided by blanks. */
-static ikt_status make(ikt_context *ctx, const ikt_shape *shape, const char *assignments,
-                       ikt_recipe *out) {
+static ikt_settings given(ikt_context *ctx, const char *assignments) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char one[128];
@@ -25,6 +24,12 @@ static ikt_status make(ikt_context *ctx, const ikt_shape *shape, const char *ass
         assert_int_equal(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, one), IKT_OK);
         assignments += length + strspn(assignments + length, " ");
     }
+    return settings;
+}
+
+static ikt_status make(ikt_context *ctx, const ikt_shape *shape, const char *assignments,
+                       ikt_recipe *out) {
+    const ikt_settings settings = given(ctx, assignments);
     return ikt_recipe_make(ctx, &settings, shape, 1, 1, out);
 }
 
@@ -271,10 +276,18 @@ static void presets_go_with_maps_that_are_their_start(void **state) {
                 fail_msg("%s: %s", settings, ikt_message(*state));
             assert_int_equal(recipe.settings.run.preset, preset);
             assert_int_equal(recipe.work.settings.layout.iterations, 0);
+            /* What is printed and stored is of no loop either. */
+            assert_int_equal(ikt_unused_reset(*state, &recipe.settings, &labelled, NULL), IKT_OK);
+            assert_int_equal(recipe.settings.layout.iterations, IKT_AUTO_INT);
             strcat(settings, " layout.learning_rate=7");
             assert_int_equal(make(*state, &labelled, settings, &recipe), IKT_ERR_USAGE);
             ikt_clear(*state);
         }
+    /* Nor before the files are opened: `paper` scales columns, of which similarities have none. */
+    const ikt_settings of_similarities =
+        given(*state, "input.similarities=s.h5 run.preset=paper preprocess.normalise=minmax "
+                      "layout.objective=kpca");
+    assert_int_equal(ikt_recipe_check_settings(*state, &of_similarities), IKT_OK);
 }
 
 /* Numbers of rows and columns of other files. */
