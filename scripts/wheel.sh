@@ -76,7 +76,7 @@ licences() {
 library() {
     scripts/one-process.sh "$libraries"
     cmake --preset one-process
-    cmake --build "$build" --parallel
+    cmake --build "$build" --parallel "$(nproc)"
     cmake --install "$build" --prefix "$work/prefix" --strip
 }
 
