@@ -3,14 +3,13 @@
  *
  *   codes.h5          cell codes, as far as they are
  *   neighbours.h5     neighbour lists, as far as they are
- *   probabilities.h5  the lists with their weights, from which P follows, or with their scores
- * where the objective takes lists (called weight there, too); order and start loop.h5 positions,
- * velocities, gains, phases and trace
- *
- * Before a file is replaced it gets the name
- * X.previous.h5, so that a damaged one costs one interval. What a stage makes follows from what is
- * kept of the stages before it, and in the end from the data: a file that is missing costs time
- * only. Files of stages that are no longer needed are removed.
+ *   probabilities.h5  the lists with their weights, from which P follows, order and start; where
+ *                     the objective takes lists their scores stand in the place of weights
+ *   loop.h5           positions, velocities, gains, phases and trace
+ * Before a file is replaced it gets the name X.previous.h5, so that a damaged one costs one
+ * interval. What a stage makes follows from what is kept of the stages before it, and in the end
+ * from the data: a file that is missing costs time only. Files of stages that are no longer needed
+ * are removed.
  */
 #ifndef IKT_CHECKPOINT_CHECKPOINT_H
 #define IKT_CHECKPOINT_CHECKPOINT_H

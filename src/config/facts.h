@@ -87,6 +87,8 @@ typedef enum {
     IKT_FACT_CLASS_GAUSSIAN,   /* by a kernel, */
     IKT_FACT_CLASS_CODES,      /* or by codes; else by similarities that are given */
     /* The objective. */
+    IKT_FACT_CUSTOM,        /* it is that of a program */
+    IKT_FACT_OTHER_DEGREES, /* layout.degrees_of_freedom is not 1 */
     IKT_FACT_TAKES_CODES,
     IKT_FACT_TAKES_LABELS,
     IKT_FACT_EXAGGERATES,
@@ -128,8 +130,6 @@ typedef enum {
     IKT_FACT_STUDENT,       /* layout.degrees_of_freedom means something, */
     IKT_FACT_TRADES,        /* layout.trade_off, */
     IKT_FACT_SUMS_ALL,      /* layout.repulsion */
-    IKT_FACT_CUSTOM,        /* the objective is that of a program */
-    IKT_FACT_OTHER_DEGREES, /* layout.degrees_of_freedom is not 1 */
     IKT_FACT_FIRST_RATE,
     IKT_FACT_EDGE_WEIGHTS,  /* distances of a graph become weights */
     IKT_FACT_MEASURES_ROWS, /* rows are compared by distances, or a graph's are */

@@ -430,7 +430,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     resolve_schedule(settings, (double)n);
     IKT_TRY(resolve_regulariser(ctx, settings, n));
     IKT_TRY(check_batch(ctx, settings, n));
-    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
+    if (kind->resolve) IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
     settings->trade_off = options.trade_off;
     settings->repulsion = options.repulsion;
     settings->own = options.own;

@@ -31,12 +31,6 @@ typedef struct {
     const ikt_dense *dense;
 } state;
 
-static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
-                          ikt_objective_options *options) {
-    (void)ctx, (void)kind, (void)n, (void)q, (void)options;
-    return IKT_OK;
-}
-
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const int64_t coordinates = inputs->q * inputs->rows.count;
     state *s;
@@ -157,8 +151,8 @@ static int64_t memory_eigenmap(const ikt_objective_kind *kind, const ikt_objecti
 
 /* What the objectives share whose map is their start. */
 #define STANDING_KIND                                                                              \
-    .value_name = "cost", .is_start = true, .optimiser = &ikt_optimiser_descent,                   \
-    .resolve = resolve, .create = create, .destroy = destroy
+    .value_name = "cost", .is_start = true, .optimiser = &ikt_optimiser_descent, .create = create, \
+    .destroy = destroy
 
 static const char similarities[] = "a map of similarities (section kernel), which no start "
                                    "changes: leave layout.init and init_file out";

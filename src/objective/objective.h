@@ -207,8 +207,8 @@ struct ikt_objective_kind {
     const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
 
     /* LOCAL, pure. Replaces what the options leave to be chosen by what suits n rows in q
-     * dimensions. Errors: IKT_ERR_USAGE for options that do not suit it, or that contradict each
-     * other. */
+     * dimensions; NULL: nothing is left. Errors: IKT_ERR_USAGE for options that do not suit it, or
+     * that contradict each other. */
     ikt_status (*resolve)(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options);
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */

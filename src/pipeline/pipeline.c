@@ -213,7 +213,7 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
     ikt_source *rows = *source ? *source : run->given;
     if (rows) {
         IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
-        ikt_recipe_settle(ctx, recipe, ikt_source_rows(rows), settings);
+        ikt_recipe_resolve_rows(ctx, recipe, ikt_source_rows(rows), settings);
     }
     IKT_TRY(prepare(ctx, rows, *data, &recipe->work, run));
     if (*source && ikt_missing_drops(*source)) return note_originals(ctx, *source, run);
@@ -329,7 +329,7 @@ static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **so
     if (*source) {
         IKT_TRY(ikt_pipeline_look(ctx, settings, source));
         shape.n = ikt_source_rows(*source);
-        ikt_recipe_settle(ctx, recipe, shape.n, settings);
+        ikt_recipe_resolve_rows(ctx, recipe, shape.n, settings);
     }
     snprintf(out->input_name, sizeof out->input_name, "%s",
              *source ? ikt_source_name(*source) : recipe->graph.name);

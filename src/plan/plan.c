@@ -129,8 +129,7 @@ static void plan_outcome(const ikt_task *t) {
     const int wanted = t->w->settings.output.measures;
     const bool is_measured = wanted != IKT_MEASURES_NONE, is_compared = wanted == IKT_MEASURES_ALL;
     const ikt_measure_settings usual = ikt_measure_defaults();
-    const double queries =
-        (t->n <= (double)usual.exact_limit ? t->n : (double)usual.sample) / t->w->ranks;
+    const double queries = (double)ikt_queries_count(&usual, t->w->data.n) / t->w->ranks;
     const double looked_at = (double)ikt_label_queries(&usual, t->w->data.n) / t->w->ranks;
     const ikt_stage measures = IKT_STAGE_MEASURES;
     const ikt_piece pieces[] = {

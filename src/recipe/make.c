@@ -98,8 +98,8 @@ static void resolve_perplexity(ikt_context *ctx, const ikt_shape *shape, ikt_rec
     if (out->is_perplexity_auto) ikt_perplexity_resolve(ctx, affinity, shape->data.n);
 }
 
-void ikt_recipe_settle(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
-                       ikt_settings *settings) {
+void ikt_recipe_resolve_rows(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
+                             ikt_settings *settings) {
     if (!recipe->is_perplexity_auto || n == recipe->work.data.n) return;
     settings->affinity.gaussian.perplexity = IKT_AUTO_REAL;
     ikt_perplexity_resolve(ctx, &settings->affinity, n);

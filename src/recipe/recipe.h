@@ -82,8 +82,8 @@ ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *setti
 /* SAME-ARGS. What depends on the number of rows, once those that lack values have been left out.
  *   n          that are left
  *   settings   those of the recipe, or of the run */
-void ikt_recipe_settle(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
-                       ikt_settings *settings);
+void ikt_recipe_resolve_rows(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
+                             ikt_settings *settings);
 
 /* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE.
  */
