@@ -13,6 +13,7 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/build.h"
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/cpu.h"
@@ -96,7 +97,7 @@ static void print_version(void) {
     unsigned major = 0, minor = 0, release = 0;
     ikt_mpi_library(mpi);
     H5get_libversion(&major, &minor, &release);
-    printf("iktsne %s (%s)\n", IKT_VERSION, IKT_COMMIT);
+    printf("iktsne %s (%s)\n", IKT_VERSION, ikt_commit);
     printf("compiler:        %s %s\n", IKT_COMPILER, IKT_COMPILE_FLAGS);
     printf("instruction set: %s\n", ikt_isa_name(ikt_cpu_isa()));
     printf("MPI:             %s\n", mpi);

@@ -274,7 +274,7 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                         "%s was made by iktsne %s, this is %s; run.resume=no removes a checkpoint "
                         "and begins anew",
                         what, head->version, own->version);
-    if (strcmp(head->build, own->build) != 0)
+    if (!ikt_build_is_same(head->build, own->build))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s was made by another build of iktsne (%s), whose bits may differ from "
                         "those of this one (%s): go on with that program, or begin anew with "

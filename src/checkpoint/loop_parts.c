@@ -1,6 +1,7 @@
 /* The loop's state as parts, and in results. See checkpoint.h. */
 #include <string.h>
 
+#include "base/build.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
@@ -156,7 +157,7 @@ static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, in
     wanted.build = head.build;
     wanted.isa = head.isa;
     IKT_TRY(ikt_checkpoint_compare(ctx, &wanted, &head, path));
-    if (strcmp(head.build, own->build) != 0 || strcmp(head.isa, own->isa) != 0)
+    if (!ikt_build_is_same(head.build, own->build) || strcmp(head.isa, own->isa) != 0)
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s was made by another build of iktsne or with another instruction set (%s; %s): "
                 "the embedding will not have the bits of one longer run",

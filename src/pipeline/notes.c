@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/build.h"
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/encoding.h"
@@ -89,7 +90,7 @@ void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int co
 
 void ikt_notes_program(ikt_notes *n) {
     ikt_note_fact(n, "version", "%s", IKT_VERSION);
-    ikt_note_fact(n, "commit", "%s", IKT_COMMIT);
+    ikt_note_fact(n, "commit", "%s", ikt_commit);
     ikt_note_fact(n, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
 }
 

@@ -177,10 +177,10 @@ static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *
     int at = BEFORE + axes;
     if (cells != BEFORE + axes + 4 + numbers) return;
     const char *build = cell[cells - 2], *tag = strrchr(build, '-');
-    const bool is_own = strcmp(build, ikt_build_name()) == 0;
+    const uint32_t made_by = tag ? (uint32_t)strtoul(tag + 1, NULL, 16) : 0;
+    const bool is_own = made_by == ikt_build_tag();
     const uint64_t id = strtoull(cell[0], NULL, 16);
-    const int64_t r =
-        ikt_study_plan_find(plan, ikt_study_id(id, tag ? (uint32_t)strtoul(tag + 1, NULL, 16) : 0));
+    const int64_t r = ikt_study_plan_find(plan, ikt_study_id(id, made_by));
     if (r < 0 || (result[r].is_own && !is_own)) return;
     ikt_study_result *of = &result[r];
     of->is_done = true;

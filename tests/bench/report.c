@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "app/json.h"
+#include "base/build.h"
 #include "base/cpu.h"
 #include "iktsne/build.h"
 
@@ -33,7 +34,7 @@ static void json_record(ikt_json *json, const bench *b, const bench_record *r) {
     ikt_json_int(json, "ranks", ikt_size(b->ctx));
     ikt_json_text(json, "isa", ikt_isa_name(ikt_cpu_isa()));
     ikt_json_text(json, "version", IKT_VERSION);
-    ikt_json_text(json, "commit", IKT_COMMIT);
+    ikt_json_text(json, "commit", ikt_commit);
     ikt_json_end(json, '}');
 }
 
@@ -71,7 +72,7 @@ static void markdown_record(const bench_record *r, FILE *file) {
 void bench_print_markdown(const bench *b, FILE *file) {
     int ranks = ikt_size(b->ctx), threads = ikt_threads(b->ctx);
     fprintf(file, "%d rank%s x %d thread%s, %s, version %s (%s).\n\n", ranks, ranks > 1 ? "s" : "",
-            threads, threads > 1 ? "s" : "", ikt_isa_name(ikt_cpu_isa()), IKT_VERSION, IKT_COMMIT);
+            threads, threads > 1 ? "s" : "", ikt_isa_name(ikt_cpu_isa()), IKT_VERSION, ikt_commit);
     fprintf(file, "| path | size | least ms | median ms | rate | limit | its rate | ratio |\n"
                   "|---|---|--:|--:|--:|---|--:|--:|\n");
     for (int64_t i = 0; i < b->count; i++)

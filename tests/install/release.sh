@@ -23,12 +23,22 @@ mkdir other && git -C other init -q && tar xzf "first/$name.tar.gz" -C other
 git -C clone ls-files | LC_ALL=C sort >committed.txt
 diff committed.txt archived.txt >out.txt || fail "the archive does not hold the committed files"
 commit=$(git -C clone rev-parse HEAD | cut -c1-12)
+# knows FOLDER COMMIT
+knows() {
+    cmake --build "$1" --target ikt_sources >out.txt 2>err.txt || fail "the commit of $1 cannot be asked"
+    grep -q "\"$2\"" "$1/generated/sources.c" || fail "the build does not know its commit $2: $(cat "$1/generated/sources.c")"
+}
 for git in ON OFF; do
     cmake -S "other/$name" -B "built-$git" -DCMAKE_DISABLE_FIND_PACKAGE_Git=$git -DIKT_BUILD_TESTS=OFF \
         -DCMAKE_C_COMPILER="${CC:-cc}" >out.txt 2>err.txt || fail "the archive cannot be configured"
-    grep -q "\"$commit\"" "built-$git/generated/iktsne/build.h" ||
-        fail "the build does not know its commit $commit: $(cat "built-$git/generated/iktsne/build.h")"
+    knows "built-$git" "$commit"
 done
+# A checkout that moves to another commit is known by it at the next build, without being configured anew.
+cmake -S clone -B built -DIKT_BUILD_TESTS=OFF -DCMAKE_C_COMPILER="${CC:-cc}" >out.txt 2>err.txt || fail "the clone cannot be configured"
+knows built "$(git -C clone describe --always)"
+git -C clone commit -q --allow-empty -m "another commit"
+knows built "$(git -C clone describe --always)"
+git -C clone reset -q --hard HEAD~1
 
 # Recipes have place, version and checksum, and are what their languages accept.
 sum=$(cut -d' ' -f1 "first/$name.tar.gz.sha256")
