@@ -37,9 +37,8 @@ static const ikt_key layout_keys[] = {
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The number of iterations in all; with stop: auto the most that there may be. auto is that "
-        "of the preset (500 more after tsne_iterations), 500 for umap and 1000 for largevis (twice "
-        "as many from "
-        "500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
+        "of the preset (500 more after tsne_iterations), 400 for trimap, 500 for umap and 1000 for "
+        "largevis (twice as many from 500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -63,7 +62,8 @@ static const ikt_key layout_keys[] = {
         "and 1000 of exaggeration, where they are auto"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length of the first phase, on a quarter of the gradient as in FIt-SNE and "
-        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration"),
+        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration, "
+        "1.2 for trimap, and 1 for sammon, umap and largevis"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "The step length after the first phase; auto is learning_rate where that is given, and "
         "otherwise n, or n / final_exaggeration where that is less. With the objectives umap and "
