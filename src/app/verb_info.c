@@ -86,7 +86,8 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
     ikt_source_content content;
     int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
     bool has_labels = false;
-    IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
+    const ikt_source_options options = {.dataset = dataset, .is_list = true};
+    IKT_TRY(ikt_source_open_with(ctx, path, &options, &source));
     IKT_TRY(ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels));
     IKT_TRY(ikt_source_read_marked(source, &marked, &n_marked));
     if (ikt_rank(ctx) != 0) return IKT_OK;

@@ -100,6 +100,14 @@ def arrays(rng):
         case("npy-" + name, name + ".npy", error=error)
     np.save("complex.npy", x.astype(complex))
     case("npy-complex", "complex.npy", error=(3, "holds elements of type <c16"))
+    np.save("list.npy", x.ravel())
+    case("npy-list", "list.npy", error=(3, f"a list of {x.size} numbers .one axis.*reshape"))
+    np.save("brain.npy", x.astype("f2").view("V2"))
+    case("npy-brain", "brain.npy", error=(3, "of type .V2; .*if they are bfloat16.*astype"))
+    half = np.arange(2**16, dtype="u2").view("f2").reshape(-1, 64) # every float16 that there is
+    for name, how in ("half", half), ("half-big", half.astype(">f2")), ("half-f", np.asfortranarray(half)):
+        np.save(name + ".npy", how)
+        case("npy-" + name, name + ".npy", half.astype("f4"), kind="float32")
 
 
 def idx(rng):

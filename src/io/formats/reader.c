@@ -119,10 +119,11 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
         if (*out < 0)
             snprintf(what, sizeof what, "has no array '%.200s'", name);
         else
-            snprintf(what, sizeof what,
-                     "cannot be used: '%.100s' is no array of integers, float32, float64 or truth "
-                     "values with rows and columns",
-                     name);
+            snprintf(
+                what, sizeof what,
+                "cannot be used: '%.100s' is no array of integers, float16 to float64 or truth "
+                "values with rows and columns",
+                name);
         return refuse(ctx, path, arrays, count, what);
     }
     *out = only(arrays, count, false);
@@ -172,12 +173,17 @@ static const char *foreign_format(const unsigned char *head, int64_t bytes) {
     static const char rds[] =
         "is a file of R, which is not read: export its numbers as text with write.csv(x, 'x.csv', "
         "row.names = FALSE)";
+    static const char utf16[] =
+        "is text in UTF-16, as Excel writes it: save it as CSV in UTF-8, or "
+        "convert it, iconv -f UTF-16 -t UTF-8";
     static const struct {
         const char *magic;
         size_t length;
         const char *what;
     } known[] = {
         {"PAR1", 4, parquet},
+        {"\xFF\xFE", 2, utf16},
+        {"\xFE\xFF", 2, utf16},
         {"ARROW1", 6, feather},
         {"FEA1", 4, feather},
         {"RDX3\n", 5, rds},

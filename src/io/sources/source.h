@@ -47,6 +47,7 @@ typedef struct {
                          none */
     bool is_map;      /* one to three columns of positions: of CSV those of x, y and z where there
                          are such; also of formats that only one rank can read */
+    bool is_list;     /* an array of one axis will do: labels, a column */
     int64_t rows;     /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;
