@@ -121,8 +121,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "most half of the bytes"},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.rows,
          "Take only the first N rows; 0 takes all"},
-        {"dataset", IKT_TEXT("NAME", "X", asked.dataset),
-         "The data set of an HDF5 input, or the group of a sparse matrix"},
+        {"dataset", IKT_TEXT("NAME", "auto", asked.dataset),
+         "The data set of an HDF5 input, or the group of a sparse matrix; auto takes what embed "
+         "does. Of a CSV file or of JSON lines, the columns to take, separated by commas"},
         {"overwrite", IKT_FLAG(&asked.overwrite), "Replace the output if it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, asked.path, 2, 2, NULL,

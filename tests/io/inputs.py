@@ -10,6 +10,7 @@ import anndata
 import h5py
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 N, D = 211, 7
 cases, expected = [], {}
@@ -318,6 +319,74 @@ def turned(rng):
          error=(3, "never written"))
 
 
+def compressed(rng):
+    """LZF, h5py's own: runs that overlap, numbers that do not compress, a last chunk that is not full."""
+    x = values(rng, "f4", (N, 40))
+    x[:, 5:35] = np.arange(N)[:, None] // 3
+    x[100:150] = 0
+    with h5py.File("lzf.h5", "w") as f:
+        f.create_dataset("X", data=x, chunks=(64, 40), compression="lzf")
+        f.create_dataset("shuffled", data=x, chunks=(50, 16), compression="lzf", shuffle=True)
+        f.create_dataset("noise", data=values(rng, "f8", (N, 3)), chunks=(64, 3), compression="lzf")
+        noise = f["noise"][:]
+    case("lzf", "lzf.h5", x)
+    case("lzf-shuffled", "lzf.h5", x, "shuffled")
+    case("lzf-turned", "lzf.h5", x.T, transposed="yes")
+    case("lzf-noise", "lzf.h5", noise, "noise")
+    # The same file by a filter that HDF5 does not have, and with a chunk that is no LZF.
+    data = open("lzf.h5", "rb").read()
+    open("blosc.h5", "wb").write(data.replace(b"\x00\x7d\x08\x00", b"\x01\x7d\x08\x00"))
+    case("blosc", "blosc.h5", error=(4, r"blosc.h5:/X is compressed by the filter 32001 \(Blosc\).*HDF5_PLUGIN_PATH"))
+    case("blosc-turned", "blosc.h5", transposed="yes", error=(4, r"32001 \(Blosc\)"))
+    with h5py.File("lzf.h5") as f:
+        at = f["X"].id.get_chunk_info(0)
+    broken = bytearray(data)
+    broken[at.byte_offset:at.byte_offset + 2] = b"\xff\xff"
+    open("broken.h5", "wb").write(broken)
+    case("lzf-broken", "broken.h5", error=(4, "cannot be read"))
+
+
+def shapes(rng):
+    """Truth values, more than two dimensions; the only matrix of a file, of 10x, of a loom."""
+    cube, truth = values(rng, "f4", (N, 3, 2)), values(rng, "?")
+    with h5py.File("shapes.h5", "w") as f:
+        f["cube"], f["truth"] = cube, truth
+        f.create_dataset("packed", data=cube, chunks=(16, 2, 1), compression="gzip")
+        f["codes"] = np.zeros((N, 2), h5py.enum_dtype({"red": 0, "green": 1, "blue": 2}, "u1"))
+    for name in "cube", "packed":
+        case("h5-" + name, "shapes.h5", cube.reshape(N, 6), name, kind="float32")
+    case("h5-cube-turned", "shapes.h5", dataset="cube", transposed="yes", error=(3, "has 3 dimensions"))
+    case("h5-truth", "shapes.h5", truth, "truth", kind="uint8")
+    case("h5-truth-turned", "shapes.h5", truth.T, "truth", transposed="yes")
+    case("h5-codes", "shapes.h5", dataset="codes", error=(3, "holds no numbers that can be used"))
+    case("h5-several", "shapes.h5", dataset="auto", error=(3, "its matrices are: .*cube \\(211 x 6\\), .*truth"))
+    with h5py.File("only.h5", "w") as f:
+        f["deep/down"], f["deep/y"], f["z"] = cube[:, 0], np.arange(N)[:, None], np.arange(N)
+    case("h5-only", "only.h5", cube[:, 0], dataset="auto")
+    case("h5-not-asked", "only.h5", error=(3, "has no data set 'X'.*its matrices are: deep/down"))
+    counts = np.random.default_rng(1).poisson(.3, (60, N)) # genes x cells
+    stored = scipy.sparse.csc_matrix(counts)
+    for name, group in ("tenx.h5", "matrix"), ("tenx-2.h5", "GRCh38"):
+        with h5py.File(name, "w") as f:
+            g = f.create_group(group)
+            for part in "data", "indices", "indptr":
+                g[part] = getattr(stored, part)
+            g["shape"], g["barcodes"] = np.array(counts.shape, "i4"), np.array([f"C{i}" for i in range(N)], "S")
+            g["features/name"] = np.array([f"G{i}" for i in range(60)], "S")
+        case(name[:-3], name, counts.T, dataset="auto")
+        case(name[:-3] + "-named", name, counts.T, dataset=group)
+    with h5py.File("own.h5", "w") as f: # as people store csr_matrix themselves
+        for part in "data", "indices", "indptr", "shape":
+            f["m/" + part] = getattr(scipy.sparse.csr_matrix(counts), part)
+    case("own", "own.h5", counts, dataset="m")
+    kinds = np.random.default_rng(2).integers(0, 4, N)
+    with h5py.File("a.loom", "w") as f:
+        f["matrix"], f["layers/spliced"] = counts.astype("f4"), counts.astype("i2")
+        f["col_attrs/Cluster"], f["row_attrs/Gene"] = kinds, np.arange(60)
+    case("loom", "a.loom", counts.T, dataset="auto", labels="Cluster", classes=kinds)
+    case("loom-layer", "a.loom", counts.T, dataset="layers/spliced")
+
+
 # --- CSV -------------------------------------------------------------------------------------------
 
 def tables(rng):
@@ -402,6 +471,8 @@ def make():
     rng = np.random.default_rng(7)
     for part in arrays, idx, label_files, annotated, annotated_before, matlab, turned, tables:
         part(rng)
+    compressed(rng)
+    shapes(rng)
     others()
     open("cases.txt", "w").write("\n".join(cases) + "\n")
     pickle.dump(expected, open("expected.pickle", "wb"))

@@ -23,6 +23,7 @@ typedef struct {
     hid_t file, dataset;
     ikt_csr_group group; /* of a sparse source, in place of the data set */
     bool wide;           /* integers of 64 bits */
+    hid_t truth;         /* the type of truth values, which HDF5 makes no numbers of; or -1 */
     bool turned;         /* rows are the columns of the data set */
     char *path;
 } hdf5_self;
@@ -30,7 +31,8 @@ typedef struct {
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
     IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
-        source->ctx, self->dataset, ikt_h5_memory_type(source->type), first, count, rows));
+        source->ctx, self->dataset,
+        self->truth >= 0 ? self->truth : ikt_h5_memory_type(source->type), first, count, rows));
     if (!self->wide) return IKT_OK;
     /* Integers of 64 bits come as doubles, which hold them up to 2^53. */
     const double *values = rows;
@@ -99,6 +101,7 @@ static void hdf5_describe(const ikt_source *source, ikt_source_content *content)
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
     if (source->sparse) ikt_csr_group_close(&self->group);
+    ikt_h5_close(self->truth);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
     ikt_free(&self->path);
@@ -139,17 +142,18 @@ static ikt_status measure(ikt_source *source) {
     ikt_h5_number number;
     const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(self->dataset);
     const int dimensions = ikt_h5_shape(self->dataset, size);
-    if (dimensions != 2)
+    if (dimensions < 2 || (dimensions > 2 && self->turned))
         return ikt_fail(source->ctx, IKT_ERR_DATA,
                         "%s has %d dimensions; rows x columns are needed", source->name,
                         dimensions);
-    if (!ikt_h5_number_of(type, &number) || number.is_truth)
+    if (!ikt_h5_number_of(type, &number) || (number.is_truth && H5Tget_nmembers(type) != 2))
         return ikt_fail(source->ctx, IKT_ERR_DATA,
                         "%s holds no numbers that can be used: integers and floating numbers of up "
                         "to 64 bits are needed",
                         source->name);
     source->type = number.type;
     self->wide = number.is_wide;
+    if (number.is_truth) self->truth = H5Tcopy(type);
     source->n_file = size[self->turned];
     source->d = size[!self->turned];
     return IKT_OK;
@@ -161,7 +165,7 @@ static ikt_status take_dataset(ikt_source *source, const ikt_source_options *opt
     const bool is_matlab = ikt_h5_is_matlab(self->dataset);
     if (is_matlab) IKT_TRY(ikt_h5_check_matlab(source->ctx, self->dataset, source->name));
     self->turned = options->transposed == IKT_TRANSPOSED_AUTO
-                       ? is_matlab
+                       ? is_matlab || ikt_h5_is_loom(self->file)
                        : options->transposed == IKT_TRANSPOSED_YES;
     IKT_TRY(measure(source));
     IKT_TRY(ikt_source_use_rows(source, options->rows));
@@ -202,14 +206,6 @@ static ikt_status open_dataset(ikt_source *source, const ikt_source_options *opt
     return st;
 }
 
-/* Principal components are what neighbours are sought in where an AnnData file has them, as in
- * scanpy. */
-static const char *usual_dataset(hid_t file) {
-    const bool has_components =
-        ikt_h5_is_anndata(file) && ikt_h5_has(file, "obsm") && ikt_h5_has(file, "obsm/X_pca");
-    return has_components ? "obsm/X_pca" : "X";
-}
-
 /* COLLECTIVE. Opens what is meant in the file. */
 static ikt_status open_rows(ikt_source *source, const char *path,
                             const ikt_source_options *options) {
@@ -221,6 +217,8 @@ static ikt_status open_rows(ikt_source *source, const char *path,
         source->format = "AnnData";
     else if (ikt_h5_is_matlab_file(self->file))
         source->format = "MATLAB 7.3";
+    else if (ikt_h5_is_loom(self->file))
+        source->format = "loom";
     IKT_TRY(ikt_agree(ctx, open_dataset(source, options)));
     return source->sparse ? scan_rows(source) : IKT_OK;
 }
@@ -228,9 +226,13 @@ static ikt_status open_rows(ikt_source *source, const char *path,
 static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     ikt_source_options resolved = *options;
+    char usual[IKT_H5_NAME];
     hid_t file;
     IKT_TRY(ikt_h5_open(ctx, path, &file));
-    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) resolved.dataset = usual_dataset(file);
+    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) {
+        ikt_h5_usual_matrix(file, usual);
+        resolved.dataset = usual;
+    }
     ikt_status st = ikt_source_new(ctx, &hdf5_ops, format->name, path, resolved.dataset, out);
     if (st != IKT_OK) {
         ikt_h5_close(file);
@@ -238,7 +240,7 @@ static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, c
     }
     hdf5_self *self = (*out)->self;
     self->file = file;
-    self->dataset = -1;
+    self->dataset = self->truth = -1;
     st = open_rows(*out, path, &resolved);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
