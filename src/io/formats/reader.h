@@ -31,7 +31,7 @@ typedef struct {
 
 /* Texts may be NULL for "". */
 typedef struct {
-    char delimiter;           /* of CSV; 0 = detect among comma, semicolon, tab, blanks */
+    char delimiter;           /* of CSV; 0 = the one that the text shows */
     ikt_csv_header header;    /* of CSV: whether the first line is one */
     const char *label_column; /* of CSV: name, or number from 1; "" = none */
     const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */

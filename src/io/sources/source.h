@@ -43,6 +43,7 @@ typedef struct {
                             for all columns of numbers of CSV, of which others are "NAME,NAME" */
     const char *labels;  /* of CSV: the column that is no number but the label, where there is one
                             of that name; NULL: none */
+    char delimiter;      /* of CSV; 0: the one that it shows */
     const char *skip; /* of CSV: columns to leave out, names or numbers with commas between; NULL:
                          none */
     bool is_map;      /* one to three columns of positions: of CSV those of x, y and z where there
