@@ -28,4 +28,17 @@ h5dump -y -d labels codes.h5 | grep -q '1, 0, 2, 2' || fail "1e3 and 1000 are on
 # What was made of an array of JSON is what was made of its lines.
 "$IKT_PROGRAM" convert json-one.txt one.h5 --quiet && "$IKT_PROGRAM" convert list.txt list.h5 --quiet || fail "convert"
 h5diff one.h5 list.h5 /X || fail "the rows of an array of JSON"
+
+# Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
+printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
+printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv
+printf 'a,b,c\n5,-1,2\n0,0,7\n' >turned.csv
+mkdir -p tenx && cp m.mtx tenx/matrix.mtx && gzip -f tenx/matrix.mtx && printf 'A\nB\n' | gzip >tenx/barcodes.tsv.gz
+for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv"; do
+    "$IKT_PROGRAM" convert ${pair% *} made.h5 --type float64 --sparse no --overwrite --quiet || fail "convert ${pair% *}"
+    "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+sed '$d' m.mtx >short.mtx
+"$IKT_PROGRAM" convert short.mtx out.h5 --overwrite 2>err.txt && fail "an entry less than announced"
+grep -q 'announces 4 entries, but has 3' err.txt || fail "$(cat err.txt)"
 exit "$failed"

@@ -141,9 +141,9 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
 /* --- the formats ------------------------------------------------------------------------------ */
 
 /* In the order in which they are asked: CSV takes any text. */
-static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,
-                                                &ikt_reader_mat,    &ikt_reader_idx,
-                                                &ikt_reader_libsvm, &ikt_reader_csv};
+static const ikt_reader_ops *const formats[] = {
+    &ikt_reader_npy, &ikt_reader_npz,    &ikt_reader_mat, &ikt_reader_idx,
+    &ikt_reader_mtx, &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
 /* ARFF is text, which the reader of CSV would take for its own: comments of %, then @relation, if
