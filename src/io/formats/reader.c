@@ -163,13 +163,11 @@ static const char *foreign_format(const unsigned char *head, int64_t bytes) {
     static const char pickle[] =
         "is a Python pickle, which is not read: export its arrays with numpy.save";
     static const char parquet[] =
-        "is a Parquet file, which no library that this program uses reads: export its numbers as "
-        "NPY, for example in Python with pandas: df = pandas.read_parquet(FILE); "
-        "numpy.save('x.npy', df.to_numpy('float32'))";
+        "is a Parquet file, which is not read: the Python package makes what is (with pyarrow and "
+        "h5py), python -m iktsne convert FILE.parquet FILE.h5";
     static const char feather[] =
-        "is an Arrow or Feather file, which is not read: export its numbers as NPY, for example in "
-        "Python with pandas: df = pandas.read_feather(FILE); "
-        "numpy.save('x.npy', df.to_numpy('float32'))";
+        "is an Arrow or Feather file, which is not read: the Python package makes what is (with "
+        "pyarrow and h5py), python -m iktsne convert FILE.arrow FILE.h5";
     static const char rds[] =
         "is a file of R, which is not read: export its numbers as text with write.csv(x, 'x.csv', "
         "row.names = FALSE)";
