@@ -268,6 +268,18 @@ def matlab(rng):
         put("column", rng.integers(0, 5, (N, 1)).astype("f8"), "double")
         put("row", rng.integers(0, 5, (1, N)).astype("f8"), "double")
         put("text", np.full((1, 4), 65, "u2"), "char")
+        words = np.array(["setosa", "b\u00e4r", "", "\U0001f600 x"])[np.arange(N) % 4]
+        for name, shape in ("cellrow", (N, 1)), ("cellcolumn", (1, N)):
+            cells = np.empty(N, h5py.ref_dtype)
+            for i, word in enumerate(words):
+                codes = np.frombuffer(word.encode("utf-16-le"), "u2")
+                cell = f.create_dataset(f"#refs#/{name}{i}", data=codes[:, None] if word else np.array([0, 0], "u8"))
+                cell.attrs["MATLAB_class"] = np.bytes_("char")
+                if not word:
+                    cell.attrs["MATLAB_empty"] = np.uint8(1)
+                cells[i] = cell.ref
+            f.create_dataset(name, data=cells.reshape(shape), dtype=h5py.ref_dtype)
+            f[name].attrs["MATLAB_class"] = np.bytes_("cell")
         put("few", np.zeros((3, 1)), "double")
         sparse = f.create_group("S") # 4 x 2, column after column
         sparse.attrs["MATLAB_class"], sparse.attrs["MATLAB_sparse"] = np.bytes_("double"), np.uint64(4)
@@ -285,8 +297,12 @@ def matlab(rng):
     case("mat-turned", "m.mat", content["packed"].T, "packed", transposed="no")
     for name in "column", "row":
         case("mat-" + name, "m.mat", content["X"], labels=name, classes=content[name].ravel())
+    kinds = sorted(set(words), key=lambda word: word.encode())
+    for name in "cellrow", "cellcolumn":
+        case("mat-" + name, "m.mat", content["X"], labels=name, names="".join(k + "\n" for k in kinds),
+             classes=np.array([kinds.index(w) for w in words]))
     case("mat-few", "m.mat", labels="few", error=(3, f"3 entries, but there are {N} rows"))
-    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: column, row"))
+    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: cellcolumn, cellrow, column, row"))
     case("mat-text", "m.mat", dataset="text", error=(3, "MATLAB array of class char"))
     case("mat-empty", "m.mat", dataset="nothing", error=(3, "an empty MATLAB array"))
     case("mat-sparse", "m.mat", dataset="S", error=(

@@ -65,10 +65,11 @@ ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64
  * alone, so that a damaged file cannot ask for much memory.
  */
 
-/* LOCAL. Length of a one-dimensional data set, -1 for others. */
+/* LOCAL. Length of a one-dimensional data set, or of a cell array of MATLAB's (cellstr) that is one
+ * row or column; -1 for others. */
 int64_t ikt_h5_length(hid_t dataset);
 
-/* LOCAL. Whether a data set holds strings. */
+/* LOCAL. Whether a data set holds strings, or is such a cell array. */
 bool ikt_h5_is_text(hid_t dataset);
 
 /* LOCAL. Calls visit(self, i, text) for entries i = first .. first + count - 1 of a one-dimensional

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
 
@@ -210,8 +211,9 @@ static herr_t visit_labels(hid_t group, const char *name, const H5L_info_t *info
         const bool is_line = (dimensions == 1 || dimensions == 2) &&
                              (size[0] == 1 || size[1] == 1) &&
                              (size[0] == 1 ? size[1] : size[0]) == l->n;
-        is_label = (is_obs || is_line) && (class == H5T_INTEGER || class == H5T_ENUM ||
-                                           class == H5T_STRING || (!is_obs && class == H5T_FLOAT));
+        is_label = ikt_h5_is_text(object) && ikt_h5_length(object) == l->n;
+        is_label |= (is_obs || is_line) && (class == H5T_INTEGER || class == H5T_ENUM ||
+                                            class == H5T_STRING || (!is_obs && class == H5T_FLOAT));
     }
     if (is_label) add(l, name);
     return 0;
