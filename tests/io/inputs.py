@@ -165,6 +165,10 @@ def annotated(rng):
     obs.loc[obs.index[[3, N - 1]], "cat"] = np.nan
     a = anndata.AnnData(X=x, obs=obs)
     a.obsm["X_pca"] = values(rng, "f8", (N, 3))
+    half = np.random.default_rng(5)
+    a.obsm["frame"] = pd.DataFrame({"b": half.normal(size=N), "a": half.integers(0, 2**40, N),
+                                    "c": half.normal(size=N).astype("f4")}, index=obs.index)
+    a.obsm["words"] = pd.DataFrame({"b": np.arange(N), "k": obs["group"]}, index=obs.index)
     a.layers["counts"] = values(rng, "i4")
     a.raw = anndata.AnnData(X=values(rng, "u2", (N, 11)), obs=obs[[]])
     a.write_h5ad("a.h5ad")
@@ -196,6 +200,10 @@ def annotated(rng):
          names=lines(obs["cat"].cat.categories))
     case("ad-pca", "a.h5ad", a.obsm["X_pca"], "obsm/X_pca", labels="obs/cat", classes=codes("cat"),
          names=lines(obs["cat"].cat.categories), kind="float64")
+    case("ad-frame", "a.h5ad", a.obsm["frame"].to_numpy("f8"), "obsm/frame", kind="float64", labels="cat",
+         classes=codes("cat"), names=lines(obs["cat"].cat.categories))
+    case("ad-words", "a.h5ad", dataset="obsm/words", error=(3, "obsm/words.*k'? is no list of .*numbers"))
+    case("ad-nix", "a.h5ad", dataset="nix", error=(3, r"matrices are: .*obsm/frame \(211 x 3\)"))
     case("ad-layer", "a.h5ad", a.layers["counts"], "layers/counts", kind="float64")
     case("ad-raw", "a.h5ad", a.raw.X, "raw/X", kind="float32")
     case("ad-number", "a.h5ad", labels="number", classes=codes("number"),
@@ -378,6 +386,9 @@ def shapes(rng):
     case("h5-several", "shapes.h5", dataset="auto", error=(3, "its matrices are: .*cube \\(211 x 6\\), .*truth"))
     with h5py.File("only.h5", "w") as f:
         f["deep/down"], f["deep/y"], f["z"] = cube[:, 0], np.arange(N)[:, None], np.arange(N)
+    with h5py.File("ours.h5", "w") as f: # a map of ours is not taken for data
+        f.attrs["format"], f["embedding"] = "iktsne-embedding", cube[:, 0]
+    case("h5-ours", "ours.h5", dataset="auto", error=(3, "has no data set 'X'; it holds: embedding"))
     case("h5-only", "only.h5", cube[:, 0], dataset="auto")
     case("h5-not-asked", "only.h5", error=(3, "has no data set 'X'.*its matrices are: deep/down"))
     counts = np.random.default_rng(1).poisson(.3, (60, N)) # genes x cells

@@ -406,3 +406,47 @@ ikt_status ikt_h5_enum_names(ikt_context *ctx, hid_t dataset, char **names) {
     H5Eclear2(H5E_DEFAULT);
     return st;
 }
+
+/* --- DataFrames ------------------------------------------------------------------------------- */
+
+bool ikt_h5_is_frame(hid_t group) {
+    char text[16];
+    return strcmp(ikt_h5_short_text(group, "encoding-type", text, sizeof text), "dataframe") == 0 &&
+           ikt_h5_has_attribute(group, "column-order");
+}
+
+/* Strings of variable length, as anndata writes them. */
+static ikt_status open_columns(ikt_context *ctx, hid_t group, hid_t attribute, int64_t count,
+                               hid_t *column) {
+    char frame[512];
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Aget_type(attribute);
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Aget_space(attribute);
+    ikt_h5_name(group, frame, sizeof frame);
+    IKT_ARRAYS(held, ctx, "columns");
+    char **name = ikt_claim(&held, count, sizeof *name);
+    IKT_TRY(held.status);
+    if (H5Tis_variable_str(type) <= 0 || H5Aread(attribute, type, name) < 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s: the names of its columns cannot be read", frame);
+    ikt_status st = IKT_OK;
+    for (int64_t c = 0; c < count && st == IKT_OK; c++) {
+        column[c] = ikt_h5_open_dataset(group, name[c] ? name[c] : "");
+        if (column[c] < 0)
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s: its column '%.200s' is no list of numbers", frame,
+                          name[c] ? name[c] : "");
+    }
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, name);
+    return st;
+}
+
+ikt_status ikt_h5_open_frame(ikt_context *ctx, hid_t group, hid_t **column, int64_t *count) {
+    const hid_t attribute IKT_AT_END(ikt_h5_end) = H5Aopen(group, "column-order", H5P_DEFAULT);
+    const hid_t space IKT_AT_END(ikt_h5_end) = attribute < 0 ? -1 : H5Aget_space(attribute);
+    const int64_t points = space < 0 ? 0 : (int64_t)H5Sget_simple_extent_npoints(space);
+    *count = 0;
+    if (points < 1) return ikt_fail(ctx, IKT_ERR_DATA, "a DataFrame has no columns");
+    IKT_TRY(ikt_alloc(ctx, column, points, sizeof **column, "columns"));
+    for (int64_t c = 0; c < points; c++)
+        (*column)[c] = -1;
+    *count = points;
+    return open_columns(ctx, group, attribute, points, *column);
+}

@@ -112,6 +112,18 @@ static bool take_sparse(hid_t group, ikt_h5_matrix *m) {
     return true;
 }
 
+/* A DataFrame, but not the tables of cells and genes, at the root. */
+static bool take_frame(hid_t group, size_t used, ikt_h5_matrix *m) {
+    char index[128];
+    const hid_t order IKT_AT_END(ikt_h5_end) = H5Aopen(group, "column-order", H5P_DEFAULT);
+    const hid_t space IKT_AT_END(ikt_h5_end) = order < 0 ? -1 : H5Aget_space(order);
+    const hid_t rows IKT_AT_END(ikt_h5_end) =
+        ikt_h5_open_dataset(group, ikt_h5_short_text(group, "_index", index, sizeof index));
+    m->n = ikt_h5_length(rows);
+    m->d = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
+    return used > 0 && m->n > 0 && m->d > 0;
+}
+
 static herr_t walk_on(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     walk *w = target;
     const size_t used = strlen(w->folder);
@@ -120,9 +132,11 @@ static herr_t walk_on(hid_t group, const char *name, const H5L_info_t *info, voi
         return 0;
     const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
     const H5I_type_t kind = H5Iget_type(object);
+    const bool is_frame = w->is_flat && kind == H5I_GROUP && ikt_h5_is_frame(object);
     memcpy(m.name, w->folder, used);
     strcpy(m.name + used, name);
     if (kind == H5I_DATASET ? take_table(w, object, &m)
+        : is_frame          ? take_frame(object, used, &m)
                             : kind == H5I_GROUP && take_sparse(object, &m)) {
         w->visit(w->self, &m);
     } else if (kind == H5I_GROUP && !w->is_flat && w->depth < DEPTH_MOST &&
@@ -180,16 +194,18 @@ static void take_only(void *self, const ikt_h5_matrix *m) {
 }
 
 void ikt_h5_usual_matrix(hid_t file, char name[IKT_H5_NAME]) {
-    const bool is_anndata = ikt_h5_is_anndata(file);
+    char format[16];
     only o = {.name = name};
-    const bool has_components =
-        is_anndata && ikt_h5_has(file, "obsm") && ikt_h5_has(file, "obsm/X_pca");
-    if (!is_anndata && !ikt_h5_has(file, "X") && !ikt_h5_is_loom(file))
+    const bool is_anndata = ikt_h5_is_anndata(file), has_x = ikt_h5_has(file, "X");
+    const char *usual = "X";
+    if (is_anndata && ikt_h5_has(file, "obsm") && ikt_h5_has(file, "obsm/X_pca"))
+        usual = "obsm/X_pca";
+    else if (ikt_h5_is_loom(file) && !has_x)
+        usual = "matrix";
+    else if (!is_anndata && !has_x && /* results and models of ours are no data */
+             strncmp(ikt_h5_short_text(file, "format", format, sizeof format), "iktsne-", 7) != 0)
         ikt_h5_visit_matrices(file, take_only, &o);
-    if (o.count == 1) return;
-    strcpy(name, has_components                                   ? "obsm/X_pca"
-                 : ikt_h5_is_loom(file) && !ikt_h5_has(file, "X") ? "matrix"
-                                                                  : "X");
+    if (o.count != 1) strcpy(name, usual);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */

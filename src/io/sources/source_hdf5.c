@@ -23,16 +23,37 @@ typedef struct {
     hid_t file, dataset;
     ikt_csr_group group; /* of a sparse source, in place of the data set */
     bool wide;           /* integers of 64 bits */
-    hid_t truth;         /* the type of truth values, which HDF5 makes no numbers of; or -1 */
-    bool turned;         /* rows are the columns of the data set */
+    hid_t *column;       /* [columns] of a DataFrame, in place of the data set; owned */
+    int64_t columns;
+    hid_t truth; /* the type of truth values, which HDF5 makes no numbers of; or -1 */
+    bool turned; /* rows are the columns of the data set */
     char *path;
 } hdf5_self;
 
+/* COLLECTIVE. Column after column. */
+static ikt_status read_frame(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    const hdf5_self *self = source->self;
+    IKT_ARRAYS(held, source->ctx, "source");
+    void *values = ikt_claim(&held, count, ikt_type_size(source->type));
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t c = 0; c < self->columns; c++) {
+        IKT_TRY(ikt_h5_read_rows(source->ctx, self->column[c], ikt_h5_memory_type(source->type),
+                                 first, count, values));
+        for (int64_t i = 0; i < count; i++)
+            ikt_number_put(source->type, rows, i * source->d + c,
+                           ikt_number_at(source->type, values, i));
+    }
+    return IKT_OK;
+}
+
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
-    IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
-        source->ctx, self->dataset,
-        self->truth >= 0 ? self->truth : ikt_h5_memory_type(source->type), first, count, rows));
+    const hid_t type = self->truth >= 0 ? self->truth : ikt_h5_memory_type(source->type);
+    if (self->column)
+        IKT_TRY(read_frame(source, first, count, rows));
+    else
+        IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(source->ctx, self->dataset,
+                                                                        type, first, count, rows));
     if (!self->wide) return IKT_OK;
     /* Integers of 64 bits come as doubles, which hold them up to 2^53. */
     const double *values = rows;
@@ -101,6 +122,9 @@ static void hdf5_describe(const ikt_source *source, ikt_source_content *content)
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
     if (source->sparse) ikt_csr_group_close(&self->group);
+    for (int64_t c = 0; c < self->columns; c++)
+        ikt_h5_close(self->column[c]);
+    ikt_free(&self->column);
     ikt_h5_close(self->truth);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
@@ -132,6 +156,33 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
         return ikt_fail(source->ctx, IKT_ERR_USAGE,
                         "input.transposed: yes is for dense arrays, and %s is a sparse matrix",
                         source->name);
+    return ikt_source_use_rows(source, options->rows);
+}
+
+/* The columns of a DataFrame (obsm of AnnData), all of numbers. */
+static ikt_status take_frame(ikt_source *source, hid_t group, const ikt_source_options *options) {
+    hdf5_self *self = source->self;
+    IKT_TRY(ikt_h5_open_frame(source->ctx, group, &self->column, &self->columns));
+    source->type = IKT_TYPE_F32;
+    source->d = self->columns;
+    for (int64_t c = 0; c < self->columns; c++) {
+        const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(self->column[c]);
+        const int64_t length = ikt_h5_length(self->column[c]);
+        ikt_h5_number number;
+        char name[512];
+        if (c == 0) source->n_file = length;
+        if (!ikt_h5_number_of(type, &number) || number.is_truth || length < 0 ||
+            length != source->n_file)
+            return ikt_fail(source->ctx, IKT_ERR_DATA,
+                            "%s is no list of %lld numbers, as a column of a DataFrame has to be",
+                            ikt_h5_name(self->column[c], name, sizeof name),
+                            (long long)source->n_file);
+        if (number.type == IKT_TYPE_F64) source->type = IKT_TYPE_F64;
+        self->wide |= number.is_wide;
+    }
+    if (options->transposed == IKT_TRANSPOSED_YES)
+        return ikt_fail(source->ctx, IKT_ERR_USAGE,
+                        "input.transposed: yes is for arrays, and %s is a DataFrame", source->name);
     return ikt_source_use_rows(source, options->rows);
 }
 
@@ -201,6 +252,11 @@ static ikt_status open_dataset(ikt_source *source, const ikt_source_options *opt
         st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
     else if (ikt_csc_is_here(object))
         st = ikt_csc_refuse(source->ctx, object, path, dataset);
+    if (st == IKT_OK && ikt_h5_is_frame(object)) {
+        st = take_frame(source, object, options);
+        ikt_h5_close(object);
+        return st;
+    }
     if (st == IKT_OK) return take_group(source, object, options);
     ikt_h5_close(object);
     return st;
