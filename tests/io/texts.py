@@ -118,8 +118,9 @@ def signs(x):
     case("comma-in-heading", "a (m, s)|b\n" + "".join(f"{i}|2\n" for i in range(9)), [[i, 2] for i in range(9)])
     case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
     # Codes are classes of their own; numbers as numpy.savetxt writes them are numbers.
-    case("codes", "a,k\n5,1e3\n6,1000\n7,01\n8,1\n", [[5], [6], [7], [8]], labels="k", classes=[3, 2, 0, 1],
-         names="01\n1\n1000\n1e3\n")
+    case("codes-zero", "a,k\n5,01\n6,1\n7,001\n", [[5], [6], [7]], labels="k", classes=[1, 2, 0], names="001\n01\n1\n")
+    case("codes-exponent", "a,k\n5,1e3\n6,1000\n7,2\n", [[5], [6], [7]], labels="k", classes=[1, 0, 2],
+         names="1000\n1e3\n2\n")
     case("codes-none", "a,k\n5,1.000e+00\n6,1\n7,2.0\n", [[5], [6], [7]], labels="k", classes=[1, 1, 2])
     sentences = ["good movie", "bad", "good movie", "it was 5 of 9"]
     case("sentences", "review text\n" + "".join(s + "\n" for s in sentences), error=(4, "no column of numbers"))
