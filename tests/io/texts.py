@@ -48,6 +48,7 @@ def brackets(x):
     case("json-document", json.dumps([{"a": 1, "b": 2}] * 9), error=(3, "one JSON document of objects.*jq -c '\\.\\[\\]'"))
     # Brackets that delimiters would cut off: two numbers of each row would be lost.
     case("tuples", "".join(f"({', '.join(map(repr, r))})\n" for r in x), error=(3, "line 1.*begins a vector in brackets"))
+    case("json-mixed", "".join(json.dumps([f"w{i}", *r]) + "\n" for i, r in enumerate(x)), error=(3, "line 1.*begins a vector in brackets"))
     case("word-list", "".join(f"w{i} {r}\n" for i, r in enumerate(x)), error=(3, "line 1.*begins a vector in brackets"))
 
 

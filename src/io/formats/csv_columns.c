@@ -227,9 +227,11 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
     return IKT_OK;
 }
 
-/* Whether a cell ends with a number that a bracket opens: "w1 [0.1". */
+/* Whether a cell ends with a number that a bracket opens: "w1 [0.1"; or begins with a bracket that
+ * it does not close: "[word". */
 static bool opens_vector(const char *cell) {
     const size_t bracket = strcspn(cell, "[({");
+    if (*cell && bracket == 0 && !strpbrk(cell, "])}")) return true;
     return cell[bracket] && is_number(cell + bracket + 1 + strspn(cell + bracket + 1, "[({ "));
 }
 
