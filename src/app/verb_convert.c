@@ -18,7 +18,7 @@ typedef struct {
 } command;
 
 static ikt_status convert(ikt_context *ctx, const command *asked) {
-    static const char delimiters[] = {0, ',', ';', '\t', ' '};
+    static const char delimiters[] = {0, ',', ';', '\t', ' ', '|'};
     static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
                                             "int64",  "uint8",   "uint16", "uint32",
                                             "uint64", "float32", "float64"};
@@ -93,7 +93,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "file empty cells, NA, null and ? where numbers should be: refuse them, with the place of "
          "the first, or write them as NaN, which preprocess.missing can fill"},
         {"delimiter",
-         IKT_CHOICE("NAME", "auto", "auto|comma|semicolon|tab|blank", &asked.delimiter),
+         IKT_CHOICE("NAME", "auto", "auto|comma|semicolon|tab|blank|pipe", &asked.delimiter),
          "The sign that separates the cells of a CSV file"},
         {"header", IKT_CHOICE("WHETHER", "auto", "auto|yes|no", &asked.header),
          "Whether the first line of a CSV file names the columns; auto: it does when it holds text "
@@ -121,8 +121,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "most half of the bytes"},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.rows,
          "Take only the first N rows; 0 takes all"},
-        {"dataset", IKT_TEXT("NAME", "X", asked.dataset),
-         "The data set of an HDF5 input, or the group of a sparse matrix"},
+        {"dataset", IKT_TEXT("NAME", "auto", asked.dataset),
+         "The data set of an HDF5 input, or the group of a sparse matrix; auto takes what embed "
+         "does. Of a CSV file or of JSON lines, the columns to take, separated by commas"},
         {"overwrite", IKT_FLAG(&asked.overwrite), "Replace the output if it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, asked.path, 2, 2, NULL,

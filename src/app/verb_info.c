@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "checkpoint/checkpoint.h"
+#include "io/hdf5/h5.h"
 #include "io/hdf5/stage_file.h"
 #include "io/results/graph_file.h"
 #include "io/results/result.h"
@@ -81,43 +82,107 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
-    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+/* What could be embedded, a line each, with the command that does it. */
+typedef struct {
+    const char *path;
+    ikt_json *json; /* NULL: text */
+    int count;
+} matrices;
+
+static void count_matrix(void *self, const ikt_h5_matrix *m) {
+    ((matrices *)self)->count += m->d != 1;
+}
+
+static void put_matrix(void *self, const ikt_h5_matrix *m) {
+    const matrices *all = self;
+    char shape[64], line[IKT_H5_NAME + IKT_STRING_MAX + 64];
+    if (m->d == 1) return;
+    snprintf(shape, sizeof shape, "%lld x %lld%s", (long long)m->n, (long long)m->d,
+             m->is_sparse ? ", sparse" : "");
+    if (m->by_columns)
+        snprintf(line, sizeof line, "iktsne convert %s rows.h5 --dataset %s", all->path, m->name);
+    else
+        snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", all->path, m->name);
+    if (all->json)
+        ikt_json_text(all->json, m->name, line);
+    else
+        printf("  %-28s %-20s %s\n", m->name, shape, line);
+}
+
+/* COLLECTIVE. Those of an HDF5 file, where there are at least `least`.
+ *   json     NULL for text
+ *   is_all   nothing else is told of the file */
+static ikt_status show_matrices(ikt_context *ctx, const char *path, int least, ikt_json *json,
+                                bool is_all, bool *shown) {
+    hid_t file IKT_AT_END(ikt_h5_end) = -1;
+    const bool is_root = ikt_rank(ctx) == 0;
+    matrices all = {.path = path, .json = json};
+    IKT_TRY(ikt_h5_open(ctx, path, &file));
+    ikt_h5_visit_matrices(file, count_matrix, &all);
+    *shown = all.count >= least;
+    if (!*shown) return IKT_OK;
+    if (is_root && is_all && json) ikt_json_begin(json, NULL, '{');
+    if (is_root && is_all && json) ikt_json_text(json, "kind", "data");
+    if (is_root && is_all && !json) printf("%s: data, of which one matrix is to be named\n", path);
+    if (is_root && json) ikt_json_begin(json, "matrices", '{');
+    ikt_h5_visit_matrices(file, is_root ? put_matrix : count_matrix, &all);
+    if (is_root && json) ikt_json_end(json, '}');
+    if (is_root && is_all && json) ikt_json_end(json, '}');
+    return IKT_OK;
+}
+
+/* LOCAL, rank 0. An opened source; a JSON object is left open. */
+static void put_data(const ikt_source *source, bool has_labels, int64_t n_marked, ikt_json *json) {
     ikt_source_content content;
-    int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
-    bool has_labels = false;
-    IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
-    IKT_TRY(ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels));
-    IKT_TRY(ikt_source_read_marked(source, &marked, &n_marked));
-    if (ikt_rank(ctx) != 0) return IKT_OK;
     const char *type = ikt_type_name(ikt_source_type(source));
     const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
     const bool is_sparse = ikt_source_is_sparse(source);
     ikt_source_describe(source, &content);
-    if (as_json) {
-        ikt_json json = {stdout, 0, false};
-        ikt_json_begin(&json, NULL, '{');
-        ikt_json_text(&json, "kind", "data");
-        ikt_json_text(&json, "format", content.format);
-        if (content.tables[0]) ikt_json_text(&json, "data_sets", content.tables);
-        if (content.labels[0]) ikt_json_text(&json, "labels_may_be", content.labels);
-        ikt_json_int(&json, "rows", n);
-        ikt_json_int(&json, "columns", d);
-        ikt_json_text(&json, "type", type);
-        if (is_sparse) ikt_json_int(&json, "values", ikt_source_entries(source));
-        put_companions(&json, has_labels, n_marked);
-        ikt_json_end(&json, '}');
-        return IKT_OK;
+    if (json) {
+        ikt_json_begin(json, NULL, '{');
+        ikt_json_text(json, "kind", "data");
+        ikt_json_text(json, "format", content.format);
+        if (content.tables[0]) ikt_json_text(json, "data_sets", content.tables);
+        if (content.labels[0]) ikt_json_text(json, "labels_may_be", content.labels);
+        ikt_json_int(json, "rows", n);
+        ikt_json_int(json, "columns", d);
+        ikt_json_text(json, "type", type);
+        if (is_sparse) ikt_json_int(json, "values", ikt_source_entries(source));
+        put_companions(json, has_labels, n_marked);
+        return;
     }
     printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n, (long long)d,
            type);
     if (is_sparse) printf(", sparse, %lld values", (long long)ikt_source_entries(source));
     put_companions(NULL, has_labels, n_marked);
     /* The first line says all of a plain file; others hold much besides. */
-    if (strcmp(content.format, "HDF5") == 0) return IKT_OK;
+    if (strcmp(content.format, "HDF5") == 0) return;
     put_fact(NULL, "format", content.format);
     if (content.tables[0]) put_fact(NULL, "data sets", content.tables);
     if (content.labels[0]) put_fact(NULL, "labels may be", content.labels);
+}
+
+static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    const ikt_source_options options = {.dataset = dataset, .is_list = true};
+    const bool is_hdf5 = ikt_max_one(ctx, ikt_source_is_hdf5(path)) > 0;
+    const bool is_root = ikt_rank(ctx) == 0, is_any = strcmp(dataset, IKT_DATASET_AUTO) == 0;
+    ikt_json json = {stdout, 0, false};
+    int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
+    bool has_labels = false, shown;
+    const ikt_status st = ikt_source_open_with(ctx, path, &options, &source);
+    if (st == IKT_ERR_DATA && is_any && is_hdf5) { /* nothing is meant unless it is named */
+        IKT_TRY(show_matrices(ctx, path, 1, as_json ? &json : NULL, true, &shown));
+        if (shown) ikt_clear(ctx);
+        return shown ? IKT_OK : st;
+    }
+    IKT_TRY(st);
+    IKT_TRY(ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels));
+    IKT_TRY(ikt_source_read_marked(source, &marked, &n_marked));
+    if (is_root) put_data(source, has_labels, n_marked, as_json ? &json : NULL);
+    if (is_hdf5 && is_any)
+        IKT_TRY(show_matrices(ctx, path, 2, as_json ? &json : NULL, false, &shown));
+    if (is_root && as_json) ikt_json_end(&json, '}');
     return IKT_OK;
 }
 
@@ -300,7 +365,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"config", IKT_FLAG(&configuration),
          "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
          "another output.file gives the same embedding"},
-        {"dataset", IKT_TEXT("NAME", "X", dataset), "The data set to describe"},
+        {"dataset", IKT_TEXT("NAME", "auto", dataset),
+         "The data set to describe; auto describes what embed takes, and lists all matrices that "
+         "it could take"},
         {"json", IKT_FLAG(&as_json), "Print as JSON"},
         {0}};
     const char *path;

@@ -25,6 +25,7 @@ static const struct {
 } uses[] = {
     {"input", "dataset", IKT_FACT_ROWS, "input.file"},
     {"input", "skip_columns", IKT_FACT_ROWS, "input.file"},
+    {"input", "delimiter", IKT_FACT_ROWS, "input.file"},
     {"input", "transposed", IKT_FACT_ROWS, "input.file"},
     {"input", "columns", IKT_FACT_ROWS, "input.file"},
     {"input", "type", IKT_FACT_ROWS, "input.file"},

@@ -63,6 +63,7 @@ ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt
 ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
                                                 IKT_TRANSPOSED_NO};
+    static const char delimiters[] = {0, ',', ';', '\t', ' ', '|'};
     const bool is_raw = input->columns != IKT_AUTO_INT;
     *out = NULL;
     if (input->similarities[0]) return open_matrix(ctx, input, out);
@@ -78,6 +79,7 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
     ikt_source_options options = {.dataset = input->dataset,
                                   .labels = input->labels,
                                   .skip = input->skip_columns,
+                                  .delimiter = delimiters[input->delimiter],
                                   .rows = input->rows == IKT_AUTO_INT ? 0 : input->rows,
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};

@@ -37,8 +37,9 @@ static const ikt_key input_keys[] = {
          "The name of the data set, which holds n x d numbers, or of the group of a sparse matrix "
          "(CSR; / if its parts lie at the root). auto is X, but obsm/X_pca of an AnnData file that "
          "has it, which may also hold layers/NAME and raw/X; in a MATLAB file it is the variable. "
-         "Of a CSV file it names the columns to embed, by names or numbers from 1 with commas "
-         "between; auto is all columns of numbers. NPY, IDX and raw files hold one array only"),
+         "Of a CSV file or JSON lines it names the columns to embed, by names or numbers from 1 "
+         "with commas between; auto is all columns of numbers, or the one of vectors. NPY, IDX and "
+         "raw files hold one array only"),
     TEXT(input, graph, "",
          "A neighbour graph that takes the place of the kernel, as FILE or FILE:PATH: a sparse "
          "matrix by rows in an HDF5 file, as AnnData has in obsp, or the output.graph of another "
@@ -66,6 +67,8 @@ static const ikt_key input_keys[] = {
          "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
          "between. Columns that begin with text, the names of the rows, and the labels are left "
          "aside in any case"),
+    CHOICE(input, delimiter, "auto", "auto|comma|semicolon|tab|blank|pipe",
+           "The sign that separates the cells of a CSV file; auto finds it"),
     NUMBER(input, rows, INT, "auto", 2, 1e15, 1, "rows",
            "Use only this many rows, the first of the file; auto uses all"),
     CHOICE(

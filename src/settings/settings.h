@@ -25,6 +25,7 @@ typedef struct {
     int spectrum;                      /* ikt_spectrum_use of these */
     char labels[IKT_STRING_MAX];       /* "labels" */
     char skip_columns[IKT_STRING_MAX]; /* of CSV; "" = none */
+    int delimiter;                     /* of CSV; see input.c */
     int64_t rows;                      /* first rows of the file, or IKT_AUTO_INT for all */
     int transposed;                    /* ikt_transposed */
     int64_t columns, skip;             /* of a raw file; IKT_AUTO_INT: the file is not raw */

@@ -10,6 +10,7 @@ import anndata
 import h5py
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 N, D = 211, 7
 cases, expected = [], {}
@@ -100,6 +101,14 @@ def arrays(rng):
         case("npy-" + name, name + ".npy", error=error)
     np.save("complex.npy", x.astype(complex))
     case("npy-complex", "complex.npy", error=(3, "holds elements of type <c16"))
+    np.save("list.npy", x.ravel())
+    case("npy-list", "list.npy", error=(3, f"a list of {x.size} numbers .one axis.*reshape"))
+    np.save("brain.npy", x.astype("f2").view("V2"))
+    case("npy-brain", "brain.npy", error=(3, "of type .V2; .*if they are bfloat16.*astype"))
+    half = np.arange(2**16, dtype="u2").view("f2").reshape(-1, 64) # every float16 that there is
+    for name, how in ("half", half), ("half-big", half.astype(">f2")), ("half-f", np.asfortranarray(half)):
+        np.save(name + ".npy", how)
+        case("npy-" + name, name + ".npy", half.astype("f4"), kind="float32")
 
 
 def idx(rng):
@@ -156,6 +165,10 @@ def annotated(rng):
     obs.loc[obs.index[[3, N - 1]], "cat"] = np.nan
     a = anndata.AnnData(X=x, obs=obs)
     a.obsm["X_pca"] = values(rng, "f8", (N, 3))
+    half = np.random.default_rng(5)
+    a.obsm["frame"] = pd.DataFrame({"b": half.normal(size=N), "a": half.integers(0, 2**40, N),
+                                    "c": half.normal(size=N).astype("f4")}, index=obs.index)
+    a.obsm["words"] = pd.DataFrame({"b": np.arange(N), "k": obs["group"]}, index=obs.index)
     a.layers["counts"] = values(rng, "i4")
     a.raw = anndata.AnnData(X=values(rng, "u2", (N, 11)), obs=obs[[]])
     a.write_h5ad("a.h5ad")
@@ -187,6 +200,10 @@ def annotated(rng):
          names=lines(obs["cat"].cat.categories))
     case("ad-pca", "a.h5ad", a.obsm["X_pca"], "obsm/X_pca", labels="obs/cat", classes=codes("cat"),
          names=lines(obs["cat"].cat.categories), kind="float64")
+    case("ad-frame", "a.h5ad", a.obsm["frame"].to_numpy("f8"), "obsm/frame", kind="float64", labels="cat",
+         classes=codes("cat"), names=lines(obs["cat"].cat.categories))
+    case("ad-words", "a.h5ad", dataset="obsm/words", error=(3, "obsm/words.*k'? is no list of .*numbers"))
+    case("ad-nix", "a.h5ad", dataset="nix", error=(3, r"matrices are: .*obsm/frame \(211 x 3\)"))
     case("ad-layer", "a.h5ad", a.layers["counts"], "layers/counts", kind="float64")
     case("ad-raw", "a.h5ad", a.raw.X, "raw/X", kind="float32")
     case("ad-number", "a.h5ad", labels="number", classes=codes("number"),
@@ -259,6 +276,18 @@ def matlab(rng):
         put("column", rng.integers(0, 5, (N, 1)).astype("f8"), "double")
         put("row", rng.integers(0, 5, (1, N)).astype("f8"), "double")
         put("text", np.full((1, 4), 65, "u2"), "char")
+        words = np.array(["setosa", "b\u00e4r", "", "\U0001f600 x"])[np.arange(N) % 4]
+        for name, shape in ("cellrow", (N, 1)), ("cellcolumn", (1, N)):
+            cells = np.empty(N, h5py.ref_dtype)
+            for i, word in enumerate(words):
+                codes = np.frombuffer(word.encode("utf-16-le"), "u2")
+                cell = f.create_dataset(f"#refs#/{name}{i}", data=codes[:, None] if word else np.array([0, 0], "u8"))
+                cell.attrs["MATLAB_class"] = np.bytes_("char")
+                if not word:
+                    cell.attrs["MATLAB_empty"] = np.uint8(1)
+                cells[i] = cell.ref
+            f.create_dataset(name, data=cells.reshape(shape), dtype=h5py.ref_dtype)
+            f[name].attrs["MATLAB_class"] = np.bytes_("cell")
         put("few", np.zeros((3, 1)), "double")
         sparse = f.create_group("S") # 4 x 2, column after column
         sparse.attrs["MATLAB_class"], sparse.attrs["MATLAB_sparse"] = np.bytes_("double"), np.uint64(4)
@@ -276,8 +305,12 @@ def matlab(rng):
     case("mat-turned", "m.mat", content["packed"].T, "packed", transposed="no")
     for name in "column", "row":
         case("mat-" + name, "m.mat", content["X"], labels=name, classes=content[name].ravel())
+    kinds = sorted(set(words), key=lambda word: word.encode())
+    for name in "cellrow", "cellcolumn":
+        case("mat-" + name, "m.mat", content["X"], labels=name, names="".join(k + "\n" for k in kinds),
+             classes=np.array([kinds.index(w) for w in words]))
     case("mat-few", "m.mat", labels="few", error=(3, f"3 entries, but there are {N} rows"))
-    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: column, row"))
+    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: cellcolumn, cellrow, column, row"))
     case("mat-text", "m.mat", dataset="text", error=(3, "MATLAB array of class char"))
     case("mat-empty", "m.mat", dataset="nothing", error=(3, "an empty MATLAB array"))
     case("mat-sparse", "m.mat", dataset="S", error=(
@@ -308,6 +341,77 @@ def turned(rng):
          error=(3, "huge, row 1, column 0: an integer of 2"))
     case("turned-unwritten", "turned.h5", dataset="unwritten", transposed="yes",
          error=(3, "never written"))
+
+
+def compressed(rng):
+    """LZF, h5py's own: runs that overlap, numbers that do not compress, a last chunk that is not full."""
+    x = values(rng, "f4", (N, 40))
+    x[:, 5:35] = np.arange(N)[:, None] // 3
+    x[100:150] = 0
+    with h5py.File("lzf.h5", "w") as f:
+        f.create_dataset("X", data=x, chunks=(64, 40), compression="lzf")
+        f.create_dataset("shuffled", data=x, chunks=(50, 16), compression="lzf", shuffle=True)
+        f.create_dataset("noise", data=values(rng, "f8", (N, 3)), chunks=(64, 3), compression="lzf")
+        noise = f["noise"][:]
+    case("lzf", "lzf.h5", x)
+    case("lzf-shuffled", "lzf.h5", x, "shuffled")
+    case("lzf-turned", "lzf.h5", x.T, transposed="yes")
+    case("lzf-noise", "lzf.h5", noise, "noise")
+    # The same file by a filter that HDF5 does not have, and with a chunk that is no LZF.
+    data = open("lzf.h5", "rb").read()
+    open("blosc.h5", "wb").write(data.replace(b"\x00\x7d\x08\x00", b"\x01\x7d\x08\x00"))
+    case("blosc", "blosc.h5", error=(4, r"blosc.h5:/X is compressed by the filter 32001 \(Blosc\).*HDF5_PLUGIN_PATH"))
+    case("blosc-turned", "blosc.h5", transposed="yes", error=(4, r"32001 \(Blosc\)"))
+    with h5py.File("lzf.h5") as f:
+        at = f["X"].id.get_chunk_info(0)
+    broken = bytearray(data)
+    broken[at.byte_offset:at.byte_offset + 2] = b"\xff\xff"
+    open("broken.h5", "wb").write(broken)
+    case("lzf-broken", "broken.h5", error=(4, "cannot be read"))
+
+
+def shapes(rng):
+    """Truth values, more than two dimensions; the only matrix of a file, of 10x, of a loom."""
+    cube, truth = values(rng, "f4", (N, 3, 2)), values(rng, "?")
+    with h5py.File("shapes.h5", "w") as f:
+        f["cube"], f["truth"] = cube, truth
+        f.create_dataset("packed", data=cube, chunks=(16, 2, 1), compression="gzip")
+        f["codes"] = np.zeros((N, 2), h5py.enum_dtype({"red": 0, "green": 1, "blue": 2}, "u1"))
+    for name in "cube", "packed":
+        case("h5-" + name, "shapes.h5", cube.reshape(N, 6), name, kind="float32")
+    case("h5-cube-turned", "shapes.h5", dataset="cube", transposed="yes", error=(3, "has 3 dimensions"))
+    case("h5-truth", "shapes.h5", truth, "truth", kind="uint8")
+    case("h5-truth-turned", "shapes.h5", truth.T, "truth", transposed="yes")
+    case("h5-codes", "shapes.h5", dataset="codes", error=(3, "holds no numbers that can be used"))
+    case("h5-several", "shapes.h5", dataset="auto", error=(3, "its matrices are: .*cube \\(211 x 6\\), .*truth"))
+    with h5py.File("only.h5", "w") as f:
+        f["deep/down"], f["deep/y"], f["z"] = cube[:, 0], np.arange(N)[:, None], np.arange(N)
+    with h5py.File("ours.h5", "w") as f: # a map of ours is not taken for data
+        f.attrs["format"], f["embedding"] = "iktsne-embedding", cube[:, 0]
+    case("h5-ours", "ours.h5", dataset="auto", error=(3, "has no data set 'X'; it holds: embedding"))
+    case("h5-only", "only.h5", cube[:, 0], dataset="auto")
+    case("h5-not-asked", "only.h5", error=(3, "has no data set 'X'.*its matrices are: deep/down"))
+    counts = np.random.default_rng(1).poisson(.3, (60, N)) # genes x cells
+    stored = scipy.sparse.csc_matrix(counts)
+    for name, group in ("tenx.h5", "matrix"), ("tenx-2.h5", "GRCh38"):
+        with h5py.File(name, "w") as f:
+            g = f.create_group(group)
+            for part in "data", "indices", "indptr":
+                g[part] = getattr(stored, part)
+            g["shape"], g["barcodes"] = np.array(counts.shape, "i4"), np.array([f"C{i}" for i in range(N)], "S")
+            g["features/name"] = np.array([f"G{i}" for i in range(60)], "S")
+        case(name[:-3], name, counts.T, dataset="auto")
+        case(name[:-3] + "-named", name, counts.T, dataset=group)
+    with h5py.File("own.h5", "w") as f: # as people store csr_matrix themselves
+        for part in "data", "indices", "indptr", "shape":
+            f["m/" + part] = getattr(scipy.sparse.csr_matrix(counts), part)
+    case("own", "own.h5", counts, dataset="m")
+    kinds = np.random.default_rng(2).integers(0, 4, N)
+    with h5py.File("a.loom", "w") as f:
+        f["matrix"], f["layers/spliced"] = counts.astype("f4"), counts.astype("i2")
+        f["col_attrs/Cluster"], f["row_attrs/Gene"] = kinds, np.arange(60)
+    case("loom", "a.loom", counts.T, dataset="auto", labels="Cluster", classes=kinds)
+    case("loom-layer", "a.loom", counts.T, dataset="layers/spliced")
 
 
 # --- CSV -------------------------------------------------------------------------------------------
@@ -394,6 +498,8 @@ def make():
     rng = np.random.default_rng(7)
     for part in arrays, idx, label_files, annotated, annotated_before, matlab, turned, tables:
         part(rng)
+    compressed(rng)
+    shapes(rng)
     others()
     open("cases.txt", "w").write("\n".join(cases) + "\n")
     pickle.dump(expected, open("expected.pickle", "wb"))

@@ -7,7 +7,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 
 python=""
 for candidate in python3 /usr/bin/python3; do
-    if [ -z "$python" ] && $candidate -c 'import anndata, h5py, numpy, pandas' 2>/dev/null; then
+    if [ -z "$python" ] && $candidate -c 'import anndata, h5py, numpy, pandas, scipy' 2>/dev/null; then
         python=$candidate
     fi
 done

@@ -271,7 +271,7 @@ static void unfit_data_sets(void **state) {
     refuse(ctx, name, "i8/X", 0, IKT_ERR_DATA, "no data set 'i8/X'");
     refuse(ctx, name, "", 0, IKT_ERR_DATA, "no data set ''");
     refuse(ctx, name, "line", 0, IKT_ERR_DATA, "/line has 1 dimensions; rows x columns are needed");
-    refuse(ctx, name, "cube", 0, IKT_ERR_DATA, "has 3 dimensions");
+    refuse(ctx, name, "cube", 2, IKT_ERR_USAGE, "cube has only 1 rows"); /* 1 x 2 x 3 */
     refuse(ctx, name, "none", 0, IKT_ERR_DATA, "is empty (0 x 2)");
     refuse(ctx, name, "text", 0, IKT_ERR_DATA, "holds no numbers that can be used");
     refuse(ctx, name, "wide", 0, IKT_ERR_DATA, "holds no numbers that can be used");

@@ -15,7 +15,7 @@
 /* What is asked for; texts may be NULL for "". */
 typedef struct {
     ikt_reader_options reader;
-    const char *dataset;     /* of HDF5 */
+    const char *dataset;     /* of HDF5; of CSV the columns; "auto": what embed takes */
     const char *labels;      /* a file, or "FILE:PART" (labels.h); of HDF5 also a data set of it */
     const char *label_array; /* of the input itself */
     int64_t rows;            /* the first ones; 0: all */

@@ -10,6 +10,7 @@
 #include "io/formats/csv_file.h"
 #include "io/formats/libsvm_text.h"
 #include "io/sources/labels.h"
+#include "io/sources/source_ops.h"
 
 /* --- LIBSVM ----------------------------------------------------------------------------------- */
 
@@ -131,8 +132,11 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
     const ikt_csv_columns *columns = &file->columns;
     ikt_feed_shape *shape = &feed->shape;
     ikt_context *ctx = feed->ctx;
-    IKT_TRY(ikt_reader_check_options(ctx, feed->path, &ikt_reader_csv, &options->reader));
-    IKT_TRY(ikt_csv_file_open(ctx, feed->path, &options->reader, options->rows, file));
+    ikt_reader_options reader = options->reader;
+    if (ikt_is_given(options->dataset) && !ikt_source_is_any(options->dataset))
+        reader.take_columns = options->dataset;
+    IKT_TRY(ikt_reader_check_options(ctx, feed->path, &ikt_reader_csv, &reader));
+    IKT_TRY(ikt_csv_file_open(ctx, feed->path, &reader, options->rows, file));
     shape->n_file = file->n_file;
     IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     if (columns->numbers == 0)

@@ -131,12 +131,23 @@ static ikt_status read_all_labels(ikt_row_feed *feed, hid_t file, const char *wa
                                          feed->path, name));
 }
 
+/* The data set that is meant where none is named. */
+static const char *resolve(hid_t file, const char *dataset, char usual[IKT_H5_NAME]) {
+    if (strcmp(dataset, IKT_DATASET_AUTO) != 0) return dataset;
+    ikt_h5_usual_matrix(file, usual);
+    return usual;
+}
+
 /* The first rows, as many as are wanted. *taken is false where the data set is no such matrix, no
  * error. */
-static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken) {
+static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *given, bool *taken) {
     const bool root = ikt_rank(feed->ctx) == 0;
+    ikt_feed_options resolved = *given;
+    const ikt_feed_options *options = &resolved;
+    char usual[IKT_H5_NAME];
     hid_t file IKT_AT_END(ikt_h5_end) = -1;
     IKT_TRY(ikt_h5_open(feed->ctx, feed->path, &file));
+    resolved.dataset = resolve(file, given->dataset, usual);
     const hid_t group IKT_AT_END(ikt_h5_end) = ikt_h5_open_group(file, options->dataset);
     *taken = ikt_max_one(feed->ctx, group >= 0 && ikt_csc_is_here(group)) > 0;
     if (!*taken) return IKT_OK;

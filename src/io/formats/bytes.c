@@ -151,7 +151,8 @@ ikt_status ikt_binary_shape(ikt_reader *reader, int64_t n, int64_t d) {
                         reader->path, (long long)n, (long long)bytes, (long long)from->packed);
     if (from->size < 0) return IKT_OK;
     if (from->is_plain)
-        reader->layout = (ikt_layout){array->element, array->header, n, d, array->by_columns};
+        reader->layout =
+            (ikt_layout){array->element, array->header, n, d, array->by_columns, array->is_list};
     if (from->size < array->header + bytes) return truncated(reader, array, from->size);
     if (array->may_go_on || from->size == array->header + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,
@@ -301,7 +302,7 @@ static ikt_status parse_type(const ikt_bytes *bytes, const char *text, ikt_npy_h
     const char order = text[1], kind = length == 3 ? text[2] : '?';
     const char size = length == 3 ? text[3] : '?';
     header->numeric = strchr("<>|=", order) && strchr("uifb", kind) && strchr("1248", size) &&
-                      !(kind == 'f' && size < '4') && !(kind == 'b' && size != '1') &&
+                      !(kind == 'f' && size == '1') && !(kind == 'b' && size != '1') &&
                       !(order == '|' && size != '1');
     if (header->numeric) header->element = (ikt_element){kind, size - '0', order == '>'};
     return IKT_OK;
@@ -364,9 +365,13 @@ ikt_status ikt_npy_begin(ikt_reader *reader) {
     IKT_TRY(ikt_npy_header_read(&array->bytes, &header));
     if (!header.numeric)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                        "%s holds elements of type %s; integers, float32, float64 and truth values "
-                        "are read",
-                        reader->path, header.type);
+                        "%s holds elements of type %s; integers, float16 to float64 and truth "
+                        "values are read%s",
+                        reader->path, header.type,
+                        strcmp(header.type + 1, "V2") == 0
+                            ? ": if they are bfloat16, which NPY has no name for, "
+                              "x.astype('float32') makes them such"
+                            : "");
     if (header.axes == 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
                         "%s: its NPY header has no usable shape (it is a single number)",
@@ -379,6 +384,7 @@ ikt_status ikt_npy_begin(ikt_reader *reader) {
     array->element = header.element;
     array->header = header.bytes;
     array->by_columns = header.fortran;
+    array->is_list = header.axes == 1;
     array->may_go_on = true; /* numpy lets further arrays follow */
     return ikt_binary_shape(reader, header.shape[0], d);
 }

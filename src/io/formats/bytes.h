@@ -70,6 +70,7 @@ typedef struct {
     ikt_element element;
     int64_t header;        /* bytes before the elements */
     bool by_columns;       /* column after column (Fortran's order): a row is all over the file */
+    bool is_list;          /* the array has one axis */
     bool may_go_on;        /* more bytes may follow the elements */
     unsigned char *stored; /* a block as it is stored; by columns: all of the array */
 } ikt_binary;

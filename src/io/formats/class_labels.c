@@ -144,8 +144,12 @@ static const char *as_utf8(const ikt_text_labels *labels, const char *text) {
 }
 
 bool ikt_label_is_code(const char *text) {
+    static const char digits[] = "0123456789";
     text += *text == '-' || *text == '+';
-    return text[0] == '0' && text[strspn(text, "0123456789")] == '\0' && text[1];
+    const char *end = text + strspn(text, digits);
+    if (*end == '\0') return text[0] == '0' && text[1];
+    const bool is_exponent = end > text && (*end == 'e' || *end == 'E');
+    return is_exponent && end[1] && end[1 + strspn(end + 1, digits)] == '\0';
 }
 
 ikt_status ikt_text_labels_learn(ikt_context *ctx, ikt_text_labels *labels, const char *text) {

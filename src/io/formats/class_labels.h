@@ -1,6 +1,7 @@
 /* Labels of rows that are texts: integers where all of them are, else names of classes, and so are
- * codes such as 001, which is not 1; and the names of classes in one text, "a\nb\n": line k names
- * class k. Rows that have no class are class -1, which has a name wherever the others have one.
+ * codes such as 001, which is not 1, and 1e3; and the names of classes in one text, "a\nb\n": line
+ * k names class k. Rows that have no class are class -1, which has a name wherever the others have
+ * one.
  *
  * Whether labels are integers is not known before the last row, so they are learnt in a pass of
  * their own. Names are kept in UTF-8: a label that is not UTF-8 is taken for Latin-1 (ISO 8859-1),
@@ -72,8 +73,8 @@ ikt_status ikt_class_names_list(ikt_context *ctx, const ikt_class_names *classes
 /* LOCAL. Frees the names. */
 void ikt_class_names_free(ikt_class_names *classes);
 
-/* LOCAL, pure. Whether a text is digits behind a leading zero: a postal code, the number of a ward.
- */
+/* LOCAL, pure. Whether a text is digits behind a leading zero, a postal code, the number of a ward;
+ * or 12E5, as plates and genes are called: programs write a number with 1e+05. */
 bool ikt_label_is_code(const char *text);
 
 /* An all-zero struct has learnt nothing. */

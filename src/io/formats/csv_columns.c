@@ -11,6 +11,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "io/numbers/element.h"
 
 /* Records that are looked at for the first cell of a column that is not missing. */
@@ -44,6 +45,10 @@ static const char *name_of(const ikt_csv_columns *c, int64_t column) {
 
 const char *ikt_csv_heading(const ikt_csv_columns *c, int64_t column) {
     return c->has_header ? name_of(c, column) : "";
+}
+
+int64_t ikt_csv_lead(const ikt_csv_columns *c) {
+    return c->how.lead + (c->has_header && !c->names_apart);
 }
 
 int64_t ikt_csv_find(const ikt_csv_columns *c, const char *name, size_t length) {
@@ -87,6 +92,7 @@ const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) 
     text[0] = '\0';
     list(c, IKT_CSV_TEXT, "text in ", text, size);
     list(c, IKT_CSV_SKIPPED, *text ? "; left out: " : "left out: ", text, size);
+    if (c->how.cells > 0) ikt_join(text, size, "; ", "lines of comment (#) are passed over");
     return text;
 }
 
@@ -167,12 +173,13 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
  *   second   [columns] cells of the record behind it; NULL: there is none */
 static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
     const char *own = c->names;
-    bool has_text = false, is_above_number = false, counts_on = true;
+    bool has_text = false, is_above_number = false, counts_on = true, is_heading = true;
     double last = NAN, value = 0;
     int64_t numbers = 0;
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
         if (is_number(own)) {
             (void)ikt_decimal_whole(own, &value);
+            is_heading &= value >= 0 || value == floor(value);
             counts_on &= value == floor(value) && (numbers == 0 || value == last + 1);
             last = value;
             numbers++;
@@ -186,6 +193,7 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
         names_a_heading(c, options->skip_columns) || names_a_heading(c, options->text_columns))
         return true;
+    if (!is_heading) return false; /* -0.418: a row that begins with a word */
     if (!has_text)
         return !c->names[0] && c->columns > 2 && counts_on && last == (double)c->columns - 2;
     return numbers == 0 || is_above_number || (counts_on && numbers > 1);
@@ -219,7 +227,54 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
     return IKT_OK;
 }
 
-/* Columns whose first cell that is not missing is text. `is_ready`: a record is at hand. */
+/* Whether a cell ends with a number that a bracket opens: "w1 [0.1"; or begins with a bracket that
+ * it does not close: "[word". */
+static bool opens_vector(const char *cell) {
+    const size_t bracket = strcspn(cell, "[({");
+    if (*cell && bracket == 0 && !strpbrk(cell, "])}")) return true;
+    return cell[bracket] && is_number(cell + bracket + 1 + strspn(cell + bracket + 1, "[({ "));
+}
+
+/* Whether a cell begins with a number that a bracket closes: "0.9]". */
+static bool closes_vector(const char *cell) {
+    double value;
+    return ikt_decimal(cell, &cell, &value) && *cell && strchr("])}", *cell);
+}
+
+/* A column that is text; but "[0.1" and, further on, "0.9]" are a vector that was cut. */
+static ikt_status take_text(const ikt_csv_records *r, ikt_csv_columns *c, int64_t column) {
+    c->role[column] = IKT_CSV_TEXT;
+    if (!opens_vector(r->cell[column])) return IKT_OK;
+    for (int64_t k = column + 1; k < c->columns; k++)
+        if (closes_vector(r->cell[k]))
+            return ikt_csv_bad_cell(r, c, column,
+                                    " begins a vector in brackets that the delimiters cut: a "
+                                    "vector in a cell is read between quotes, \"[0.1, 0.2]\"");
+    return IKT_OK;
+}
+
+/* Where a column holds vectors, these are the rows: other numbers are left out. */
+static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c) {
+    char names[600] = "";
+    int64_t vectors = 0;
+    for (int64_t k = 0; k < c->columns; k++) {
+        char name[64];
+        if (c->role[k] != IKT_CSV_NUMBER || c->width[k] == 0) continue;
+        ikt_csv_name(c, k, name, sizeof name);
+        ikt_join(names, sizeof names, ", ", "'%s'", name);
+        vectors++;
+    }
+    for (int64_t k = 0; k < c->columns && vectors > 0; k++)
+        if (c->role[k] == IKT_CSV_NUMBER && c->width[k] == 0) c->role[k] = IKT_CSV_SKIPPED;
+    if (vectors < 2) return IKT_OK;
+    return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                    "%s holds vectors in several columns: %s; name one of them (input.dataset, or "
+                    "--dataset of convert)",
+                    r->lines.path, names);
+}
+
+/* Columns whose first cell that is not missing is text, or a vector. `is_ready`: a record is at
+ * hand. */
 static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready) {
     int64_t open = c->columns;
     bool end = !is_ready;
@@ -233,11 +288,40 @@ static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_rea
             if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
             is_known[k] = !ikt_csv_is_missing(r->cell[k]);
             open += !is_known[k];
-            if (ikt_csv_is_text(r->cell[k])) c->role[k] = IKT_CSV_TEXT;
+            const int64_t width = ikt_csv_vector(r->cell[k], NULL, 0);
+            if (width > 0)
+                c->width[k] = width;
+            else if (ikt_csv_is_text(r->cell[k]))
+                IKT_TRY(take_text(r, c, k));
         }
         IKT_TRY(ikt_csv_next(r, &end));
     }
     return IKT_OK;
+}
+
+/* Whether each row is a token and its vector. */
+static bool has_tokens(const ikt_csv_records *r) {
+    return r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE;
+}
+
+/* Goes to the first record behind the lead. */
+static ikt_status begin(ikt_csv_records *r) {
+    bool end = false;
+    IKT_TRY(ikt_csv_begin(r));
+    for (int64_t k = 0; k < r->how.lead; k++)
+        IKT_TRY(ikt_csv_next(r, &end));
+    return IKT_OK;
+}
+
+/* numpy.savetxt writes "# a,b". */
+static void put_names(const ikt_csv_records *r, ikt_csv_columns *c) {
+    char *to = c->names;
+    for (int64_t k = 0; k < r->cells; k++) {
+        const char *name = r->cell[k];
+        if (k == 0 && strncmp(name, "# ", 2) == 0) name += 2;
+        strcpy(to, name);
+        to += strlen(to) + 1;
+    }
 }
 
 /* Copies the cells of the first record, with room for the empty heading of row names. */
@@ -248,13 +332,40 @@ static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
         c->name_bytes += (int64_t)strlen(r->cell[k]) + 1;
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->role, c->columns + 1, 1, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
+    IKT_TRY(ikt_alloc(r->lines.ctx, &c->width, c->columns + 1, sizeof *c->width, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
-    char *to = c->names;
-    for (int64_t k = 0; k < r->cells; k++) {
-        strcpy(to, r->cell[k]);
-        to += strlen(to) + 1;
-    }
+    put_names(r, c);
     return IKT_OK;
+}
+
+/* Names that are no record: those of the members of objects, or a comment of as many cells as there
+ * are columns. Then the first record comes again. */
+static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
+    if (r->how.kind == IKT_CSV_OBJECTS) {
+        r->keys = c->names;
+        r->key_count = c->columns;
+        c->names_apart = true;
+    } else if (r->comment) {
+        bool are_names = true;
+        IKT_TRY(ikt_csv_cut_comment(r));
+        for (int64_t k = 0; k < r->cells; k++)
+            are_names &= ikt_csv_is_text(r->cell[k]);
+        c->names_apart = are_names && r->cells == c->columns;
+        if (!c->names_apart) { /* back to where we were */
+            bool end;
+            IKT_TRY(begin(r));
+            return ikt_csv_next(r, &end);
+        }
+        ikt_free_all(&c->role, &c->place, &c->width, &c->names);
+        IKT_TRY(take_names(r, c));
+    }
+    c->has_header = c->names_apart;
+    return c->names_apart ? begin(r) : IKT_OK;
+}
+
+static void put_place(ikt_csv_columns *c, int64_t column) {
+    c->place[column] = c->numbers + 1; /* from 1: 0 is no place yet */
+    c->numbers += c->width[column] > 0 ? c->width[column] : 1;
 }
 
 /* Numbers the columns of numbers, in the order of the file or in that in which they are asked for;
@@ -275,55 +386,68 @@ static ikt_status number_columns(const ikt_csv_records *r, const char *take, ikt
         if (c->place[k] > 0)
             return ikt_fail(r->lines.ctx, IKT_ERR_USAGE, "%s: the column '%.*s' is named twice",
                             r->lines.path, (int)length, name);
-        c->place[k] = ++c->numbers; /* from 1: 0 is no place yet */
+        put_place(c, k);
     }
     for (int64_t k = 0; k < c->columns; k++) {
-        if (c->role[k] == IKT_CSV_NUMBER && is_all) c->place[k] = ++c->numbers;
+        if (c->role[k] == IKT_CSV_NUMBER && is_all) put_place(c, k);
         c->texts += c->role[k] == IKT_CSV_TEXT;
     }
     return IKT_OK;
 }
 
-ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *options,
-                                ikt_csv_columns *c) {
-    bool end;
-    r->delimiter = options->delimiter;
-    IKT_TRY(ikt_csv_begin(r));
-    IKT_TRY(ikt_csv_next(r, &end));
-    if (end) return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s is empty", r->lines.path);
-    c->delimiter = r->delimiter;
-    c->keeps_missing = options->keeps_missing;
-    c->is_source = options->is_source;
-    IKT_TRY(take_names(r, c));
-    bool is_ready = false;
-    if (options->keeps_text) {
-        IKT_TRY(ikt_csv_next(r, &end));
-        is_ready = !end;
-    }
-    /* R's write.table gives the names of the rows no heading, not even an empty one. */
+/* Whether the first record is a header, or lacks the heading of row names before it, which R's
+ * write.table gives none, not even an empty one. */
+static ikt_status find_header(const ikt_csv_records *r, const ikt_reader_options *options,
+                              bool is_ready, ikt_csv_columns *c) {
     const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
                           r->cells == c->columns + 1 && c->columns > 1 && ikt_csv_is_text(c->names);
+    if (c->names_apart || has_tokens(r) || r->how.kind == IKT_CSV_VECTORS) return IKT_OK;
     if (is_short) {
         memmove(c->names + 1, c->names, (size_t)c->name_bytes - 1);
         c->names[0] = '\0';
         c->columns++;
     }
     c->has_header = options->header == IKT_HEADER_YES || is_short;
-    if (options->header == IKT_HEADER_AUTO && !is_short) {
-        IKT_TRY(assign_roles(r, options, false, c));
-        c->has_header = is_header(c, options, is_ready && r->cells == c->columns ? r->cell : NULL);
+    if (options->header != IKT_HEADER_AUTO || is_short) return IKT_OK;
+    IKT_TRY(assign_roles(r, options, false, c));
+    c->has_header = is_header(c, options, is_ready && r->cells == c->columns ? r->cell : NULL);
+    return IKT_OK;
+}
+
+/* The columns of text and of vectors, where texts are kept. */
+static ikt_status find_kinds(ikt_csv_records *r, const ikt_reader_options *options, bool is_ready,
+                             ikt_csv_columns *c) {
+    const bool has_row_names = (c->has_header && !c->names[0] && c->columns > 1) || has_tokens(r);
+    if (has_row_names && c->role[0] == IKT_CSV_NUMBER) c->role[0] = IKT_CSV_TEXT;
+    if (!c->has_header) { /* the first record is one of data */
+        bool end;
+        IKT_TRY(begin(r));
+        IKT_TRY(ikt_csv_next(r, &end));
+        is_ready = true;
     }
-    IKT_TRY(assign_roles(r, options, true, c));
+    IKT_TRY(find_texts(r, c, is_ready));
+    return ikt_is_given(options->take_columns) ? IKT_OK : choose_vectors(r, c);
+}
+
+ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *options,
+                                ikt_csv_columns *c) {
+    bool end, is_ready = false;
+    IKT_TRY(ikt_csv_dialect_find(r, options->delimiter));
+    IKT_TRY(begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    if (end) return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s is empty", r->lines.path);
+    c->how = r->how;
+    c->keeps_missing = options->keeps_missing;
+    c->is_source = options->is_source;
+    IKT_TRY(take_names(r, c));
+    IKT_TRY(take_names_apart(r, c));
     if (options->keeps_text) {
-        const bool has_row_names = c->has_header && !c->names[0] && c->columns > 1;
-        if (has_row_names && c->role[0] == IKT_CSV_NUMBER) c->role[0] = IKT_CSV_TEXT;
-        if (!c->has_header) { /* the first record is one of data */
-            IKT_TRY(ikt_csv_begin(r));
-            IKT_TRY(ikt_csv_next(r, &end));
-            is_ready = true;
-        }
-        IKT_TRY(find_texts(r, c, is_ready));
+        IKT_TRY(ikt_csv_next(r, &end));
+        is_ready = !end;
     }
+    IKT_TRY(find_header(r, options, is_ready, c));
+    IKT_TRY(assign_roles(r, options, true, c));
+    if (options->keeps_text) IKT_TRY(find_kinds(r, options, is_ready, c));
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
     return number_columns(r, options->take_columns, c);
 }
@@ -335,76 +459,18 @@ ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *c) {
     if (ikt_rank(ctx) != 0) { /* freed by the caller in any case */
         all.role = ikt_claim_kept(&held, all.columns + 1, 1);
         all.place = ikt_claim_kept(&held, all.columns + 1, sizeof *all.place);
+        all.width = ikt_claim_kept(&held, all.columns + 1, sizeof *all.width);
         all.names = ikt_claim_kept(&held, all.name_bytes, 1);
         *c = all;
     }
     IKT_TRY(ikt_arrays_agree(&held));
     ikt_broadcast(ctx, c->role, c->columns, 0);
     ikt_broadcast(ctx, c->place, c->columns * (int64_t)sizeof *c->place, 0);
+    ikt_broadcast(ctx, c->width, c->columns * (int64_t)sizeof *c->width, 0);
     ikt_broadcast(ctx, c->names, c->name_bytes, 0);
     return IKT_OK;
 }
 
 void ikt_csv_columns_free(ikt_csv_columns *c) {
-    ikt_free(&c->role);
-    ikt_free(&c->place);
-    ikt_free(&c->names);
-}
-
-/* --- the cells of a record -------------------------------------------------------------------- */
-
-ikt_status ikt_csv_check_cells(const ikt_csv_records *r, const ikt_csv_columns *c) {
-    if (r->cells == c->columns) return IKT_OK;
-    return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s, line %lld has %lld cells; the first has %lld",
-                    r->lines.path, (long long)ikt_csv_line(r), (long long)r->cells,
-                    (long long)c->columns);
-}
-
-ikt_status ikt_csv_bad_cell(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column,
-                            const char *what) {
-    const char *name = ikt_csv_heading(c, column), *cell = r->cell[column];
-    return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s, line %lld, column %lld%s%.60s%s: %s%.60s%s%s",
-                    r->lines.path, (long long)ikt_csv_line(r), (long long)column + 1,
-                    *name ? " ('" : "", name, *name ? "')" : "", *cell ? "'" : "", cell,
-                    *cell ? "'" : "", what);
-}
-
-ikt_status ikt_csv_label(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column,
-                         const char **label) {
-    *label = r->cell[column];
-    if (!**label) return ikt_csv_bad_cell(r, c, column, "the label is missing");
-    if (strchr(*label, '\n')) return ikt_csv_bad_cell(r, c, column, " is a label of several lines");
-    return IKT_OK;
-}
-
-ikt_status ikt_csv_numbers(const ikt_csv_records *r, const ikt_csv_columns *c, double *row,
-                           ikt_csv_missing *missing) {
-    IKT_TRY(ikt_csv_check_cells(r, c));
-    for (int64_t k = 0; k < c->columns; k++) {
-        if (c->role[k] != IKT_CSV_NUMBER) continue;
-        const char *cell = r->cell[k];
-        double *number = row + c->place[k] - 1;
-        const bool is_missing = c->keeps_missing ? ikt_csv_is_missing(cell) : !*cell;
-        if (is_missing && !c->keeps_missing)
-            return ikt_csv_bad_cell(r, c, k,
-                                    "the cell is empty; fill it, or leave the column out with "
-                                    "--skip-columns, or write NaN with --missing nan");
-        if (is_missing) {
-            if (missing->count++ == 0) {
-                missing->line = ikt_csv_line(r);
-                missing->column = k;
-            }
-            *number = NAN;
-            continue;
-        }
-        if (!ikt_decimal_whole(cell, number))
-            return ikt_csv_bad_cell(r, c, k,
-                                    c->is_source
-                                        ? " is not a number; input.skip_columns leaves a column "
-                                          "out, input.labels takes it as labels"
-                                        : " is not a number; --skip-columns leaves a column out, "
-                                          "--label-column takes it as labels");
-        if (!isfinite(*number)) return ikt_csv_bad_cell(r, c, k, " is not a finite number");
-    }
-    return IKT_OK;
+    ikt_free_all(&c->role, &c->place, &c->width, &c->names);
 }

@@ -40,7 +40,9 @@ static ikt_status go_back(ikt_csv_file *file) {
     file->missing = (ikt_csv_missing){0};
     if (file->count == 0) return IKT_OK;
     IKT_TRY(ikt_csv_begin(&file->records));
-    return file->has_header ? ikt_csv_next(&file->records, &end) : IKT_OK;
+    for (int64_t k = 0; k < file->lead; k++)
+        IKT_TRY(ikt_csv_next(&file->records, &end));
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Finds out where the records of this rank begin, and which rows they are. */
@@ -61,9 +63,9 @@ static ikt_status find_rows(ikt_csv_file *file, int64_t rows) {
         records->is_inside = (ends[r] >> records->is_inside) & 1;
 
     int64_t count = passage[records->is_inside].records;
-    const int64_t before = ikt_sum_before(ctx, count);
-    file->has_header = file->columns.has_header && count > 0 && before == 0;
-    count -= file->has_header;
+    const int64_t lead = ikt_csv_lead(&file->columns) - ikt_sum_before(ctx, count);
+    file->lead = lead < 0 ? 0 : lead < count ? lead : count;
+    count -= file->lead;
     file->n = file->n_file = ikt_sum_one(ctx, count);
     file->first = ikt_sum_before(ctx, count);
     file->count = count;
@@ -85,12 +87,19 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
     ikt_broadcast(ctx, &bytes, sizeof bytes, 0);
     IKT_TRY(ikt_csv_columns_share(ctx, &file->columns));
     file->is_packed = bytes < 0;
-    file->records.delimiter = file->columns.delimiter;
+    file->records.how = file->columns.how;
+    file->records.keys = file->columns.names;
+    file->records.key_count = file->columns.columns;
     const ikt_rows range = ikt_rows_make(bytes < 0 ? 0 : bytes, ikt_size(ctx), ikt_rank(ctx));
     file->records.lines.begin = range.first;
     file->records.lines.end = range.first + range.count;
     if (file->is_packed && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
     IKT_TRY(find_rows(file, rows));
+    const int64_t announced = file->columns.how.announced;
+    if (announced > 0 && announced != file->n_file)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s: its first line announces %lld rows, but there are %lld", path,
+                        (long long)announced, (long long)file->n_file);
     if (file->n == 0 && options->is_source) /* perhaps a file of another kind */
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is not an HDF5 file, and read as CSV text it has no rows of numbers",
@@ -302,7 +311,7 @@ ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *
     bool end = false;
     records->lines = (ikt_text_lines){.ctx = ctx, .path = path, .end = INT64_MAX};
     IKT_TRY(ikt_csv_columns_find(records, &options, &file.columns));
-    file.has_header = file.columns.has_header;
+    file.lead = ikt_csv_lead(&file.columns);
     IKT_TRY(go_back(&file));
     IKT_TRY(ikt_csv_next(records, &end));
     for (int64_t row = 0; !end; row++) {

@@ -3,7 +3,8 @@
  * A record is a line, cut into cells and unquoted where it stands; where a quoted cell has line
  * breaks, it is as many lines as that takes, copied together. Cells may be quoted ("a, b", with ""
  * for a quote); blanks around cells, empty lines and a byte order mark are dropped. Lines end with
- * line feed, return, or both.
+ * line feed, return, or both. What other programs write as text is cut in its own way, the dialect:
+ * comments, vectors in brackets, objects of JSON, a line each.
  *
  * Ranges that make up a file have each of its records once, in the range in which it begins. A
  * range that begins within quotes cannot know that. Method: ikt_csv_survey goes through the range
@@ -19,29 +20,82 @@
 #include "io/formats/reader.h"
 #include "io/formats/text_lines.h"
 
-/* Start with the lines' {ctx, path, begin, end} and a delimiter; free with ikt_csv_free. */
+typedef enum {
+    IKT_CSV_TABLE,   /* cells between delimiters */
+    IKT_CSV_VECTORS, /* vectors in brackets, one after the other: lists that were printed, arrays
+                        of JSON, of any number of lines */
+    IKT_CSV_OBJECTS  /* an object of JSON on each line, whose members are cells */
+} ikt_csv_kind;
+
+/* How a text is cut. */
+typedef struct {
+    ikt_csv_kind kind;
+    char delimiter;   /* ' ' stands for any run of blanks and tabs, '\n' for none: a line is a cell;
+                         0: not known yet */
+    bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
+    int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
+                         another number of cells; 0: there are none; -1: all such lines are */
+    int64_t lead;     /* records before all others, header among them, that say what follows:
+                         "sep=;", or the two counts of word2vec */
+    int64_t announced; /* rows by those counts; 0: they say nothing */
+} ikt_csv_dialect;
+
+/* Start with the lines' {ctx, path, begin, end} and a dialect; free with ikt_csv_free. */
 typedef struct {
     ikt_text_lines lines;
-    char delimiter; /* ' ' stands for any run of blanks and tabs; 0: not known yet */
+    ikt_csv_dialect how;
+    const char *keys; /* of objects: which member is which cell, [key_count] names, each with its
+                         zero; borrowed. NULL: cells are the names of the members */
+    int64_t key_count;
     int64_t before; /* lines of the file before the range: messages count from the first one */
     bool is_inside; /* the range begins within quotes of a record of the range before */
     int64_t number; /* of the line that the record begins in, from 1, in the range */
     char *text;     /* [capacity] a record of several lines */
     int64_t capacity;
-    char **cell; /* [cells], until the next record */
+    char *comment; /* the line of comment right before the first record, without its #; or NULL */
+    int64_t comments; /* lines that the last pass went over as such */
+    char **cell;      /* [cells], until the next record */
     int64_t cells, cell_capacity;
 } ikt_csv_records;
+
+/* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
+ * Method: the delimiter that the first line tells is taken where it cuts all of these records into
+ * as many cells; else the first one that does. A text in which next to no cell is a number is one
+ * column of texts, unless a delimiter says otherwise.
+ *   delimiter   what is asked for; 0: nothing
+ * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
+ * with a record is left to who reads it. */
+ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);
 
 /* LOCAL. Goes to the first record of the range; may be called again, for another pass.
  * Errors: those of ikt_text_lines_open and _next, with a message. */
 ikt_status ikt_csv_begin(ikt_csv_records *records);
 
-/* LOCAL. The next record that is not an empty line, as cells that may be changed; *end = true
- * behind the last one. Where the delimiter is not known the first record tells it: the first of
- * tab, semicolon and comma that it holds outside quotes, else blanks.
+/* LOCAL. The next record that is neither an empty line nor a comment, as cells that may be changed;
+ * *end = true behind the last one. Where the delimiter is not known the first record tells it: the
+ * first of tab, semicolon, comma and bar that it holds outside quotes, else blanks.
  * Errors: IKT_ERR_DATA with the line (a quote that is not closed, a record over 64 MiB, a zero
  * byte), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL. The comment right before the first record as cells. IKT_OK with no cells where there is
+ * none. */
+ikt_status ikt_csv_cut_comment(ikt_csv_records *records);
+
+/* LOCAL. Makes room for one more cell and puts it there. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
+
+/* LOCAL. Cuts an object of JSON into the cells of its members, in place: texts without quotes and
+ * escapes, null as nothing, all others as they stand, vectors among them. Members that
+ * records->keys does not name are passed over; names that the object lacks have empty cells.
+ * Errors: IKT_ERR_DATA: no object. */
+ikt_status ikt_csv_cut_object(ikt_csv_records *records, char *text);
+
+/* LOCAL. The numbers of a cell that is a vector, "[0.1, -2e-3]", in square, round or curly
+ * brackets, with commas or blanks between.
+ *   values   [most] receives the first of them; NULL with 0
+ * Returns how many there are, or -1 where the cell is no vector. */
+int64_t ikt_csv_vector(const char *cell, double *values, int64_t most);
 
 /* LOCAL, pure. The number in the file of the line that the record at hand begins in, from 1. */
 int64_t ikt_csv_line(const ikt_csv_records *records);
@@ -70,6 +124,8 @@ void ikt_csv_free(ikt_csv_records *records);
  * names columns without names); a label or a column asked for by its name makes it one, too.
  * A column without a heading before all others, as R and pandas write them, holds the names of the
  * rows; so does the first one where the header has one cell less than the rows.
+ * A cell may be a vector in brackets: its numbers are columns of the rows. The only such column of
+ * a table is its rows, unless columns are named, and other numbers are left out.
  * Advantage: tables as other programs write them are read as they are. Disadvantage: a file whose
  * first thousand rows miss a text is refused at the first one, and the column has to be named.
  */
@@ -81,14 +137,17 @@ typedef enum { IKT_CSV_NUMBER, IKT_CSV_TEXT, IKT_CSV_LABEL, IKT_CSV_SKIPPED } ik
 
 /* Freed with ikt_csv_columns_free; begin with an all-zero struct. */
 typedef struct {
-    char delimiter;
-    bool has_header, keeps_missing, is_source;
+    ikt_csv_dialect how;
+    bool has_header;  /* columns have names */
+    bool names_apart; /* which are those of members or a comment: no record */
+    bool keeps_missing, is_source;
     int64_t columns; /* cells of a record */
     int64_t numbers, texts;
     int64_t label;       /* the column of the labels, or -1 */
     unsigned char *role; /* [columns] ikt_csv_role */
     int64_t *place;      /* [columns] where a number stands in its row, from 1 */
-    char *names;         /* [name_bytes] headings, each with its zero; "" without a header */
+    int64_t *width; /* [columns] how many numbers a cell holds as a vector; 0: it is no vector */
+    char *names;    /* [name_bytes] headings, each with its zero; "" without a header */
     int64_t name_bytes;
 } ikt_csv_columns;
 
@@ -99,6 +158,9 @@ typedef struct {
 ikt_status ikt_csv_columns_find(ikt_csv_records *records, const ikt_reader_options *options,
                                 ikt_csv_columns *out);
 void ikt_csv_columns_free(ikt_csv_columns *columns);
+
+/* LOCAL, pure. How many records stand before the rows. */
+int64_t ikt_csv_lead(const ikt_csv_columns *columns);
 
 /* COLLECTIVE. Gives all ranks what rank 0 has found. Errors: IKT_ERR_RESOURCE, agreed. */
 ikt_status ikt_csv_columns_share(ikt_context *ctx, ikt_csv_columns *columns);
@@ -174,7 +236,7 @@ typedef struct {
     ikt_csv_columns columns;
     bool is_packed;       /* gzipped: rank 0 has all rows */
     bool takes_missing;   /* labels may be missing, and have line breaks, which become blanks */
-    bool has_header;      /* this rank's first record is the header */
+    int64_t lead;         /* this rank's first records that are no rows: header and the like */
     int64_t n_file;       /* rows of the file */
     int64_t n;            /* of these, those asked for */
     int64_t first, count; /* rows of this rank */

@@ -16,8 +16,27 @@ static bool is_end(char c, char delimiter) {
     return c == '\0' || (delimiter == ' ' ? is_blank(c) : c == delimiter);
 }
 
-static bool is_empty(const char *line) {
-    return line[strspn(line, " \t")] == '\0';
+/* Cells of a line by its delimiters outside quotes. */
+static int64_t count_cells(const char *line, const ikt_csv_dialect *how) {
+    bool is_quoted = false, was_end = true;
+    int64_t cells = how->delimiter != ' ';
+    for (const char *at = line; *at; at++) {
+        const bool is_between = !is_quoted && is_end(*at, how->delimiter);
+        if (*at == '"' && !how->is_verbatim) is_quoted = !is_quoted;
+        cells += how->delimiter == ' ' ? was_end && !is_between : is_between;
+        was_end = is_between;
+    }
+    return cells;
+}
+
+static bool is_comment(const char *line, const ikt_csv_dialect *how) {
+    if (how->cells == 0 || line[strspn(line, " \t")] != '#') return false;
+    return how->cells < 0 || count_cells(line, how) != how->cells;
+}
+
+/* Of vectors what stands between them is no record either. */
+static bool is_empty(const char *line, const ikt_csv_dialect *how) {
+    return line[strspn(line, how->kind == IKT_CSV_VECTORS ? ", \t\r\n" : " \t")] == '\0';
 }
 
 int64_t ikt_csv_line(const ikt_csv_records *r) {
@@ -26,9 +45,9 @@ int64_t ikt_csv_line(const ikt_csv_records *r) {
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* The first of tab, semicolon, comma that the text holds outside quotes, else blanks. */
+/* The first of tab, semicolon, comma, bar that the text holds outside quotes, else blanks. */
 static char detect_delimiter(const char *text) {
-    for (const char *c = "\t;,"; *c; c++) {
+    for (const char *c = "\t;,|"; *c; c++) {
         bool quoted = false;
         for (const char *at = text; *at; at++) {
             if (*at == '"') quoted = !quoted;
@@ -55,15 +74,25 @@ static bool take_quoted(char **at, char delimiter, char **end_of_cell) {
     return is_end(*from, delimiter);
 }
 
+ikt_status ikt_csv_add_cell(ikt_csv_records *r, char *cell) {
+    if (r->cells == r->cell_capacity) {
+        const int64_t more = r->cell_capacity ? 2 * r->cell_capacity : 64;
+        IKT_TRY(ikt_resize(r->lines.ctx, &r->cell, more, sizeof *r->cell, "reader"));
+        r->cell_capacity = more;
+    }
+    r->cell[r->cells++] = cell;
+    return IKT_OK;
+}
+
 static ikt_status split(ikt_csv_records *r, char *at) {
-    const char delimiter = r->delimiter;
+    const char delimiter = r->how.delimiter;
     bool last = false;
     for (r->cells = 0; !last; at++) {
         while (is_blank(*at) && (delimiter == ' ' || *at != delimiter))
             at++;
         if (*at == '\0' && delimiter == ' ') return IKT_OK; /* blanks at the end of the line */
         char *cell = at, *end = NULL;
-        if (*at != '"') {
+        if (*at != '"' || r->how.is_verbatim) {
             while (!is_end(*at, delimiter))
                 at++;
             for (end = at; end > cell && is_blank(end[-1]);)
@@ -75,14 +104,37 @@ static ikt_status split(ikt_csv_records *r, char *at) {
         }
         last = *at == '\0';
         *end = '\0';
-        if (r->cells == r->cell_capacity) {
-            const int64_t more = r->cell_capacity ? 2 * r->cell_capacity : 64;
-            IKT_TRY(ikt_resize(r->lines.ctx, &r->cell, more, sizeof *r->cell, "reader"));
-            r->cell_capacity = more;
-        }
-        r->cell[r->cells++] = cell;
+        IKT_TRY(ikt_csv_add_cell(r, cell));
     }
     return IKT_OK;
+}
+
+/* A vector without the bracket that ends it, which has been taken for the end of the line: "[[1, 2"
+ * at the beginning of an array, ", [3, 4" within. */
+static ikt_status split_vector(ikt_csv_records *r, char *text) {
+    const bool is_first = r->lines.begin == 0 && r->number == 1;
+    int open = 0;
+    char *end = text + strlen(text);
+    text += strspn(text, is_first ? " \t\r\n" : ", \t\r\n");
+    for (; *text == '['; open++)
+        text += 1 + strspn(text + 1, " \t\r\n");
+    if (open < 1 || open > 1 + is_first)
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        open < 1 ? "%s, vector %lld: '%.60s' stands between the brackets"
+                                 : "%s, vector %lld begins a second array, or the array has more "
+                                   "than two axes: '%.60s'",
+                        r->lines.path, (long long)ikt_csv_line(r), text);
+    for (char *at = text; *at; at++)
+        if (*at == '\n' || *at == '\r') *at = ' ';
+    while (end > text && is_blank(end[-1]))
+        *--end = '\0';
+    return split(r, text);
+}
+
+static ikt_status cut(ikt_csv_records *r, char *text) {
+    return r->how.kind == IKT_CSV_VECTORS   ? split_vector(r, text)
+           : r->how.kind == IKT_CSV_OBJECTS ? ikt_csv_cut_object(r, text)
+                                            : split(r, text);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -144,13 +196,13 @@ static ikt_status join(ikt_csv_records *r, char **text, int64_t bytes) {
     char *more = *text;
     int64_t length = 0;
     ikt_status st = IKT_OK;
-    if (!memchr(*text, '"', (size_t)bytes)) return IKT_OK;
-    look_through(&q, more, r->delimiter);
+    if (r->how.is_verbatim || !memchr(*text, '"', (size_t)bytes)) return IKT_OK;
+    look_through(&q, more, r->how.delimiter);
     r->lines.end = INT64_MAX;
     while (st == IKT_OK && q.quoted && more) {
         st = append(r, &length, more, bytes);
         if (st == IKT_OK) st = next_line(r, &more, &bytes);
-        if (st == IKT_OK && more) look_through(&q, more, r->delimiter);
+        if (st == IKT_OK && more) look_through(&q, more, r->how.delimiter);
     }
     r->lines.end = range_end;
     IKT_TRY(st);
@@ -164,28 +216,49 @@ ikt_status ikt_csv_begin(ikt_csv_records *r) {
     quotes q = r->is_inside ? inside : outside;
     char *text = "";
     int64_t bytes;
+    r->comments = r->number = 0;
+    ikt_free(&r->comment);
+    r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
     const ikt_status st = ikt_text_lines_open(&r->lines);
     if (r->lines.fault.status != IKT_OK) return ikt_text_lines_report(&r->lines, r->before);
     IKT_TRY(st);
     while (q.quoted && text) {
         IKT_TRY(next_line(r, &text, &bytes));
-        if (text) look_through(&q, text, r->delimiter);
+        if (text) look_through(&q, text, r->how.delimiter);
     }
     return IKT_OK;
+}
+
+/* Keeps the last comment before the first record: it may name the columns. */
+static ikt_status keep_comment(ikt_csv_records *r, const char *text, int64_t bytes) {
+    r->comments++;
+    ikt_free(&r->comment);
+    if (r->lines.begin > 0 || r->number > 0) return IKT_OK;
+    IKT_TRY(ikt_alloc(r->lines.ctx, &r->comment, bytes + 1, 1, "reader"));
+    strcpy(r->comment, text + strspn(text, " \t#"));
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_cut_comment(ikt_csv_records *r) {
+    r->cells = 0;
+    return r->comment ? split(r, r->comment) : IKT_OK;
 }
 
 ikt_status ikt_csv_next(ikt_csv_records *r, bool *end) {
     char *text;
     int64_t bytes = 0;
-    do {
+    for (;;) {
         IKT_TRY(next_line(r, &text, &bytes));
         *end = text == NULL;
         if (*end) return IKT_OK;
-    } while (is_empty(text));
+        if (is_empty(text, &r->how)) continue;
+        if (!is_comment(text, &r->how)) break;
+        IKT_TRY(keep_comment(r, text, bytes));
+    }
     r->number = r->lines.number;
     IKT_TRY(join(r, &text, bytes));
-    if (r->delimiter == 0) r->delimiter = detect_delimiter(text);
-    return split(r, text);
+    if (r->how.delimiter == 0) r->how.delimiter = detect_delimiter(text);
+    return cut(r, text);
 }
 
 ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
@@ -193,16 +266,18 @@ ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
     char *text;
     int64_t bytes = 0;
     passage[0] = passage[1] = (ikt_csv_passage){false, 0};
+    r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
     IKT_TRY(ikt_text_lines_open(&r->lines));
     for (;;) {
         IKT_TRY(ikt_text_lines_next(&r->lines, &text, &bytes));
         if (!text) break;
-        const bool has_quotes = memchr(text, '"', (size_t)bytes) != NULL;
+        const bool has_quotes = !r->how.is_verbatim && memchr(text, '"', (size_t)bytes) != NULL;
+        const bool is_nothing = is_empty(text, &r->how) || is_comment(text, &r->how);
         for (int way = 0; way < 2; way++) {
-            if (!q[way].quoted && is_empty(text)) continue;
+            if (!q[way].quoted && is_nothing) continue;
             passage[way].records += !q[way].quoted;
             if (!q[way].quoted) q[way] = outside;
-            if (has_quotes) look_through(&q[way], text, r->delimiter);
+            if (has_quotes) look_through(&q[way], text, r->how.delimiter);
         }
     }
     for (int way = 0; way < 2; way++)
@@ -212,6 +287,6 @@ ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
 
 void ikt_csv_free(ikt_csv_records *r) {
     ikt_text_lines_free(&r->lines);
-    ikt_free(&r->text);
+    ikt_free_all(&r->text, &r->comment);
     ikt_free(&r->cell);
 }

@@ -62,7 +62,7 @@ static ikt_status read_banner(ikt_text_lines *lines, char *line, ikt_matrix_mark
                                     "%%MatrixMarket matrix coordinate real general");
     if (strcasecmp(word[1], "matrix") != 0 || strcasecmp(word[2], "coordinate") != 0)
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
-                                    "announces a dense array; a graph is a sparse matrix, of the "
+                                    "announces a dense array; sparse matrices are read, of the "
                                     "format coordinate");
     out->is_pattern = strcasecmp(word[3], "pattern") == 0;
     if (!out->is_pattern && strcasecmp(word[3], "real") != 0 && strcasecmp(word[3], "integer") != 0)

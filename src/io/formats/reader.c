@@ -119,10 +119,11 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
         if (*out < 0)
             snprintf(what, sizeof what, "has no array '%.200s'", name);
         else
-            snprintf(what, sizeof what,
-                     "cannot be used: '%.100s' is no array of integers, float32, float64 or truth "
-                     "values with rows and columns",
-                     name);
+            snprintf(
+                what, sizeof what,
+                "cannot be used: '%.100s' is no array of integers, float16 to float64 or truth "
+                "values with rows and columns",
+                name);
         return refuse(ctx, path, arrays, count, what);
     }
     *out = only(arrays, count, false);
@@ -140,9 +141,9 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
 /* --- the formats ------------------------------------------------------------------------------ */
 
 /* In the order in which they are asked: CSV takes any text. */
-static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,
-                                                &ikt_reader_mat,    &ikt_reader_idx,
-                                                &ikt_reader_libsvm, &ikt_reader_csv};
+static const ikt_reader_ops *const formats[] = {
+    &ikt_reader_npy, &ikt_reader_npz,    &ikt_reader_mat, &ikt_reader_idx,
+    &ikt_reader_mtx, &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
 /* ARFF is text, which the reader of CSV would take for its own: comments of %, then @relation, if
@@ -162,22 +163,25 @@ static const char *foreign_format(const unsigned char *head, int64_t bytes) {
     static const char pickle[] =
         "is a Python pickle, which is not read: export its arrays with numpy.save";
     static const char parquet[] =
-        "is a Parquet file, which no library that this program uses reads: export its numbers as "
-        "NPY, for example in Python with pandas: df = pandas.read_parquet(FILE); "
-        "numpy.save('x.npy', df.to_numpy('float32'))";
+        "is a Parquet file, which is not read: the Python package makes what is (with pyarrow and "
+        "h5py), python -m iktsne convert FILE.parquet FILE.h5";
     static const char feather[] =
-        "is an Arrow or Feather file, which is not read: export its numbers as NPY, for example in "
-        "Python with pandas: df = pandas.read_feather(FILE); "
-        "numpy.save('x.npy', df.to_numpy('float32'))";
+        "is an Arrow or Feather file, which is not read: the Python package makes what is (with "
+        "pyarrow and h5py), python -m iktsne convert FILE.arrow FILE.h5";
     static const char rds[] =
         "is a file of R, which is not read: export its numbers as text with write.csv(x, 'x.csv', "
         "row.names = FALSE)";
+    static const char utf16[] =
+        "is text in UTF-16, as Excel writes it: save it as CSV in UTF-8, or "
+        "convert it, iconv -f UTF-16 -t UTF-8";
     static const struct {
         const char *magic;
         size_t length;
         const char *what;
     } known[] = {
         {"PAR1", 4, parquet},
+        {"\xFF\xFE", 2, utf16},
+        {"\xFE\xFF", 2, utf16},
         {"ARROW1", 6, feather},
         {"FEA1", 4, feather},
         {"RDX3\n", 5, rds},

@@ -31,7 +31,7 @@ typedef struct {
 
 /* Texts may be NULL for "". */
 typedef struct {
-    char delimiter;           /* of CSV; 0 = detect among comma, semicolon, tab, blanks */
+    char delimiter;           /* of CSV; 0 = the one that the text shows */
     ikt_csv_header header;    /* of CSV: whether the first line is one */
     const char *label_column; /* of CSV: name, or number from 1; "" = none */
     const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */
@@ -138,7 +138,7 @@ ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_conte
 
 /* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
-    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
+    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw, ikt_reader_mtx;
 
 /* Which array of a file that holds several is meant. */
 

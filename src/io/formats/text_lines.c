@@ -22,12 +22,16 @@ ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const 
     return status;
 }
 
+const char *ikt_text_lines_unit(const ikt_text_lines *lines) {
+    return lines->are_vectors ? "vector" : "line";
+}
+
 ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before) {
     const ikt_text_fault *fault = &lines->fault;
     const long long line = (long long)(before + fault->line);
     if (fault->column == 0)
-        return ikt_fail(lines->ctx, fault->status, "%s, line %lld: %s", lines->path, line,
-                        fault->what);
+        return ikt_fail(lines->ctx, fault->status, "%s, %s %lld: %s", lines->path,
+                        ikt_text_lines_unit(lines), line, fault->what);
     return ikt_fail(lines->ctx, fault->status, "%s, line %lld, column %lld: '%s' %s", lines->path,
                     line, (long long)fault->column, fault->word, fault->what);
 }
@@ -90,8 +94,9 @@ static int64_t find(const ikt_text_lines *lines, char c, int64_t *known) {
  * ends. A return at the end of the buffer may have its line feed in the next block. */
 static ikt_status find_end(ikt_text_lines *lines, int64_t *end) {
     for (;;) {
-        const int64_t feed = find(lines, '\n', &lines->next_feed);
-        const int64_t back = find(lines, '\r', &lines->next_return);
+        const bool are_lines = !lines->are_vectors;
+        const int64_t feed = find(lines, are_lines ? '\n' : ']', &lines->next_feed);
+        const int64_t back = are_lines ? find(lines, '\r', &lines->next_return) : lines->filled;
         *end = feed < back ? feed : back;
         if (lines->file_end || *end + (back < feed) < lines->filled) return IKT_OK;
         IKT_TRY(read_more(lines));
@@ -125,6 +130,9 @@ ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *leng
     if (memchr(text, '\0', (size_t)*length))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL,
                                     "holds a zero byte; not text?");
+    if (lines->are_vectors && end == lines->filled && text[strspn(text, ", \t\r\n")] != '\0')
+        return ikt_text_lines_fault(lines, IKT_ERR_FILE, NULL, NULL,
+                                    "no bracket ends it, the file does: is it truncated?");
     if (at_start && strncmp(text, mark, 3) == 0) {
         text += 3;
         *length -= 3;

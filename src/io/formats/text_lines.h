@@ -1,8 +1,9 @@
-/* The lines of a range of bytes of a text file, gzipped or not.
+/* The lines of a range of bytes of a text file, gzipped or not; or its vectors in brackets.
  *
  * A range has the lines that begin in it, so ranges that make up a file have each of its lines
  * once, wherever they are cut: within a line, between a return and its line feed, within a line
- * longer than a range. Lines end with line feed, return, or both.
+ * longer than a range. Lines end with line feed, return, or both; vectors with the bracket that
+ * closes them, so that arrays of JSON are cut alike on any lines.
  *
  * Method: large blocks are read, and a line is given where it stands in its block. Memory: a block,
  * or twice the longest line.
@@ -31,6 +32,7 @@ typedef struct {
     ikt_context *ctx;
     const char *path;
     int64_t begin, end; /* the range; a compressed file has one range, {0, INT64_MAX} */
+    bool are_vectors;   /* a line is what ends with ']' */
     int64_t number;     /* of the line, from 1, in the range; in the end: how many there are */
     ikt_text_fault fault;
     gzFile file;
@@ -48,13 +50,17 @@ ikt_status ikt_text_lines_open(ikt_text_lines *lines);
 /* LOCAL. The next line, or *line = NULL behind the last one. The line ends with a zero, stays until
  * the next call, and may be changed. A byte order mark is left out, empty lines are not.
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, with a message. And without one, in lines->fault:
- * IKT_ERR_DATA (line over 64 MiB, zero byte), IKT_ERR_FILE (truncated compression). */
+ * IKT_ERR_DATA (line over 64 MiB, zero byte), IKT_ERR_FILE (truncated compression, a vector that
+ * no bracket ends). */
 ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length);
 
 /* LOCAL. Sets the fault at the present line; returns `status`, without a message.
  *   at, line   the character in its line; NULL: the line as a whole */
 ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const char *line,
                                 const char *at, const char *what);
+
+/* LOCAL, pure. What a line is called in messages: "line", "vector". */
+const char *ikt_text_lines_unit(const ikt_text_lines *lines);
 
 /* LOCAL. Records the message of the fault, "PATH, line 12, column 5: '7:abc' is ...".
  *   before   lines of the file before the range */

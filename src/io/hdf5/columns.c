@@ -208,13 +208,23 @@ typedef struct {
     char name[512];
 } texts;
 
+/* Whether a data set is a cell array of MATLAB's, n x 1 or 1 x n, whose elements refer to texts. */
+static bool has_cells(hid_t dataset, int64_t size[2]) {
+    char class[8];
+    return ikt_h5_class(dataset) == H5T_REFERENCE && ikt_h5_shape(dataset, size) == 2 &&
+           (size[0] == 1 || size[1] == 1) &&
+           strcmp(ikt_h5_short_text(dataset, "MATLAB_class", class, sizeof class), "cell") == 0;
+}
+
 int64_t ikt_h5_length(hid_t dataset) {
     int64_t size[2];
+    if (has_cells(dataset, size)) return size[0] * size[1];
     return ikt_h5_shape(dataset, size) == 1 ? size[0] : -1;
 }
 
 bool ikt_h5_is_text(hid_t dataset) {
-    return ikt_h5_class(dataset) == H5T_STRING;
+    int64_t size[2];
+    return ikt_h5_class(dataset) == H5T_STRING || has_cells(dataset, size);
 }
 
 /* Numbers come as double, int64 or uint64; strings as they are, of fixed length with one byte more
@@ -227,6 +237,7 @@ static hid_t memory_type(texts *t) {
     t->is_unsigned = t->class == H5T_INTEGER && H5Tget_sign(stored) == H5T_SGN_NONE;
     if (t->class == H5T_INTEGER || t->class == H5T_ENUM)
         return H5Tcopy(t->is_unsigned ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
+    if (t->class == H5T_REFERENCE) return H5Tcopy(H5T_STD_REF_OBJ);
     if (t->class != H5T_STRING) return -1;
     const size_t length = H5Tget_size(stored);
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -236,6 +247,58 @@ static hid_t memory_type(texts *t) {
         return type;
     ikt_h5_close(type);
     return -1;
+}
+
+/* A character of UTF-16 as UTF-8, with the half that may follow; returns how many were taken. */
+static int put_character(const uint16_t *unit, int64_t left, char **to) {
+    uint32_t code = unit[0];
+    const bool is_pair = left > 1 && code >> 10 == 0x36 && unit[1] >> 10 == 0x37;
+    if (is_pair) code = 0x10000u + ((code & 0x3FFu) << 10) + (unit[1] & 0x3FFu);
+    if (!is_pair && code >> 11 == 0x1B) code = 0xFFFD; /* half of a pair */
+    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const uint32_t mark[] = {0, 0xC0, 0xE0, 0xF0};
+    *(*to)++ = (char)(mark[more] | code >> 6 * more);
+    for (int k = more - 1; k >= 0; k--)
+        *(*to)++ = (char)(0x80 | (code >> 6 * k & 0x3F));
+    return 1 + is_pair;
+}
+
+/* Makes t->text the text that an element of a cell array refers to: characters of 16 bits. */
+static ikt_status text_of_cell(texts *t, const char *element) {
+    hobj_ref_t reference;
+    int64_t size[2], is_empty = 0;
+    memcpy(&reference, element, sizeof reference);
+    const hid_t cell IKT_AT_END(ikt_h5_end) =
+        H5Rdereference2(t->dataset, H5P_DEFAULT, H5R_OBJECT, &reference);
+    char class[8] = "";
+    if (H5Iget_type(cell) == H5I_DATASET && ikt_h5_class(cell) == H5T_INTEGER)
+        ikt_h5_short_text(cell, "MATLAB_class", class, sizeof class);
+    const bool is_known = strcmp(class, "char") == 0 && ikt_h5_shape(cell, size) >= 1;
+    const int64_t length = !is_known ? -1 : size[0] * size[1];
+    if (length < 0 || size[0] > fixed_most || length > fixed_most)
+        return ikt_fail(t->ctx, IKT_ERR_DATA, "%s: an element of the cell array is no text",
+                        t->name);
+    if (ikt_h5_get_int(cell, "MATLAB_empty", &is_empty) && is_empty) {
+        t->text[0] = '\0';
+        return IKT_OK;
+    }
+    IKT_ARRAYS(held, t->ctx, "texts");
+    uint16_t *unit = ikt_claim(&held, length, sizeof *unit);
+    if (3 * length + 1 > t->capacity) {
+        IKT_TRY(held.status);
+        IKT_TRY(ikt_resize(t->ctx, &t->text, 3 * length + 1, 1, "texts"));
+        t->capacity = 3 * length + 1;
+    }
+    IKT_TRY(held.status);
+    if (H5Dread(cell, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, unit) < 0)
+        return ikt_fail(t->ctx, IKT_ERR_FILE, "%s: an element of the cell array cannot be read",
+                        t->name);
+    char *to = t->text;
+    for (int64_t i = 0; i < length;)
+        i += put_character(unit + i, length - i, &to);
+    *to = '\0';
+    if (!t->is_whole) ikt_make_printable(t->text);
+    return IKT_OK;
 }
 
 /* Makes t->text the text of an element. */
@@ -253,6 +316,7 @@ static ikt_status text_of(texts *t, const char *element) {
         IKT_TRY(ikt_resize(t->ctx, &t->text, needed, 1, "texts"));
         t->capacity = needed;
     }
+    if (t->class == H5T_REFERENCE) return text_of_cell(t, element);
     if (t->class == H5T_STRING)
         t->is_utf8 &= ikt_utf8_copy(string, t->text, (size_t)needed);
     else if (t->class == H5T_FLOAT)
@@ -274,14 +338,18 @@ static void texts_end(texts *t) {
 static ikt_status visit_block(texts *t, int64_t first, int64_t count, char *elements,
                               ikt_text_visitor *visit, void *self) {
     const size_t size = H5Tget_size(t->type);
-    const hsize_t start = (hsize_t)first, length = (hsize_t)count;
+    int64_t all[2];
+    const bool is_row = has_cells(t->dataset, all) && all[0] == 1;
+    const hsize_t start[2] = {is_row ? 0 : (hsize_t)first, is_row ? (hsize_t)first : 0};
+    const hsize_t part[2] = {is_row ? 1 : (hsize_t)count, is_row ? (hsize_t)count : 1};
+    const hsize_t length = (hsize_t)count;
     const hid_t space IKT_AT_END(ikt_h5_end) = H5Dget_space(t->dataset);
     const hid_t here IKT_AT_END(ikt_h5_end) = H5Screate_simple(1, &length, NULL);
     char reason[256];
     ikt_status st = IKT_OK;
     memset(elements, 0, (size_t)count * size);
     if (space < 0 || here < 0 ||
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &length, NULL) < 0 ||
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL) < 0 ||
         H5Dread(t->dataset, t->type, here, space, H5P_DEFAULT, elements) < 0)
         st = ikt_fail(t->ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be read: %s", t->name,
                       (long long)first, (long long)(first + count - 1),
@@ -337,4 +405,48 @@ ikt_status ikt_h5_enum_names(ikt_context *ctx, hid_t dataset, char **names) {
     }
     H5Eclear2(H5E_DEFAULT);
     return st;
+}
+
+/* --- DataFrames ------------------------------------------------------------------------------- */
+
+bool ikt_h5_is_frame(hid_t group) {
+    char text[16];
+    return strcmp(ikt_h5_short_text(group, "encoding-type", text, sizeof text), "dataframe") == 0 &&
+           ikt_h5_has_attribute(group, "column-order");
+}
+
+/* Strings of variable length, as anndata writes them. */
+static ikt_status open_columns(ikt_context *ctx, hid_t group, hid_t attribute, int64_t count,
+                               hid_t *column) {
+    char frame[512];
+    const hid_t type IKT_AT_END(ikt_h5_end) = H5Aget_type(attribute);
+    const hid_t space IKT_AT_END(ikt_h5_end) = H5Aget_space(attribute);
+    ikt_h5_name(group, frame, sizeof frame);
+    IKT_ARRAYS(held, ctx, "columns");
+    char **name = ikt_claim(&held, count, sizeof *name);
+    IKT_TRY(held.status);
+    if (H5Tis_variable_str(type) <= 0 || H5Aread(attribute, type, name) < 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s: the names of its columns cannot be read", frame);
+    ikt_status st = IKT_OK;
+    for (int64_t c = 0; c < count && st == IKT_OK; c++) {
+        column[c] = ikt_h5_open_dataset(group, name[c] ? name[c] : "");
+        if (column[c] < 0)
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s: its column '%.200s' is no list of numbers", frame,
+                          name[c] ? name[c] : "");
+    }
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, name);
+    return st;
+}
+
+ikt_status ikt_h5_open_frame(ikt_context *ctx, hid_t group, hid_t **column, int64_t *count) {
+    const hid_t attribute IKT_AT_END(ikt_h5_end) = H5Aopen(group, "column-order", H5P_DEFAULT);
+    const hid_t space IKT_AT_END(ikt_h5_end) = attribute < 0 ? -1 : H5Aget_space(attribute);
+    const int64_t points = space < 0 ? 0 : (int64_t)H5Sget_simple_extent_npoints(space);
+    *count = 0;
+    if (points < 1) return ikt_fail(ctx, IKT_ERR_DATA, "a DataFrame has no columns");
+    IKT_TRY(ikt_alloc(ctx, column, points, sizeof **column, "columns"));
+    for (int64_t c = 0; c < points; c++)
+        (*column)[c] = -1;
+    *count = points;
+    return open_columns(ctx, group, attribute, points, *column);
 }

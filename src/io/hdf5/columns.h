@@ -65,10 +65,11 @@ ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64
  * alone, so that a damaged file cannot ask for much memory.
  */
 
-/* LOCAL. Length of a one-dimensional data set, -1 for others. */
+/* LOCAL. Length of a one-dimensional data set, or of a cell array of MATLAB's (cellstr) that is one
+ * row or column; -1 for others. */
 int64_t ikt_h5_length(hid_t dataset);
 
-/* LOCAL. Whether a data set holds strings. */
+/* LOCAL. Whether a data set holds strings, or is such a cell array. */
 bool ikt_h5_is_text(hid_t dataset);
 
 /* LOCAL. Calls visit(self, i, text) for entries i = first .. first + count - 1 of a one-dimensional
@@ -80,6 +81,13 @@ bool ikt_h5_is_text(hid_t dataset);
 typedef ikt_status ikt_text_visitor(void *self, int64_t i, const char *text);
 ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
                               bool is_whole, ikt_text_visitor *visit, void *self);
+
+/* LOCAL. Whether a group is a DataFrame of AnnData's (also in obsm); its columns, which its
+ * attribute column-order names, opened. *count receives how many; column [*count] is freed with
+ * ikt_free, each closed with ikt_h5_close, also after a failure. Errors: IKT_ERR_DATA (a name of
+ * none), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+bool ikt_h5_is_frame(hid_t group);
+ikt_status ikt_h5_open_frame(ikt_context *ctx, hid_t group, hid_t **column, int64_t *count);
 
 /* LOCAL. Warns that texts of the object of that name are taken for Latin-1. */
 void ikt_h5_warn_latin1(ikt_context *ctx, const char *name);

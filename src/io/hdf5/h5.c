@@ -190,11 +190,16 @@ hid_t ikt_h5_open_group(hid_t parent, const char *path) {
 }
 
 int ikt_h5_shape(hid_t dataset, int64_t size[2]) {
-    hsize_t all[H5S_MAX_RANK] = {0, 1};
+    hsize_t all[H5S_MAX_RANK] = {0}, rest = 1;
     const hid_t space IKT_AT_END(ikt_h5_end) = dataset < 0 ? -1 : H5Dget_space(dataset);
     const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_dims(space, all, NULL);
     size[0] = (int64_t)all[0];
-    size[1] = dimensions < 2 ? 1 : (int64_t)all[1];
+    size[1] = 1;
+    for (int i = 1; i < dimensions && size[1] >= 0; i++) {
+        size[1] =
+            rest > 0 && all[i] > (hsize_t)(INT64_MAX >> 4) / rest ? -1 : size[1] * (int64_t)all[i];
+        rest *= all[i];
+    }
     return dimensions;
 }
 

@@ -112,8 +112,9 @@ hid_t ikt_h5_open_object(hid_t parent, const char *path);
 hid_t ikt_h5_open_dataset(hid_t parent, const char *path);
 hid_t ikt_h5_open_group(hid_t parent, const char *path);
 
-/* LOCAL. Dimensions of a data set, and the sizes of the first two, 1 of the second where there is
- * none; -1 where `dataset` is none. The class of its elements. */
+/* LOCAL. Dimensions of a data set, the size of the first one and the product of the others, 1 where
+ * there are none, -1 where that is more than any file holds; -1 where `dataset` is none. The class
+ * of its elements. */
 int ikt_h5_shape(hid_t dataset, int64_t size[2]);
 H5T_class_t ikt_h5_class(hid_t dataset);
 
@@ -126,11 +127,11 @@ const char *ikt_h5_name(hid_t object, char *text, size_t size);
 /* COLLECTIVE. A new group. Negative on failure. */
 hid_t ikt_h5_create_group(hid_t parent, const char *name);
 
-/* COLLECTIVE. Reads or writes rows first .. first + count - 1 of a one- or two-dimensional data set
- * as elements of memory type `type`, row-major, in pieces small enough for MPI. Ranks may ask for
- * different ranges and for none (`rows` may then be NULL). Writing needs memory for a copy of the
- * chunks of a piece (at most 128 MiB).
- * Errors: IKT_ERR_FILE, agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
+/* COLLECTIVE. Reads or writes rows first .. first + count - 1 of a data set, whose further
+ * dimensions together are one row, as elements of memory type `type`, row-major, in pieces small
+ * enough for MPI. Ranks may ask for different ranges and for none (`rows` may then be NULL).
+ * Writing needs memory for a copy of the chunks of a piece (at most 128 MiB). Errors: IKT_ERR_FILE,
+ * agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
 ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                             int64_t count, void *rows);
 ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
@@ -146,6 +147,14 @@ ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int6
  * memory (up to 64 MiB). Returns the data set to use, which replaces `dataset`; negative on
  * failure. */
 hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset);
+
+/* LOCAL. Gives HDF5 the filters that we have and it lacks (LZF, for reading), unless the program
+ * that calls us did so before. */
+void ikt_h5_add_filters(void);
+
+/* LOCAL, after a read that failed. Errors: IKT_ERR_FILE: HDF5 lacks a filter of the data set; the
+ * message names it, and what to do. */
+ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *name);
 
 /* LOCAL. Whether any values of a data set were ever written; true where it has none. */
 bool ikt_h5_has_storage(hid_t dataset);
@@ -253,6 +262,29 @@ bool ikt_h5_is_matlab_file(hid_t file);
  * elements are numbers (IKT_ERR_DATA: text, cells, no elements at all). */
 bool ikt_h5_is_matlab(hid_t dataset);
 ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name);
+
+/* Whether the file is a loom: genes x cells, rows of which are the columns of its data sets. */
+bool ikt_h5_is_loom(hid_t file);
+
+enum { IKT_H5_NAME = 512 };
+
+/* What could be embedded. */
+typedef struct {
+    char name[IKT_H5_NAME]; /* "obsm/X_pca" */
+    int64_t n, d;           /* -1 where a sparse matrix does not say */
+    bool is_sparse;
+    bool by_columns; /* a sparse matrix that convert makes rows of */
+} ikt_h5_matrix;
+
+/* Calls visit(self, matrix) for each of them, in the order of their names: those at the root, and
+ * within groups, of AnnData the parts known by name, of others up to four deep. */
+typedef void ikt_h5_matrix_visitor(void *self, const ikt_h5_matrix *matrix);
+void ikt_h5_visit_matrices(hid_t file, ikt_h5_matrix_visitor *visit, void *self);
+
+/* The one that is meant where none is named: the principal components of an AnnData file, in which
+ * scanpy seeks neighbours, else X; `matrix` of a loom; else the only one of several columns; "X"
+ * where there are none or several. */
+void ikt_h5_usual_matrix(hid_t file, char name[IKT_H5_NAME]);
 
 /* "X (2700 x 1838), obsm/X_pca (2700 x 50), layers/counts (sparse)"; "" where there is nothing.
  *   narrow   0, or columns that they have at most: those that may be maps */

@@ -199,6 +199,7 @@ static ikt_status open_file(ikt_context *ctx, const char *path, const char *name
     ikt_status st = IKT_OK;
     *file = -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
+    ikt_h5_add_filters();
     const hid_t access IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0 ||
         (!ikt_is_alone(ctx) && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0))

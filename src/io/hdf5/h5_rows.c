@@ -13,6 +13,8 @@
  * chunks, those that hold a range should fit in the cache of chunks, or they are unpacked again for
  * the next range. */
 
+#include <string.h>
+
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "io/hdf5/h5.h"
@@ -22,7 +24,7 @@ static const int64_t piece_most = (int64_t)1 << 27, chunk_bytes = (int64_t)1 << 
 typedef struct {
     hid_t dataset, type, space, list;
     int dimensions;
-    hsize_t size[2]; /* rows, columns */
+    hsize_t size[H5S_MAX_RANK]; /* rows, columns; or what a row has in place of columns */
     int64_t row_bytes;
     char name[512];
 } transfer;
@@ -60,13 +62,15 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
     ikt_h5_close(layout);
     const H5FD_mpio_xfer_t mode =
         is_chunked && reading ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE;
-    bool good = (t->dimensions == 1 || t->dimensions == 2) && t->list >= 0 &&
+    int64_t shape[2];
+    bool good = t->dimensions >= 1 && t->list >= 0 &&
                 H5Sget_simple_extent_dims(t->space, t->size, NULL) == t->dimensions &&
                 (ikt_is_alone(ctx) || H5Pset_dxpl_mpio(t->list, mode) >= 0);
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));
-    const hsize_t rows = t->size[0], columns = t->dimensions == 2 ? t->size[1] : 1;
+    (void)ikt_h5_shape(t->dataset, shape);
+    const hsize_t rows = t->size[0], columns = (hsize_t)shape[1];
     if (rows > INT64_MAX >> 4 || columns > (hsize_t)(INT64_MAX >> 4) / (rows > 0 ? rows : 1))
         return ikt_fail(
             ctx, IKT_ERR_DATA,
@@ -80,8 +84,11 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
 /* One collective step, in which a rank without rows takes part; `reason` tells why it failed. */
 static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, int64_t count,
                           void *read_to, const void *write_from, char reason[256]) {
-    const hsize_t start[2] = {(hsize_t)first, 0}, part[2] = {(hsize_t)count, t->size[1]};
+    const hsize_t start[H5S_MAX_RANK] = {(hsize_t)first};
+    hsize_t part[H5S_MAX_RANK];
     char nothing = 0;
+    memcpy(part, t->size, sizeof part);
+    part[0] = (hsize_t)count;
     const hid_t here IKT_AT_END(ikt_h5_end) =
         H5Screate_simple(t->dimensions, count > 0 ? part : t->size, NULL);
     const bool is_selected =
@@ -99,7 +106,7 @@ static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, in
 
 static ikt_status transfer_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                                 int64_t count, char *read_to, const char *write_from) {
-    transfer t = {.dataset = dataset, .type = type, .space = -1, .list = -1, .size = {0, 1}};
+    transfer t = {.dataset = dataset, .type = type, .space = -1, .list = -1};
     ikt_status st = ikt_agree(ctx, transfer_begin(ctx, &t, first, count, write_from == NULL));
     const int64_t piece = ikt_piece_bytes(ctx) < piece_most ? ikt_piece_bytes(ctx) : piece_most;
     const int64_t rows = t.row_bytes > 0 && piece > t.row_bytes ? piece / t.row_bytes : 1;
@@ -110,7 +117,8 @@ static ikt_status transfer_rows(ikt_context *ctx, hid_t dataset, hid_t type, int
         const int64_t now = count - done < rows ? count - done : rows;
         const int64_t offset = now > 0 ? done * t.row_bytes : 0;
         if (!transfer_step(ctx, &t, first + done, now, read_to ? read_to + offset : NULL,
-                           write_from ? write_from + offset : NULL, reason))
+                           write_from ? write_from + offset : NULL, reason) &&
+            (st = ikt_h5_check_filters(ctx, dataset, t.name)) == IKT_OK)
             st = ikt_fail(ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be %s: %s", t.name,
                           (long long)(first + done), (long long)(first + done + now - 1),
                           write_from ? "written" : "read", reason);
@@ -247,10 +255,13 @@ static ikt_status turn_tile(ikt_context *ctx, const turning *t, int64_t row, int
     char reason[256];
     const hid_t here IKT_AT_END(ikt_h5_end) = H5Screate_simple(2, part, NULL);
     if (here < 0 || H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) < 0 ||
-        H5Dread(t->dataset, t->type, here, t->space, H5P_DEFAULT, is_line ? values : t->buffer) < 0)
+        H5Dread(t->dataset, t->type, here, t->space, H5P_DEFAULT, is_line ? values : t->buffer) <
+            0) {
+        ikt_h5_reason(reason, sizeof reason);
+        IKT_TRY(ikt_h5_check_filters(ctx, t->dataset, t->name));
         return ikt_fail(ctx, IKT_ERR_FILE, "%s: columns %lld to %lld cannot be read: %s", t->name,
-                        (long long)column, (long long)(column + columns - 1),
-                        ikt_h5_reason(reason, sizeof reason));
+                        (long long)column, (long long)(column + columns - 1), reason);
+    }
     if (!is_line)
         ikt_turn(t->element, t->buffer, rows, columns, values + row * t->value,
                  (int64_t)t->size[0]);

@@ -50,9 +50,27 @@ bool ikt_csr_group_is(hid_t group) {
     return has_parts(group) || ikt_h5_has_attribute(group, "h5sparse_format");
 }
 
+bool ikt_h5_is_tenx(hid_t group) {
+    return has_parts(group) && ikt_h5_has(group, "barcodes") && ikt_h5_has(group, "shape");
+}
+
+/* A data set in place of the attribute. Of 10x Genomics it says genes x cells, and the cells, which
+ * are our rows, come one after the other. */
+static bool read_shape(hid_t group, int64_t shape[2]) {
+    const hid_t set IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(group, "shape");
+    int64_t stored[2];
+    const bool is_turned = ikt_h5_is_tenx(group);
+    if (set < 0 || ikt_h5_length(set) != 2 || ikt_h5_class(set) != H5T_INTEGER ||
+        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored) < 0)
+        return false;
+    shape[0] = stored[is_turned];
+    shape[1] = stored[!is_turned];
+    return true;
+}
+
 bool ikt_csr_group_shape(hid_t group, int64_t shape[2]) {
     return ikt_h5_get_ints(group, "shape", 2, shape) ||
-           ikt_h5_get_ints(group, "h5sparse_shape", 2, shape);
+           ikt_h5_get_ints(group, "h5sparse_shape", 2, shape) || read_shape(group, shape);
 }
 
 /* What the attributes say the group is, and the parts it has. */
@@ -255,8 +273,9 @@ static ikt_status list_read(ikt_context *ctx, const list *from, const char *name
     if (!ikt_h5_has_storage(from->dataset))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written", name);
     if (H5Dread(from->dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", name,
-                    ikt_h5_reason(reason, sizeof reason));
+    ikt_h5_reason(reason, sizeof reason);
+    IKT_TRY(ikt_h5_check_filters(ctx, from->dataset, name));
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", name, reason);
 }
 
 static ikt_status read_parts(ikt_context *ctx, const char *name, const list parts[3],

@@ -8,6 +8,8 @@
  *   GROUP/indptr    [n + 1] integers: the entries of row i are indptr[i] .. indptr[i + 1] - 1
  *   GROUP/indices   [entries] integers, columns of the entries
  *   GROUP/data      [entries] numbers or truth values
+ * 10x Genomics has a data set `shape`, genes x cells, and the genes of a cell together: cells are
+ * rows.
  *
  * Files are not believed: ranges, columns and values are checked as they are read, and messages
  * name row and column. Order and repetition within a row are the reader's matter: data add up what
@@ -38,7 +40,11 @@ typedef struct {
 /* LOCAL. Whether a group has the three data sets of such a matrix, or says that it is sparse. */
 bool ikt_csr_group_is(hid_t group);
 
-/* LOCAL. Rows and columns by the attribute of the group; false where there is none. */
+/* LOCAL. Whether a group is a count matrix of 10x Genomics (Cell Ranger), whose rows are cells. */
+bool ikt_h5_is_tenx(hid_t group);
+
+/* LOCAL. Rows and columns by the attribute of the group, or its data set `shape`; false where there
+ * is none. */
 bool ikt_csr_group_shape(hid_t group, int64_t shape[2]);
 
 /* LOCAL. Opens the parts of a group and checks their shapes, types and lengths.

@@ -31,6 +31,7 @@ typedef struct {
     int64_t offset;  /* bytes before the first */
     int64_t n, d;    /* rows, columns */
     bool by_columns; /* column after column (numpy's Fortran order), not row after row */
+    bool is_list;    /* of one axis, which is n x 1 here */
 } ikt_layout;
 
 /* LOCAL, pure. Numbers as this machine stores them. */

@@ -124,9 +124,12 @@ static ikt_status find_object(labels_place *p, const char *name) {
     snprintf(p->object, PATH_SIZE, "%s", name);
     IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
     if (present && strlen(name) < PATH_SIZE) return IKT_OK;
-    snprintf(p->object, PATH_SIZE, "obs/%s", name + (name[0] == '/'));
-    IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
-    if (present) return IKT_OK;
+    static const char *const folders[] = {"obs", "col_attrs"}; /* of AnnData, of loom */
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+        snprintf(p->object, PATH_SIZE, "%s/%s", folders[f], name + (name[0] == '/'));
+        IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
+        if (present) return IKT_OK;
+    }
     p->object[0] = '\0';
     if (strcmp(name, "labels") == 0 || !is_compound(p->file, "obs")) return IKT_OK;
     return ikt_fail(p->ctx, IKT_ERR_DATA,

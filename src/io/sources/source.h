@@ -43,10 +43,12 @@ typedef struct {
                             for all columns of numbers of CSV, of which others are "NAME,NAME" */
     const char *labels;  /* of CSV: the column that is no number but the label, where there is one
                             of that name; NULL: none */
+    char delimiter;      /* of CSV; 0: the one that it shows */
     const char *skip; /* of CSV: columns to leave out, names or numbers with commas between; NULL:
                          none */
     bool is_map;      /* one to three columns of positions: of CSV those of x, y and z where there
                          are such; also of formats that only one rank can read */
+    bool is_list;     /* an array of one axis will do: labels, a column */
     int64_t rows;     /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;

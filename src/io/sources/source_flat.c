@@ -149,7 +149,7 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw 
                         path, (long long)about.st_size, (long long)raw->skip,
                         (long long)raw->columns, raw->bytes);
     *layout = (ikt_layout){
-        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false};
+        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false, false};
     return IKT_OK;
 }
 
@@ -168,8 +168,14 @@ static ikt_status open_own(ikt_source *source, const ikt_source_options *options
         return ikt_fail(ctx, IKT_ERR_FILE, /* other nodes may see another file */
                         "%s is shorter on rank %d than on rank 0: %lld bytes", source->name,
                         ikt_rank(ctx), (long long)about.st_size);
+    if (l->is_list && !options->is_list && !options->is_map)
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s is a list of %lld numbers (one axis), where rows of columns are needed: "
+            "numpy's x.reshape(-1, columns) makes them, x[:, None] rows of one number",
+            source->name, (long long)l->n);
     if (options->transposed == IKT_TRANSPOSED_YES)
-        *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns};
+        *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns, l->is_list};
     source->n_file = l->n;
     source->d = l->d;
     source->type = ikt_element_type(l->element);

@@ -23,14 +23,37 @@ typedef struct {
     hid_t file, dataset;
     ikt_csr_group group; /* of a sparse source, in place of the data set */
     bool wide;           /* integers of 64 bits */
-    bool turned;         /* rows are the columns of the data set */
+    hid_t *column;       /* [columns] of a DataFrame, in place of the data set; owned */
+    int64_t columns;
+    hid_t truth; /* the type of truth values, which HDF5 makes no numbers of; or -1 */
+    bool turned; /* rows are the columns of the data set */
     char *path;
 } hdf5_self;
 
+/* COLLECTIVE. Column after column. */
+static ikt_status read_frame(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    const hdf5_self *self = source->self;
+    IKT_ARRAYS(held, source->ctx, "source");
+    void *values = ikt_claim(&held, count, ikt_type_size(source->type));
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t c = 0; c < self->columns; c++) {
+        IKT_TRY(ikt_h5_read_rows(source->ctx, self->column[c], ikt_h5_memory_type(source->type),
+                                 first, count, values));
+        for (int64_t i = 0; i < count; i++)
+            ikt_number_put(source->type, rows, i * source->d + c,
+                           ikt_number_at(source->type, values, i));
+    }
+    return IKT_OK;
+}
+
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
-    IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
-        source->ctx, self->dataset, ikt_h5_memory_type(source->type), first, count, rows));
+    const hid_t type = self->truth >= 0 ? self->truth : ikt_h5_memory_type(source->type);
+    if (self->column)
+        IKT_TRY(read_frame(source, first, count, rows));
+    else
+        IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(source->ctx, self->dataset,
+                                                                        type, first, count, rows));
     if (!self->wide) return IKT_OK;
     /* Integers of 64 bits come as doubles, which hold them up to 2^53. */
     const double *values = rows;
@@ -99,6 +122,10 @@ static void hdf5_describe(const ikt_source *source, ikt_source_content *content)
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
     if (source->sparse) ikt_csr_group_close(&self->group);
+    for (int64_t c = 0; c < self->columns; c++)
+        ikt_h5_close(self->column[c]);
+    ikt_free(&self->column);
+    ikt_h5_close(self->truth);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
     ikt_free(&self->path);
@@ -132,6 +159,33 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
     return ikt_source_use_rows(source, options->rows);
 }
 
+/* The columns of a DataFrame (obsm of AnnData), all of numbers. */
+static ikt_status take_frame(ikt_source *source, hid_t group, const ikt_source_options *options) {
+    hdf5_self *self = source->self;
+    IKT_TRY(ikt_h5_open_frame(source->ctx, group, &self->column, &self->columns));
+    source->type = IKT_TYPE_F32;
+    source->d = self->columns;
+    for (int64_t c = 0; c < self->columns; c++) {
+        const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(self->column[c]);
+        const int64_t length = ikt_h5_length(self->column[c]);
+        ikt_h5_number number;
+        char name[512];
+        if (c == 0) source->n_file = length;
+        if (!ikt_h5_number_of(type, &number) || number.is_truth || length < 0 ||
+            length != source->n_file)
+            return ikt_fail(source->ctx, IKT_ERR_DATA,
+                            "%s is no list of %lld numbers, as a column of a DataFrame has to be",
+                            ikt_h5_name(self->column[c], name, sizeof name),
+                            (long long)source->n_file);
+        if (number.type == IKT_TYPE_F64) source->type = IKT_TYPE_F64;
+        self->wide |= number.is_wide;
+    }
+    if (options->transposed == IKT_TRANSPOSED_YES)
+        return ikt_fail(source->ctx, IKT_ERR_USAGE,
+                        "input.transposed: yes is for arrays, and %s is a DataFrame", source->name);
+    return ikt_source_use_rows(source, options->rows);
+}
+
 /* Rows, columns, and the type of ours that holds every value exactly. */
 static ikt_status measure(ikt_source *source) {
     hdf5_self *self = source->self;
@@ -139,17 +193,18 @@ static ikt_status measure(ikt_source *source) {
     ikt_h5_number number;
     const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(self->dataset);
     const int dimensions = ikt_h5_shape(self->dataset, size);
-    if (dimensions != 2)
+    if (dimensions < 2 || (dimensions > 2 && self->turned))
         return ikt_fail(source->ctx, IKT_ERR_DATA,
                         "%s has %d dimensions; rows x columns are needed", source->name,
                         dimensions);
-    if (!ikt_h5_number_of(type, &number) || number.is_truth)
+    if (!ikt_h5_number_of(type, &number) || (number.is_truth && H5Tget_nmembers(type) != 2))
         return ikt_fail(source->ctx, IKT_ERR_DATA,
                         "%s holds no numbers that can be used: integers and floating numbers of up "
                         "to 64 bits are needed",
                         source->name);
     source->type = number.type;
     self->wide = number.is_wide;
+    if (number.is_truth) self->truth = H5Tcopy(type);
     source->n_file = size[self->turned];
     source->d = size[!self->turned];
     return IKT_OK;
@@ -161,7 +216,7 @@ static ikt_status take_dataset(ikt_source *source, const ikt_source_options *opt
     const bool is_matlab = ikt_h5_is_matlab(self->dataset);
     if (is_matlab) IKT_TRY(ikt_h5_check_matlab(source->ctx, self->dataset, source->name));
     self->turned = options->transposed == IKT_TRANSPOSED_AUTO
-                       ? is_matlab
+                       ? is_matlab || ikt_h5_is_loom(self->file)
                        : options->transposed == IKT_TRANSPOSED_YES;
     IKT_TRY(measure(source));
     IKT_TRY(ikt_source_use_rows(source, options->rows));
@@ -197,17 +252,14 @@ static ikt_status open_dataset(ikt_source *source, const ikt_source_options *opt
         st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
     else if (ikt_csc_is_here(object))
         st = ikt_csc_refuse(source->ctx, object, path, dataset);
+    if (st == IKT_OK && ikt_h5_is_frame(object)) {
+        st = take_frame(source, object, options);
+        ikt_h5_close(object);
+        return st;
+    }
     if (st == IKT_OK) return take_group(source, object, options);
     ikt_h5_close(object);
     return st;
-}
-
-/* Principal components are what neighbours are sought in where an AnnData file has them, as in
- * scanpy. */
-static const char *usual_dataset(hid_t file) {
-    const bool has_components =
-        ikt_h5_is_anndata(file) && ikt_h5_has(file, "obsm") && ikt_h5_has(file, "obsm/X_pca");
-    return has_components ? "obsm/X_pca" : "X";
 }
 
 /* COLLECTIVE. Opens what is meant in the file. */
@@ -221,6 +273,8 @@ static ikt_status open_rows(ikt_source *source, const char *path,
         source->format = "AnnData";
     else if (ikt_h5_is_matlab_file(self->file))
         source->format = "MATLAB 7.3";
+    else if (ikt_h5_is_loom(self->file))
+        source->format = "loom";
     IKT_TRY(ikt_agree(ctx, open_dataset(source, options)));
     return source->sparse ? scan_rows(source) : IKT_OK;
 }
@@ -228,9 +282,13 @@ static ikt_status open_rows(ikt_source *source, const char *path,
 static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     ikt_source_options resolved = *options;
+    char usual[IKT_H5_NAME];
     hid_t file;
     IKT_TRY(ikt_h5_open(ctx, path, &file));
-    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) resolved.dataset = usual_dataset(file);
+    if (strcmp(options->dataset, IKT_DATASET_AUTO) == 0) {
+        ikt_h5_usual_matrix(file, usual);
+        resolved.dataset = usual;
+    }
     ikt_status st = ikt_source_new(ctx, &hdf5_ops, format->name, path, resolved.dataset, out);
     if (st != IKT_OK) {
         ikt_h5_close(file);
@@ -238,7 +296,7 @@ static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, c
     }
     hdf5_self *self = (*out)->self;
     self->file = file;
-    self->dataset = -1;
+    self->dataset = self->truth = -1;
     st = open_rows(*out, path, &resolved);
     if (st != IKT_OK) ikt_source_close(out);
     return st;

@@ -26,7 +26,8 @@ static const char *label_part(const ikt_place *p) {
  *   is_labels   also of a row, which MATLAB's vectors are, and of formats that one rank reads */
 static ikt_status read_array(ikt_context *ctx, const ikt_place *p, bool is_labels, int64_t n,
                              int64_t first, int64_t count, double *values) {
-    const ikt_source_options options = {.dataset = p->part[0] ? p->part : "X", .is_map = is_labels};
+    const ikt_source_options options = {
+        .dataset = p->part[0] ? p->part : "X", .is_map = is_labels, .is_list = true};
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     IKT_TRY(ikt_source_open_with(ctx, p->file, &options, &source));
     const bool is_row = is_labels && source->n == 1 && source->d > 1; /* which comes whole */

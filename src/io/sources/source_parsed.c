@@ -173,7 +173,8 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
                            const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
     const bool is_all = options->inherited || ikt_source_is_any(dataset);
-    const ikt_reader_options columns = {.label_column = options->labels,
+    const ikt_reader_options columns = {.delimiter = options->delimiter,
+                                        .label_column = options->labels,
                                         .label_may_lack = true,
                                         .skip_columns = options->skip,
                                         .take_columns = is_all ? NULL : dataset,

@@ -1,0 +1,172 @@
+"""Tables of Parquet, Arrow and Feather as the HDF5 that the program reads: vectors or numbers as rows, the other
+columns beside them. Batch after batch, so that a file need not fit in memory. Needs pyarrow and h5py."""
+
+import argparse
+import os
+import sys
+
+import numpy as np
+
+BATCH = 65536
+
+
+def _open(path):
+    """The schema of a table, and its batches."""
+    import pyarrow as pa
+
+    with open(path, "rb") as file:
+        head = file.read(6)
+    if head[:4] == b"PAR1":
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(path)
+        return file.schema_arrow, file.iter_batches(batch_size=BATCH)
+    if head == b"ARROW1":
+        file = pa.ipc.open_file(pa.memory_map(path))
+        return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
+    if head[:4] == b"FEA1":
+        import pyarrow.feather
+
+        table = pyarrow.feather.read_table(path)
+        return table.schema, table.to_batches(BATCH)
+    try:
+        stream = pa.ipc.open_stream(pa.memory_map(path))
+    except pa.ArrowInvalid:
+        raise ValueError(f"{path} is no table of Parquet, Arrow or Feather") from None
+    return stream.schema, stream
+
+
+def _kind(type):
+    """What a column is: "vector", "number", "text", or None."""
+    import pyarrow as pa
+
+    t = pa.types
+    type = getattr(type, "storage_type", type)
+    if t.is_dictionary(type):
+        type = type.value_type
+    if t.is_list(type) or t.is_large_list(type) or t.is_fixed_size_list(type):
+        return "vector" if _kind(type.value_type) == "number" else None
+    if t.is_floating(type) or t.is_integer(type) or t.is_boolean(type):
+        return "number"
+    return "text" if t.is_string(type) or t.is_large_string(type) else None
+
+
+def _choose(path, schema, column):
+    """Names of the columns that are the rows, and of those that are kept beside them, with their kinds."""
+    kinds = {field.name: _kind(field.type) for field in schema}
+    vectors = [name for name, kind in kinds.items() if kind == "vector"]
+    rows = column.split(",") if column else vectors or [n for n, k in kinds.items() if k == "number"]
+    for name in rows:
+        if kinds.get(name) not in ("vector", "number"):
+            raise ValueError(f"{path} has no column '{name}' of numbers or vectors; it has {', '.join(kinds)}")
+    if not column and len(vectors) > 1:
+        raise ValueError(f"{path} holds vectors in several columns: {', '.join(vectors)}; name one (--column)")
+    if not rows:
+        raise ValueError(f"{path} has no column of numbers or vectors")
+    return rows, {n: k for n, k in kinds.items() if k in ("number", "text") and n not in rows}
+
+
+def _part(batch, name, first):
+    """A column of a batch as a matrix."""
+    import pyarrow as pa
+
+    array = batch.column(batch.schema.get_field_index(name))
+    array = getattr(array, "storage", array)
+    if _kind(array.type) == "number":
+        return array.cast(pa.float64()).to_numpy(zero_copy_only=False)[:, None]
+    if array.null_count:
+        row = first + int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+        raise ValueError(f"column '{name}', row {row} (counted from 0): the vector is missing")
+    values = array.flatten()
+    if values.null_count:
+        raise ValueError(f"column '{name}': a number of a vector is missing")
+    if pa.types.is_fixed_size_list(array.type):
+        return values.to_numpy(zero_copy_only=False).reshape(-1, array.type.list_size)
+    lengths = array.value_lengths().to_numpy(zero_copy_only=False)
+    if len(lengths) and (lengths != lengths[0]).any():
+        row = int(np.argmax(lengths != lengths[0]))
+        raise ValueError(f"column '{name}', row {first + row} (counted from 0): {lengths[row]} numbers, where "
+                         f"others have {lengths[0]}")
+    return values.to_numpy(zero_copy_only=False).reshape(len(lengths), -1)
+
+
+def _beside(batch, name, kind):
+    import pyarrow as pa
+
+    array = batch.column(batch.schema.get_field_index(name))
+    if kind == "text":
+        return ["" if text is None else text for text in array.cast(pa.string()).to_pylist()]
+    if not array.null_count and (pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)):
+        return array.to_numpy(zero_copy_only=False)
+    return array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _append(group, name, values, first, **how):
+    """Rows at the end of a data set, which the first of them make."""
+    values = np.asarray(values, dtype=how.pop("dtype", None))
+    if name not in group:
+        rows = max(1, (1 << 20) // max(1, values.itemsize * int(np.prod(values.shape[1:]))))
+        group.create_dataset(name, (0, *values.shape[1:]), values.dtype, maxshape=(None, *values.shape[1:]),
+                             chunks=(rows, *values.shape[1:]), track_times=False, **how)
+    data = group[name]
+    if data.shape[1:] != values.shape[1:]:
+        raise ValueError(f"row {first} (counted from 0): {values.shape[1]} numbers, where others have {data.shape[1]}")
+    data.resize(first + len(values), axis=0)
+    data[first:] = values
+
+
+def convert(path, out, column=None):
+    """Writes the table in the file `path` as the HDF5 file `out`: X, the only column of vectors, or all columns of
+    numbers, or those that `column` names with commas between; the columns beside them as columns/NAME. Returns the
+    numbers of rows and columns."""
+    import h5py
+
+    schema, batches = _open(path)
+    rows, beside = _choose(path, schema, column)
+    first, temporary = 0, f"{out}.{os.getpid()}.tmp"
+    try:
+        with h5py.File(temporary, "w") as file:
+            for batch in batches:
+                if batch.num_rows == 0:
+                    continue
+                parts = [_part(batch, name, first) for name in rows]
+                _append(file, "X", np.hstack(parts) if len(parts) > 1 else parts[0], first)
+                for name, kind in beside.items():
+                    texts = {"dtype": h5py.string_dtype()} if kind == "text" else {}
+                    _append(file.require_group("columns"), name.replace("/", "_"), _beside(batch, name, kind), first,
+                            **texts)
+                first += batch.num_rows
+            if first == 0:
+                raise ValueError(f"{path} has no rows")
+            file.attrs["source"] = str(path)
+            shape = file["X"].shape
+        os.replace(temporary, out)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+    return shape
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m iktsne")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verb = verbs.add_parser("convert", help="a table of Parquet, Arrow or Feather as HDF5")
+    verb.add_argument("input")
+    verb.add_argument("output")
+    verb.add_argument("--column", help="the columns that are the rows, with commas between; by default the only one "
+                      "of vectors, or all of numbers")
+    verb.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+    asked = parser.parse_args(arguments)
+    if os.path.exists(asked.output) and not asked.overwrite:
+        print(f"iktsne: error: {asked.output} exists; --overwrite replaces it", file=sys.stderr)
+        return 2
+    try:
+        n, d = convert(asked.input, asked.output, asked.column)
+    except ImportError as error:
+        print(f"iktsne: error: {error}: pip install pyarrow h5py", file=sys.stderr)
+        return 4
+    except (OSError, ValueError) as error:
+        print(f"iktsne: error: {error}", file=sys.stderr)
+        return 3
+    print(f"iktsne: {asked.output}: {n} rows x {d} columns", file=sys.stderr)
+    return 0

@@ -1,0 +1,214 @@
+/* How a text is cut into records and cells. See csv_file.h. */
+#include "io/formats/csv_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "io/formats/bytes.h"
+#include "io/numbers/element.h"
+
+enum { HEAD = 4096, RECORDS_MOST = 1000, RECORDS_LEAST = 20, BYTES_ENOUGH = 1 << 20 };
+
+static const char blanks[] = " \t\r\n";
+
+/* --- by its first signs ----------------------------------------------------------------------- */
+
+static const char *skip(const char *at, const char *signs) {
+    return at + strspn(at, signs);
+}
+
+/* Whether a text that begins with a bracket is nothing but vectors: behind the first one comes
+ * another, the end of the array or of the line, but no cell of a table. */
+static bool are_vectors(const char *text) {
+    const char *at = skip(text, "[ \t\r\n");
+    double value;
+    if (!ikt_decimal(at, &at, &value)) return false;
+    const char *end = strchr(at, ']');
+    if (!end) return true;
+    at = skip(end + 1, " \t");
+    if (*at == ',') at = skip(at + 1, " \t");
+    return !*at || strchr("[]\r\n", *at);
+}
+
+static ikt_status look_at_head(const ikt_csv_records *r, const char *head, ikt_csv_dialect *how) {
+    const char *text = skip(strncmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head, blanks);
+    const char *within = skip(text + (*text != '\0'), blanks);
+    if (*text == '{' && *within == '"') {
+        how->kind = IKT_CSV_OBJECTS;
+        how->delimiter = ',';
+        how->is_verbatim = true;
+    } else if (*text == '[' && *within == '{') {
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        "%s is one JSON document of objects, which is not read: write each object "
+                        "on a line of its own, for example by jq -c '.[]'",
+                        r->lines.path);
+    } else if (*text == '[' && are_vectors(text)) {
+        const char *end = strchr(text, ']');
+        how->kind = IKT_CSV_VECTORS;
+        how->is_verbatim = true;
+        if (how->delimiter == 0)
+            how->delimiter =
+                memchr(text, ',', end ? (size_t)(end - text) : strlen(text)) ? ',' : ' ';
+    }
+    return IKT_OK;
+}
+
+static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
+    char head[HEAD + 1];
+    gzFile file;
+    IKT_TRY(ikt_gz_open(r->lines.ctx, r->lines.path, &file));
+    const int bytes = gzread(file, head, HEAD);
+    gzclose(file);
+    head[bytes > 0 ? bytes : 0] = '\0';
+    return look_at_head(r, head, how);
+}
+
+/* --- by its first records --------------------------------------------------------------------- */
+
+/* What cutting in one way gives. */
+typedef struct {
+    int64_t records, cells;  /* of a record but the first */
+    int64_t numbers, filled; /* cells that are numbers; all */
+    bool is_even; /* all have as many cells, the first perhaps one less, as R writes it */
+} trial;
+
+static bool is_enough(const ikt_csv_records *r, int64_t records) {
+    const int64_t bytes = r->lines.offset + r->lines.at;
+    return records == RECORDS_MOST || (records >= RECORDS_LEAST && bytes > BYTES_ENOUGH);
+}
+
+static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
+    const bool is_second = t->records == 1;
+    double value;
+    if (t->records == 0 || is_second) t->cells = r->cells;
+    t->is_even &=
+        r->cells == t->cells && (!is_second || r->cells == first || r->cells == first + 1);
+    t->records++;
+    t->filled += r->cells;
+    for (int64_t k = 0; k < r->cells; k++)
+        t->numbers += ikt_decimal_whole(r->cell[k], &value);
+}
+
+/* Cuts the first records. One that cannot be cut ends the trial, which is no even one then. */
+static ikt_status try_way(ikt_csv_records *r, const ikt_csv_dialect *how, trial *t) {
+    int64_t first = 0;
+    bool end = false;
+    *t = (trial){.is_even = true};
+    r->how = *how;
+    ikt_status st = ikt_csv_begin(r);
+    while (st == IKT_OK && !end && !is_enough(r, t->records)) {
+        st = ikt_csv_next(r, &end);
+        if (st != IKT_OK || end) continue;
+        if (t->records == 0) first = r->cells;
+        count_record(r, first, t);
+    }
+    if (st != IKT_ERR_DATA) return st;
+    t->is_even = false;
+    ikt_clear(r->lines.ctx); /* told by who reads the record, if that way is taken */
+    return IKT_OK;
+}
+
+static bool is_count(const char *cell, int64_t *count) {
+    char *end;
+    *count = strtoll(cell, &end, 10);
+    return cell[0] >= '0' && cell[0] <= '9' && *end == '\0' && *count > 0;
+}
+
+/* A first line that says what follows: Excel's "sep=;", or the counts of rows and columns of
+ * word2vec, whose rows have a token more. */
+static ikt_status find_lead(ikt_csv_records *r, ikt_csv_dialect *how) {
+    int64_t columns = 0, rows = 0;
+    bool end;
+    r->how = (ikt_csv_dialect){.delimiter = '\n', .is_verbatim = true, .cells = how->cells};
+    IKT_TRY(ikt_csv_begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    if (end) return IKT_OK;
+    if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) == 5) {
+        how->lead = 1;
+        how->delimiter = r->cell[0][4];
+        return IKT_OK;
+    }
+    r->how.delimiter = ' ';
+    IKT_TRY(ikt_csv_begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    if (r->cells != 2 || !is_count(r->cell[0], &rows) || !is_count(r->cell[1], &columns) ||
+        columns < 2)
+        return IKT_OK;
+    IKT_TRY(ikt_csv_next(r, &end));
+    if (end || r->cells != columns + 1) return IKT_OK;
+    *how = (ikt_csv_dialect){
+        .delimiter = ' ', .is_verbatim = true, .cells = how->cells, .lead = 1, .announced = rows};
+    return IKT_OK;
+}
+
+/* The first delimiter that cuts all records alike; *how stays where none does. */
+static ikt_status try_others(ikt_csv_records *r, ikt_csv_dialect *how, trial *t) {
+    static const char others[] = "\t;,|  "; /* blanks a second time: tokens may be quotes */
+    for (int k = 0; others[k]; k++) {
+        trial other;
+        ikt_csv_dialect way = *how;
+        way.delimiter = others[k];
+        way.is_verbatim = others[k + 1] == '\0';
+        IKT_TRY(try_way(r, &way, &other));
+        if (!other.is_even || other.cells < 2) continue;
+        *how = way;
+        *t = other;
+        return IKT_OK;
+    }
+    return IKT_OK;
+}
+
+/* Blanks cut sentences, too: where they give hardly any numbers, the text is one column. */
+static ikt_status try_texts(ikt_csv_records *r, ikt_csv_dialect *how, trial *t) {
+    trial whole;
+    ikt_csv_dialect way = *how;
+    way.delimiter = '\n';
+    if (t->cells < 2 && t->is_even) return IKT_OK;
+    if (t->numbers > (t->is_even ? 0 : t->filled / 2)) return IKT_OK;
+    IKT_TRY(try_way(r, &way, &whole));
+    if (!whole.is_even) { /* a quote that is none */
+        way.is_verbatim = true;
+        IKT_TRY(try_way(r, &way, &whole));
+    }
+    if (!whole.is_even) return IKT_OK;
+    *how = way;
+    *t = whole;
+    return IKT_OK;
+}
+
+/* The way of a table, with *how as far as it is known. */
+static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
+    const bool is_asked = how->delimiter != 0;
+    trial t;
+    how->cells = -1;
+    IKT_TRY(try_way(r, how, &t));
+    if (t.records == 0) { /* perhaps # is no sign of a comment here */
+        how->cells = 0;
+        IKT_TRY(try_way(r, how, &t));
+    }
+    const char told = r->how.delimiter;
+    const bool has_comments = r->comments > 0;
+    if (!is_asked) IKT_TRY(find_lead(r, how));
+    if (how->lead == 0 && !is_asked) {
+        how->delimiter = told;
+        if (!t.is_even) IKT_TRY(try_others(r, how, &t));
+        if (told == ' ' && how->delimiter == ' ' && !how->is_verbatim)
+            IKT_TRY(try_texts(r, how, &t));
+    } else if (how->lead > 0) {
+        IKT_TRY(try_way(r, how, &t));
+    }
+    how->cells = has_comments ? t.cells : 0;
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_dialect_find(ikt_csv_records *r, char delimiter) {
+    ikt_csv_dialect how = {.delimiter = delimiter};
+    IKT_TRY(read_head(r, &how));
+    if (how.kind == IKT_CSV_TABLE) IKT_TRY(find_way(r, &how));
+    r->how = how;
+    return IKT_OK;
+}

@@ -1,0 +1,191 @@
+/* Cells within cells: the members of an object of JSON, the numbers of a vector. See csv_file.h. */
+#include "io/formats/csv_file.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/numbers/element.h"
+
+static const char blanks[] = " \t\r\n";
+
+static char *skip(char *at) {
+    return at + strspn(at, blanks);
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
+
+int64_t ikt_csv_vector(const char *cell, double *values, int64_t most) {
+    static const char open[] = "[({", close[] = "])}";
+    const char *bracket = *cell ? strchr(open, *cell) : NULL, *at = cell + 1;
+    if (!bracket) return -1;
+    int64_t count = 0;
+    for (at += strspn(at, blanks); *at && *at != close[bracket - open]; count++) {
+        double value;
+        if (!ikt_decimal(at, &at, &value)) return -1;
+        if (count < most) values[count] = value;
+        const char *end = at;
+        at += strspn(at, blanks);
+        const bool is_comma = *at == ',';
+        if (is_comma) at += 1 + strspn(at + 1, blanks);
+        if (!is_comma && at == end && *at != close[bracket - open]) return -1;
+    }
+    if (*at == '\0') return -1;
+    at++;
+    return at[strspn(at, blanks)] == '\0' ? count : -1;
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+static int hex(const char *at) {
+    int value = 0;
+    for (int k = 0; k < 4; k++) {
+        const char c = at[k];
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
+        if (digit < 0) return -1;
+        value = 16 * value + digit;
+    }
+    return value;
+}
+
+/* A character as UTF-8; one that ends texts in C, or half of a pair, as the sign for what is none.
+ */
+static char *put_utf8(char *to, int code) {
+    if (code == 0 || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
+    if (code < 0x80) {
+        *to++ = (char)code;
+        return to;
+    }
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const int mark[] = {0, 0xC0, 0xE0, 0xF0};
+    *to++ = (char)(mark[more] | code >> 6 * more);
+    for (int k = more - 1; k >= 0; k--)
+        *to++ = (char)(0x80 | (code >> 6 * k & 0x3F));
+    return to;
+}
+
+/* "\u00e4", or a pair of them, of which *at stands on the first digit. */
+static char *take_code(const char **at, char *to) {
+    int code = hex(*at);
+    if (code < 0) return NULL;
+    *at += 4;
+    if (code >= 0xD800 && code < 0xDC00 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+        const int low = hex(*at + 2);
+        if (low >= 0xDC00 && low < 0xE000) {
+            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+            *at += 6;
+        }
+    }
+    return put_utf8(to, code);
+}
+
+/* A text between quotes, unescaped where it stands: writing never overtakes reading. Leaves *at
+ * behind it; *end is where its zero belongs. False where no quote closes it. */
+static bool take_text(char **at, char **end) {
+    static const char named[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char *from = *at + 1;
+    char *to = *at;
+    while (*from != '"') {
+        if (*from == '\0') return false;
+        if (*from != '\\') {
+            *to++ = *from++;
+            continue;
+        }
+        const char *name = from[1] ? strchr(named, from[1]) : NULL;
+        if (name) {
+            *to++ = meant[name - named];
+            from += 2;
+        } else if (from[1] == 'u') {
+            from += 2;
+            to = take_code(&from, to);
+            if (!to) return false;
+        } else {
+            return false;
+        }
+    }
+    *at += from + 1 - *at;
+    *end = to;
+    return true;
+}
+
+/* What is no text: a number, a word, or an array or object with all that it holds. */
+static bool take_other(char **at, char **end) {
+    char *from = *at;
+    int depth = 0;
+    for (bool is_quoted = false; *from; from++) {
+        if (is_quoted) {
+            if (*from == '\\' && from[1])
+                from++;
+            else if (*from == '"')
+                is_quoted = false;
+            continue;
+        }
+        if (depth == 0 && strchr(",}]", *from)) break;
+        is_quoted = *from == '"';
+        depth += *from == '[' || *from == '{';
+        depth -= *from == ']' || *from == '}';
+    }
+    *end = from;
+    while (*end > *at && strchr(blanks, (*end)[-1]))
+        --*end;
+    const bool is_some = *end > *at && *from;
+    *at = from;
+    return is_some;
+}
+
+/* The cell of a member. Members mostly stand in the order of the keys: the search begins behind the
+ * last one. -1 where there is none. */
+static int64_t find_key(const ikt_csv_records *r, const char *name, int64_t *number,
+                        const char **key) {
+    for (int64_t tried = 0; tried < r->key_count; tried++) {
+        if (*number == r->key_count) *number = 0;
+        if (*number == 0) *key = r->keys;
+        const bool is_it = strcmp(*key, name) == 0;
+        const int64_t found = (*number)++;
+        *key += strlen(*key) + 1;
+        if (is_it) return found;
+    }
+    return -1;
+}
+
+static ikt_status no_object(const ikt_csv_records *r, const char *what) {
+    return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                    "%s, line %lld: %s: JSON is read as one object a line", r->lines.path,
+                    (long long)ikt_csv_line(r), what);
+}
+
+ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
+    static char nothing[] = "";
+    int64_t number = 0;
+    const char *key = r->keys;
+    r->cells = 0;
+    for (int64_t k = 0; k < r->key_count; k++)
+        IKT_TRY(ikt_csv_add_cell(r, nothing));
+    at = skip(at);
+    if (*at != '{') return no_object(r, "it does not begin with {");
+    for (at = skip(at + 1); *at != '}'; at = skip(at)) {
+        char *name = at, *name_end, *cell, *end;
+        if (*at != '"' || !take_text(&at, &name_end)) return no_object(r, "a member has no name");
+        at = skip(at);
+        if (*at != ':') return no_object(r, "a name has no value");
+        *name_end = '\0';
+        at = cell = skip(at + 1);
+        const bool is_text = *at == '"';
+        if (!(is_text ? take_text(&at, &end) : take_other(&at, &end)))
+            return no_object(r, "a value has no end");
+        at = skip(at);
+        const char sign = *at;
+        if (sign != ',' && sign != '}') return no_object(r, "a member has no end");
+        *end = '\0'; /* perhaps on the sign */
+        const int64_t place = r->keys ? find_key(r, name, &number, &key) : -1;
+        if (!r->keys)
+            IKT_TRY(ikt_csv_add_cell(r, name));
+        else if (place >= 0)
+            r->cell[place] = !is_text && strcmp(cell, "null") == 0 ? nothing : cell;
+        if (sign == '}') break;
+        at++;
+    }
+    return IKT_OK;
+}

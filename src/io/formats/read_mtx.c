@@ -1,0 +1,120 @@
+/* Matrix Market files as rows: a sparse matrix, brought into rows in memory. See matrix_market.h.
+ *
+ * Beside a file `barcodes.tsv` or `barcodes.tsv.gz`, as 10x Genomics and Seurat write it, the
+ * matrix is genes x cells, and its columns are our rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/arrays.h"
+#include "base/atomic_file.h"
+#include "io/formats/matrix_market.h"
+#include "io/formats/reader.h"
+
+#define FLOAT_WHOLE 16777216.0 /* up to which float32 holds every whole number */
+
+/* Entries as they are read. */
+typedef struct {
+    ikt_text_lines lines;
+    ikt_matrix_market about;
+    int64_t *row, *column; /* [capacity] */
+    double *value;
+    int64_t count, capacity;
+} entries;
+
+static void entries_end(entries *e) {
+    ikt_text_lines_free(&e->lines);
+    ikt_free_all(&e->row, &e->column, &e->value);
+}
+
+static bool mtx_probe(const unsigned char *head, int64_t bytes) {
+    static const char banner[] = "%%MatrixMarket";
+    const int64_t length = (int64_t)strlen(banner);
+    return bytes > length && strncasecmp((const char *)head, banner, (size_t)length) == 0;
+}
+
+static bool is_beside(const char *path, const char *name) {
+    char other[IKT_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(other, sizeof other, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
+    return access(other, R_OK) == 0;
+}
+
+static ikt_status add(ikt_context *ctx, entries *e, int64_t row, int64_t column, double value) {
+    if (e->count == e->capacity) {
+        const int64_t more = e->capacity ? 2 * e->capacity : 1024;
+        IKT_TRY(ikt_resize(ctx, &e->row, more, sizeof *e->row, "sparse matrix"));
+        IKT_TRY(ikt_resize(ctx, &e->column, more, sizeof *e->column, "sparse matrix"));
+        IKT_TRY(ikt_resize(ctx, &e->value, more, sizeof *e->value, "sparse matrix"));
+        e->capacity = more;
+    }
+    e->row[e->count] = row;
+    e->column[e->count] = column;
+    e->value[e->count++] = value;
+    return IKT_OK;
+}
+
+/* All entries, and the mirror images of a symmetric matrix. Faults are left in e->lines. */
+static ikt_status read_all(ikt_context *ctx, entries *e, int64_t *found) {
+    ikt_matrix_entry entry;
+    bool more = true;
+    IKT_TRY(ikt_text_lines_open(&e->lines));
+    IKT_TRY(ikt_matrix_market_header(&e->lines, &e->about));
+    for (*found = 0; more; *found += more) {
+        IKT_TRY(ikt_matrix_market_next(&e->lines, &e->about, &entry, &more));
+        if (!more) continue;
+        IKT_TRY(add(ctx, e, entry.row, entry.column, entry.value));
+        if (e->about.is_symmetric && entry.row != entry.column)
+            IKT_TRY(add(ctx, e, entry.column, entry.row, entry.value));
+    }
+    return IKT_OK;
+}
+
+/* float32 where it holds every value: counts. */
+static ikt_type type_of(const entries *e) {
+    for (int64_t i = 0; i < e->count; i++)
+        if (!(fabs(e->value[i]) <= FLOAT_WHOLE) || e->value[i] != floor(e->value[i]))
+            return IKT_TYPE_F64;
+    return IKT_TYPE_F32;
+}
+
+static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options) {
+    ikt_context *ctx = reader->ctx;
+    entries e IKT_AT_END(entries_end) = {
+        .lines = {.ctx = ctx, .path = reader->path, .end = INT64_MAX}};
+    int64_t found = 0;
+    (void)options;
+    const ikt_status st = read_all(ctx, &e, &found);
+    if (e.lines.fault.status != IKT_OK) return ikt_text_lines_report(&e.lines, 0);
+    IKT_TRY(st);
+    if (found != e.about.entries)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s announces %lld entries, but has %lld", reader->path,
+                        (long long)e.about.entries, (long long)found);
+    const bool is_turned =
+        is_beside(reader->path, "barcodes.tsv") || is_beside(reader->path, "barcodes.tsv.gz");
+    reader->n = is_turned ? e.about.columns : e.about.rows;
+    reader->d = is_turned ? e.about.rows : e.about.columns;
+    reader->sparse = true;
+    reader->type = type_of(&e);
+    if (reader->n < 1 || reader->d < 1) return IKT_OK; /* refused by who opens */
+    const ikt_sparse_triplets all = {.path = reader->path,
+                                     .n = reader->n,
+                                     .d = reader->d,
+                                     .entries = e.count,
+                                     .rows = is_turned ? e.column : e.row,
+                                     .columns = is_turned ? e.row : e.column,
+                                     .values = e.value};
+    IKT_TRY(ikt_sparse_whole(ctx, &all, &reader->whole));
+    reader->entries = reader->whole.entries;
+    return IKT_OK;
+}
+
+const ikt_reader_ops ikt_reader_mtx = {
+    .name = "Matrix Market",
+    .self_bytes = 1,
+    .labels_are = "give labels as a file of their own (--labels)",
+    .probe = mtx_probe,
+    .open = mtx_open,
+};

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Vectors as text: brackets, JSON, word vectors, comments, delimiters; every value and label as it was written,
+# on one, two, three and seven ranks. $1: the program of dump_source.c.
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+. "$here/../support/script.sh"
+. "$here/../support/python.sh"
+python=$(find_python json pickle) || {
+    echo "there is no python3: not tested"
+    exit 77
+}
+"$python" "$here/texts.py" make || exit 1
+for ranks in 1 2 3 7; do
+    rm -f ./*.said ./*.rows ./*.labels ./*.names
+    $IKT_MPIRUN $ranks "$1" cases.txt >out.txt 2>err.txt || fail "dump_source on $ranks ranks"
+    "$python" "$here/texts.py" check || fail "on $ranks ranks"
+done
+
+# Sentences of one column are not cut in two where they are shown, nor as names of classes.
+printf 'review text\ngood movie\nbad\ngood movie\nit was 5\n' >reviews.txt
+printf 'a,b\n1,2\n3,4\n5,6\n7,8\n' >rows.csv
+"$IKT_PROGRAM" convert rows.csv rows.h5 --labels "reviews.txt:review text" --quiet || fail "labels of one column of texts"
+"$IKT_PROGRAM" convert rows.csv out.h5 --dataset b --quiet || fail "a named column"
+"$IKT_PROGRAM" info out.h5 | grep -q '4 rows x 1 columns' || fail "--dataset of convert names the columns of a table"
+# What was made of an array of JSON is what was made of its lines.
+"$IKT_PROGRAM" convert json-one.txt one.h5 --quiet && "$IKT_PROGRAM" convert list.txt list.h5 --quiet || fail "convert"
+h5diff one.h5 list.h5 /X || fail "the rows of an array of JSON"
+
+# Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
+printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
+printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv
+printf 'a,b,c\n5,-1,2\n0,0,7\n' >turned.csv
+mkdir -p tenx && cp m.mtx tenx/matrix.mtx && gzip -f tenx/matrix.mtx && printf 'A\nB\n' | gzip >tenx/barcodes.tsv.gz
+for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv"; do
+    "$IKT_PROGRAM" convert ${pair% *} made.h5 --type float64 --sparse no --overwrite --quiet || fail "convert ${pair% *}"
+    "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+sed '$d' m.mtx >short.mtx
+"$IKT_PROGRAM" convert short.mtx out.h5 --overwrite 2>err.txt && fail "an entry less than announced"
+grep -q 'announces 4 entries, but has 3' err.txt || fail "$(cat err.txt)"
+exit "$failed"

@@ -1,0 +1,180 @@
+"""Vectors as text, as other programs and people write them, and what must come out of them.
+
+    texts.py make     writes files, cases.txt for dump_source, and what is expected, into this folder
+    texts.py check    compares what dump_source wrote
+"""
+import json
+import os
+import pickle
+import random
+import re
+import sys
+from array import array
+
+N, D = 41, 6
+cases, expected = [], {}
+
+
+def case(name, text, rows=None, dataset="X", labels="-", classes=None, names=None, error=None):
+    """A file of that text; what dump_source must read from it, or the (code, words) of an error."""
+    with open(name + ".txt", "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    cases.append(f"{name} {name}.txt {dataset} {labels} auto 0 -")
+    expected[name] = dict(rows=rows, classes=classes, names=names, error=error)
+
+
+def lines(rows, between=","):
+    return "".join(between.join(map(repr, row)) + "\n" for row in rows)
+
+
+def brackets(x):
+    """Lists as Python prints them, arrays of JSON on any lines, arrays as numpy prints them."""
+    case("list", "".join(f"{row}\n" for row in x), x)
+    case("list-comma", "".join(f"{row},\n" for row in x), x)
+    case("json-one", json.dumps(x), x)
+    case("json-dense", json.dumps(x, separators=(",", ":")), x)
+    case("json-indent", json.dumps(x, indent=2), x)
+    case("json-lines", "[\n" + ",\n".join(map(json.dumps, x)) + "\n]\n", x)
+    case("json-returns", "[\r\n" + ",\r\n".join(map(json.dumps, x)) + "\r\n]\r\n", x)
+    spread = ["[" + " ".join(map(repr, r[:4])) + "\n  " + " ".join(map(repr, r[4:])) + "]" for r in x]
+    case("numpy-rows", "\n".join(spread) + "\n", x)
+    case("numpy-table", "[" + "\n ".join(spread) + "]\n", x)
+    case("json-cut", json.dumps(x)[:-20], error=(4, f"vector {N}: no bracket ends it"))
+    case("json-ragged", json.dumps(x[:30] + [x[30][1:]] + x[31:]), error=(3, f"vector 31 has {D - 1} cells"))
+    case("json-null", json.dumps(x[:30] + [[None] * D]), [*x[:30], [float("nan")] * D])
+    case("json-deep", json.dumps([x, x]), error=(3, "vector 1 begins a second array, or .* more than two axes"))
+    case("json-twice", json.dumps(x) + json.dumps(x), error=(3, f"vector {N + 2} begins a second array"))
+    case("json-words", "[0.5, 1]\nword [2, 3]\n", error=(3, "'word .2, 3' stands between the brackets"))
+    case("json-document", json.dumps([{"a": 1, "b": 2}] * 9), error=(3, "one JSON document of objects.*jq -c '\\.\\[\\]'"))
+    # Brackets that delimiters would cut off: two numbers of each row would be lost.
+    case("tuples", "".join(f"({', '.join(map(repr, r))})\n" for r in x), error=(3, "line 1.*begins a vector in brackets"))
+    case("json-mixed", "".join(json.dumps([f"w{i}", *r]) + "\n" for i, r in enumerate(x)), error=(3, "line 1.*begins a vector in brackets"))
+    case("word-list", "".join(f"w{i} {r}\n" for i, r in enumerate(x)), error=(3, "line 1.*begins a vector in brackets"))
+
+
+def cells(x):
+    """A vector in a cell, and the members of objects, a line each."""
+    kinds = [("wolf", 'the "bee"', "ant, red")[i % 3] for i in range(N)]
+    names = "".join(sorted({k + "\n" for k in kinds}))
+    classes = [sorted(set(kinds)).index(k) for k in kinds]
+    quoted = ['"' + k.replace('"', '""') + '"' for k in kinds]
+    table = [f'{i * 7},{q},"{r}",{i % 5}\n' for i, (q, r) in enumerate(zip(quoted, x))]
+    case("cell", "id,kind,embedding,tokens\n" + "".join(table), x, labels="kind", classes=classes, names=names)
+    case("cell-named", "id,kind,embedding,tokens\n" + "".join(table),
+         [[*r, i % 5] for i, r in enumerate(x)], dataset="embedding,tokens")
+    case("cell-other", "id,kind,embedding,tokens\n" + "".join(table), [[i * 7] for i in range(N)], dataset="id")
+    case("cell-numpy", "a,v\n" + "".join(f'{i},"[{" ".join(map(repr, r[:3]))}\n {" ".join(map(repr, r[3:]))}]"\n'
+                                        for i, r in enumerate(x)), x)
+    case("cell-postgres", "a;v\n" + "".join(f"{i};{{{','.join(map(repr, r))}}}\n" for i, r in enumerate(x)), x)
+    case("cell-ragged", 'a,v\n1,"[1, 2]"\n2,"[3]"\n', error=(3, "line 3, column 2 .'v'.*as many numbers as the first"))
+    case("cell-two", 'a,v,w\n1,"[1, 2]","[3]"\n2,"[3, 4]","[4]"\n', error=(3, "several columns: 'v', 'w'"))
+    case("cell-missing", 'a,v\n1,"[1, 2]"\n2,\n3,null\n4,"[7,8]"\n', [[1, 2], [float("nan")] * 2, [float("nan")] * 2, [7, 8]])
+    objects = [{"id": i, "kind": k, "embedding": r, "more": {"a": ["]", "}"]}, "tokens": i % 5}
+               for i, (k, r) in enumerate(zip(kinds, x))]
+    text = "".join(json.dumps(o) + "\n" for o in objects)
+    case("objects", text, x, labels="kind", classes=classes, names=names)
+    turned = [dict(reversed(o.items())) if i % 2 else o for i, o in enumerate(objects)]
+    case("objects-turned", "".join(json.dumps(o) + "\n" for o in turned), x, labels="kind", classes=classes, names=names)
+    case("objects-named", text, [[*r, i % 5] for i, r in enumerate(x)], dataset="embedding,tokens")
+    case("objects-numbers", "".join(json.dumps(dict(zip("abcdef", r))) + "\n" for r in x), x)
+    case("objects-lack", '{"a": 1, "b": 2}\n{"b": 3}\n{"b": null, "a": 4, "c": 5}\n',
+         [[1, 2], [float("nan"), 3], [4, float("nan")]])
+    letters = ["\u00e4\n\t\"\\/", "\U0001f600 x", "\u2028", "null"]
+    case("objects-escaped", "".join(json.dumps({"v": [i, 1], "k": letters[i % 3]}) + "\n" for i in range(9)),
+         [[i, 1] for i in range(9)], labels="k", classes=[sorted(letters[:3]).index(letters[i % 3]) for i in range(9)],
+         names="".join(k.replace("\n", " ") + "\n" for k in sorted(letters[:3])))
+    case("objects-cut", '{"a": 1}\n{"a": 2\n', error=(3, "line 2: a value has no end"))
+    case("objects-end", '{"a": 1}\nx\n', error=(3, "line 2: it does not begin with"))
+    case("objects-absent", text, dataset="vector", error=(2, "no column 'vector'"))
+
+
+def words(x):
+    """Words and their vectors: word2vec with its counts, GloVe; any token, signs of other formats among them."""
+    tokens = ["the", ",", '"', "1999", "#", "''", "a|b", ";", "[", "nan"] + [f"w{i}" for i in range(N - 10)]
+    text = "".join(t + " " + " ".join(map(repr, r)) + "\n" for t, r in zip(tokens, x))
+    case("glove", text, x, labels="1")
+    case("glove-comma", ", 0.5 -1 2\n" + "".join(f"w{i} {i} 1 2\n" for i in range(20)), [[0.5, -1, 2]] + [[i, 1, 2] for i in range(20)])
+    case("glove-year", "".join(f"{t} -0.5 {i} 2\n" for i, t in enumerate(["the", "1999", "x"])), [[-0.5, i, 2] for i in range(3)])
+    case("word2vec", f"{N} {D}\n" + text, x)
+    case("word2vec-blank", f"{N} {D}\n" + text.replace("\n", " \n"), x)
+    case("word2vec-short", f"{N + 1} {D}\n" + text, error=(4, f"announces {N + 1} rows, but there are {N}"))
+
+
+def comments(x):
+    """numpy.savetxt with header and footer, sensors; #1 at the beginning of a row is no comment."""
+    case("savetxt", "# a b c d e f\n" + lines(x, " "), x)
+    case("savetxt-named", "# a b c d e f\n" + lines(x, " "), [[r[3], r[0]] for r in x], dataset="d,a")
+    case("savetxt-comma", "# a,b,c,d,e,f\n" + lines(x), [[r[3], r[0]] for r in x], dataset="d,a")
+    case("savetxt-lines", "# made today\n# by me\n" + lines(x, " ") + "# end\n", x)
+    case("sensor", "# 1, 2\n# it's \"open\n\na,b,c,d,e,f\n" + lines(x[:20]) + "# pause\n" + lines(x[20:]), x)
+    case("numbers-of-rows", "id,a,b\n" + "".join(f"#{i},{i},1\n" for i in range(9)), [[i, 1] for i in range(9)])
+    case("only", "# a\n# b\n", error=(4, "no column of numbers"))
+
+
+def signs(x):
+    """Bars; the sign that Excel is told; a first line that holds another sign than the delimiter."""
+    case("bars", "a|b|c|d|e|f\n" + lines(x, "|"), x)
+    case("bars-blank", "a | b | c\n" + "".join(f"{i} | {i + 1} | 5\n" for i in range(9)), [[i, i + 1, 5] for i in range(9)])
+    case("sep", "sep=;\na;b;c;d;e;f\n" + lines(x, ";"), x)
+    case("comma-in-heading", "a (m, s)|b\n" + "".join(f"{i}|2\n" for i in range(9)), [[i, 2] for i in range(9)])
+    case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
+    # Codes are classes of their own; numbers as numpy.savetxt writes them are numbers.
+    case("codes-zero", "a,k\n5,01\n6,1\n7,001\n", [[5], [6], [7]], labels="k", classes=[1, 2, 0], names="001\n01\n1\n")
+    case("codes-exponent", "a,k\n5,1e3\n6,1000\n7,2\n", [[5], [6], [7]], labels="k", classes=[1, 0, 2],
+         names="1000\n1e3\n2\n")
+    case("codes-none", "a,k\n5,1.000e+00\n6,1\n7,2.0\n", [[5], [6], [7]], labels="k", classes=[1, 1, 2])
+    sentences = ["good movie", "bad", "good movie", "it was 5 of 9"]
+    case("sentences", "review text\n" + "".join(s + "\n" for s in sentences), error=(4, "no column of numbers"))
+
+
+def make():
+    draw = random.Random(7)
+    x = [[round(draw.gauss(0, 1), 4) for _ in range(D)] for _ in range(N)]
+    for part in brackets, cells, words, comments, signs:
+        part(x)
+    open("cases.txt", "w").write("\n".join(cases) + "\n")
+    pickle.dump(expected, open("expected.pickle", "wb"))
+
+
+def numbers(path, kind):
+    values = array(kind)
+    with open(path, "rb") as file:
+        values.frombytes(file.read())
+    return values.tolist()
+
+
+def check_case(name, wish):
+    said = open(name + ".said").read().split(None, 4)
+    code, message = int(said[0]), said[4].strip() if len(said) > 4 else ""
+    if wish["error"]:
+        right = code == wish["error"][0] and re.search(wish["error"][1], message)
+        return None if right else f"{code}: {message}, not {wish['error']}"
+    if code != 0:
+        return f"{code}: {message}"
+    shape = (int(said[2]), int(said[3]))
+    if shape != (len(wish["rows"]), len(wish["rows"][0])):
+        return f"{shape}, not {len(wish['rows'])} rows of {len(wish['rows'][0])}"
+    wanted = [float(v) for row in wish["rows"] for v in row]
+    read = numbers(name + ".rows", "d")
+    if any(a != b and not (a != a and b != b) for a, b in zip(read, wanted)):
+        return "other rows"
+    if wish["classes"] is not None:
+        if numbers(name + ".labels", "q") != wish["classes"]:
+            return "other labels"
+        names = open(name + ".names", encoding="utf-8", newline="").read() if os.path.exists(name + ".names") else None
+        if names != wish["names"]:
+            return f"names {names!r}, not {wish['names']!r}"
+    return None
+
+
+def check():
+    wishes = pickle.load(open("expected.pickle", "rb"))
+    wrong = {name: fault for name, wish in wishes.items() if (fault := check_case(name, wish))}
+    for name, fault in wrong.items():
+        print(f"FAILED: {name}: {fault}")
+    print(f"{len(wishes)} cases, {len(wrong)} wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(make() if sys.argv[1] == "make" else check())
