@@ -147,12 +147,11 @@ static ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *row
                                       [NUMBER] = {(const char *)order->row, sizeof *order->row},
                                       [X] = {(const char *)rows->x, rows->d * size}};
     refinement r IKT_AT_END(refinement_destroy) = {.rows = rows, .lists = course->lists};
-    bool is_new;
     IKT_ARRAYS(held, ctx, refine_purpose);
     IKT_TRY(ikt_agree(ctx, refinement_create(ctx, &r, &held)));
     IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
-                                        &r.round, &is_new));
-    if (is_new) IKT_TRY(make_slots(ctx, &r, order));
+                                        &r.round));
+    if (r.round.is_new) IKT_TRY(make_slots(ctx, &r, order));
     IKT_TRY(ikt_second_neighbours_run(&r.round, refine_row, &r));
     for (int t = 0; t < ikt_threads(ctx); t++)
         *lengths += r.space[t].batch.scratch->lengths;

@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "neighbours/reverse_neighbours.h"
 #include "neighbours/search.h"
 
 enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = IKT_REFINE_CANDIDATES };
@@ -77,6 +78,8 @@ ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
     const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
     const int64_t rows = ikt_foreign_batch(r->ctx, most, CANDIDATES, r->row_bytes);
     ikt_status st = IKT_OK;
+    if (r->is_new)
+        IKT_TRY(ikt_reverse_neighbours_add(r->ctx, r->rows, r->course->lists, r->near, r->nearest));
     for (int64_t done = 0; done < most && st == IKT_OK; done += rows) {
         r->first = ikt_smaller(done, own);
         r->end = ikt_smaller(done + rows, own);
@@ -103,28 +106,28 @@ static int64_t batch_members(int64_t n_local, int64_t others, int64_t row_bytes)
 
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                        ikt_list_course *course, const ikt_row_part *part, int parts,
-                                       ikt_second_neighbours *r, bool *is_new) {
+                                       ikt_second_neighbours *r) {
     ikt_neighbours *lists = course->lists;
     uint32_t **nearest = &course->progress.nearest;
     *r = (ikt_second_neighbours){.ctx = ctx,
                                  .rows = rows,
                                  .course = course,
                                  .parts = parts,
-                                 .near = ikt_smaller(lists->k, NEAR)};
+                                 .near = ikt_smaller(lists->k, NEAR),
+                                 .is_new = *nearest == NULL};
     for (int p = 0; p < parts; p++) {
         r->part[p] = part[p];
         r->row_bytes += part[p].bytes;
     }
-    *is_new = *nearest == NULL;
     const int64_t wanted =
         batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes);
     r->held = ikt_arrays_of(ctx, purpose);
     if (ikt_size(ctx) > 1) ikt_number_set_create(&r->held, wanted, &r->wanted);
-    if (*is_new) *nearest = ikt_claim_kept(&r->held, lists->n_local * r->near, sizeof **nearest);
+    if (r->is_new) *nearest = ikt_claim_kept(&r->held, lists->n_local * r->near, sizeof **nearest);
     IKT_TRY(ikt_arrays_agree(&r->held));
     r->nearest = *nearest;
     course->progress.near = r->near;
-    if (!*is_new) return IKT_OK;
+    if (!r->is_new) return IKT_OK;
     ikt_neighbours_sort(ctx, lists);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < lists->n_local; i++)
@@ -139,9 +142,11 @@ void ikt_second_neighbours_end(ikt_second_neighbours *r) {
 
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
     const int64_t number = sizeof(uint32_t), bytes = number * NEAR * n_local;
-    if (ranks == 1) return bytes;
+    const int64_t reversed = ikt_reverse_neighbours_memory(n_local, NEAR, ranks);
+    if (ranks == 1) return bytes + reversed;
     const int64_t foreign = batch_members(n_local, (ranks - 1) * n_local, row_bytes);
-    return bytes + ikt_number_set_bytes(foreign) + foreign * (row_bytes + parts * number);
+    const int64_t fetched = foreign * (row_bytes + parts * number);
+    return bytes + ikt_number_set_bytes(foreign) + ikt_larger(reversed, fetched);
 }
 
 /* --- with the scores of a search -------------------------------------------------------------- */
@@ -197,9 +202,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
         ikt_number_set_create(&held, row_members(r.lists->k), &r.seen[t]);
     IKT_TRY(ikt_arrays_agree(&held));
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
-    bool is_new;
-    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round,
-                                        &is_new));
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round));
     return ikt_second_neighbours_run(&r.round, refine_row, &r);
 }
 

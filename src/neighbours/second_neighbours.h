@@ -1,12 +1,13 @@
 /* A round over neighbours of neighbours, whatever rows are compared by.
  *
- * Method: the nearest neighbours of each row are set aside. Own rows are taken in batches: what was
- * set aside of foreign neighbours is fetched, which tells the candidates; then the rows of foreign
- * candidates are; then each row is compared with its candidates, by the caller. Lists are improved
- * in place, since candidates come from what was set aside.
- * Advantage: candidates are chosen for each row by itself, so it finds what the cells of a search
- * have cut apart. Disadvantage: rows are read at random places, so a score costs some times what it
- * does in a search. */
+ * Method: the nearest neighbours of each row are set aside, half of them its own and half rows that
+ * have it among theirs (reverse_neighbours.h), where there are so many. Own rows are taken in
+ * batches: what was set aside of foreign neighbours is fetched, which tells the candidates; then
+ * the rows of foreign candidates are; then each row is compared with its candidates, by the caller.
+ * Lists are improved in place, since candidates come from what was set aside. Advantage: candidates
+ * are chosen for each row by itself, so it finds what the cells of a search have cut apart.
+ * Disadvantage: rows are read at random places, so a score costs some times what it does in a
+ * search. */
 #ifndef IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
 #define IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
 
@@ -27,6 +28,7 @@ typedef struct {
     ikt_row_part part[IKT_ROW_PARTS]; /* of the own rows */
     int64_t row_bytes;                /* of all parts of a row */
     int64_t near;                     /* of a row: at most IKT_REFINE_NEAR */
+    bool is_new;                      /* set aside by this run, not by one before it */
     uint32_t *nearest;                /* [n_local * near] slots; of the course */
     int64_t first, end;               /* own slots of the batch, local numbers */
     ikt_foreign numbers;              /* nearest of foreign slots */
@@ -37,13 +39,12 @@ typedef struct {
 
 /* COLLECTIVE. Sorts the lists and sets their first entries aside, where a run before this one has
  * not begun the round.
- *   part     [parts] what of a row is fetched
- *   is_new   receives whether they were set aside now: entries of lists that are no slots are to be
- *            made slots in r->nearest then
+ *   part   [parts] what of a row is fetched
+ *   r      where is_new, entries of lists that are no slots are to be made slots in r->nearest
  * Errors: IKT_ERR_RESOURCE; ikt_second_neighbours_end in any case. */
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                        ikt_list_course *course, const ikt_row_part *part, int parts,
-                                       ikt_second_neighbours *r, bool *is_new);
+                                       ikt_second_neighbours *r);
 void ikt_second_neighbours_end(ikt_second_neighbours *r);
 
 /* COLLECTIVE. All rows whose lists no run before this one has improved, in batches.

@@ -41,14 +41,48 @@ static void results_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* Whether j is in the list of row i before the round, or among the near of its near. */
-static bool is_offered(const ikt_neighbours *before, int64_t i, int64_t j) {
-    const uint32_t *list = before->row + i * before->k;
-    for (int64_t e = 0; e < before->k; e++)
-        if (list[e] == j) return true;
+enum { N_PLAIN = 300, HALF = NEAR / 2 };
+
+/* Whether row j is among the first `count` entries of row i's list. */
+static bool has(const ikt_neighbours *lists, int64_t i, int64_t count, int64_t j) {
+    for (int64_t e = 0; e < count; e++)
+        if (lists->row[i * lists->k + e] == j) return true;
+    return false;
+}
+
+/* What a round follows of row i: the rows that have it in their first half and are not in its own,
+ * nearest first, ties to the lower row, up to half; before them the first of its own list. */
+static void followed_of(const ikt_neighbours *lists, int64_t i, uint32_t followed[NEAR]) {
+    uint32_t back[N_PLAIN];
+    float score[N_PLAIN];
+    int64_t count = 0;
     for (int64_t e = 0; e < NEAR; e++)
+        followed[e] = lists->row[i * lists->k + e];
+    for (int64_t j = 0; j < lists->n_local; j++)
+        for (int64_t e = 0; e < HALF; e++) {
+            if (lists->row[j * lists->k + e] != i || has(lists, i, HALF, j)) continue;
+            int64_t at = count++;
+            for (; at > 0 && score[at - 1] > lists->score[j * lists->k + e]; at--) {
+                score[at] = score[at - 1];
+                back[at] = back[at - 1];
+            }
+            score[at] = lists->score[j * lists->k + e];
+            back[at] = (uint32_t)j;
+        }
+    for (int64_t e = 0; e < count && e < HALF; e++)
+        followed[NEAR - 1 - e] = back[e];
+}
+
+/* Whether j is in the list of row i before the round, or among what is followed of what is. */
+static bool is_offered(const ikt_neighbours *before, int64_t i, int64_t j) {
+    uint32_t near[NEAR], theirs[NEAR];
+    if (has(before, i, before->k, j)) return true;
+    followed_of(before, i, near);
+    for (int64_t e = 0; e < NEAR; e++) {
+        followed_of(before, near[e], theirs);
         for (int64_t f = 0; f < NEAR; f++)
-            if (before->row[list[e] * before->k + f] == j) return true;
+            if (theirs[f] == j) return true;
+    }
     return false;
 }
 
@@ -67,7 +101,7 @@ static void check_row(const ikt_neighbours *before, const ikt_neighbours *after,
 }
 
 static void lists_are_the_best_of_what_is_offered(void **state) {
-    enum { N = 300 };
+    enum { N = N_PLAIN };
     static float all[(N + 16) * (N + 16)];
     ikt_context *alone = ikt_test_alone();
     (void)state;
