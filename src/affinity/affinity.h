@@ -151,8 +151,10 @@ typedef struct {
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
     int64_t (*neighbours)(const ikt_affinity_settings *settings);
     /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
+     *   n         rows
      *   weighed   other rows that a row gets weights for: its neighbours, or all */
-    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed);
+    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
+                        int64_t weighed);
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
     void (*shrink)(ikt_affinity_settings *settings, int64_t n);
     /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists; or weights of
@@ -187,7 +189,7 @@ int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings);
  * the neighbours that are given, are too few for what is usual. Until then `auto` has no meaning
  * but the number of neighbours. */
 void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, int64_t n);
-ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
+ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
                                 int64_t weighed);
 void ikt_perplexity_shrink(ikt_affinity_settings *settings, int64_t n);
 

@@ -32,9 +32,13 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
     return IKT_OK;
 }
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
+static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
+                        int64_t weighed) {
     IKT_TRY(ikt_fisher_check(ctx, &settings->fisher));
-    return ikt_perplexity_check(ctx, settings, weighed);
+    if (settings->fisher.support != IKT_AUTO_INT && settings->fisher.support > n)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "fisher.support = %lld, but there are only %lld rows",
+                        (long long)settings->fisher.support, (long long)n);
+    return ikt_perplexity_check(ctx, settings, n, weighed);
 }
 
 static void find_facts(const ikt_affinity_settings *settings, bool *has) {

@@ -89,6 +89,8 @@ refused 2 "--type: 'int4' is not one of uint8" --points 100 --columns 3 --type i
 refused 2 "isolation.psi = 100 is larger than the 50 rows" --points 50 --columns 3 isolation.psi=100
 refused 2 "adaptive.neighbours = 31, but only 30 neighbours" --points 500 --columns 3 \
     affinity.kind=adaptive affinity.neighbours=30 adaptive.neighbours=31
+refused 2 "fisher.support = 51, but there are only 50 rows" --points 50 --columns 3 affinity.kind=fisher gaussian.perplexity=5 \
+    fisher.support=51
 refused 2 "affinity.kind: 'kernel' is not one of isolation, gaussian, knn, adaptive" affinity.kind=kernel
 refused 2 "preprocess.pca = 9" --points 50 --columns 3 preprocess.pca=9
 refused 2 "machine.latency" --points 50 --columns 3 machine.latency=-1
