@@ -5,6 +5,7 @@
 #                                         sets by turns; exit code 1 where one differs
 #   scripts/known-runs.sh --every-set     compare all on every instruction set that the machine has
 #   scripts/known-runs.sh --ranks "1 2 7" compare each on these numbers of ranks, in place of its own
+#   scripts/known-runs.sh --threads 2     ... and on this number of threads
 #   scripts/known-runs.sh --only REGEX    compare the runs whose names match
 #   scripts/known-runs.sh --renew         write what this build gives into the file, on purpose
 # Bits hold for any instruction set and compiler, and for one FFTW and C library (docs/reproducibility.md).
@@ -16,13 +17,15 @@ program=${IKT_PROGRAM:-$root/build/release/iktsne}
 launcher=${IKT_MPIRUN:-mpirun --oversubscribe --bind-to none -n}
 file=$root/tests/known/runs.txt
 mode=compare
+all_threads=
 only=.
 while [ $# -gt 0 ]; do
     case $1 in
     --renew | --every-set) mode=${1#--} ;;
     --ranks) mode=ranks all_ranks=${2:?--ranks needs numbers}; shift ;;
+    --threads) all_threads=${2:?--threads needs a number}; shift ;;
     --only) only=${2:?--only needs a regular expression}; shift ;;
-    *) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    *) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
     shift
 done
@@ -99,7 +102,7 @@ common="output.file=run.h5 output.overwrite=yes output.measures=none output.stat
 # run SET RANKS THREADS DATA SETTINGS...: value and hash in `got`, and behind the hash a checksum of the
 # measures, where there are any. Columns are brought to [0, 1] unless the settings say otherwise.
 run() {
-    local set=$1 ranks=$2 threads=$3 data=()
+    local set=$1 ranks=$2 threads=${all_threads:-$3} data=()
     [ "$4" = none ] || data=("input.file=$4.h5" preprocess.normalise=minmax)
     shift 4
     # shellcheck disable=SC2086

@@ -31,12 +31,13 @@ static const double stage_end_share = 0.1;
  * to it: within milliseconds, more where processors are shared. */
 enum { SECOND_SIGNAL_SECONDS = 2 };
 
-/* The one thing that a signal handler may write to. */
-static volatile sig_atomic_t save_signals, stop_signal, stop_second;
+/* What a signal handler may write to, also one that runs in another thread than what reads it: the
+ * system gives a signal to any thread, those of libraries among them. */
+static _Atomic sig_atomic_t save_signals, stop_signal, stop_second;
 
 /* When the last checkpoint was complete. What comes until then, or so soon after it
  * that it may be the same signal on another rank, is answered by that checkpoint. */
-static volatile sig_atomic_t saved_second, has_answered;
+static _Atomic sig_atomic_t saved_second, has_answered;
 
 /* Wraps around after years, and is only compared for a difference. */
 static sig_atomic_t second_now(void) {

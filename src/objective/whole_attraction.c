@@ -133,7 +133,7 @@ static ikt_status allocate(ikt_whole_attraction *a) {
     a->space = ikt_claim(held, threads * space, sizeof *a->space);
     if (ikt_size(ctx) > 1) IKT_TRY(allocate_transfers(a));
     a->item = ikt_claim(held, (n + 2 * a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item);
-    a->member = ikt_claim(held, n + a->most_coming / ROUND + AHEAD, sizeof *a->member);
+    a->member = ikt_claim(held, n + a->most_coming / ROUND, sizeof *a->member);
     return held->status;
 }
 
@@ -371,13 +371,14 @@ static ikt_whole_block block_in(const ikt_whole_attraction *a, int64_t rows) {
     return block;
 }
 
-/* Positions and shares of the rows of a block, with zeros up to a multiple of sixteen. */
+/* Positions and shares of the rows of a block, with zeros up to a multiple of sixteen. `left` rows
+ * are there from its first to the end of the cell; another thread may be moving those behind. */
 static inline void load_rows(const ikt_whole_attraction *a, int q, const uint32_t *member,
-                             const ikt_whole_block *block) {
+                             int64_t left, const ikt_whole_block *block) {
     const int64_t numbers = ITEM_HEAD + q;
     for (int64_t e = 0; e < block->rows; e++) {
         const float *item = a->item + member[e] * numbers;
-        __builtin_prefetch(a->item + member[e + AHEAD] * numbers);
+        __builtin_prefetch(a->item + member[e + AHEAD < left ? e + AHEAD : e] * numbers);
         block->share[e] = item[1];
         for (int c = 0; c < q; c++)
             block->at[c][e] = item[ITEM_HEAD + c];
@@ -398,17 +399,17 @@ static inline void store_forces(const ikt_whole_attraction *a, int q, int64_t j,
     }
 }
 
-/* The rows of a block, whose pairs count `scale` times each. The number of dimensions is a constant
- * of each loop over rows. */
+/* The rows of a block, whose pairs count `scale` times each, and the `left` ones of its cell from
+ * there on. The number of dimensions is a constant of each loop over rows. */
 static void compute_block(const ikt_whole_attraction *a, int64_t j, const uint32_t *member,
-                          int64_t rows, float scale) {
+                          int64_t left, int64_t rows, float scale) {
     const ikt_whole_block block = block_in(a, rows);
     if (a->q == 1)
-        load_rows(a, 1, member, &block);
+        load_rows(a, 1, member, left, &block);
     else if (a->q == 2)
-        load_rows(a, 2, member, &block);
+        load_rows(a, 2, member, left, &block);
     else
-        load_rows(a, 3, member, &block);
+        load_rows(a, 3, member, left, &block);
     ikt_whole_block_sum(a->isa, &block);
     if (a->q == 1)
         store_forces(a, 1, j, member, &block, scale);
@@ -424,7 +425,8 @@ static void compute_blocks(const ikt_whole_attraction *a, int64_t j, const uint3
     for (int64_t b = from; b < to; b++) {
         const int64_t first = ikt_whole_block_first(rows, blocks, b);
         const int64_t count = ikt_whole_block_first(rows, blocks, b + 1) - first;
-        compute_block(a, j, member + first, count, ikt_whole_block_scale(rows, count));
+        compute_block(a, j, member + first, rows - first, count,
+                      ikt_whole_block_scale(rows, count));
     }
 }
 

@@ -202,7 +202,7 @@ static const char *lie(int64_t number) {
 }
 
 static void confine(void) {
-#if !defined __SANITIZE_ADDRESS__        /* which maps terabytes of addresses */
+#if !defined IKT_SANITIZED               /* which maps terabytes of addresses */
     const rlim_t most = (rlim_t)8 << 30; /* of addresses; MPI alone has one GB or two */
     const struct rlimit memory = {most, most}, core = {0, 0};
     setrlimit(RLIMIT_AS, &memory);

@@ -229,7 +229,7 @@ static void draws_have_the_right_moments(void **state) {
 
 /* Whether the C library moves pages in place of copying them. */
 static bool moves_pages(void) {
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(IKT_SANITIZED) || !defined(__GLIBC__)
     return false;
 #else
     return true;

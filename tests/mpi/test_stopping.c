@@ -3,6 +3,7 @@
 #include "support/search_setting.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -291,7 +292,34 @@ static void a_signal_to_one_rank_reaches_all(void **state) {
     ikt_watch_end(ctx);
 }
 
+static void *get_signals(void *unused) {
+    raise(SIGUSR1);
+    raise(SIGTERM);
+    return unused;
+}
+
+/* The system gives a signal to any thread of the process; the thread sanitizer sees how it is
+ * looked at by another one. */
+static void a_signal_to_any_thread_is_heard(void **state) {
+    ikt_context *ctx = *state;
+    int saves = 0;
+    const ikt_saver saver = {&saves, count_save, "memory", 0};
+    ikt_status st;
+    pthread_t other;
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    assert_int_equal(pthread_create(&other, NULL, get_signals, NULL), 0);
+    do
+        st = ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver);
+    while (st == IKT_OK);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(st, IKT_STOPPED);
+    assert_in_range(saves, 1, 2);
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+}
+
 IKT_MPI_TESTS(ikt_test(codes_that_are_stopped_go_on), ikt_test(lists_that_are_stopped_go_on),
               ikt_test(time_asks_on_all_ranks_alike),
               ikt_test(a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error),
-              ikt_test(a_signal_to_one_rank_reaches_all))
+              ikt_test(a_signal_to_one_rank_reaches_all), ikt_test(a_signal_to_any_thread_is_heard))

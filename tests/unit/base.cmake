@@ -3,6 +3,8 @@ ikt_add_test(NAME unit_exp_lanes LABEL unit SOURCES unit/test_exp_lanes.c)
 ikt_add_test(NAME unit_memory_limit LABEL unit SOURCES unit/test_memory_limit.c)
 ikt_add_test(NAME unit_control_group LABEL unit SOURCES unit/test_control_group.c)
 ikt_add_test(NAME unit_waiting LABEL unit SOURCES unit/test_waiting.c)
-# Without what the other tests are told: how threads wait is what is tested.
-set_tests_properties(unit_waiting PROPERTIES ENVIRONMENT "IKT_TEST_RANKS=1")
+# Without what the other tests are told of how threads wait, which is what is tested.
+set(environment ${IKT_TEST_ENVIRONMENT})
+list(REMOVE_ITEM environment "OMP_WAIT_POLICY=passive")
+set_tests_properties(unit_waiting PROPERTIES ENVIRONMENT "${environment};IKT_TEST_RANKS=1")
 ikt_add_test(NAME unit_single LABEL unit SOURCES unit/test_single.c)
