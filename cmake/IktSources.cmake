@@ -1,6 +1,7 @@
-# Writes generated/sources.c with the commit that is built and a hash of all sources: the commit is for people, the
-# hash is what a checkpoint knows the program by that made it, since a commit says nothing of what was changed
-# since. It is made anew whenever a source changes or the checkout moves to another commit.
+# Writes generated/sources.c with the commit that is built and a hash of all that decides what the program
+# computes: the commit is for people, the hash is what a checkpoint or a study knows the program by that made it,
+# since a commit may change pages alone, and says nothing of what was changed since. Both are asked at every
+# build, and the file is written where they have changed.
 # In an archive, which has no history, the file commit.txt names the commit (.gitattributes): it is asked
 # first that the sources are a checkout, since they may lie within that of something else.
 # Run as a script (-P) it writes the file; included it adds the file to IKT_LIBRARY_SOURCES.
@@ -18,7 +19,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
             string(SUBSTRING ${archived} 0 12 commit)
         endif()
     endif()
-    file(GLOB_RECURSE files ${FOLDER}/src/*.c ${FOLDER}/src/*.h)
+    file(GLOB_RECURSE files ${FOLDER}/src/*.c ${FOLDER}/src/*.h ${FOLDER}/include/* ${FOLDER}/one_process/*
+        ${FOLDER}/cmake/*.cmake ${FOLDER}/cmake/*.in)
+    list(APPEND files ${FOLDER}/CMakeLists.txt)
     list(SORT files)
     set(hashes "")
     foreach(file IN LISTS files)
@@ -27,29 +30,22 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
     string(SHA256 hash "${hashes}")
     string(SUBSTRING ${hash} 0 16 hash)
-    file(WRITE ${OUT} "#include \"base/build.h\"\nconst char *const ikt_commit = \"${commit}\";\n"
-        "const char *const ikt_sources_hash = \"${hash}\";\n")
+    set(text "#include \"base/build.h\"\nconst char *const ikt_commit = \"${commit}\";\n")
+    string(APPEND text "const char *const ikt_sources_hash = \"${hash}\";\n")
+    set(written "")
+    if(EXISTS ${OUT})
+        file(READ ${OUT} written)
+    endif()
+    if(NOT written STREQUAL text)
+        file(WRITE ${OUT} "${text}")
+    endif()
     return()
 endif()
-set(ikt_sources_file ${PROJECT_BINARY_DIR}/generated/sources.c)
-file(GLOB_RECURSE ikt_hashed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c
-    ${PROJECT_SOURCE_DIR}/src/*.h)
-# Git writes a line into this file whenever the checkout moves; a worktree has its own.
-set(ikt_moves "")
 find_package(Git QUIET)
-if(Git_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
-    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --git-path logs/HEAD
-        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE ikt_moves
-        OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    get_filename_component(ikt_moves "${ikt_moves}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
-    if(NOT EXISTS "${ikt_moves}")
-        set(ikt_moves "")
-    endif()
-endif()
-add_custom_command(OUTPUT ${ikt_sources_file}
+set(ikt_sources_file ${PROJECT_BINARY_DIR}/generated/sources.c)
+add_custom_target(ikt_sources
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR} -DOUT=${ikt_sources_file} -DGIT=${GIT_EXECUTABLE}
         -P ${PROJECT_SOURCE_DIR}/cmake/IktSources.cmake
-    DEPENDS ${ikt_hashed_sources} ${ikt_moves} ${PROJECT_SOURCE_DIR}/cmake/IktSources.cmake
+    BYPRODUCTS ${ikt_sources_file}
     VERBATIM)
-add_custom_target(ikt_sources DEPENDS ${ikt_sources_file})
 list(APPEND IKT_LIBRARY_SOURCES ${ikt_sources_file})

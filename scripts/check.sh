@@ -25,7 +25,7 @@ all) sample=(); export IKT_RANKS="2 3 4 7" IKT_THREADS="1 2" ;;
 mpich) preset=mpich sample=(-L 'unit|mpi|reference' -E on_every_set) ;;
 sanitize) sampled; export IKT_LINES=${IKT_LINES:-60}
     preset=sanitize sample+=(-E '^(install|house|fuzz|mutants|bench)|browser') ;;
-races) preset=races sample=(-R '_r1_t2$|^unit_|^known_(draws|runs)$|^fault_races$')
+races) preset=races sample=(-R '_r1_t2$|^unit_|^known_(draws|runs)$|^(fault_races|reference_codes_kernel|recipe_steps)$')
     # Clang 14's thread sanitizer finds no place for its shadow where the kernel moves maps about by more bits than these.
     [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -le 28 ] || run=(setarch -R) ;;
 *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;

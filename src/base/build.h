@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* Generated (cmake/IktSources.cmake): "05f2883", or "05f2883-dirty" where files differ from that
- * commit; and "0123456789abcdef", of every file below src/. */
+ * commit; and "0123456789abcdef", of every file that decides what is computed: sources,
+ * headers, and what CMake builds them by. */
 extern const char *const ikt_commit;
 extern const char *const ikt_sources_hash;
 

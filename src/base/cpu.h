@@ -18,7 +18,7 @@ typedef enum {
  * sums in fixed lanes; the second form is for code with fmaf. Not for alternating sums of products,
  * as of complex numbers: GCC 12 fuses these for AVX-512, whatever -ffp-contract says. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
-    !defined(IKT_SANITIZED)
+    !defined(IKT_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define IKT_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #define IKT_WIDEST_FUSED   __attribute__((target_clones("avx512f", "fma", "default")))
 #else

@@ -127,8 +127,8 @@ static ikt_status make_slots(ikt_context *ctx, const refinement *r, const ikt_or
                                  n_local * r->round.near);
 }
 
-/* COLLECTIVE. One round: each row is compared with the IKT_REFINE_NEAR nearest neighbours of its
- * IKT_REFINE_NEAR nearest neighbours, as the lists were before the round, and keeps the k best of
+/* COLLECTIVE. One round: each row is compared with the IKT_REFINE_NEAR near rows of its
+ * IKT_REFINE_NEAR near rows, as the lists were before the round, and keeps the k best of
  * both. (Dong, Moses, Li, WWW 2011, with a round for all rows at once, as in search.h.)
  *   rows     held by slots
  *   order    of rows and slots

@@ -66,8 +66,8 @@ typedef struct {
     int64_t round;     /* 0: the search; r: round r over neighbours of neighbours */
     uint8_t *done;     /* [n_local] rows whose lists are through this round: nonzero; a search may
                           put a number of its own in place of 1 */
-    uint32_t *nearest; /* [n_local * near] the first entries of all lists before this round; NULL in
-                          round 0 */
+    uint32_t *nearest; /* [n_local * near] the near rows of all rows, as lists were before this
+                          round (second_neighbours.h); NULL in round 0 */
     int64_t near;
 } ikt_list_progress;
 

@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "dist/shuffle.h"
 
-enum { BATCH_ROWS = 16384 };
+/* Rows of all ranks in a batch: one rank may own all that they mention. */
+enum { BATCH_ROWS = 262144 };
 
 static const char purpose[] = "refine";
 
@@ -34,6 +35,12 @@ typedef struct {
 static void reversal_destroy(reversal *r) {
     ikt_shuffle_destroy(&r->shuffle);
     ikt_free_all(&r->sent, &r->received);
+}
+
+/* Rows of each rank in a batch; fewer where transfers are cut into short pieces. */
+static int64_t batch_rows(int64_t piece_bytes, int ranks, int64_t mentions) {
+    const int64_t usual = BATCH_ROWS / ranks + 1;
+    return ikt_smaller(usual, piece_bytes / (mentions * (int64_t)sizeof(mention)) + 1);
 }
 
 /* LOCAL. What the rows from .. end - 1 have to tell, grouped by receiver. */
@@ -73,12 +80,19 @@ static void take_all(const reversal *r) {
     }
 }
 
-/* The best first, from the end on: what they replace are the farthest of the row's own. */
+/* The best first, from the end on: what they replace are the farthest of the row's own. One that is
+ * among these changes places with the last that would be replaced. */
 static void write_row(const reversal *r, int64_t i) {
-    uint32_t *row = r->row + i * r->back;
+    uint32_t *row = r->row + i * r->back, *own = r->nearest + i * r->near;
+    int64_t end = r->near;
     ikt_best_sort(r->score + i * r->back, row, r->back);
-    for (int64_t e = 0; e < r->back && row[e] != UINT32_MAX; e++)
-        r->nearest[(i + 1) * r->near - 1 - e] = row[e];
+    for (int64_t e = 0; e < r->back && row[e] != UINT32_MAX; e++) {
+        int64_t at = end - 1;
+        for (int64_t o = r->first; o < end; o++)
+            if (own[o] == row[e]) at = o;
+        own[at] = own[end - 1];
+        own[--end] = row[e];
+    }
 }
 
 ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
@@ -99,9 +113,10 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
     if (held.status == IKT_OK) held.status = ikt_shuffle_create(ctx, purpose, &r.shuffle);
     IKT_TRY(ikt_arrays_agree(&held));
     ikt_best_clear(r.score, r.row, n_local * r.back);
-    for (int64_t from = 0; from < most; from += BATCH_ROWS) {
+    const int64_t batch = batch_rows(ikt_piece_bytes(ctx), ikt_size(ctx), r.first);
+    for (int64_t from = 0; from < most; from += batch) {
         const int64_t own = ikt_smaller(from, n_local);
-        IKT_TRY(ikt_agree(ctx, fill(&r, own, ikt_smaller(from + BATCH_ROWS, n_local))));
+        IKT_TRY(ikt_agree(ctx, fill(&r, own, ikt_smaller(from + batch, n_local))));
         ikt_shuffle_meet(ctx, &r.shuffle);
         IKT_TRY(ikt_agree(
             ctx, ikt_reserve(ctx, &r.received, r.shuffle.received, sizeof *r.received, purpose)));
@@ -115,7 +130,9 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
 }
 
 int64_t ikt_reverse_neighbours_memory(int64_t n_local, int64_t near, int ranks) {
-    const int64_t kept = (int64_t)(sizeof(uint32_t) + sizeof(float));
-    const int64_t batch = ikt_smaller(n_local, BATCH_ROWS) * (int64_t)sizeof(mention);
-    return near / 2 * (n_local * kept + 2 * batch) + 24 * (int64_t)ranks;
+    const int64_t kept = (int64_t)(sizeof(uint32_t) + sizeof(float)), first = near - near / 2;
+    const int64_t sent = ikt_smaller(n_local, BATCH_ROWS / ranks + 1);
+    const int64_t received = ikt_smaller(n_local * ranks, BATCH_ROWS + ranks);
+    return near / 2 * n_local * kept + first * (sent + received) * (int64_t)sizeof(mention) +
+           24 * (int64_t)ranks;
 }

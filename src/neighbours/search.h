@@ -35,14 +35,14 @@ int64_t ikt_search_memory(const ikt_search_shape *shape);
 
 /* --- neighbours of neighbours: what a search has missed ---------------------------------- */
 
-/* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
- * neighbours, as the lists were before the round, and keeps the k best of both. (Dong, Moses, Li,
- * WWW 2011, with a round for all rows at once.)
+/* COLLECTIVE. One round: each row is scored against the near rows of its near rows (of its own
+ * list, and those that have it in theirs: second_neighbours.h), as the lists were before the round,
+ * and keeps the k best of both. (Dong, Moses, Li, WWW 2011, with a round for all rows at once.)
  *   tiles    the rows in the own slots; the same again afterwards
  *   course   in round course->progress.round, which may have been begun: its lists, in any order,
  *            are improved in place, unsorted
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED; the lists are valid but not all improved then. Cost: at
- * most IKT_REFINE_NEAR^2 scores a row. Memory: 4 IKT_REFINE_NEAR bytes a row, and rows and numbers
+ * most IKT_REFINE_NEAR^2 scores a row. Memory: 8 IKT_REFINE_NEAR bytes a row, and rows and numbers
  * of other ranks of a batch, at most ikt_refine_memory. */
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
 

@@ -17,7 +17,7 @@
 #include "neighbours/foreign.h"
 #include "neighbours/neighbours.h"
 
-/* Nearest neighbours that are followed, and theirs that are looked at. */
+/* Near rows that are followed, and theirs that are looked at. */
 enum { IKT_REFINE_NEAR = 16, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
 
 typedef struct {
@@ -40,7 +40,8 @@ typedef struct {
 /* COLLECTIVE. Sorts the lists and sets their first entries aside, where a run before this one has
  * not begun the round.
  *   part   [parts] what of a row is fetched
- *   r      where is_new, entries of lists that are no slots are to be made slots in r->nearest
+ *   r      where is_new, entries of lists that are no slots are to be made slots in r->nearest,
+ *          before ikt_second_neighbours_run puts rows that have a row in place of the last of them
  * Errors: IKT_ERR_RESOURCE; ikt_second_neighbours_end in any case. */
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                        ikt_list_course *course, const ikt_row_part *part, int parts,

@@ -2,6 +2,8 @@
  * the same on any ranks and threads; and rows that come from other ranks. */
 #include "support/search_setting.h"
 
+#include <string.h>
+
 #include "base/comm.h"
 #include "dist/shuffle.h"
 #include "support/neighbour_lists.h"
@@ -41,47 +43,56 @@ static void results_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-enum { N_PLAIN = 300, HALF = NEAR / 2 };
+enum { N_PLAIN = 300 };
 
-/* Whether row j is among the first `count` entries of row i's list. */
-static bool has(const ikt_neighbours *lists, int64_t i, int64_t count, int64_t j) {
-    for (int64_t e = 0; e < count; e++)
-        if (lists->row[i * lists->k + e] == j) return true;
-    return false;
+/* Where the row is among the entries from .. end - 1, or -1. */
+static int64_t place_of(const uint32_t *entry, int64_t from, int64_t end, uint32_t row) {
+    for (int64_t e = from; e < end; e++)
+        if (entry[e] == row) return e;
+    return -1;
 }
 
-/* What a round follows of row i: the rows that have it in their first half and are not in its own,
- * nearest first, ties to the lower row, up to half; before them the first of its own list. */
+static int64_t near_of(const ikt_neighbours *lists) {
+    return lists->k < NEAR ? lists->k : NEAR;
+}
+
+/* What a round follows of row i: the first half of its list; the rows that have it in their first
+ * half and are not in its own, nearest first, ties to the lower row, up to half; and of the rest of
+ * its list, the nearest that there is room for. */
 static void followed_of(const ikt_neighbours *lists, int64_t i, uint32_t followed[NEAR]) {
-    uint32_t back[N_PLAIN];
+    const int64_t near = near_of(lists), back = near / 2, first = near - back;
+    const uint32_t *own = lists->row + i * lists->k;
+    uint32_t reverse[N_PLAIN];
     float score[N_PLAIN];
-    int64_t count = 0;
-    for (int64_t e = 0; e < NEAR; e++)
-        followed[e] = lists->row[i * lists->k + e];
-    for (int64_t j = 0; j < lists->n_local; j++)
-        for (int64_t e = 0; e < HALF; e++) {
-            if (lists->row[j * lists->k + e] != i || has(lists, i, HALF, j)) continue;
-            int64_t at = count++;
-            for (; at > 0 && score[at - 1] > lists->score[j * lists->k + e]; at--) {
-                score[at] = score[at - 1];
-                back[at] = back[at - 1];
-            }
-            score[at] = lists->score[j * lists->k + e];
-            back[at] = (uint32_t)j;
+    int64_t count = 0, filled = first;
+    for (int64_t j = 0; j < lists->n_local; j++) {
+        const int64_t e = place_of(lists->row + j * lists->k, 0, first, (uint32_t)i);
+        if (e < 0 || place_of(own, 0, first, (uint32_t)j) >= 0) continue;
+        int64_t at = count++;
+        for (; at > 0 && score[at - 1] > lists->score[j * lists->k + e]; at--) {
+            score[at] = score[at - 1];
+            reverse[at] = reverse[at - 1];
         }
-    for (int64_t e = 0; e < count && e < HALF; e++)
-        followed[NEAR - 1 - e] = back[e];
+        score[at] = lists->score[j * lists->k + e];
+        reverse[at] = (uint32_t)j;
+    }
+    memcpy(followed, own, (size_t)first * sizeof *own);
+    for (int64_t e = 0; e < count && e < back; e++)
+        followed[filled++] = reverse[e];
+    const int64_t kept = filled;
+    for (int64_t e = first; e < near && filled < near; e++)
+        if (place_of(followed, first, kept, own[e]) < 0) followed[filled++] = own[e];
+    assert_int_equal(filled, near);
 }
 
 /* Whether j is in the list of row i before the round, or among what is followed of what is. */
 static bool is_offered(const ikt_neighbours *before, int64_t i, int64_t j) {
     uint32_t near[NEAR], theirs[NEAR];
-    if (has(before, i, before->k, j)) return true;
+    if (place_of(before->row + i * before->k, 0, before->k, (uint32_t)j) >= 0) return true;
     followed_of(before, i, near);
-    for (int64_t e = 0; e < NEAR; e++) {
+    for (int64_t e = 0; e < near_of(before); e++) {
         followed_of(before, near[e], theirs);
-        for (int64_t f = 0; f < NEAR; f++)
-            if (theirs[f] == j) return true;
+        if (place_of(theirs, 0, near_of(before), (uint32_t)j) >= 0) return true;
     }
     return false;
 }
@@ -105,18 +116,22 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     static float all[(N + 16) * (N + 16)];
     ikt_context *alone = ikt_test_alone();
     (void)state;
-    setting s;
-    ikt_neighbours before, after;
-    refined(alone, SPREAD, N, true, MANY, 0, &s, &before);
-    clear(&s);
-    refined(alone, SPREAD, N, true, MANY, 1, &s, &after);
-    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
-    scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
-    for (int64_t i = 0; i < N; i++)
-        check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
-    ikt_neighbours_destroy(&before);
-    ikt_neighbours_destroy(&after);
-    clear(&s);
+    static const int64_t lengths[] = {1, 2, 3, 15, MANY}; /* odd and even halves, and none */
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        setting s;
+        ikt_neighbours before, after;
+        refined(alone, SPREAD, N, true, lengths[l], 0, &s, &before);
+        clear(&s);
+        ikt_set_piece_bytes(alone, 1000); /* several batches */
+        refined(alone, SPREAD, N, true, lengths[l], 1, &s, &after);
+        ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+        scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
+        for (int64_t i = 0; i < N; i++)
+            check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
+        ikt_neighbours_destroy(&before);
+        ikt_neighbours_destroy(&after);
+        clear(&s);
+    }
     ikt_context_destroy(&alone);
 }
 

@@ -308,13 +308,15 @@ static void a_signal_to_any_thread_is_heard(void **state) {
     pthread_t other;
     ikt_watch_signals();
     ikt_watch_begin(ctx, INFINITY, INFINITY);
+    ikt_barrier(ctx);
     assert_int_equal(pthread_create(&other, NULL, get_signals, NULL), 0);
     do
         st = ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver);
     while (st == IKT_OK);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(st, IKT_STOPPED);
-    assert_in_range(saves, 1, 2);
+    ikt_watch_signals_end();
+    assert_in_range(saves, 1, 1 + ikt_size(ctx)); /* ranks may ask one after the other */
     ikt_clear(ctx);
     ikt_watch_end(ctx);
 }
