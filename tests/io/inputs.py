@@ -368,6 +368,22 @@ def compressed(rng):
     broken[at.byte_offset:at.byte_offset + 2] = b"\xff\xff"
     open("broken.h5", "wb").write(broken)
     case("lzf-broken", "broken.h5", error=(4, "cannot be read"))
+    # Chunks that unpack to fewer bytes, or more, than they have; sizes that are not those of chunks.
+    noise = values(rng, "f8", (64, 4))
+    stream = b"".join(b"\x1f" + noise.tobytes()[at:at + 32] for at in range(0, noise.nbytes, 32))
+    for name, stream, error in (("lzf-exact", stream, None), ("lzf-short", b"\x07" + bytes(8), "cannot be read"),
+                                ("lzf-longer", stream + b"\x00a", "cannot be read")):
+        with h5py.File(name + ".h5", "w") as f:
+            f.create_dataset("X", (64, 4), "f8", chunks=(64, 4), compression="lzf").id.write_direct_chunk((0, 0), stream)
+        case(name, name + ".h5", None if error else noise, error=error and (4, error))
+    data = open("lzf-exact.h5", "rb").read()
+    size = np.array([4, 0x105, noise.nbytes], "<u4").tobytes()
+    assert data.count(size) == 1
+    open("lzf-size.h5", "wb").write(data.replace(size, np.array([4, 0x105, 8], "<u4").tobytes()))
+    case("lzf-size", "lzf-size.h5", error=(4, "by LZF without the size of its chunks"))
+    with h5py.File("lzf-scaled.h5", "w") as f:
+        f.create_dataset("X", data=np.arange(256).reshape(64, 4), chunks=(64, 4), compression="lzf", scaleoffset=True)
+    case("lzf-scaled", "lzf-scaled.h5", error=(4, "by LZF behind another filter that packs"))
 
 
 def shapes(rng):
