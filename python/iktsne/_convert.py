@@ -72,7 +72,8 @@ def _choose(path, schema, column):
     for name in beside:
         other = kept.setdefault(_stored(name), name)
         if other != name:
-            raise ValueError(f"{path}: the columns '{other}' and '{name}' would both be columns/{_stored(name)}; rename one")
+            raise ValueError(f"{path}: the columns '{other}' and '{name}' would both be columns/{_stored(name)}; "
+                             "rename one")
     return rows, beside, [f"{field.name} ({field.type})" for field in schema
                           if field.name not in rows and field.name not in beside]
 

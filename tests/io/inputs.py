@@ -381,7 +381,8 @@ def compressed(rng):
     for name, stream, error in (("lzf-exact", stream, None), ("lzf-short", b"\x07" + bytes(8), "cannot be read"),
                                 ("lzf-longer", stream + b"\x00a", "cannot be read")):
         with h5py.File(name + ".h5", "w") as f:
-            f.create_dataset("X", (64, 4), "f8", chunks=(64, 4), compression="lzf").id.write_direct_chunk((0, 0), stream)
+            data = f.create_dataset("X", (64, 4), "f8", chunks=(64, 4), compression="lzf")
+            data.id.write_direct_chunk((0, 0), stream)
         case(name, name + ".h5", None if error else noise, error=error and (4, error))
     data = open("lzf-exact.h5", "rb").read()
     size = np.array([4, 0x105, noise.nbytes], "<u4").tobytes()
