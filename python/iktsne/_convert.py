@@ -46,13 +46,17 @@ def _kind(type):
         type = type.value_type
     if t.is_list(type) or t.is_large_list(type) or t.is_fixed_size_list(type):
         return "vector" if _kind(type.value_type) == "number" else None
-    if t.is_floating(type) or t.is_integer(type) or t.is_boolean(type):
+    if t.is_floating(type) or t.is_integer(type) or t.is_boolean(type) or t.is_decimal(type):
         return "number"
     return "text" if t.is_string(type) or t.is_large_string(type) else None
 
 
 def _choose(path, schema, column):
-    """Names of the columns that are the rows, and of those that are kept beside them, with their kinds."""
+    """Names of the columns that are the rows; of those that are kept beside them, with their kinds; and, with their
+    types, of those that are left out."""
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} has several columns of the same name: {', '.join(twice)}; rename them")
     kinds = {field.name: _kind(field.type) for field in schema}
     vectors = [name for name, kind in kinds.items() if kind == "vector"]
     rows = column.split(",") if column else vectors or [n for n, k in kinds.items() if k == "number"]
@@ -63,7 +67,20 @@ def _choose(path, schema, column):
         raise ValueError(f"{path} holds vectors in several columns: {', '.join(vectors)}; name one (--column)")
     if not rows:
         raise ValueError(f"{path} has no column of numbers or vectors")
-    return rows, {n: k for n, k in kinds.items() if k in ("number", "text") and n not in rows}
+    beside = {n: k for n, k in kinds.items() if k in ("number", "text") and n not in rows}
+    kept = {}
+    for name in beside:
+        other = kept.setdefault(_stored(name), name)
+        if other != name:
+            raise ValueError(f"{path}: the columns '{other}' and '{name}' would both be columns/{_stored(name)}; "
+                             "rename one")
+    return rows, beside, [f"{field.name} ({field.type})" for field in schema
+                          if field.name not in rows and field.name not in beside]
+
+
+def _stored(name):
+    """The name of a column as that of a data set."""
+    return name.replace("/", "_")
 
 
 def _part(batch, name, first):
@@ -80,6 +97,8 @@ def _part(batch, name, first):
     values = array.flatten()
     if values.null_count:
         raise ValueError(f"column '{name}': a number of a vector is missing")
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
     if pa.types.is_fixed_size_list(array.type):
         return values.to_numpy(zero_copy_only=False).reshape(-1, array.type.list_size)
     lengths = array.value_lengths().to_numpy(zero_copy_only=False)
@@ -90,15 +109,29 @@ def _part(batch, name, first):
     return values.to_numpy(zero_copy_only=False).reshape(len(lengths), -1)
 
 
-def _beside(batch, name, kind):
+def _beside(batch, name, kind, real):
+    """A column of a batch that is kept. Integers are such while no number is missing; `real` takes the names of those
+    of which one was, which are floating numbers (pyarrow refuses what these do not hold)."""
     import pyarrow as pa
 
     array = batch.column(batch.schema.get_field_index(name))
     if kind == "text":
         return ["" if text is None else text for text in array.cast(pa.string()).to_pylist()]
-    if not array.null_count and (pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)):
+    if array.null_count:
+        real.add(name)
+    if name not in real and (pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)):
         return array.to_numpy(zero_copy_only=False)
     return array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _make_real(group, name):
+    """Integers that have been written, as floating numbers: of a later row the number is missing."""
+    values = group[name][:]
+    if values.dtype.kind in "iu" and len(values) and max(-int(values.min()), int(values.max())) > 2**53:
+        raise ValueError(f"column '{name}': a number is missing, and others are integers over 2^53, which floating "
+                         "numbers, that NaN is one of, do not hold")
+    del group[name]
+    _append(group, name, values.astype("f8"), 0)
 
 
 def _append(group, name, values, first, **how):
@@ -108,6 +141,8 @@ def _append(group, name, values, first, **how):
         rows = max(1, (1 << 20) // max(1, values.itemsize * int(np.prod(values.shape[1:]))))
         group.create_dataset(name, (0, *values.shape[1:]), values.dtype, maxshape=(None, *values.shape[1:]),
                              chunks=(rows, *values.shape[1:]), track_times=False, **how)
+    if np.issubdtype(values.dtype, np.floating) and group[name].dtype.kind in "iub":
+        _make_real(group, name)
     data = group[name]
     if data.shape[1:] != values.shape[1:]:
         raise ValueError(f"row {first} (counted from 0): {values.shape[1]} numbers, where others have {data.shape[1]}")
@@ -115,15 +150,15 @@ def _append(group, name, values, first, **how):
     data[first:] = values
 
 
-def convert(path, out, column=None):
+def convert(path, out, column=None, left_out=None):
     """Writes the table in the file `path` as the HDF5 file `out`: X, the only column of vectors, or all columns of
     numbers, or those that `column` names with commas between; the columns beside them as columns/NAME. Returns the
-    numbers of rows and columns."""
+    numbers of rows and columns; the list `left_out` receives the columns that are neither."""
     import h5py
 
     schema, batches = _open(path)
-    rows, beside = _choose(path, schema, column)
-    first, temporary = 0, f"{out}.{os.getpid()}.tmp"
+    rows, beside, others = _choose(path, schema, column)
+    real, first, temporary = set(), 0, f"{out}.{os.getpid()}.tmp"
     try:
         with h5py.File(temporary, "w") as file:
             for batch in batches:
@@ -133,7 +168,7 @@ def convert(path, out, column=None):
                 _append(file, "X", np.hstack(parts) if len(parts) > 1 else parts[0], first)
                 for name, kind in beside.items():
                     texts = {"dtype": h5py.string_dtype()} if kind == "text" else {}
-                    _append(file.require_group("columns"), name.replace("/", "_"), _beside(batch, name, kind), first,
+                    _append(file.require_group("columns"), _stored(name), _beside(batch, name, kind, real), first,
                             **texts)
                 first += batch.num_rows
             if first == 0:
@@ -144,6 +179,8 @@ def convert(path, out, column=None):
     finally:
         if os.path.exists(temporary):
             os.remove(temporary)
+    if left_out is not None:
+        left_out += others
     return shape
 
 
@@ -160,13 +197,16 @@ def main(arguments=None):
     if os.path.exists(asked.output) and not asked.overwrite:
         print(f"iktsne: error: {asked.output} exists; --overwrite replaces it", file=sys.stderr)
         return 2
+    left_out = []
     try:
-        n, d = convert(asked.input, asked.output, asked.column)
+        n, d = convert(asked.input, asked.output, asked.column, left_out)
     except ImportError as error:
         print(f"iktsne: error: {error}: pip install pyarrow h5py", file=sys.stderr)
         return 4
     except (OSError, ValueError) as error:
         print(f"iktsne: error: {error}", file=sys.stderr)
         return 3
+    if left_out:
+        print(f"iktsne: left out: {', '.join(left_out)}", file=sys.stderr)
     print(f"iktsne: {asked.output}: {n} rows x {d} columns", file=sys.stderr)
     return 0

@@ -93,16 +93,34 @@ static void count_matrix(void *self, const ikt_h5_matrix *m) {
     ((matrices *)self)->count += m->d != 1;
 }
 
+/* A word of a command as a shell takes it: in quotes where it holds what a shell would change.
+ * Returns `word`. */
+static char *shell_word(const char *text, char *word, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./:,+@%-";
+    const bool is_plain = text[strspn(text, plain)] == '\0';
+    size_t used = 0;
+    if (!is_plain) word[used++] = '\'';
+    for (; *text && used + 6 < size; text++)
+        used += (size_t)snprintf(word + used, size - used, *text == '\'' ? "'\\''" : "%c", *text);
+    if (!is_plain) word[used++] = '\'';
+    word[used] = '\0';
+    return word;
+}
+
 static void put_matrix(void *self, const ikt_h5_matrix *m) {
     const matrices *all = self;
-    char shape[64], line[IKT_H5_NAME + IKT_STRING_MAX + 64];
+    char shape[64], path[4 * IKT_STRING_MAX], name[4 * IKT_H5_NAME];
+    char line[sizeof path + sizeof name + 64];
     if (m->d == 1) return;
+    shell_word(all->path, path, sizeof path);
+    shell_word(m->name, name, sizeof name);
     snprintf(shape, sizeof shape, "%lld x %lld%s", (long long)m->n, (long long)m->d,
              m->is_sparse ? ", sparse" : "");
     if (m->by_columns)
-        snprintf(line, sizeof line, "iktsne convert %s rows.h5 --dataset %s", all->path, m->name);
+        snprintf(line, sizeof line, "iktsne convert %s rows.h5 --dataset %s", path, name);
     else
-        snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", all->path, m->name);
+        snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", path, name);
     if (all->json)
         ikt_json_text(all->json, m->name, line);
     else

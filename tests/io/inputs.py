@@ -288,6 +288,12 @@ def matlab(rng):
                 cells[i] = cell.ref
             f.create_dataset(name, data=cells.reshape(shape), dtype=h5py.ref_dtype)
             f[name].attrs["MATLAB_class"] = np.bytes_("cell")
+        cells = np.empty((N, 1), h5py.ref_dtype)
+        huge = f.create_dataset("#refs#/huge", (64, 2**58 + 1), "u2", chunks=(1, 64)) # 2^64 + 64 characters
+        huge.attrs["MATLAB_class"] = np.bytes_("char")
+        cells[:] = huge.ref
+        f.create_dataset("cellhuge", data=cells, dtype=h5py.ref_dtype)
+        f["cellhuge"].attrs["MATLAB_class"] = np.bytes_("cell")
         put("few", np.zeros((3, 1)), "double")
         sparse = f.create_group("S") # 4 x 2, column after column
         sparse.attrs["MATLAB_class"], sparse.attrs["MATLAB_sparse"] = np.bytes_("double"), np.uint64(4)
@@ -309,8 +315,9 @@ def matlab(rng):
     for name in "cellrow", "cellcolumn":
         case("mat-" + name, "m.mat", content["X"], labels=name, names="".join(k + "\n" for k in kinds),
              classes=np.array([kinds.index(w) for w in words]))
+    case("mat-huge", "m.mat", labels="cellhuge", error=(3, "an element of the cell array is no text"))
     case("mat-few", "m.mat", labels="few", error=(3, f"3 entries, but there are {N} rows"))
-    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: cellcolumn, cellrow, column, row"))
+    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: cellcolumn, cellhuge, cellrow, column, row"))
     case("mat-text", "m.mat", dataset="text", error=(3, "MATLAB array of class char"))
     case("mat-empty", "m.mat", dataset="nothing", error=(3, "an empty MATLAB array"))
     case("mat-sparse", "m.mat", dataset="S", error=(
@@ -368,6 +375,23 @@ def compressed(rng):
     broken[at.byte_offset:at.byte_offset + 2] = b"\xff\xff"
     open("broken.h5", "wb").write(broken)
     case("lzf-broken", "broken.h5", error=(4, "cannot be read"))
+    # Chunks that unpack to fewer bytes, or more, than they have; sizes that are not those of chunks.
+    noise = values(rng, "f8", (64, 4))
+    stream = b"".join(b"\x1f" + noise.tobytes()[at:at + 32] for at in range(0, noise.nbytes, 32))
+    for name, stream, error in (("lzf-exact", stream, None), ("lzf-short", b"\x07" + bytes(8), "cannot be read"),
+                                ("lzf-longer", stream + b"\x00a", "cannot be read")):
+        with h5py.File(name + ".h5", "w") as f:
+            data = f.create_dataset("X", (64, 4), "f8", chunks=(64, 4), compression="lzf")
+            data.id.write_direct_chunk((0, 0), stream)
+        case(name, name + ".h5", None if error else noise, error=error and (4, error))
+    data = open("lzf-exact.h5", "rb").read()
+    size = np.array([4, 0x105, noise.nbytes], "<u4").tobytes()
+    assert data.count(size) == 1
+    open("lzf-size.h5", "wb").write(data.replace(size, np.array([4, 0x105, 8], "<u4").tobytes()))
+    case("lzf-size", "lzf-size.h5", error=(4, "by LZF without the size of its chunks"))
+    with h5py.File("lzf-scaled.h5", "w") as f:
+        f.create_dataset("X", data=np.arange(256).reshape(64, 4), chunks=(64, 4), compression="lzf", scaleoffset=True)
+    case("lzf-scaled", "lzf-scaled.h5", error=(4, "by LZF behind another filter that packs"))
 
 
 def shapes(rng):
@@ -406,12 +430,16 @@ def shapes(rng):
         for part in "data", "indices", "indptr", "shape":
             f["m/" + part] = getattr(scipy.sparse.csr_matrix(counts), part)
     case("own", "own.h5", counts, dataset="m")
-    kinds = np.random.default_rng(2).integers(0, 4, N)
+    kinds, places = np.random.default_rng(2).integers(0, 4, N), values(rng, "f4", (N, 5))
     with h5py.File("a.loom", "w") as f:
         f["matrix"], f["layers/spliced"] = counts.astype("f4"), counts.astype("i2")
         f["col_attrs/Cluster"], f["row_attrs/Gene"] = kinds, np.arange(60)
+        f["col_attrs/PCA"], f["row_attrs/Loadings"] = places, np.zeros((60, 5))
     case("loom", "a.loom", counts.T, dataset="auto", labels="Cluster", classes=kinds)
-    case("loom-layer", "a.loom", counts.T, dataset="layers/spliced")
+    case("loom-layer", "a.loom", counts.T, dataset="/layers/spliced")
+    case("loom-places", "a.loom", places, dataset="col_attrs/PCA", labels="Cluster", classes=kinds)
+    case("loom-none", "a.loom", dataset="X", error=(3, r"its matrices are: col_attrs/PCA \(211 x 5\), layers/spliced "
+                                                       r"\(211 x 60\), matrix \(211 x 60\)$"))
 
 
 # --- CSV -------------------------------------------------------------------------------------------

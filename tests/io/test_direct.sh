@@ -104,6 +104,21 @@ verbs() { # with a model of the AnnData
     "$IKT_PROGRAM" info x.mat --dataset fea >out.txt 2>err.txt
     grep -q "data sets *fea (300 x 6), gnd (300 x 1)" out.txt || fail "info x.mat"
 }
+
+pasted() { # what info prints for each matrix is a command
+    "$python" -c 'import h5py, numpy as np
+with h5py.File("it\47s here.h5", "w") as f: f["a $HOME b"] = f["c"] = np.load("x.npy")' || fail "h5py"
+    iktsne() { embed 1 "${@:2}" output.file=run.h5 $tiny; }
+    "$IKT_PROGRAM" info "it's here.h5" | sed -n 's/.* \(iktsne embed .*\)/\1/p' >commands.txt
+    [ "$(wc -l <commands.txt)" -eq 2 ] || fail "no two commands: $(cat commands.txt)"
+    while IFS= read -r command; do
+        eval "$command"
+        [ $code -eq 0 ] && [ "$(hash_of)" = "$wanted" ] || fail "not a command: $command"
+    done <commands.txt
+}
+embed 1 input.file=x.npy output.file=run.h5 $tiny
+wanted=$(hash_of)
+try pasted "commands as info prints them"
 try verbs "transform, evaluate, plan and info"
 
 extended() { # what a run goes on from knows the rows, not the file

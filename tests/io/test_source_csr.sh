@@ -90,7 +90,7 @@ put("lacking", x, i, p, skip=("indices",), message="lacks one of data, indices a
 put("table", x.reshape(1, -1), i, p, message="X/data is not a list of numbers")
 put("fractions", x, i + 0.5, p, message="X/indices is not a list of integers")
 put("text", np.array([b"a"] * m.nnz), i, p, message="X/data is not a list of numbers")
-put("shapeless", x, i, p, attributes={"encoding-type": "csr_matrix"}, message="lacks the attribute 'shape'")
+put("shapeless", x, i, p, attributes={"encoding-type": "csr_matrix"}, message="lacks 'shape', an attribute or a data set")
 put("empty", none, none.astype("i4"), np.zeros(1, "i8"), (0, 5), message="is empty (0 x 5)")
 put("broad", x, i, p, (n, 2**31), message="up to 2147483647 columns")
 csc = m.tocsc()

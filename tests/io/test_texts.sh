@@ -34,6 +34,20 @@ for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv"; do
     "$IKT_PROGRAM" convert ${pair% *} made.h5 --type float64 --sparse no --overwrite --quiet || fail "convert ${pair% *}"
     "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
 done
+# Barcodes that are as many as the rows leave them; those that are neither are told of.
+mkdir -p rows other && cp m.mtx rows && cp m.mtx other && printf 'A\nB\nC\n\n' >rows/barcodes.tsv && seq 5 >other/barcodes.tsv
+"$IKT_PROGRAM" convert rows/m.mtx made.h5 --type float64 --sparse no --overwrite 2>err.txt || fail "barcodes of the rows"
+grep -q 'rows/m.mtx: its rows are the 3 cells of rows/barcodes.tsv' err.txt || fail "which are the cells"
+"$IKT_PROGRAM" convert m.csv wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "barcodes of the rows"
+"$IKT_PROGRAM" convert tenx/matrix.mtx.gz made.h5 --overwrite 2>err.txt || fail "convert"
+grep -q 'its columns are the 2 cells of tenx/barcodes.tsv.gz' err.txt || fail "which are the cells"
+"$IKT_PROGRAM" convert other/m.mtx out.h5 --overwrite 2>err.txt
+[ $? -eq 3 ] && grep -q '3 rows and 2 columns, but other/barcodes.tsv beside it names 5 cells' err.txt || fail "other barcodes"
+# Entries of one place are added up before the type is chosen: float32 does not hold 2^24 + 1.
+printf '%%%%MatrixMarket matrix coordinate integer general\n1 2 3\n1 1 16777215\n1 2 4\n1 1 2\n' >sum.mtx
+printf 'a,b\n16777217,4\n' >sum.csv
+"$IKT_PROGRAM" convert sum.mtx made.h5 --sparse no --overwrite --quiet &&
+    "$IKT_PROGRAM" convert sum.csv wanted.h5 --type float64 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "a sum over 2^24"
 sed '$d' m.mtx >short.mtx
 "$IKT_PROGRAM" convert short.mtx out.h5 --overwrite 2>err.txt && fail "an entry less than announced"
 grep -q 'announces 4 entries, but has 3' err.txt || fail "$(cat err.txt)"

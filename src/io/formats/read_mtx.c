@@ -1,7 +1,7 @@
 /* Matrix Market files as rows: a sparse matrix, brought into rows in memory. See matrix_market.h.
  *
- * Beside a file `barcodes.tsv` or `barcodes.tsv.gz`, as 10x Genomics and Seurat write it, the
- * matrix is genes x cells, and its columns are our rows. */
+ * Beside a file `barcodes.tsv` or `barcodes.tsv.gz`, as 10x Genomics and Seurat write it, with a
+ * line for each column, the matrix is genes x cells, and its columns are our rows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
+#include "base/log.h"
 #include "io/formats/matrix_market.h"
 #include "io/formats/reader.h"
 
@@ -35,11 +36,48 @@ static bool mtx_probe(const unsigned char *head, int64_t bytes) {
     return bytes > length && strncasecmp((const char *)head, banner, (size_t)length) == 0;
 }
 
-static bool is_beside(const char *path, const char *name) {
-    char other[IKT_PATH_MAX];
+/* Whether the file is beside `path`, whose folder is put before its name. */
+static bool is_beside(const char *path, const char *name, char other[IKT_PATH_MAX]) {
     const char *slash = strrchr(path, '/');
-    snprintf(other, sizeof other, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
+    snprintf(other, IKT_PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
     return access(other, R_OK) == 0;
+}
+
+static ikt_status count_lines(ikt_text_lines *lines, int64_t *count) {
+    char *line = "";
+    int64_t length;
+    *count = 0;
+    IKT_TRY(ikt_text_lines_open(lines));
+    while (line) {
+        IKT_TRY(ikt_text_lines_next(lines, &line, &length));
+        *count += line && length > 0;
+    }
+    return IKT_OK;
+}
+
+/* Whether the columns are cells: there are as many of them as of barcodes beside the matrix. */
+static ikt_status find_cells(ikt_context *ctx, const char *path, const ikt_matrix_market *m,
+                             bool *is_turned) {
+    char beside[IKT_PATH_MAX];
+    int64_t cells;
+    *is_turned = false;
+    if (!is_beside(path, "barcodes.tsv", beside) && !is_beside(path, "barcodes.tsv.gz", beside))
+        return IKT_OK;
+    ikt_text_lines lines IKT_AT_END(ikt_text_lines_free) = {
+        .ctx = ctx, .path = beside, .end = INT64_MAX};
+    const ikt_status st = count_lines(&lines, &cells);
+    if (lines.fault.status != IKT_OK) return ikt_text_lines_report(&lines, 0);
+    IKT_TRY(st);
+    *is_turned = cells == m->columns;
+    if (!*is_turned && cells != m->rows)
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s has %lld rows and %lld columns, but %s beside it names %lld cells: move "
+            "one of the two files if they do not belong together",
+            path, (long long)m->rows, (long long)m->columns, beside, (long long)cells);
+    ikt_log(ctx, IKT_LOG_STAGE, "%s: its %s are the %lld cells of %s", path,
+            *is_turned ? "columns" : "rows", (long long)cells, beside);
+    return IKT_OK;
 }
 
 static ikt_status add(ikt_context *ctx, entries *e, int64_t row, int64_t column, double value) {
@@ -72,10 +110,10 @@ static ikt_status read_all(ikt_context *ctx, entries *e, int64_t *found) {
     return IKT_OK;
 }
 
-/* float32 where it holds every value: counts. */
-static ikt_type type_of(const entries *e) {
-    for (int64_t i = 0; i < e->count; i++)
-        if (!(fabs(e->value[i]) <= FLOAT_WHOLE) || e->value[i] != floor(e->value[i]))
+/* float32 where it holds every value: counts. Entries of one place have been added up. */
+static ikt_type type_of(const ikt_sparse_block *whole) {
+    for (int64_t e = 0; e < whole->entries; e++)
+        if (!(fabs(whole->values[e]) <= FLOAT_WHOLE) || whole->values[e] != floor(whole->values[e]))
             return IKT_TYPE_F64;
     return IKT_TYPE_F32;
 }
@@ -85,6 +123,7 @@ static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options
     entries e IKT_AT_END(entries_end) = {
         .lines = {.ctx = ctx, .path = reader->path, .end = INT64_MAX}};
     int64_t found = 0;
+    bool is_turned;
     (void)options;
     const ikt_status st = read_all(ctx, &e, &found);
     if (e.lines.fault.status != IKT_OK) return ikt_text_lines_report(&e.lines, 0);
@@ -92,12 +131,10 @@ static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options
     if (found != e.about.entries)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s announces %lld entries, but has %lld", reader->path,
                         (long long)e.about.entries, (long long)found);
-    const bool is_turned =
-        is_beside(reader->path, "barcodes.tsv") || is_beside(reader->path, "barcodes.tsv.gz");
+    IKT_TRY(find_cells(ctx, reader->path, &e.about, &is_turned));
     reader->n = is_turned ? e.about.columns : e.about.rows;
     reader->d = is_turned ? e.about.rows : e.about.columns;
     reader->sparse = true;
-    reader->type = type_of(&e);
     if (reader->n < 1 || reader->d < 1) return IKT_OK; /* refused by who opens */
     const ikt_sparse_triplets all = {.path = reader->path,
                                      .n = reader->n,
@@ -107,6 +144,7 @@ static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options
                                      .columns = is_turned ? e.row : e.column,
                                      .values = e.value};
     IKT_TRY(ikt_sparse_whole(ctx, &all, &reader->whole));
+    reader->type = type_of(&reader->whole);
     reader->entries = reader->whole.entries;
     return IKT_OK;
 }

@@ -254,12 +254,8 @@ static int put_character(const uint16_t *unit, int64_t left, char **to) {
     uint32_t code = unit[0];
     const bool is_pair = left > 1 && code >> 10 == 0x36 && unit[1] >> 10 == 0x37;
     if (is_pair) code = 0x10000u + ((code & 0x3FFu) << 10) + (unit[1] & 0x3FFu);
-    if (!is_pair && code >> 11 == 0x1B) code = 0xFFFD; /* half of a pair */
-    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const uint32_t mark[] = {0, 0xC0, 0xE0, 0xF0};
-    *(*to)++ = (char)(mark[more] | code >> 6 * more);
-    for (int k = more - 1; k >= 0; k--)
-        *(*to)++ = (char)(0x80 | (code >> 6 * k & 0x3F));
+    if (!is_pair && code >> 11 == 0x1B) code = IKT_UTF8_REPLACEMENT; /* half of a pair */
+    *to += ikt_utf8_encode(code, *to);
     return 1 + is_pair;
 }
 
@@ -274,8 +270,10 @@ static ikt_status text_of_cell(texts *t, const char *element) {
     if (H5Iget_type(cell) == H5I_DATASET && ikt_h5_class(cell) == H5T_INTEGER)
         ikt_h5_short_text(cell, "MATLAB_class", class, sizeof class);
     const bool is_known = strcmp(class, "char") == 0 && ikt_h5_shape(cell, size) >= 1;
-    const int64_t length = !is_known ? -1 : size[0] * size[1];
-    if (length < 0 || size[0] > fixed_most || length > fixed_most)
+    const bool is_short = is_known && size[0] >= 0 && size[0] <= fixed_most && size[1] >= 0 &&
+                          size[1] <= fixed_most; /* so that their product is none that wraps */
+    const int64_t length = is_short ? size[0] * size[1] : -1;
+    if (length < 0 || length > fixed_most)
         return ikt_fail(t->ctx, IKT_ERR_DATA, "%s: an element of the cell array is no text",
                         t->name);
     if (ikt_h5_get_int(cell, "MATLAB_empty", &is_empty) && is_empty) {

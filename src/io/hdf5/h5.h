@@ -263,8 +263,10 @@ bool ikt_h5_is_matlab_file(hid_t file);
 bool ikt_h5_is_matlab(hid_t dataset);
 ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name);
 
-/* Whether the file is a loom: genes x cells, rows of which are the columns of its data sets. */
+/* Whether the file is a loom; and whether a data set of it is genes x cells, so that its columns
+ * are rows: the matrix and its layers, but not what is told of cells (col_attrs). */
 bool ikt_h5_is_loom(hid_t file);
+bool ikt_h5_is_by_genes(hid_t file, const char *dataset);
 
 enum { IKT_H5_NAME = 512 };
 
@@ -277,7 +279,8 @@ typedef struct {
 } ikt_h5_matrix;
 
 /* Calls visit(self, matrix) for each of them, in the order of their names: those at the root, and
- * within groups, of AnnData the parts known by name, of others up to four deep. */
+ * within groups, of AnnData the parts known by name, of others up to four deep; what loom tells of
+ * genes is none. */
 typedef void ikt_h5_matrix_visitor(void *self, const ikt_h5_matrix *matrix);
 void ikt_h5_visit_matrices(hid_t file, ikt_h5_matrix_visitor *visit, void *self);
 

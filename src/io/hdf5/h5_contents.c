@@ -71,15 +71,22 @@ bool ikt_h5_is_loom(hid_t file) {
            ikt_h5_has(file, "row_attrs");
 }
 
+bool ikt_h5_is_by_genes(hid_t file, const char *dataset) {
+    dataset += strspn(dataset, "/");
+    return ikt_h5_is_loom(file) &&
+           (strcmp(dataset, "matrix") == 0 || strncmp(dataset, "layers/", 7) == 0);
+}
+
 enum { DEPTH_MOST = 4, OBJECTS_MOST = 10000 };
 
 /* A walk through the groups of a file. */
 typedef struct {
+    hid_t file;
     ikt_h5_matrix_visitor *visit;
     void *self;
     char folder[IKT_H5_NAME]; /* "mod/rna/", or "" */
     int depth, objects;
-    bool is_flat, is_turned; /* groups are not gone into; rows are columns */
+    bool is_flat; /* groups are not gone into */
 } walk;
 
 /* Whether a data set is a table of numbers. */
@@ -87,7 +94,7 @@ static bool take_table(const walk *w, hid_t dataset, ikt_h5_matrix *m) {
     int64_t size[2];
     ikt_h5_number number;
     const hid_t type IKT_AT_END(ikt_h5_end) = H5Dget_type(dataset);
-    const bool is_turned = w->is_turned || ikt_h5_is_matlab(dataset);
+    const bool is_turned = ikt_h5_is_matlab(dataset) || ikt_h5_is_by_genes(w->file, m->name);
     const int dimensions = ikt_h5_shape(dataset, size);
     char class[16];
     const bool is_char =
@@ -135,6 +142,7 @@ static herr_t walk_on(hid_t group, const char *name, const H5L_info_t *info, voi
     const bool is_frame = w->is_flat && kind == H5I_GROUP && ikt_h5_is_frame(object);
     memcpy(m.name, w->folder, used);
     strcpy(m.name + used, name);
+    if (strcmp(m.name, "row_attrs") == 0 && ikt_h5_is_loom(w->file)) return 0; /* of genes */
     if (kind == H5I_DATASET ? take_table(w, object, &m)
         : is_frame          ? take_frame(object, used, &m)
                             : kind == H5I_GROUP && take_sparse(object, &m)) {
@@ -154,8 +162,7 @@ void ikt_h5_visit_matrices(hid_t file, ikt_h5_matrix_visitor *visit, void *self)
     static const char *const parts[][2] = {
         {"/", ""}, {"raw", "raw/"}, {"layers", "layers/"}, {"obsm", "obsm/"}};
     const bool is_anndata = ikt_h5_is_anndata(file);
-    walk w = {
-        .visit = visit, .self = self, .is_flat = is_anndata, .is_turned = ikt_h5_is_loom(file)};
+    walk w = {.file = file, .visit = visit, .self = self, .is_flat = is_anndata};
     for (size_t p = 0; p < (is_anndata ? sizeof parts / sizeof *parts : 1); p++) {
         strcpy(w.folder, parts[p][1]);
         visit_group(file, parts[p][0], walk_on, &w);

@@ -102,7 +102,8 @@ ikt_status ikt_csr_group_open(ikt_context *ctx, hid_t group, const char *name, i
     IKT_TRY(check_kind(g));
     if (!ikt_csr_group_shape(group, shape))
         return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s lacks the attribute 'shape' with the numbers of rows and columns",
+                        "%s lacks 'shape', an attribute or a data set, with the numbers of rows "
+                        "and columns",
                         name);
     if (shape[0] < 1 || shape[1] < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", name, (long long)shape[0],

@@ -195,7 +195,8 @@ static ikt_status check_lists(genes *g, hid_t group, const hid_t part[3]) {
         if (ikt_h5_length(part[i]) < 0)
             return ikt_fail(g->ctx, IKT_ERR_DATA, "%s lacks its list %s", g->name, list_name[i]);
     if (!ikt_csr_group_shape(group, shape))
-        return ikt_fail(g->ctx, IKT_ERR_DATA, "%s lacks the attribute 'shape'", g->name);
+        return ikt_fail(g->ctx, IKT_ERR_DATA, "%s lacks 'shape', an attribute or a data set",
+                        g->name);
     if (ikt_h5_length(part[2]) != shape[1] + 1)
         return ikt_fail(g->ctx, IKT_ERR_DATA, "%s is damaged: indptr is not as long as its columns",
                         g->name);

@@ -210,13 +210,13 @@ static ikt_status measure(ikt_source *source) {
     return IKT_OK;
 }
 
-/* Whether rows are columns: as the user says, or as MATLAB stores them. */
+/* Whether rows are columns: as the user says, or as MATLAB and loom store them. */
 static ikt_status take_dataset(ikt_source *source, const ikt_source_options *options) {
     hdf5_self *self = source->self;
     const bool is_matlab = ikt_h5_is_matlab(self->dataset);
     if (is_matlab) IKT_TRY(ikt_h5_check_matlab(source->ctx, self->dataset, source->name));
     self->turned = options->transposed == IKT_TRANSPOSED_AUTO
-                       ? is_matlab || ikt_h5_is_loom(self->file)
+                       ? is_matlab || ikt_h5_is_by_genes(self->file, options->dataset)
                        : options->transposed == IKT_TRANSPOSED_YES;
     IKT_TRY(measure(source));
     IKT_TRY(ikt_source_use_rows(source, options->rows));
