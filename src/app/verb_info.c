@@ -129,15 +129,18 @@ static void put_matrix(void *self, const ikt_h5_matrix *m) {
 
 /* COLLECTIVE. Those of an HDF5 file, where there are at least `least`.
  *   json     NULL for text
- *   is_all   nothing else is told of the file */
+ *   is_all   nothing else is told of the file: there is no matrix that would be meant without a
+ * name */
 static ikt_status show_matrices(ikt_context *ctx, const char *path, int least, ikt_json *json,
                                 bool is_all, bool *shown) {
     hid_t file IKT_AT_END(ikt_h5_end) = -1;
     const bool is_root = ikt_rank(ctx) == 0;
     matrices all = {.path = path, .json = json};
+    char usual[IKT_H5_NAME];
     IKT_TRY(ikt_h5_open(ctx, path, &file));
     ikt_h5_visit_matrices(file, count_matrix, &all);
-    *shown = all.count >= least;
+    ikt_h5_usual_matrix(file, usual);
+    *shown = all.count >= least && !(is_all && ikt_h5_has(file, usual));
     if (!*shown) return IKT_OK;
     if (is_root && is_all && json) ikt_json_begin(json, NULL, '{');
     if (is_root && is_all && json) ikt_json_text(json, "kind", "data");

@@ -173,8 +173,8 @@ static void npy_error(ikt_context *ctx, const char *header, const char *text) {
 
 static void npy_errors(void **state) {
     ikt_context *ctx = *state;
-    npy_error(ctx, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }",
-              "elements of type <f2");
+    npy_error(ctx, "{'descr': '<f16', 'fortran_order': False, 'shape': (2, 1), }",
+              "elements of type <f16");
     npy_error(ctx, "{'descr': '<U10', 'fortran_order': False, 'shape': (2,), }", "type <U10");
     npy_error(ctx, "{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", "type <c8");
     npy_error(ctx, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", "descr");
