@@ -14,8 +14,9 @@
 #include "base/encoding.h"
 #include "io/numbers/element.h"
 
-/* Records that are looked at for the first cell of a column that is not missing. */
-enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3 };
+/* Records that are looked at for the first cell of a column that is not missing; the least numbers
+ * of a cell in round brackets, or in others, that make it a vector though numbers stand beside it. */
+enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3, ROUND_LEAST = 8, SQUARE_LEAST = 4 };
 
 bool ikt_csv_is_missing(const char *cell) {
     static const char *const words[] = {"NA", "nan", "N/A", "#N/A", "null", "None", "?"};
@@ -170,16 +171,19 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
 
 /* Whether the first record, whose cells are c->names, is a header; see csv_file.h. Columns given
  * by number (names are not known yet) are no evidence: their data may be text.
- *   second   [columns] cells of the record behind it; NULL: there is none */
-static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
+ *   second     [columns] cells of the record behind it; NULL: there is none
+ *   is_token   the first cell may be the word of a vector, 0.418 -0.5 no headings */
+static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second,
+                      bool is_token) {
     const char *own = c->names;
-    bool has_text = false, is_above_number = false, counts_on = true, is_heading = true;
+    bool has_text = false, is_above_first = false, is_above_number = false;
+    bool counts_on = true, are_whole = true;
     double last = NAN, value = 0;
     int64_t numbers = 0;
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
         if (is_number(own)) {
             (void)ikt_decimal_whole(own, &value);
-            is_heading &= value >= 0 || value == floor(value);
+            are_whole &= value == floor(value);
             counts_on &= value == floor(value) && (numbers == 0 || value == last + 1);
             last = value;
             numbers++;
@@ -187,15 +191,15 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
         if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
         if (options->keeps_text && ikt_csv_is_missing(own)) continue;
         has_text = true;
-        is_above_number |= second && is_number(second[k]);
+        if (second && is_number(second[k])) *(k == 0 ? &is_above_first : &is_above_number) = true;
     }
     if (!options->keeps_text) return has_text;
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
         names_a_heading(c, options->skip_columns) || names_a_heading(c, options->text_columns))
         return true;
-    if (!is_heading) return false; /* -0.418: a row that begins with a word */
     if (!has_text)
         return !c->names[0] && c->columns > 2 && counts_on && last == (double)c->columns - 2;
+    is_above_number |= is_above_first && (are_whole || !is_token);
     return numbers == 0 || is_above_number || (counts_on && numbers > 1);
 }
 
@@ -241,10 +245,30 @@ static bool closes_vector(const char *cell) {
     return ikt_decimal(cell, &cell, &value) && *cell && strchr("])}", *cell);
 }
 
-/* A column that is text; but "[0.1" and, further on, "0.9]" are a vector that was cut. */
-static ikt_status take_text(const ikt_csv_records *r, ikt_csv_columns *c, int64_t column) {
-    c->role[column] = IKT_CSV_TEXT;
-    if (!opens_vector(r->cell[column])) return IKT_OK;
+/* Whether a cell begins as a vector does. */
+static bool begins_vector(const char *cell) {
+    double value;
+    if (!*cell || !strchr("[({", *cell)) return false;
+    cell += 1 + strspn(cell + 1, " \t\r\n");
+    return ikt_decimal(cell, &cell, &value);
+}
+
+/* What the cells of a column have shown. */
+enum {
+    OPEN,   /* nothing: they are missing */
+    BROKEN, /* one begins as a vector, and is none: text, unless a vector follows */
+    KNOWN,  /* a number, or text */
+    NARROW, /* a vector, though perhaps a text in brackets: "(40.7, -74.0)" */
+    WIDE    /* a vector beyond doubt */
+};
+
+/* In a column of text "[0.1" and, further on, "0.9]" are a vector that was cut. */
+static ikt_status check_text(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column) {
+    const char *cell = r->cell[column];
+    if (*cell == '[' && begins_vector(cell) && strstr(cell, "..."))
+        return ikt_csv_bad_cell(r, c, column,
+                                ": numpy has left numbers out: write x.tolist() in place of x");
+    if (!opens_vector(cell)) return IKT_OK;
     for (int64_t k = column + 1; k < c->columns; k++)
         if (closes_vector(r->cell[k]))
             return ikt_csv_bad_cell(r, c, column,
@@ -253,13 +277,36 @@ static ikt_status take_text(const ikt_csv_records *r, ikt_csv_columns *c, int64_
     return IKT_OK;
 }
 
-/* Where a column holds vectors, these are the rows: other numbers are left out. */
-static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c) {
+static ikt_status look_at_cell(const ikt_csv_records *r, ikt_csv_columns *c, int64_t column,
+                               unsigned char *seen) {
+    const char *cell = r->cell[column];
+    const int64_t width = ikt_csv_vector(cell, NULL, 0);
+    if (width > 1) {
+        c->width[column] = width;
+        *seen = width >= (*cell == '(' ? ROUND_LEAST : SQUARE_LEAST) ? WIDE : NARROW;
+        return IKT_OK;
+    }
+    if (*seen == BROKEN || ikt_csv_is_missing(cell)) return IKT_OK;
+    *seen = width < 0 && begins_vector(cell) ? BROKEN : KNOWN;
+    if (*seen == KNOWN && ikt_csv_is_text(cell)) c->role[column] = IKT_CSV_TEXT;
+    return ikt_csv_is_text(cell) ? check_text(r, c, column) : IKT_OK;
+}
+
+/* Where a column holds vectors, these are the rows: other numbers are left out. Narrow ones beside
+ * numbers, or beside wide ones, are texts in brackets. */
+static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c,
+                                 const unsigned char *seen) {
     char names[600] = "";
-    int64_t vectors = 0;
+    int64_t vectors = 0, others = 0;
+    for (int64_t k = 0; k < c->columns; k++)
+        others += c->role[k] == IKT_CSV_NUMBER && seen[k] != NARROW;
     for (int64_t k = 0; k < c->columns; k++) {
         char name[64];
         if (c->role[k] != IKT_CSV_NUMBER || c->width[k] == 0) continue;
+        if (seen[k] == NARROW && others > 0) {
+            c->role[k] = IKT_CSV_TEXT;
+            continue;
+        }
         ikt_csv_name(c, k, name, sizeof name);
         ikt_join(names, sizeof names, ", ", "'%s'", name);
         vectors++;
@@ -274,29 +321,26 @@ static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c) {
 }
 
 /* Columns whose first cell that is not missing is text, or a vector. `is_ready`: a record is at
- * hand. */
-static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready) {
+ * hand; `chooses`: vectors are the rows. */
+static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready, bool chooses) {
     int64_t open = c->columns;
     bool end = !is_ready;
     IKT_ARRAYS(held, r->lines.ctx, "reader");
-    bool *is_known = ikt_claim(&held, c->columns, sizeof *is_known);
+    unsigned char *seen = ikt_claim(&held, c->columns, sizeof *seen);
     IKT_TRY(held.status);
     for (int record = 0; !end && open > 0 && record < RECORDS_LOOKED_AT; record++) {
         IKT_TRY(ikt_csv_check_cells(r, c));
         open = 0;
         for (int64_t k = 0; k < c->columns; k++) {
-            if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
-            is_known[k] = !ikt_csv_is_missing(r->cell[k]);
-            open += !is_known[k];
-            const int64_t width = ikt_csv_vector(r->cell[k], NULL, 0);
-            if (width > 0)
-                c->width[k] = width;
-            else if (ikt_csv_is_text(r->cell[k]))
-                IKT_TRY(take_text(r, c, k));
+            if (c->role[k] != IKT_CSV_NUMBER || seen[k] >= KNOWN) continue;
+            IKT_TRY(look_at_cell(r, c, k, &seen[k]));
+            open += seen[k] < KNOWN;
         }
         IKT_TRY(ikt_csv_next(r, &end));
     }
-    return IKT_OK;
+    for (int64_t k = 0; k < c->columns; k++)
+        if (c->role[k] == IKT_CSV_NUMBER && seen[k] == BROKEN) c->role[k] = IKT_CSV_TEXT;
+    return chooses ? choose_vectors(r, c, seen) : IKT_OK;
 }
 
 /* Whether each row is a token and its vector. */
@@ -313,17 +357,6 @@ static ikt_status begin(ikt_csv_records *r) {
     return IKT_OK;
 }
 
-/* numpy.savetxt writes "# a,b". */
-static void put_names(const ikt_csv_records *r, ikt_csv_columns *c) {
-    char *to = c->names;
-    for (int64_t k = 0; k < r->cells; k++) {
-        const char *name = r->cell[k];
-        if (k == 0 && strncmp(name, "# ", 2) == 0) name += 2;
-        strcpy(to, name);
-        to += strlen(to) + 1;
-    }
-}
-
 /* Copies the cells of the first record, with room for the empty heading of row names. */
 static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     c->columns = r->cells;
@@ -334,7 +367,11 @@ static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->width, c->columns + 1, sizeof *c->width, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
-    put_names(r, c);
+    char *to = c->names;
+    for (int64_t k = 0; k < r->cells; k++) {
+        strcpy(to, r->cell[k]);
+        to += strlen(to) + 1;
+    }
     return IKT_OK;
 }
 
@@ -395,10 +432,25 @@ static ikt_status number_columns(const ikt_csv_records *r, const char *take, ikt
     return IKT_OK;
 }
 
+/* Whether the first cells of the records are words, though the second is a number, as they are in
+ * vectors of words. Comes back to the second record, at which it begins. */
+static ikt_status find_tokens(ikt_csv_records *r, bool *are_tokens) {
+    bool end = false;
+    *are_tokens = false;
+    for (int record = 0; !end && !*are_tokens && record < RECORDS_LOOKED_AT; record++) {
+        *are_tokens = ikt_csv_is_text(r->cell[0]);
+        IKT_TRY(ikt_csv_next(r, &end));
+    }
+    IKT_TRY(begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    return ikt_csv_next(r, &end);
+}
+
 /* Whether the first record is a header, or lacks the heading of row names before it, which R's
  * write.table gives none, not even an empty one. */
-static ikt_status find_header(const ikt_csv_records *r, const ikt_reader_options *options,
-                              bool is_ready, ikt_csv_columns *c) {
+static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *options, bool is_ready,
+                              ikt_csv_columns *c) {
+    bool is_token = false;
     const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
                           r->cells == c->columns + 1 && c->columns > 1 && ikt_csv_is_text(c->names);
     if (c->names_apart || has_tokens(r) || r->how.kind == IKT_CSV_VECTORS) return IKT_OK;
@@ -410,7 +462,10 @@ static ikt_status find_header(const ikt_csv_records *r, const ikt_reader_options
     c->has_header = options->header == IKT_HEADER_YES || is_short;
     if (options->header != IKT_HEADER_AUTO || is_short) return IKT_OK;
     IKT_TRY(assign_roles(r, options, false, c));
-    c->has_header = is_header(c, options, is_ready && r->cells == c->columns ? r->cell : NULL);
+    if (is_ready && r->how.delimiter == ' ' && ikt_csv_is_text(c->names))
+        IKT_TRY(find_tokens(r, &is_token));
+    char **second = is_ready && r->cells == c->columns ? r->cell : NULL;
+    c->has_header = is_header(c, options, second, is_token);
     return IKT_OK;
 }
 
@@ -425,8 +480,7 @@ static ikt_status find_kinds(ikt_csv_records *r, const ikt_reader_options *optio
         IKT_TRY(ikt_csv_next(r, &end));
         is_ready = true;
     }
-    IKT_TRY(find_texts(r, c, is_ready));
-    return ikt_is_given(options->take_columns) ? IKT_OK : choose_vectors(r, c);
+    return find_texts(r, c, is_ready, !ikt_is_given(options->take_columns));
 }
 
 ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *options,
@@ -446,6 +500,8 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
         is_ready = !end;
     }
     IKT_TRY(find_header(r, options, is_ready, c));
+    if (c->has_header && !c->names_apart && strncmp(c->names, "# ", 2) == 0)
+        memmove(c->names, c->names + 2, (size_t)c->name_bytes - 2); /* as numpy.savetxt writes it */
     IKT_TRY(assign_roles(r, options, true, c));
     if (options->keeps_text) IKT_TRY(find_kinds(r, options, is_ready, c));
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
