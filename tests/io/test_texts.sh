@@ -25,6 +25,12 @@ printf 'a,b\n1,2\n3,4\n5,6\n7,8\n' >rows.csv
 "$IKT_PROGRAM" convert json-one.txt one.h5 --quiet && "$IKT_PROGRAM" convert list.txt list.h5 --quiet || fail "convert"
 h5diff one.h5 list.h5 /X || fail "the rows of an array of JSON"
 
+# What is left out beside a vector, or as a comment, is said.
+printf '# made\nid,v\n1,"[1,2,3,4]"\n2,"[5,6,7,8]"\n' >vector.csv
+"$IKT_PROGRAM" convert vector.csv vector.h5 >out.txt 2>&1 || fail "convert vector.csv"
+"$IKT_PROGRAM" info vector.csv >>out.txt
+test "$(grep -c "left out: 'id'; lines of comment" out.txt)" = 2 || fail "what is left out: $(cat out.txt)"
+
 # Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
 printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv

@@ -15,7 +15,8 @@
 #include "io/numbers/element.h"
 
 /* Records that are looked at for the first cell of a column that is not missing; the least numbers
- * of a cell in round brackets, or in others, that make it a vector though numbers stand beside it. */
+ * of a cell in round brackets, or in others, that make it a vector though numbers stand beside it.
+ */
 enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3, ROUND_LEAST = 8, SQUARE_LEAST = 4 };
 
 bool ikt_csv_is_missing(const char *cell) {

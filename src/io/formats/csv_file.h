@@ -62,11 +62,10 @@ typedef struct {
 
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
- * as many cells, or most, so that one is faulty; else the first one that does. A text in which next to no cell is a number is one
- * column of texts, unless a delimiter says otherwise.
- *   delimiter   what is asked for; 0: nothing
- * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
- * with a record is left to who reads it. */
+ * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
+ * to no cell is a number is one column of texts, unless a delimiter says otherwise. delimiter what
+ * is asked for; 0: nothing Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of
+ * reading. What is wrong with a record is left to who reads it. */
 ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);
 
 /* LOCAL. Goes to the first record of the range; may be called again, for another pass.

@@ -146,7 +146,9 @@ static bool is_value(const char *cell) {
     double value;
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         if (strcmp(cell, words[w]) == 0) return true;
-    return *cell == '[' ? last == ']' : *cell == '{' ? last == '}' : ikt_decimal_whole(cell, &value);
+    return *cell == '['   ? last == ']'
+           : *cell == '{' ? last == '}'
+                          : ikt_decimal_whole(cell, &value);
 }
 
 static ikt_status no_object(const ikt_csv_records *r, const char *what) {
