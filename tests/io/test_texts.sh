@@ -31,6 +31,12 @@ printf '# made\nid,v\n1,"[1,2,3,4]"\n2,"[5,6,7,8]"\n' >vector.csv
 "$IKT_PROGRAM" info vector.csv >>out.txt
 test "$(grep -c "left out: 'id'; lines of comment" out.txt)" = 2 || fail "what is left out: $(cat out.txt)"
 
+# The numbers of a vector have no names that input.skip_columns would take.
+awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
+    print "n" i ",\"[" rand() ", " rand() ", " i * 7 % 300 ", " rand() "]\"" }' >numbered.csv
+"$IKT_PROGRAM" embed numbered.csv output.file=numbered.h5 layout.iterations=5 2>err.txt >out.txt || fail "embed numbered.csv"
+grep -q '(column 2, counted from 0)' err.txt || fail "the column of a vector: $(cat err.txt)"
+
 # Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
 printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv
