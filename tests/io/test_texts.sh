@@ -37,6 +37,10 @@ awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
 "$IKT_PROGRAM" embed numbered.csv output.file=numbered.h5 layout.iterations=5 2>err.txt >out.txt || fail "embed numbered.csv"
 grep -q '(column 2, counted from 0)' err.txt || fail "the column of a vector: $(cat err.txt)"
 
+printf 'sep=;\na;b\n1;2\n3;4\n' >sep.csv
+"$IKT_PROGRAM" convert sep.csv sep.h5 --delimiter semicolon --quiet && "$IKT_PROGRAM" info sep.h5 | grep -q '2 rows x 2 columns' ||
+    fail "sep=; beside --delimiter"
+
 # Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
 printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv

@@ -140,6 +140,9 @@ def comments(x):
     case("rows-faulty", "id,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 3 has 2 cells; the first has 3"))
     case("rows-faulty-comment", "# made\nid,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 4 has 2 cells; the first has 3"))
     case("words-comment", "#made\n#by me\n" + lines(x) + "#end\n", x)
+    case("comment-quotes", '# "a" b\n1,2\n3,4\n', [[1, 2], [3, 4]])
+    case("comment-headings", "# made today\nid x\n1 2\n3 4\n", [[1, 2], [3, 4]])
+    case("comment-names", "# kind of it\nred big 1\nblue small 2\n", [[1], [2]], labels="kind", classes=[1, 0], names="blue\nred\n")
     case("only", "# a\n# b\n", error=(4, "no column of numbers"))
 
 
@@ -148,6 +151,7 @@ def signs(x):
     case("bars", "a|b|c|d|e|f\n" + lines(x, "|"), x)
     case("bars-blank", "a | b | c\n" + "".join(f"{i} | {i + 1} | 5\n" for i in range(9)), [[i, i + 1, 5] for i in range(9)])
     case("sep", "sep=;\na;b;c;d;e;f\n" + lines(x, ";"), x)
+    case("sep-tab", "sep=\t\na\tb\n1\t2\n3\t4\n", [[1, 2], [3, 4]])
     case("comma-in-heading", "a (m, s)|b\n" + "".join(f"{i}|2\n" for i in range(9)), [[i, 2] for i in range(9)])
     case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
     case("bad-blanks", "Nr. Ort,a,b\n1 Bonn,2,3\n2 Ulm,4,5\n3 Jena,6\n4 Kiel,8,9\n",

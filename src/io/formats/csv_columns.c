@@ -376,6 +376,20 @@ static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     return IKT_OK;
 }
 
+/* Whether the first record, whose cells are c->names, is text, and numbers stand below it. Goes on
+ * to the second. */
+static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, bool *has_own) {
+    bool end, has_number = false;
+    IKT_TRY(ikt_csv_next(r, &end));
+    *has_own = !end && r->cells == c->columns;
+    for (int64_t k = 0; k < c->columns && *has_own; k++) {
+        *has_own = ikt_csv_is_text(name_of(c, k));
+        has_number |= is_number(r->cell[k]);
+    }
+    *has_own &= has_number;
+    return IKT_OK;
+}
+
 /* Names that are no record: those of the members of objects, or a comment of as many cells as there
  * are columns. Then the first record comes again. */
 static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
@@ -384,11 +398,14 @@ static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
         r->key_count = c->columns;
         c->names_apart = true;
     } else if (r->comment) {
-        bool are_names = true;
-        IKT_TRY(ikt_csv_cut_comment(r));
+        bool has_own, are_names = true;
+        IKT_TRY(has_headings(r, c, &has_own));
+        const ikt_status st = ikt_csv_cut_comment(r);
+        if (st == IKT_ERR_DATA) ikt_clear(r->lines.ctx); /* # "a" b: only words */
+        if (st != IKT_OK && st != IKT_ERR_DATA) return st;
         for (int64_t k = 0; k < r->cells; k++)
             are_names &= ikt_csv_is_text(r->cell[k]);
-        c->names_apart = are_names && r->cells == c->columns;
+        c->names_apart = st == IKT_OK && are_names && !has_own && r->cells == c->columns;
         if (!c->names_apart) { /* back to where we were */
             bool end;
             IKT_TRY(begin(r));

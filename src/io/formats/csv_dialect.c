@@ -141,18 +141,19 @@ static bool is_count(const char *cell, int64_t *count) {
 
 /* A first line that says what follows: Excel's "sep=;", or the counts of rows and columns of
  * word2vec, whose rows have a token more. */
-static ikt_status find_lead(ikt_csv_records *r, ikt_csv_dialect *how) {
+static ikt_status find_lead(ikt_csv_records *r, bool is_asked, ikt_csv_dialect *how) {
     int64_t columns = 0, rows = 0;
     bool end;
     r->how = (ikt_csv_dialect){.delimiter = '\n', .is_verbatim = true, .cells = how->cells};
     IKT_TRY(ikt_csv_begin(r));
     IKT_TRY(ikt_csv_next(r, &end));
     if (end) return IKT_OK;
-    if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) == 5) {
+    if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) <= 5) {
         how->lead = 1;
-        how->delimiter = r->cell[0][4];
+        if (!is_asked) how->delimiter = r->cell[0][4] ? r->cell[0][4] : '\t'; /* a blank, cut off */
         return IKT_OK;
     }
+    if (is_asked) return IKT_OK;
     r->how.delimiter = ' ';
     IKT_TRY(ikt_csv_begin(r));
     IKT_TRY(ikt_csv_next(r, &end));
@@ -216,7 +217,7 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
     }
     const char told = r->how.delimiter;
     const bool has_comments = how->cells < 0 && r->comments > 0;
-    if (!is_asked) IKT_TRY(find_lead(r, how));
+    IKT_TRY(find_lead(r, is_asked, how));
     if (how->lead == 0 && !is_asked) {
         how->delimiter = told;
         if (!t.is_even) IKT_TRY(try_others(r, how, &t));
