@@ -142,6 +142,7 @@ def comments(x):
     case("words-comment", "#made\n#by me\n" + lines(x) + "#end\n", x)
     case("comment-quotes", '# "a" b\n1,2\n3,4\n', [[1, 2], [3, 4]])
     case("comment-headings", "# made today\nid x\n1 2\n3 4\n", [[1, 2], [3, 4]])
+    case("comment-later", "# a b\n1 2\n# pause for tea\n3 4\n", [[2], [4]], dataset="b")
     case("comment-names", "# kind of it\nred big 1\nblue small 2\n", [[1], [2]], labels="kind", classes=[1, 0], names="blue\nred\n")
     case("only", "# a\n# b\n", error=(4, "no column of numbers"))
 

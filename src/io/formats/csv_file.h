@@ -161,6 +161,18 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *records, const ikt_reader_optio
                                 ikt_csv_columns *out);
 void ikt_csv_columns_free(ikt_csv_columns *columns);
 
+/* Records that are looked at for the first cell of a column that is not missing. */
+enum { IKT_CSV_LOOKED_AT = 1000 };
+
+/* LOCAL. Takes columns of numbers for text where their first cell that is not missing is that, and
+ * finds the widths of vectors. Goes past the records that it looks at.
+ *   is_ready   a record is at hand
+ *   chooses    vectors alone are the rows
+ * Errors: those of ikt_csv_next; IKT_ERR_DATA (vectors that delimiters cut, or in several columns).
+ */
+ikt_status ikt_csv_find_texts(ikt_csv_records *records, ikt_csv_columns *columns, bool is_ready,
+                              bool chooses);
+
 /* LOCAL, pure. How many records stand before the rows. */
 int64_t ikt_csv_lead(const ikt_csv_columns *columns);
 

@@ -248,8 +248,8 @@ ikt_status ikt_csv_begin(ikt_csv_records *r) {
 static ikt_status keep_comment(ikt_csv_records *r, const char *text, int64_t bytes) {
     r->comments++;
     r->marks += is_mark(text);
-    ikt_free(&r->comment);
     if (r->lines.begin > 0 || r->number > 0) return IKT_OK;
+    ikt_free(&r->comment);
     IKT_TRY(ikt_alloc(r->lines.ctx, &r->comment, bytes + 1, 1, "reader"));
     strcpy(r->comment, text + strspn(text, " \t#"));
     return IKT_OK;
