@@ -31,6 +31,9 @@ printf '# made\nid,v\n1,"[1,2,3,4]"\n2,"[5,6,7,8]"\n' >vector.csv
 "$IKT_PROGRAM" info vector.csv >>out.txt
 test "$(grep -c "left out: 'id'; lines of comment" out.txt)" = 2 || fail "what is left out: $(cat out.txt)"
 
+printf '{"v":[1,2]}\n{"v":[3,4]}\n' >bare.txt
+"$IKT_PROGRAM" convert bare.txt bare.h5 2>&1 | grep 'bare.txt' && fail "something is said to be left out of bare.txt"
+
 # The numbers of a vector have no names that input.skip_columns would take.
 awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
     print "n" i ",\"[" rand() ", " rand() ", " i * 7 % 300 ", " rand() "]\"" }' >numbered.csv

@@ -134,7 +134,8 @@ static void tell_left_out(const ikt_row_feed *feed, const ikt_csv_columns *c, bo
     for (int64_t k = 0; k < c->columns && !is_asked; k++)
         has_vectors |= c->role[k] == IKT_CSV_NUMBER && c->width[k] > 0;
     if (!has_vectors && c->how.cells <= 0) return;
-    ikt_log(feed->ctx, IKT_LOG_STAGE, "%s: %s", feed->path, ikt_csv_describe(c, text, sizeof text));
+    if (*ikt_csv_describe(c, text, sizeof text))
+        ikt_log(feed->ctx, IKT_LOG_STAGE, "%s: %s", feed->path, text);
 }
 
 static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) {
