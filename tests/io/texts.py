@@ -139,6 +139,7 @@ def comments(x):
     case("rows-short", "x,y\n" + "".join(f"#{i},{i},1\n" for i in range(9)), [[i, 1] for i in range(9)])
     case("rows-faulty", "id,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 3 has 2 cells; the first has 3"))
     case("rows-faulty-comment", "# made\nid,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 4 has 2 cells; the first has 3"))
+    case("rows-blank", "# made today\nid,x,y\n# 1,2,3\n# 2,3,4\n5,1,2\n", [[2, 3], [3, 4], [1, 2]])
     case("words-comment", "#made\n#by me\n" + lines(x) + "#end\n", x)
     case("comment-quotes", '# "a" b\n1,2\n3,4\n', [[1, 2], [3, 4]])
     case("comment-headings", "# made today\nid x\n1 2\n3 4\n", [[1, 2], [3, 4]])
