@@ -181,6 +181,7 @@ static void put_data(const ikt_source *source, bool has_labels, int64_t n_marked
     put_fact(NULL, "format", content.format);
     if (content.tables[0]) put_fact(NULL, "data sets", content.tables);
     if (content.labels[0]) put_fact(NULL, "labels may be", content.labels);
+    if (content.beside[0]) put_fact(NULL, "beside the rows", content.beside);
 }
 
 static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {

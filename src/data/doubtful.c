@@ -137,10 +137,11 @@ static bool are_different(double *value, int64_t rows) {
 static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const int64_t *column,
                             int64_t count, bool is_whole) {
     char names[400] = "", name[128], remedy[480] = "leave the data without them";
-    bool has_names = false;
+    bool has_names = true;
     for (int64_t c = 0; c < count; c++) {
-        has_names = ikt_source_column_name(source, column[c], name, sizeof name);
-        if (!has_names) snprintf(name, sizeof name, "%lld", (long long)column[c]);
+        const bool has_name = ikt_source_column_name(source, column[c], name, sizeof name);
+        has_names &= has_name;
+        if (!has_name) snprintf(name, sizeof name, "%lld", (long long)column[c]);
         ikt_join(names, sizeof names, ",", "%s", name);
     }
     if (has_names)

@@ -25,6 +25,25 @@ printf 'a,b\n1,2\n3,4\n5,6\n7,8\n' >rows.csv
 "$IKT_PROGRAM" convert json-one.txt one.h5 --quiet && "$IKT_PROGRAM" convert list.txt list.h5 --quiet || fail "convert"
 h5diff one.h5 list.h5 /X || fail "the rows of an array of JSON"
 
+# What is left out beside a vector, or as a comment, is said.
+printf '# made\nid,v\n1,"[1,2,3,4]"\n2,"[5,6,7,8]"\n' >vector.csv
+"$IKT_PROGRAM" convert vector.csv vector.h5 >out.txt 2>&1 || fail "convert vector.csv"
+"$IKT_PROGRAM" info vector.csv >>out.txt
+test "$(grep -c "left out: 'id'; lines of comment" out.txt)" = 2 || fail "what is left out: $(cat out.txt)"
+
+printf '{"v":[1,2]}\n{"v":[3,4]}\n' >bare.txt
+"$IKT_PROGRAM" convert bare.txt bare.h5 2>&1 | grep 'bare.txt' && fail "something is said to be left out of bare.txt"
+
+# The numbers of a vector have no names that input.skip_columns would take.
+awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
+    print "n" i ",\"[" rand() ", " rand() ", " i * 7 % 300 ", " rand() "]\"" }' >numbered.csv
+"$IKT_PROGRAM" embed numbered.csv output.file=numbered.h5 layout.iterations=5 2>err.txt >out.txt || fail "embed numbered.csv"
+grep -q '(column 2, counted from 0)' err.txt || fail "the column of a vector: $(cat err.txt)"
+
+printf 'sep=;\na;b\n1;2\n3;4\n' >sep.csv
+"$IKT_PROGRAM" convert sep.csv sep.h5 --delimiter semicolon --quiet && "$IKT_PROGRAM" info sep.h5 | grep -q '2 rows x 2 columns' ||
+    fail "sep=; beside --delimiter"
+
 # Matrix Market: rows as they are; beside barcodes, as 10x writes it, genes x cells, whose cells are the rows.
 printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\n1 1 5\n3 2 7\n2 1 -1\n3 1 2\n' >m.mtx
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv

@@ -44,6 +44,9 @@ def brackets(x):
     case("json-null", json.dumps(x[:30] + [[None] * D]), [*x[:30], [float("nan")] * D])
     case("json-deep", json.dumps([x, x]), error=(3, "vector 1 begins a second array, or .* more than two axes"))
     case("json-twice", json.dumps(x) + json.dumps(x), error=(3, f"vector {N + 2} begins a second array"))
+    for name, text in ("comma", "[[1, 2], [3, 4], [5, 6],"), ("bracket", "[[1,2,3],[4,5,6]"), ("return", "[\n[1,2],\n[3,4]\n"):
+        case("json-open-" + name, text, error=(4, "begins an array.*no bracket ends"))
+    case("intervals", "".join(f"[{i},{i + 1})\t{i + 5}\t1\n" for i in range(9)), [[i + 5, 1] for i in range(9)])
     case("json-words", "[0.5, 1]\nword [2, 3]\n", error=(3, "'word .2, 3' stands between the brackets"))
     case("json-document", json.dumps([{"a": 1, "b": 2}] * 9), error=(3, "one JSON document of objects.*jq -c '\\.\\[\\]'"))
     # Brackets that delimiters would cut off: two numbers of each row would be lost.
@@ -66,9 +69,30 @@ def cells(x):
     case("cell-numpy", "a,v\n" + "".join(f'{i},"[{" ".join(map(repr, r[:3]))}\n {" ".join(map(repr, r[3:]))}]"\n'
                                         for i, r in enumerate(x)), x)
     case("cell-postgres", "a;v\n" + "".join(f"{i};{{{','.join(map(repr, r))}}}\n" for i, r in enumerate(x)), x)
-    case("cell-ragged", 'a,v\n1,"[1, 2]"\n2,"[3]"\n', error=(3, "line 3, column 2 .'v'.*as many numbers as the first"))
-    case("cell-two", 'a,v,w\n1,"[1, 2]","[3]"\n2,"[3, 4]","[4]"\n', error=(3, "several columns: 'v', 'w'"))
-    case("cell-missing", 'a,v\n1,"[1, 2]"\n2,\n3,null\n4,"[7,8]"\n', [[1, 2], [float("nan")] * 2, [float("nan")] * 2, [7, 8]])
+    case("cell-ragged", 'a,v\n1,"[1, 2, 3, 4]"\n2,"[3]"\n', error=(3, "line 3, column 2 .'v'.*as many numbers as the first"))
+    case("cell-two", 'a,v,w\n1,"[1, 2, 3, 4]","[3, 1, 1, 1]"\n2,"[3, 4, 5, 6]","[4, 1, 1, 1]"\n', error=(3, "several columns: 'v', 'w'"))
+    case("cell-missing", 'a,v\n1,"[1, 2, 3, 4]"\n2,\n3,null\n4,"[7,8,9,5]"\n', [[1, 2, 3, 4], [float("nan")] * 4, [float("nan")] * 4, [7, 8, 9, 5]])
+    # Texts in brackets are no vectors: the numbers beside them are the rows.
+    for name, text in [("year", "(1999)"), ("cite", "[1]"), ("braces", "{4}"), ("place", '"(40.7, -74.0)"'),
+                       ("three", '"[1, 2, 3]"'), ("seven", '"(1,2,3,4,5,6,7)"')]:
+        case("text-" + name, "name,a,b,c,d,e,f,ref\n" + "".join(f"n{i},{','.join(map(repr, r))},{text}\n" for i, r in enumerate(x)), x)
+    case("vector-eight", "a,v\n" + '1,"(1,2,3,4,5,6,7,8)"\n' * 3, [[1, 2, 3, 4, 5, 6, 7, 8]] * 3)
+    case("vector-narrow", "a,v\n" + 'x,"(1,2)"\n' * 3, [[1, 2]] * 3)
+    case("vector-narrow-named", "a,v\n" + '1,"(1,2)"\n' * 3, [[1, 2]] * 3, dataset="v")
+    case("vector-narrow-wide", "p,v\n" + '"(1,2)","[1,2,3,4]"\n' * 3, [[1, 2, 3, 4]] * 3)
+    # Vectors with holes, at first or later, and those that numpy has shortened.
+    case("hole-first", 'a,v\n1,"[1,,2,3]"\n2,"[1,2,3,4]"\n', error=(3, "line 2, column 2 .'v'.*no vector"))
+    case("hole-later", 'a,v\n1,"[1,2,3,4]"\n2,"[1,,2,3]"\n', error=(3, "line 3, column 2 .'v'.*no vector"))
+    case("hole-object", '{"id":1,"e":[0.1,null,1,2]}\n{"id":2,"e":[1,2,3,4]}\n', error=(3, "line 1, column 2 .'e'.*no vector"))
+    case("hole-text", 'a,v\n1,[1] one\n2,[2] two\n', [[1], [2]])
+    case("ellipsis-cell", "a,v\n1,[0.1 0.2 ... 0.4]\n", error=(3, "line 2, column 2 .'v'.*x.tolist"))
+    case("ellipsis-text", "[0.1 0.2 ... 0.4]\n" * 3, error=(3, "vector 1: numpy has left numbers out"))
+    case("ellipsis-rows", "[[1 2]\n [3 4]\n ...\n [5 6]]\n", error=(3, "vector 3: numpy has left numbers out"))
+    case("object-follows", '{"a":1,"b":2}{"a":3,"b":4}\n', error=(3, "line 1: something follows the object"))
+    case("object-commas", '{"a":1,"b":2},\n{"a":3,"b":4} \n', [[1, 2], [3, 4]])
+    case("object-word", '{"a":1,"b":2}\n{"a":tree,"b":4}\n', error=(3, "line 2: a value is no value"))
+    case("object-array", '{"a":1,"b":2}\n{"a":[1] 2,"b":4}\n', error=(3, "line 2: a value is no value"))
+    case("object-words", '{"a":1,"b":true}\n{"a":NaN,"b":false}\n', [[1], [float("nan")]])
     objects = [{"id": i, "kind": k, "embedding": r, "more": {"a": ["]", "}"]}, "tokens": i % 5}
                for i, (k, r) in enumerate(zip(kinds, x))]
     text = "".join(json.dumps(o) + "\n" for o in objects)
@@ -95,6 +119,7 @@ def words(x):
     case("glove", text, x, labels="1")
     case("glove-comma", ", 0.5 -1 2\n" + "".join(f"w{i} {i} 1 2\n" for i in range(20)), [[0.5, -1, 2]] + [[i, 1, 2] for i in range(20)])
     case("glove-year", "".join(f"{t} -0.5 {i} 2\n" for i, t in enumerate(["the", "1999", "x"])), [[-0.5, i, 2] for i in range(3)])
+    case("glove-above", "".join(f"{t} 0.5 {i} 2\n" for i, t in enumerate(["the", "1999", "x"])), [[0.5, i, 2] for i in range(3)])
     case("word2vec", f"{N} {D}\n" + text, x)
     case("word2vec-blank", f"{N} {D}\n" + text.replace("\n", " \n"), x)
     case("word2vec-short", f"{N + 1} {D}\n" + text, error=(4, f"announces {N + 1} rows, but there are {N}"))
@@ -108,6 +133,18 @@ def comments(x):
     case("savetxt-lines", "# made today\n# by me\n" + lines(x, " ") + "# end\n", x)
     case("sensor", "# 1, 2\n# it's \"open\n\na,b,c,d,e,f\n" + lines(x[:20]) + "# pause\n" + lines(x[20:]), x)
     case("numbers-of-rows", "id,a,b\n" + "".join(f"#{i},{i},1\n" for i in range(9)), [[i, 1] for i in range(9)])
+    case("savetxt-numbers", "# 0,1,2\n" + lines([r[:3] for r in x]), [r[:3] for r in x])
+    case("rows-quoted", 'id,tags,x\n#1,"red\nblue",3\n#2,b,4\n#3,c,5\n', [[3], [4], [5]])
+    case("rows-comment", '# made today\nid,tags,x\n#1,"red\nblue",3\n#2,b,4\n#3,c,5\n', [[3], [4], [5]])
+    case("rows-short", "x,y\n" + "".join(f"#{i},{i},1\n" for i in range(9)), [[i, 1] for i in range(9)])
+    case("rows-faulty", "id,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 3 has 2 cells; the first has 3"))
+    case("rows-faulty-comment", "# made\nid,x,y\n#1,1,2\n#2,3\n#3,4,5\n", error=(3, "line 4 has 2 cells; the first has 3"))
+    case("rows-blank", "# made today\nid,x,y\n# 1,2,3\n# 2,3,4\n5,1,2\n", [[2, 3], [3, 4], [1, 2]])
+    case("words-comment", "#made\n#by me\n" + lines(x) + "#end\n", x)
+    case("comment-quotes", '# "a" b\n1,2\n3,4\n', [[1, 2], [3, 4]])
+    case("comment-headings", "# made today\nid x\n1 2\n3 4\n", [[1, 2], [3, 4]])
+    case("comment-later", "# a b\n1 2\n# pause for tea\n3 4\n", [[2], [4]], dataset="b")
+    case("comment-names", "# kind of it\nred big 1\nblue small 2\n", [[1], [2]], labels="kind", classes=[1, 0], names="blue\nred\n")
     case("only", "# a\n# b\n", error=(4, "no column of numbers"))
 
 
@@ -116,8 +153,15 @@ def signs(x):
     case("bars", "a|b|c|d|e|f\n" + lines(x, "|"), x)
     case("bars-blank", "a | b | c\n" + "".join(f"{i} | {i + 1} | 5\n" for i in range(9)), [[i, i + 1, 5] for i in range(9)])
     case("sep", "sep=;\na;b;c;d;e;f\n" + lines(x, ";"), x)
+    case("sep-tab", "sep=\t\na\tb\n1\t2\n3\t4\n", [[1, 2], [3, 4]])
     case("comma-in-heading", "a (m, s)|b\n" + "".join(f"{i}|2\n" for i in range(9)), [[i, 2] for i in range(9)])
     case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
+    case("bad-blanks", "Nr. Ort,a,b\n1 Bonn,2,3\n2 Ulm,4,5\n3 Jena,6\n4 Kiel,8,9\n",
+         error=(3, "line 4 has 2 cells; the first has 3"))
+    case("heading-below-zero", "id,-0.5,0,0.5\n" + "".join(f"{i},1,2,{i}\n" for i in range(30)),
+         [[i, 1, 2, i] for i in range(30)])
+    case("heading-blanks", "id -0.5 0 0.5\n" + "".join(f"{i} 1 2 {i}\n" for i in range(30)),
+         [[i, 1, 2, i] for i in range(30)])
     # Codes are classes of their own; numbers as numpy.savetxt writes them are numbers.
     case("codes-zero", "a,k\n5,01\n6,1\n7,001\n", [[5], [6], [7]], labels="k", classes=[1, 2, 0], names="001\n01\n1\n")
     case("codes-exponent", "a,k\n5,1e3\n6,1000\n7,2\n", [[5], [6], [7]], labels="k", classes=[1, 0, 2],

@@ -127,6 +127,17 @@ static void name_text(ikt_row_feed *feed, int64_t t, const ikt_csv_columns *colu
     }
 }
 
+/* Tells of columns and lines that are left out though nobody has asked for that. */
+static void tell_left_out(const ikt_row_feed *feed, const ikt_csv_columns *c, bool is_asked) {
+    char text[1024];
+    bool has_vectors = false;
+    for (int64_t k = 0; k < c->columns && !is_asked; k++)
+        has_vectors |= c->role[k] == IKT_CSV_NUMBER && c->width[k] > 0;
+    if (!has_vectors && c->how.cells <= 0) return;
+    if (*ikt_csv_describe(c, text, sizeof text))
+        ikt_log(feed->ctx, IKT_LOG_STAGE, "%s: %s", feed->path, text);
+}
+
 static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) {
     ikt_csv_file *file = feed->self;
     const ikt_csv_columns *columns = &file->columns;
@@ -144,6 +155,7 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
                         "%s holds no numbers: %lld rows of 0 columns", feed->path,
                         (long long)file->n);
     IKT_TRY(ikt_csv_file_learn(file, columns->label, true));
+    tell_left_out(feed, columns, ikt_is_given(reader.take_columns));
     shape->d = columns->numbers;
     shape->type = IKT_TYPE_F64;
     shape->labels = columns->label >= 0;

@@ -36,7 +36,7 @@ static ikt_status take_vector(const ikt_csv_records *r, const ikt_csv_columns *c
     const int64_t width = c->width[column];
     if (ikt_csv_vector(r->cell[column], numbers, width) != width)
         return ikt_csv_bad_cell(r, c, column,
-                                " ... is no vector of as many numbers as the first has");
+                                " ... is no vector of as many numbers as the first vector has");
     for (int64_t i = 0; i < width; i++)
         if (!isfinite(numbers[i]))
             return ikt_csv_bad_cell(r, c, column, " ... holds a number that is not finite");

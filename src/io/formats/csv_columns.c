@@ -14,8 +14,7 @@
 #include "base/encoding.h"
 #include "io/numbers/element.h"
 
-/* Records that are looked at for the first cell of a column that is not missing. */
-enum { RECORDS_LOOKED_AT = 1000, DIMENSIONS_MOST = 3 };
+enum { DIMENSIONS_MOST = 3 };
 
 bool ikt_csv_is_missing(const char *cell) {
     static const char *const words[] = {"NA", "nan", "N/A", "#N/A", "null", "None", "?"};
@@ -170,16 +169,19 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
 
 /* Whether the first record, whose cells are c->names, is a header; see csv_file.h. Columns given
  * by number (names are not known yet) are no evidence: their data may be text.
- *   second   [columns] cells of the record behind it; NULL: there is none */
-static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second) {
+ *   second     [columns] cells of the record behind it; NULL: there is none
+ *   is_token   the first cell may be the word of a vector, 0.418 -0.5 no headings */
+static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *options, char **second,
+                      bool is_token) {
     const char *own = c->names;
-    bool has_text = false, is_above_number = false, counts_on = true, is_heading = true;
+    bool has_text = false, is_above_first = false, is_above_number = false;
+    bool counts_on = true, are_whole = true;
     double last = NAN, value = 0;
     int64_t numbers = 0;
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
         if (is_number(own)) {
             (void)ikt_decimal_whole(own, &value);
-            is_heading &= value >= 0 || value == floor(value);
+            are_whole &= value == floor(value);
             counts_on &= value == floor(value) && (numbers == 0 || value == last + 1);
             last = value;
             numbers++;
@@ -187,15 +189,15 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
         if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
         if (options->keeps_text && ikt_csv_is_missing(own)) continue;
         has_text = true;
-        is_above_number |= second && is_number(second[k]);
+        if (second && is_number(second[k])) *(k == 0 ? &is_above_first : &is_above_number) = true;
     }
     if (!options->keeps_text) return has_text;
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
         names_a_heading(c, options->skip_columns) || names_a_heading(c, options->text_columns))
         return true;
-    if (!is_heading) return false; /* -0.418: a row that begins with a word */
     if (!has_text)
         return !c->names[0] && c->columns > 2 && counts_on && last == (double)c->columns - 2;
+    is_above_number |= is_above_first && (are_whole || !is_token);
     return numbers == 0 || is_above_number || (counts_on && numbers > 1);
 }
 
@@ -227,78 +229,6 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
     return IKT_OK;
 }
 
-/* Whether a cell ends with a number that a bracket opens: "w1 [0.1"; or begins with a bracket that
- * it does not close: "[word". */
-static bool opens_vector(const char *cell) {
-    const size_t bracket = strcspn(cell, "[({");
-    if (*cell && bracket == 0 && !strpbrk(cell, "])}")) return true;
-    return cell[bracket] && is_number(cell + bracket + 1 + strspn(cell + bracket + 1, "[({ "));
-}
-
-/* Whether a cell begins with a number that a bracket closes: "0.9]". */
-static bool closes_vector(const char *cell) {
-    double value;
-    return ikt_decimal(cell, &cell, &value) && *cell && strchr("])}", *cell);
-}
-
-/* A column that is text; but "[0.1" and, further on, "0.9]" are a vector that was cut. */
-static ikt_status take_text(const ikt_csv_records *r, ikt_csv_columns *c, int64_t column) {
-    c->role[column] = IKT_CSV_TEXT;
-    if (!opens_vector(r->cell[column])) return IKT_OK;
-    for (int64_t k = column + 1; k < c->columns; k++)
-        if (closes_vector(r->cell[k]))
-            return ikt_csv_bad_cell(r, c, column,
-                                    " begins a vector in brackets that the delimiters cut: a "
-                                    "vector in a cell is read between quotes, \"[0.1, 0.2]\"");
-    return IKT_OK;
-}
-
-/* Where a column holds vectors, these are the rows: other numbers are left out. */
-static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c) {
-    char names[600] = "";
-    int64_t vectors = 0;
-    for (int64_t k = 0; k < c->columns; k++) {
-        char name[64];
-        if (c->role[k] != IKT_CSV_NUMBER || c->width[k] == 0) continue;
-        ikt_csv_name(c, k, name, sizeof name);
-        ikt_join(names, sizeof names, ", ", "'%s'", name);
-        vectors++;
-    }
-    for (int64_t k = 0; k < c->columns && vectors > 0; k++)
-        if (c->role[k] == IKT_CSV_NUMBER && c->width[k] == 0) c->role[k] = IKT_CSV_SKIPPED;
-    if (vectors < 2) return IKT_OK;
-    return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
-                    "%s holds vectors in several columns: %s; name one of them (input.dataset, or "
-                    "--dataset of convert)",
-                    r->lines.path, names);
-}
-
-/* Columns whose first cell that is not missing is text, or a vector. `is_ready`: a record is at
- * hand. */
-static ikt_status find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready) {
-    int64_t open = c->columns;
-    bool end = !is_ready;
-    IKT_ARRAYS(held, r->lines.ctx, "reader");
-    bool *is_known = ikt_claim(&held, c->columns, sizeof *is_known);
-    IKT_TRY(held.status);
-    for (int record = 0; !end && open > 0 && record < RECORDS_LOOKED_AT; record++) {
-        IKT_TRY(ikt_csv_check_cells(r, c));
-        open = 0;
-        for (int64_t k = 0; k < c->columns; k++) {
-            if (c->role[k] != IKT_CSV_NUMBER || is_known[k]) continue;
-            is_known[k] = !ikt_csv_is_missing(r->cell[k]);
-            open += !is_known[k];
-            const int64_t width = ikt_csv_vector(r->cell[k], NULL, 0);
-            if (width > 0)
-                c->width[k] = width;
-            else if (ikt_csv_is_text(r->cell[k]))
-                IKT_TRY(take_text(r, c, k));
-        }
-        IKT_TRY(ikt_csv_next(r, &end));
-    }
-    return IKT_OK;
-}
-
 /* Whether each row is a token and its vector. */
 static bool has_tokens(const ikt_csv_records *r) {
     return r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE;
@@ -313,17 +243,6 @@ static ikt_status begin(ikt_csv_records *r) {
     return IKT_OK;
 }
 
-/* numpy.savetxt writes "# a,b". */
-static void put_names(const ikt_csv_records *r, ikt_csv_columns *c) {
-    char *to = c->names;
-    for (int64_t k = 0; k < r->cells; k++) {
-        const char *name = r->cell[k];
-        if (k == 0 && strncmp(name, "# ", 2) == 0) name += 2;
-        strcpy(to, name);
-        to += strlen(to) + 1;
-    }
-}
-
 /* Copies the cells of the first record, with room for the empty heading of row names. */
 static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     c->columns = r->cells;
@@ -334,7 +253,25 @@ static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->width, c->columns + 1, sizeof *c->width, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
-    put_names(r, c);
+    char *to = c->names;
+    for (int64_t k = 0; k < r->cells; k++) {
+        strcpy(to, r->cell[k]);
+        to += strlen(to) + 1;
+    }
+    return IKT_OK;
+}
+
+/* Whether the first record, whose cells are c->names, is text, and numbers stand below it. Goes on
+ * to the second. */
+static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, bool *has_own) {
+    bool end, has_number = false;
+    IKT_TRY(ikt_csv_next(r, &end));
+    *has_own = !end && r->cells == c->columns;
+    for (int64_t k = 0; k < c->columns && *has_own; k++) {
+        *has_own = ikt_csv_is_text(name_of(c, k));
+        has_number |= is_number(r->cell[k]);
+    }
+    *has_own &= has_number;
     return IKT_OK;
 }
 
@@ -346,11 +283,14 @@ static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
         r->key_count = c->columns;
         c->names_apart = true;
     } else if (r->comment) {
-        bool are_names = true;
-        IKT_TRY(ikt_csv_cut_comment(r));
+        bool has_own, are_names = true;
+        IKT_TRY(has_headings(r, c, &has_own));
+        const ikt_status st = ikt_csv_cut_comment(r);
+        if (st == IKT_ERR_DATA) ikt_clear(r->lines.ctx); /* # "a" b: only words */
+        if (st != IKT_OK && st != IKT_ERR_DATA) return st;
         for (int64_t k = 0; k < r->cells; k++)
             are_names &= ikt_csv_is_text(r->cell[k]);
-        c->names_apart = are_names && r->cells == c->columns;
+        c->names_apart = st == IKT_OK && are_names && !has_own && r->cells == c->columns;
         if (!c->names_apart) { /* back to where we were */
             bool end;
             IKT_TRY(begin(r));
@@ -395,10 +335,25 @@ static ikt_status number_columns(const ikt_csv_records *r, const char *take, ikt
     return IKT_OK;
 }
 
+/* Whether the first cells of the records are words, though the second is a number, as they are in
+ * vectors of words. Comes back to the second record, at which it begins. */
+static ikt_status find_tokens(ikt_csv_records *r, bool *are_tokens) {
+    bool end = false;
+    *are_tokens = false;
+    for (int record = 0; !end && !*are_tokens && record < IKT_CSV_LOOKED_AT; record++) {
+        *are_tokens = ikt_csv_is_text(r->cell[0]);
+        IKT_TRY(ikt_csv_next(r, &end));
+    }
+    IKT_TRY(begin(r));
+    IKT_TRY(ikt_csv_next(r, &end));
+    return ikt_csv_next(r, &end);
+}
+
 /* Whether the first record is a header, or lacks the heading of row names before it, which R's
  * write.table gives none, not even an empty one. */
-static ikt_status find_header(const ikt_csv_records *r, const ikt_reader_options *options,
-                              bool is_ready, ikt_csv_columns *c) {
+static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *options, bool is_ready,
+                              ikt_csv_columns *c) {
+    bool is_token = false;
     const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
                           r->cells == c->columns + 1 && c->columns > 1 && ikt_csv_is_text(c->names);
     if (c->names_apart || has_tokens(r) || r->how.kind == IKT_CSV_VECTORS) return IKT_OK;
@@ -410,7 +365,10 @@ static ikt_status find_header(const ikt_csv_records *r, const ikt_reader_options
     c->has_header = options->header == IKT_HEADER_YES || is_short;
     if (options->header != IKT_HEADER_AUTO || is_short) return IKT_OK;
     IKT_TRY(assign_roles(r, options, false, c));
-    c->has_header = is_header(c, options, is_ready && r->cells == c->columns ? r->cell : NULL);
+    if (is_ready && r->how.delimiter == ' ' && ikt_csv_is_text(c->names))
+        IKT_TRY(find_tokens(r, &is_token));
+    char **second = is_ready && r->cells == c->columns ? r->cell : NULL;
+    c->has_header = is_header(c, options, second, is_token);
     return IKT_OK;
 }
 
@@ -425,8 +383,7 @@ static ikt_status find_kinds(ikt_csv_records *r, const ikt_reader_options *optio
         IKT_TRY(ikt_csv_next(r, &end));
         is_ready = true;
     }
-    IKT_TRY(find_texts(r, c, is_ready));
-    return ikt_is_given(options->take_columns) ? IKT_OK : choose_vectors(r, c);
+    return ikt_csv_find_texts(r, c, is_ready, !ikt_is_given(options->take_columns));
 }
 
 ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *options,
@@ -446,6 +403,8 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
         is_ready = !end;
     }
     IKT_TRY(find_header(r, options, is_ready, c));
+    if (c->has_header && !c->names_apart && strncmp(c->names, "# ", 2) == 0)
+        memmove(c->names, c->names + 2, (size_t)c->name_bytes - 2); /* as numpy.savetxt writes it */
     IKT_TRY(assign_roles(r, options, true, c));
     if (options->keeps_text) IKT_TRY(find_kinds(r, options, is_ready, c));
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));

@@ -1,13 +1,10 @@
 /* How a text is cut into records and cells. See csv_file.h. */
 #include "io/formats/csv_file.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
 #include "io/formats/bytes.h"
 #include "io/numbers/element.h"
 
@@ -27,9 +24,9 @@ static bool are_vectors(const char *text) {
     const char *at = skip(text, "[ \t\r\n");
     double value;
     if (!ikt_decimal(at, &at, &value)) return false;
-    const char *end = strchr(at, ']');
-    if (!end) return true;
-    at = skip(end + 1, " \t");
+    at = skip(at, "0123456789+-.,eE \t\r\nnulNoaIif"); /* null, None, nan, inf */
+    if (*at != ']') return !*at;
+    at = skip(at + 1, " \t");
     if (*at == ',') at = skip(at + 1, " \t");
     return !*at || strchr("[]\r\n", *at);
 }
@@ -57,14 +54,36 @@ static ikt_status look_at_head(const ikt_csv_records *r, const char *head, ikt_c
     return IKT_OK;
 }
 
+/* The last two signs that stand for something. */
+static void keep_last(const char *text, int bytes, char last[2]) {
+    char found[2] = {last[0], last[1]};
+    int count = 0;
+    while (bytes-- > 0 && count < 2) {
+        if (strchr(", \t\r\n", text[bytes])) continue;
+        found[0] = count == 0 ? last[1] : text[bytes];
+        if (count++ == 0) found[1] = text[bytes];
+    }
+    memcpy(last, found, sizeof found);
+}
+
 static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     char head[HEAD + 1];
     gzFile file;
     IKT_TRY(ikt_gz_open(r->lines.ctx, r->lines.path, &file));
-    const int bytes = gzread(file, head, HEAD);
-    gzclose(file);
+    int bytes = gzread(file, head, HEAD);
     head[bytes > 0 ? bytes : 0] = '\0';
-    return look_at_head(r, head, how);
+    ikt_status st = look_at_head(r, head, how);
+    const char *text = skip(head, "\xEF\xBB\xBF \t\r\n");
+    const bool is_array = how->kind == IKT_CSV_VECTORS && *skip(text + 1, blanks) == '[';
+    char last[2] = "";
+    for (; is_array && bytes > 0; bytes = gzread(file, head, HEAD))
+        keep_last(head, bytes, last);
+    gzclose(file);
+    if (st == IKT_OK && is_array && last[1] == ']' && last[0] != ']')
+        st = ikt_fail(r->lines.ctx, IKT_ERR_FILE,
+                      "%s begins an array, [[, that no bracket ends: is it truncated?",
+                      r->lines.path);
+    return st;
 }
 
 /* --- by its first records --------------------------------------------------------------------- */
@@ -73,6 +92,7 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
 typedef struct {
     int64_t records, cells;  /* of a record but the first */
     int64_t numbers, filled; /* cells that are numbers; all */
+    int64_t uncut;           /* records but the first of one cell */
     bool is_even; /* all have as many cells, the first perhaps one less, as R writes it */
 } trial;
 
@@ -87,6 +107,7 @@ static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
     if (t->records == 0 || is_second) t->cells = r->cells;
     t->is_even &=
         r->cells == t->cells && (!is_second || r->cells == first || r->cells == first + 1);
+    t->uncut += t->records > 0 && r->cells < 2;
     t->records++;
     t->filled += r->cells;
     for (int64_t k = 0; k < r->cells; k++)
@@ -120,23 +141,24 @@ static bool is_count(const char *cell, int64_t *count) {
 
 /* A first line that says what follows: Excel's "sep=;", or the counts of rows and columns of
  * word2vec, whose rows have a token more. */
-static ikt_status find_lead(ikt_csv_records *r, ikt_csv_dialect *how) {
+static ikt_status find_lead(ikt_csv_records *r, bool is_asked, ikt_csv_dialect *how) {
     int64_t columns = 0, rows = 0;
     bool end;
     r->how = (ikt_csv_dialect){.delimiter = '\n', .is_verbatim = true, .cells = how->cells};
     IKT_TRY(ikt_csv_begin(r));
     IKT_TRY(ikt_csv_next(r, &end));
     if (end) return IKT_OK;
-    if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) == 5) {
+    if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) <= 5) {
         how->lead = 1;
-        how->delimiter = r->cell[0][4];
+        if (!is_asked) how->delimiter = r->cell[0][4] ? r->cell[0][4] : '\t'; /* a blank, cut off */
         return IKT_OK;
     }
+    if (is_asked) return IKT_OK;
     r->how.delimiter = ' ';
     IKT_TRY(ikt_csv_begin(r));
     IKT_TRY(ikt_csv_next(r, &end));
     if (r->cells != 2 || !is_count(r->cell[0], &rows) || !is_count(r->cell[1], &columns) ||
-        columns < 2)
+        columns < 2 || columns == INT64_MAX)
         return IKT_OK;
     IKT_TRY(ikt_csv_next(r, &end));
     if (end || r->cells != columns + 1) return IKT_OK;
@@ -145,10 +167,13 @@ static ikt_status find_lead(ikt_csv_records *r, ikt_csv_dialect *how) {
     return IKT_OK;
 }
 
-/* The first delimiter that cuts all records alike; *how stays where none does. */
+/* The first delimiter that cuts all records alike; *how stays where none does, and where most
+ * records are cut: one that has other cells is faulty, and to be reported. */
 static ikt_status try_others(ikt_csv_records *r, ikt_csv_dialect *how, trial *t) {
     static const char others[] = "\t;,|  "; /* blanks a second time: tokens may be quotes */
+    const bool cuts = t->records > 1 && (t->cells > 1 || 2 * t->uncut < t->records - 1);
     for (int k = 0; others[k]; k++) {
+        if (cuts && others[k] != how->delimiter) continue;
         trial other;
         ikt_csv_dialect way = *how;
         way.delimiter = others[k];
@@ -186,13 +211,13 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
     trial t;
     how->cells = -1;
     IKT_TRY(try_way(r, how, &t));
-    if (t.records == 0) { /* perhaps # is no sign of a comment here */
+    if (t.records == 0 || r->marks > t.records) { /* perhaps # is no sign of a comment here */
         how->cells = 0;
         IKT_TRY(try_way(r, how, &t));
     }
     const char told = r->how.delimiter;
-    const bool has_comments = r->comments > 0;
-    if (!is_asked) IKT_TRY(find_lead(r, how));
+    const bool has_comments = how->cells < 0 && r->comments > 0;
+    IKT_TRY(find_lead(r, is_asked, how));
     if (how->lead == 0 && !is_asked) {
         how->delimiter = told;
         if (!t.is_even) IKT_TRY(try_others(r, how, &t));

@@ -34,7 +34,8 @@ typedef struct {
                          0: not known yet */
     bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
     int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
-                         another number of cells; 0: there are none; -1: all such lines are */
+                         another number of cells, one or a blank behind the #; 0: there are none;
+                         -1: not known yet */
     int64_t lead;     /* records before all others, header among them, that say what follows:
                          "sep=;", or the two counts of word2vec */
     int64_t announced; /* rows by those counts; 0: they say nothing */
@@ -54,17 +55,17 @@ typedef struct {
     int64_t capacity;
     char *comment; /* the line of comment right before the first record, without its #; or NULL */
     int64_t comments; /* lines that the last pass went over as such */
+    int64_t marks;    /* of these, those with no blank behind their # */
     char **cell;      /* [cells], until the next record */
     int64_t cells, cell_capacity;
 } ikt_csv_records;
 
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
- * as many cells; else the first one that does. A text in which next to no cell is a number is one
- * column of texts, unless a delimiter says otherwise.
- *   delimiter   what is asked for; 0: nothing
- * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
- * with a record is left to who reads it. */
+ * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
+ * to no cell is a number is one column of texts, unless a delimiter says otherwise. delimiter what
+ * is asked for; 0: nothing Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of
+ * reading. What is wrong with a record is left to who reads it. */
 ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);
 
 /* LOCAL. Goes to the first record of the range; may be called again, for another pass.
@@ -125,7 +126,8 @@ void ikt_csv_free(ikt_csv_records *records);
  * A column without a heading before all others, as R and pandas write them, holds the names of the
  * rows; so does the first one where the header has one cell less than the rows.
  * A cell may be a vector in brackets: its numbers are columns of the rows. The only such column of
- * a table is its rows, unless columns are named, and other numbers are left out.
+ * a table is its rows, unless columns are named, and other numbers are left out; beside these it
+ * takes four numbers at least, or eight in round brackets, as less may be a text: "(40.7, -74.0)".
  * Advantage: tables as other programs write them are read as they are. Disadvantage: a file whose
  * first thousand rows miss a text is refused at the first one, and the column has to be named.
  */
@@ -158,6 +160,18 @@ typedef struct {
 ikt_status ikt_csv_columns_find(ikt_csv_records *records, const ikt_reader_options *options,
                                 ikt_csv_columns *out);
 void ikt_csv_columns_free(ikt_csv_columns *columns);
+
+/* Records that are looked at for the first cell of a column that is not missing. */
+enum { IKT_CSV_LOOKED_AT = 1000 };
+
+/* LOCAL. Takes columns of numbers for text where their first cell that is not missing is that, and
+ * finds the widths of vectors. Goes past the records that it looks at.
+ *   is_ready   a record is at hand
+ *   chooses    vectors alone are the rows
+ * Errors: those of ikt_csv_next; IKT_ERR_DATA (vectors that delimiters cut, or in several columns).
+ */
+ikt_status ikt_csv_find_texts(ikt_csv_records *records, ikt_csv_columns *columns, bool is_ready,
+                              bool chooses);
 
 /* LOCAL, pure. How many records stand before the rows. */
 int64_t ikt_csv_lead(const ikt_csv_columns *columns);

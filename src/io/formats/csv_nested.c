@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/encoding.h"
 #include "io/numbers/element.h"
 
 static const char blanks[] = " \t\r\n";
@@ -50,23 +50,8 @@ static int hex(const char *at) {
     return value;
 }
 
-/* A character as UTF-8; one that ends texts in C, or half of a pair, as the sign for what is none.
- */
-static char *put_utf8(char *to, int code) {
-    if (code == 0 || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-    if (code < 0x80) {
-        *to++ = (char)code;
-        return to;
-    }
-    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const int mark[] = {0, 0xC0, 0xE0, 0xF0};
-    *to++ = (char)(mark[more] | code >> 6 * more);
-    for (int k = more - 1; k >= 0; k--)
-        *to++ = (char)(0x80 | (code >> 6 * k & 0x3F));
-    return to;
-}
-
-/* "\u00e4", or a pair of them, of which *at stands on the first digit. */
+/* "\u00e4", or a pair of them, of which *at stands on the first digit, as UTF-8; what ends texts in
+ * C, or is half of a pair, as the sign for what is none. */
 static char *take_code(const char **at, char *to) {
     int code = hex(*at);
     if (code < 0) return NULL;
@@ -78,7 +63,11 @@ static char *take_code(const char **at, char *to) {
             *at += 6;
         }
     }
-    return put_utf8(to, code);
+    if (code == 0 || (code >= 0xD800 && code < 0xE000)) code = IKT_UTF8_REPLACEMENT;
+    char bytes[5];
+    const int length = ikt_utf8_encode((uint32_t)code, bytes);
+    memcpy(to, bytes, (size_t)length);
+    return to + length;
 }
 
 /* A text between quotes, unescaped where it stands: writing never overtakes reading. Leaves *at
@@ -150,6 +139,18 @@ static int64_t find_key(const ikt_csv_records *r, const char *name, int64_t *num
     return -1;
 }
 
+/* Whether a value without quotes is one that there is: an array, an object, a number, a word. */
+static bool is_value(const char *cell) {
+    static const char *const words[] = {"true", "false", "null"};
+    const char last = cell[strlen(cell) - 1];
+    double value;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strcmp(cell, words[w]) == 0) return true;
+    return *cell == '['   ? last == ']'
+           : *cell == '{' ? last == '}'
+                          : ikt_decimal_whole(cell, &value);
+}
+
 static ikt_status no_object(const ikt_csv_records *r, const char *what) {
     return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
                     "%s, line %lld: %s: JSON is read as one object a line", r->lines.path,
@@ -179,6 +180,7 @@ ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
         const char sign = *at;
         if (sign != ',' && sign != '}') return no_object(r, "a member has no end");
         *end = '\0'; /* perhaps on the sign */
+        if (!is_text && !is_value(cell)) return no_object(r, "a value is no value of JSON");
         const int64_t place = r->keys ? find_key(r, name, &number, &key) : -1;
         if (!r->keys)
             IKT_TRY(ikt_csv_add_cell(r, name));
@@ -187,5 +189,7 @@ ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
         if (sign == '}') break;
         at++;
     }
-    return IKT_OK;
+    at = skip(at + 1);
+    if (*at == ',') at = skip(at + 1);
+    return *at ? no_object(r, "something follows the object") : IKT_OK;
 }

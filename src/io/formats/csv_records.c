@@ -16,22 +16,32 @@ static bool is_end(char c, char delimiter) {
     return c == '\0' || (delimiter == ' ' ? is_blank(c) : c == delimiter);
 }
 
-/* Cells of a line by its delimiters outside quotes. */
-static int64_t count_cells(const char *line, const ikt_csv_dialect *how) {
-    bool is_quoted = false, was_end = true;
+/* Cells of a line by its delimiters outside quotes; *is_quoted: it leaves one open. */
+static int64_t count_cells(const char *line, const ikt_csv_dialect *how, bool *is_quoted) {
+    bool was_end = true;
     int64_t cells = how->delimiter != ' ';
+    *is_quoted = false;
     for (const char *at = line; *at; at++) {
-        const bool is_between = !is_quoted && is_end(*at, how->delimiter);
-        if (*at == '"' && !how->is_verbatim) is_quoted = !is_quoted;
+        const bool is_between = !*is_quoted && is_end(*at, how->delimiter);
+        if (*at == '"' && !how->is_verbatim) *is_quoted = !*is_quoted;
         cells += how->delimiter == ' ' ? was_end && !is_between : is_between;
         was_end = is_between;
     }
     return cells;
 }
 
+/* Whether a line that # begins has it right before a word, as a row has: "#1,0.5". */
+static bool is_mark(const char *line) {
+    const char *next = line + strspn(line, " \t") + 1;
+    return *next && *next != '#' && !is_blank(*next);
+}
+
+/* Such a line is none if it has as many cells as a record, or might be a faulty one. */
 static bool is_comment(const char *line, const ikt_csv_dialect *how) {
+    bool is_quoted;
     if (how->cells == 0 || line[strspn(line, " \t")] != '#') return false;
-    return how->cells < 0 || count_cells(line, how) != how->cells;
+    const int64_t cells = count_cells(line, how, &is_quoted);
+    return cells != how->cells && (!is_mark(line) || (cells < 2 && !is_quoted));
 }
 
 /* Of vectors what stands between them is no record either. */
@@ -115,6 +125,11 @@ static ikt_status split_vector(ikt_csv_records *r, char *text) {
     const bool is_first = r->lines.begin == 0 && r->number == 1;
     int open = 0;
     char *end = text + strlen(text);
+    if (strstr(text, "..."))
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        "%s, vector %lld: numpy has left numbers out: write x.tolist() in place of "
+                        "x",
+                        r->lines.path, (long long)ikt_csv_line(r));
     text += strspn(text, is_first ? " \t\r\n" : ", \t\r\n");
     for (; *text == '['; open++)
         text += 1 + strspn(text + 1, " \t\r\n");
@@ -216,7 +231,7 @@ ikt_status ikt_csv_begin(ikt_csv_records *r) {
     quotes q = r->is_inside ? inside : outside;
     char *text = "";
     int64_t bytes;
-    r->comments = r->number = 0;
+    r->comments = r->marks = r->number = 0;
     ikt_free(&r->comment);
     r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
     const ikt_status st = ikt_text_lines_open(&r->lines);
@@ -232,8 +247,9 @@ ikt_status ikt_csv_begin(ikt_csv_records *r) {
 /* Keeps the last comment before the first record: it may name the columns. */
 static ikt_status keep_comment(ikt_csv_records *r, const char *text, int64_t bytes) {
     r->comments++;
-    ikt_free(&r->comment);
+    r->marks += is_mark(text);
     if (r->lines.begin > 0 || r->number > 0) return IKT_OK;
+    ikt_free(&r->comment);
     IKT_TRY(ikt_alloc(r->lines.ctx, &r->comment, bytes + 1, 1, "reader"));
     strcpy(r->comment, text + strspn(text, " \t#"));
     return IKT_OK;

@@ -119,13 +119,14 @@ static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first
  * in the file. */
 static bool csv_name_column(const ikt_source *source, int64_t column, char *name, size_t size) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
-    for (int64_t k = 0; k < c->columns; k++) {
-        if (c->role[k] != IKT_CSV_NUMBER || c->place[k] != column + 1) continue;
+    for (int64_t k = 0; k < c->columns; k++) { /* numbers of a vector have none */
+        if (c->role[k] != IKT_CSV_NUMBER || c->width[k] > 0 || c->place[k] != column + 1) continue;
         snprintf(name, size, "%s", ikt_csv_heading(c, k));
         if (!name[0] || strpbrk(name, ",'\"") || ikt_csv_find(c, name, strlen(name)) != k)
             snprintf(name, size, "%lld", (long long)k + 1);
+        return true;
     }
-    return true;
+    return false;
 }
 
 static void csv_describe(const ikt_source *source, ikt_source_content *content) {
