@@ -4,13 +4,15 @@
  * the owners keep the best. */
 #include "neighbours/reverse_neighbours.h"
 
+#include <string.h>
+
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/shuffle.h"
 
-/* Rows of all ranks in a batch: one rank may own all that they mention. */
-enum { BATCH_ROWS = 262144 };
+/* Rows of a rank in a batch, and of all ranks: one may own all rows that they mention. */
+enum { BATCH_ROWS = 16384, BATCH_OF_ALL = 16 * BATCH_ROWS };
 
 static const char purpose[] = "refine";
 
@@ -39,7 +41,7 @@ static void reversal_destroy(reversal *r) {
 
 /* Rows of each rank in a batch; fewer where transfers are cut into short pieces. */
 static int64_t batch_rows(int64_t piece_bytes, int ranks, int64_t mentions) {
-    const int64_t usual = BATCH_ROWS / ranks + 1;
+    const int64_t usual = ikt_smaller(BATCH_ROWS, BATCH_OF_ALL / ranks + 1);
     return ikt_smaller(usual, piece_bytes / (mentions * (int64_t)sizeof(mention)) + 1);
 }
 
@@ -81,7 +83,7 @@ static void take_all(const reversal *r) {
 }
 
 /* The best first, from the end on: what they replace are the farthest of the row's own. One that is
- * among these changes places with the last that would be replaced. */
+ * among these is taken out there. */
 static void write_row(const reversal *r, int64_t i) {
     uint32_t *row = r->row + i * r->back, *own = r->nearest + i * r->near;
     int64_t end = r->near;
@@ -90,8 +92,8 @@ static void write_row(const reversal *r, int64_t i) {
         int64_t at = end - 1;
         for (int64_t o = r->first; o < end; o++)
             if (own[o] == row[e]) at = o;
-        own[at] = own[end - 1];
-        own[--end] = row[e];
+        memmove(own + at, own + at + 1, (size_t)(--end - at) * sizeof *own);
+        own[end] = row[e];
     }
 }
 
@@ -131,8 +133,8 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
 
 int64_t ikt_reverse_neighbours_memory(int64_t n_local, int64_t near, int ranks) {
     const int64_t kept = (int64_t)(sizeof(uint32_t) + sizeof(float)), first = near - near / 2;
-    const int64_t sent = ikt_smaller(n_local, BATCH_ROWS / ranks + 1);
-    const int64_t received = ikt_smaller(n_local * ranks, BATCH_ROWS + ranks);
+    const int64_t sent = ikt_smaller(n_local, batch_rows(INT64_MAX, ranks, first));
+    const int64_t received = ranks * sent;
     return near / 2 * n_local * kept + first * (sent + received) * (int64_t)sizeof(mention) +
            24 * (int64_t)ranks;
 }
