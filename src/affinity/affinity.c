@@ -96,8 +96,7 @@ static const ikt_key affinity_keys[] = {
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
      "its neighbours, and of rows that have it among theirs; auto is 1 where rows are compared "
-     "with those near the same centres of the "
-     "Isolation kernel, and 0 otherwise"}};
+     "with those near the same centres of the Isolation kernel, and 0 otherwise"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};

@@ -69,6 +69,9 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
     return IKT_OK;
 }
 
+static const char raw_types[] =
+    "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64";
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
@@ -101,10 +104,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"array", IKT_TEXT("NAME", "", asked.array),
          "The array of an NPZ or MATLAB file to take. Without it the only array of two axes is "
          "taken, or the one called X, data, ..."},
-        {"raw",
-         IKT_CHOICE("TYPE", "no",
-                    "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
-                    &asked.raw),
+        {"raw", IKT_CHOICE("TYPE", "no", raw_types, &asked.raw),
          "The file holds numbers of this type alone, row after row; --columns is needed, too"},
         {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.columns,
          "The numbers in a row of a raw file"},

@@ -4,10 +4,10 @@
  * have it among theirs (reverse_neighbours.h), where there are so many. Own rows are taken in
  * batches: what was set aside of foreign neighbours is fetched, which tells the candidates; then
  * the rows of foreign candidates are; then each row is compared with its candidates, by the caller.
- * Lists are improved in place, since candidates come from what was set aside. Advantage: candidates
- * are chosen for each row by itself, so it finds what the cells of a search have cut apart.
- * Disadvantage: rows are read at random places, so a score costs some times what it does in a
- * search. */
+ * Lists are improved in place, since candidates come from what was set aside.
+ * Advantage: candidates are chosen for each row by itself, so it finds what the cells of a search
+ * have cut apart. Disadvantage: rows are read at random places, so a score costs some times what it
+ * does in a search. */
 #ifndef IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
 #define IKT_NEIGHBOURS_SECOND_NEIGHBOURS_H
 

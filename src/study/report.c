@@ -410,12 +410,6 @@ static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_
     ikt_page_side_by_side_end(r->page);
 }
 
-/* Whether two names of builds (base/build.h) end in the same tag. */
-static bool is_same_build(const char *a, const char *b) {
-    const char *tag = strrchr(a, '-'), *other = strrchr(b, '-');
-    return tag && other && strcmp(tag, other) == 0;
-}
-
 /* Which builds of the program made the results, where they are not all of this one. */
 static void show_builds(report *r) {
     const ikt_study_result *result = r->result;
@@ -426,10 +420,10 @@ static void show_builds(report *r) {
         int64_t first = 0, count = 0; /* the first run of the same build, and how many there are */
         if (!result[i].is_done) continue;
         others |= !result[i].is_own;
-        while (!is_same_build(result[first].build, result[i].build))
+        while (!result[first].is_done || result[first].made_by != result[i].made_by)
             first++;
         for (int64_t k = first; k < runs; k++)
-            count += result[k].is_done && is_same_build(result[k].build, result[i].build);
+            count += result[k].is_done && result[k].made_by == result[i].made_by;
         if (first == i && strlen(text) < sizeof text / 2)
             ikt_join(text, sizeof text, "", "%s%" PRId64 " by %s",
                      text[0] ? ", "

@@ -186,6 +186,7 @@ static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *
     of->is_done = true;
     of->is_own = is_own;
     of->id = id;
+    of->made_by = made_by;
     snprintf(of->build, sizeof of->build, "%s", build);
     of->is_good = strcmp(cell[at++], "ok") == 0;
     of->hash = strtoull(cell[at++], NULL, 16);

@@ -30,7 +30,8 @@ typedef struct {
     bool is_good;                /* it succeeded; otherwise `message` says why not */
     bool is_own;                 /* it was made by this build of the program */
     uint64_t id;                 /* of the run by the build that made it */
-    char build[IKT_STUDY_BUILD]; /* which that was (ikt_build_name) */
+    char build[IKT_STUDY_BUILD]; /* which that was (ikt_build_name), */
+    uint32_t made_by;            /* and its tag: of one tag are results of the same program */
     char message[IKT_STUDY_MESSAGE];
     uint64_t hash;                                       /* of the embedding */
     double number[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES]; /* NaN: not measured */

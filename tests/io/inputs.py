@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from cases import check
+
 N, D = 211, 7
 cases, expected = [], {}
 
@@ -560,14 +562,5 @@ def check_case(name, wish):
     return None
 
 
-def check():
-    wishes = pickle.load(open("expected.pickle", "rb"))
-    wrong = {name: fault for name, wish in wishes.items() if (fault := check_case(name, wish))}
-    for name, fault in wrong.items():
-        print(f"FAILED: {name}: {fault}")
-    print(f"{len(wishes)} cases, {len(wrong)} wrong")
-    return bool(wrong)
-
-
 if __name__ == "__main__":
-    sys.exit(make() if sys.argv[1] == "make" else check())
+    sys.exit(make() if sys.argv[1] == "make" else check(check_case))

@@ -11,6 +11,8 @@ import re
 import sys
 from array import array
 
+from cases import check
+
 N, D = 41, 6
 cases, expected = [], {}
 
@@ -211,14 +213,5 @@ def check_case(name, wish):
     return None
 
 
-def check():
-    wishes = pickle.load(open("expected.pickle", "rb"))
-    wrong = {name: fault for name, wish in wishes.items() if (fault := check_case(name, wish))}
-    for name, fault in wrong.items():
-        print(f"FAILED: {name}: {fault}")
-    print(f"{len(wishes)} cases, {len(wrong)} wrong")
-    return bool(wrong)
-
-
 if __name__ == "__main__":
-    sys.exit(make() if sys.argv[1] == "make" else check())
+    sys.exit(make() if sys.argv[1] == "make" else check(check_case))

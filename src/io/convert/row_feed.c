@@ -127,8 +127,8 @@ static void name_text(ikt_row_feed *feed, int64_t t, const ikt_csv_columns *colu
     }
 }
 
-/* Tells of columns and lines that are left out though nobody has asked for that. */
-static void tell_left_out(const ikt_row_feed *feed, const ikt_csv_columns *c, bool is_asked) {
+/* Logs columns and lines that are left out though nobody has asked for that. */
+static void log_left_out(const ikt_row_feed *feed, const ikt_csv_columns *c, bool is_asked) {
     char text[1024];
     bool has_vectors = false;
     for (int64_t k = 0; k < c->columns && !is_asked; k++)
@@ -155,7 +155,7 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
                         "%s holds no numbers: %lld rows of 0 columns", feed->path,
                         (long long)file->n);
     IKT_TRY(ikt_csv_file_learn(file, columns->label, true));
-    tell_left_out(feed, columns, ikt_is_given(reader.take_columns));
+    log_left_out(feed, columns, ikt_is_given(reader.take_columns));
     shape->d = columns->numbers;
     shape->type = IKT_TYPE_F64;
     shape->labels = columns->label >= 0;

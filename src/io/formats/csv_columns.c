@@ -234,13 +234,9 @@ static bool has_tokens(const ikt_csv_records *r) {
     return r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE;
 }
 
-/* Goes to the first record behind the lead. */
-static ikt_status begin(ikt_csv_records *r) {
-    bool end = false;
-    IKT_TRY(ikt_csv_begin(r));
-    for (int64_t k = 0; k < r->how.lead; k++)
-        IKT_TRY(ikt_csv_next(r, &end));
-    return IKT_OK;
+/* Goes behind the lead and as many records more, of which the last one is read. */
+static ikt_status go_behind(ikt_csv_records *r, int64_t records) {
+    return ikt_csv_begin(r, r->how.lead + records);
 }
 
 /* Copies the cells of the first record, with room for the empty heading of row names. */
@@ -291,16 +287,12 @@ static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
         for (int64_t k = 0; k < r->cells; k++)
             are_names &= ikt_csv_is_text(r->cell[k]);
         c->names_apart = st == IKT_OK && are_names && !has_own && r->cells == c->columns;
-        if (!c->names_apart) { /* back to where we were */
-            bool end;
-            IKT_TRY(begin(r));
-            return ikt_csv_next(r, &end);
-        }
+        if (!c->names_apart) return go_behind(r, 1); /* back to where we were */
         ikt_free_all(&c->role, &c->place, &c->width, &c->names);
         IKT_TRY(take_names(r, c));
     }
     c->has_header = c->names_apart;
-    return c->names_apart ? begin(r) : IKT_OK;
+    return c->names_apart ? go_behind(r, 0) : IKT_OK;
 }
 
 static void put_place(ikt_csv_columns *c, int64_t column) {
@@ -344,9 +336,7 @@ static ikt_status find_tokens(ikt_csv_records *r, bool *are_tokens) {
         *are_tokens = ikt_csv_is_text(r->cell[0]);
         IKT_TRY(ikt_csv_next(r, &end));
     }
-    IKT_TRY(begin(r));
-    IKT_TRY(ikt_csv_next(r, &end));
-    return ikt_csv_next(r, &end);
+    return go_behind(r, 2);
 }
 
 /* Whether the first record is a header, or lacks the heading of row names before it, which R's
@@ -378,9 +368,7 @@ static ikt_status find_kinds(ikt_csv_records *r, const ikt_reader_options *optio
     const bool has_row_names = (c->has_header && !c->names[0] && c->columns > 1) || has_tokens(r);
     if (has_row_names && c->role[0] == IKT_CSV_NUMBER) c->role[0] = IKT_CSV_TEXT;
     if (!c->has_header) { /* the first record is one of data */
-        bool end;
-        IKT_TRY(begin(r));
-        IKT_TRY(ikt_csv_next(r, &end));
+        IKT_TRY(go_behind(r, 1));
         is_ready = true;
     }
     return ikt_csv_find_texts(r, c, is_ready, !ikt_is_given(options->take_columns));
@@ -390,7 +378,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
                                 ikt_csv_columns *c) {
     bool end, is_ready = false;
     IKT_TRY(ikt_csv_dialect_find(r, options->delimiter));
-    IKT_TRY(begin(r));
+    IKT_TRY(go_behind(r, 0));
     IKT_TRY(ikt_csv_next(r, &end));
     if (end) return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s is empty", r->lines.path);
     c->how = r->how;

@@ -120,7 +120,7 @@ static ikt_status try_way(ikt_csv_records *r, const ikt_csv_dialect *how, trial 
     bool end = false;
     *t = (trial){.is_even = true};
     r->how = *how;
-    ikt_status st = ikt_csv_begin(r);
+    ikt_status st = ikt_csv_begin(r, 0);
     while (st == IKT_OK && !end && !is_enough(r, t->records)) {
         st = ikt_csv_next(r, &end);
         if (st != IKT_OK || end) continue;
@@ -129,7 +129,7 @@ static ikt_status try_way(ikt_csv_records *r, const ikt_csv_dialect *how, trial 
     }
     if (st != IKT_ERR_DATA) return st;
     t->is_even = false;
-    ikt_clear(r->lines.ctx); /* told by who reads the record, if that way is taken */
+    ikt_clear(r->lines.ctx); /* reported by who reads the record, if that way is taken */
     return IKT_OK;
 }
 
@@ -145,7 +145,7 @@ static ikt_status find_lead(ikt_csv_records *r, bool is_asked, ikt_csv_dialect *
     int64_t columns = 0, rows = 0;
     bool end;
     r->how = (ikt_csv_dialect){.delimiter = '\n', .is_verbatim = true, .cells = how->cells};
-    IKT_TRY(ikt_csv_begin(r));
+    IKT_TRY(ikt_csv_begin(r, 0));
     IKT_TRY(ikt_csv_next(r, &end));
     if (end) return IKT_OK;
     if (strncasecmp(r->cell[0], "sep=", 4) == 0 && strlen(r->cell[0]) <= 5) {
@@ -155,7 +155,7 @@ static ikt_status find_lead(ikt_csv_records *r, bool is_asked, ikt_csv_dialect *
     }
     if (is_asked) return IKT_OK;
     r->how.delimiter = ' ';
-    IKT_TRY(ikt_csv_begin(r));
+    IKT_TRY(ikt_csv_begin(r, 0));
     IKT_TRY(ikt_csv_next(r, &end));
     if (r->cells != 2 || !is_count(r->cell[0], &rows) || !is_count(r->cell[1], &columns) ||
         columns < 2 || columns == INT64_MAX)
@@ -215,13 +215,13 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
         how->cells = 0;
         IKT_TRY(try_way(r, how, &t));
     }
-    const char told = r->how.delimiter;
+    const char shown = r->how.delimiter;
     const bool has_comments = how->cells < 0 && r->comments > 0;
     IKT_TRY(find_lead(r, is_asked, how));
     if (how->lead == 0 && !is_asked) {
-        how->delimiter = told;
+        how->delimiter = shown;
         if (!t.is_even) IKT_TRY(try_others(r, how, &t));
-        if (told == ' ' && how->delimiter == ' ' && !how->is_verbatim)
+        if (shown == ' ' && how->delimiter == ' ' && !how->is_verbatim)
             IKT_TRY(try_texts(r, how, &t));
     } else if (how->lead > 0) {
         IKT_TRY(try_way(r, how, &t));

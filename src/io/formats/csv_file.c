@@ -36,13 +36,8 @@ static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options,
 
 /* LOCAL. Goes back to this rank's first row. */
 static ikt_status go_back(ikt_csv_file *file) {
-    bool end = false;
     file->missing = (ikt_csv_missing){0};
-    if (file->count == 0) return IKT_OK;
-    IKT_TRY(ikt_csv_begin(&file->records));
-    for (int64_t k = 0; k < file->lead; k++)
-        IKT_TRY(ikt_csv_next(&file->records, &end));
-    return IKT_OK;
+    return file->count == 0 ? IKT_OK : ikt_csv_begin(&file->records, file->lead);
 }
 
 /* COLLECTIVE. Finds out where the records of this rank begin, and which rows they are. */

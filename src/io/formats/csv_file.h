@@ -63,14 +63,16 @@ typedef struct {
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
  * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
- * to no cell is a number is one column of texts, unless a delimiter says otherwise. delimiter what
- * is asked for; 0: nothing Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of
- * reading. What is wrong with a record is left to who reads it. */
+ * to no cell is a number is one column of texts, unless a delimiter says otherwise.
+ *   delimiter   what is asked for; 0: nothing
+ * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
+ * with a record is left to who reads it. */
 ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);
 
-/* LOCAL. Goes to the first record of the range; may be called again, for another pass.
+/* LOCAL. Goes to the first record of the range, and past as many as are to be passed over (the last
+ * of them is the record that is read); may be called again, for another pass.
  * Errors: those of ikt_text_lines_open and _next, with a message. */
-ikt_status ikt_csv_begin(ikt_csv_records *records);
+ikt_status ikt_csv_begin(ikt_csv_records *records, int64_t passed);
 
 /* LOCAL. The next record that is neither an empty line nor a comment, as cells that may be changed;
  * *end = true behind the last one. Where the delimiter is not known the first record tells it: the

@@ -227,10 +227,11 @@ static ikt_status join(ikt_csv_records *r, char **text, int64_t bytes) {
     return IKT_OK;
 }
 
-ikt_status ikt_csv_begin(ikt_csv_records *r) {
+ikt_status ikt_csv_begin(ikt_csv_records *r, int64_t passed) {
     quotes q = r->is_inside ? inside : outside;
     char *text = "";
     int64_t bytes;
+    bool end;
     r->comments = r->marks = r->number = 0;
     ikt_free(&r->comment);
     r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
@@ -241,6 +242,8 @@ ikt_status ikt_csv_begin(ikt_csv_records *r) {
         IKT_TRY(next_line(r, &text, &bytes));
         if (text) look_through(&q, text, r->how.delimiter);
     }
+    while (passed-- > 0)
+        IKT_TRY(ikt_csv_next(r, &end));
     return IKT_OK;
 }
 

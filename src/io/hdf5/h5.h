@@ -130,8 +130,8 @@ hid_t ikt_h5_create_group(hid_t parent, const char *name);
 /* COLLECTIVE. Reads or writes rows first .. first + count - 1 of a data set, whose further
  * dimensions together are one row, as elements of memory type `type`, row-major, in pieces small
  * enough for MPI. Ranks may ask for different ranges and for none (`rows` may then be NULL).
- * Writing needs memory for a copy of the chunks of a piece (at most 128 MiB). Errors: IKT_ERR_FILE,
- * agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
+ * Writing needs memory for a copy of the chunks of a piece (at most 128 MiB).
+ * Errors: IKT_ERR_FILE, agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
 ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                             int64_t count, void *rows);
 ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
