@@ -86,17 +86,26 @@ static const ikt_key affinity_keys[] = {
      "only with rows of near cells, and measures on up to 1,000 rows what that misses; auto is "
      "exact up to 16,384 rows. For the whole kernel nothing is searched for, and approximate only "
      "brings the rows into the order of near cells, in which ranks have fewer cells in common"},
+    {"passes", IKT_KEY_INT, offsetof(ikt_affinity_settings, passes), "auto", 1, 100, 1, NULL,
+     "searches",
+     "How many approximate searches by distance follow each other, each with cells around other "
+     "rows: what the cells of one have cut apart, those of another leave together. In many "
+     "columns several of few candidates find far more than one of many; auto is 4 for rows of more "
+     "than 128 columns, and 1 otherwise"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
-     "The rows of near cells that each row is compared with in approximate search. More rows find "
+     "The rows of near cells that each row is compared with in approximate search, in each pass. "
+     "More rows find "
      "more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows or fewer, "
      "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
-     "distances (twice for triplets), and at least 40 times the neighbours"},
+     "distances (twice for triplets), and at least 40 times the neighbours; of several passes each "
+     "has 128 log2(n / 2048), and at least 8 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
      "its neighbours, and of rows that have it among theirs; auto is 1 where rows are compared "
-     "with those near the same centres of the Isolation kernel, and 0 otherwise"}};
+     "with those near the same centres of the Isolation kernel, and after several passes, and 0 "
+     "otherwise"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -111,8 +120,11 @@ enum {
     CODES = 900,
     DISTANCES = 3600,
     DISTANCES_OF_TRIPLETS = 1800,
-    FINE_CANDIDATES = 256, /* of fine cells (neighbours/fine.h), */
-    FINE_ROWS = 16         /* and twice as many where those have more rows */
+    DISTANCES_OF_PASSES = 128, /* in each of several passes */
+    WIDE_COLUMNS = 128,        /* more are searched in */
+    WIDE_PASSES = 4,           /* so many passes */
+    FINE_CANDIDATES = 256,     /* of fine cells (neighbours/fine.h), */
+    FINE_ROWS = 16             /* and twice as many where those have more rows */
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -121,15 +133,24 @@ bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t 
 }
 
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k,
-                                bool has_triplets) {
+                                int64_t passes, bool has_triplets) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
-    const int64_t least_per_neighbour = 40;
+    const int64_t least_per_neighbour = passes > 1 ? 8 : 40;
     double doublings = fmax(log2((double)n / DOUBLINGS_FROM), 1);
     const bool has_codes = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES;
-    const int64_t each = has_codes ? CODES : has_triplets ? DISTANCES_OF_TRIPLETS : DISTANCES;
+    const int64_t each = has_codes      ? CODES
+                         : passes > 1   ? DISTANCES_OF_PASSES
+                         : has_triplets ? DISTANCES_OF_TRIPLETS
+                                        : DISTANCES;
     int64_t wanted = (int64_t)((double)each * doublings);
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
+}
+
+int64_t ikt_affinity_passes(const ikt_affinity_settings *settings, int64_t columns) {
+    if (columns == 0) return 1;
+    if (settings->passes != IKT_AUTO_INT) return settings->passes;
+    return columns > WIDE_COLUMNS ? WIDE_PASSES : 1;
 }
 
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,

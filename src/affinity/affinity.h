@@ -74,7 +74,8 @@ typedef struct {
     int64_t neighbours;       /* k, or IKT_AUTO_INT */
     int support;              /* ikt_support */
     int search;               /* ikt_search */
-    int64_t candidates;       /* of a row in approximate search, or IKT_AUTO_INT */
+    int64_t passes;           /* approximate searches by distance, or IKT_AUTO_INT */
+    int64_t candidates;       /* of a row in each, or IKT_AUTO_INT */
     int64_t refinements;      /* rounds over neighbours of neighbours after it, or IKT_AUTO_INT */
     ikt_whole_settings whole; /* support: whole, in a section of its own */
     ikt_gaussian_settings gaussian; /* of single kinds, in sections of their own */
@@ -102,7 +103,11 @@ void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
  * fewer (settings/settings.h has candidates and rounds of a run). */
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k,
-                                bool has_triplets);
+                                int64_t passes, bool has_triplets);
+
+/* LOCAL, pure. How many searches with cells of their own follow each other where rows of so many
+ * columns are compared by distance; 1 for codes, which have 0 columns. */
+int64_t ikt_affinity_passes(const ikt_affinity_settings *settings, int64_t columns);
 
 /* LOCAL, pure. The same where the rows of so many fine cells are compared (neighbours/fine.h). */
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,

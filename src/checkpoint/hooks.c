@@ -81,7 +81,7 @@ static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progres
     IKT_TRY(ikt_stage_file_read(file, part, 1));
     progress->round = number[0];
     progress->near = number[1];
-    IKT_TRY(ikt_agree(k->ctx, make_room(k, lists->k, progress)));
+    IKT_TRY(ikt_agree(k->ctx, make_room(k, 2 * lists->k, progress)));
     const int64_t count = list_parts(k, lists, progress, number, part);
     IKT_TRY(ikt_stage_file_read(file, part + 1, count - 1));
     ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <omp.h>
+
 #include "base/arrays.h"
 #include "base/watch.h"
 
@@ -88,6 +90,22 @@ void ikt_best_reverse(float *score, uint32_t *row, int64_t k) {
     }
 }
 
+void ikt_best_join(float *score, uint32_t *row, int64_t k, const float *other,
+                   const uint32_t *other_row, float *own, uint32_t *own_row) {
+    int64_t a = 0, b = 0;
+    memcpy(own, score, (size_t)k * sizeof *own);
+    memcpy(own_row, row, (size_t)k * sizeof *own_row);
+    for (int64_t e = 0; e < k; e++) {
+        const bool is_tie = own[a] == other[b];
+        const bool is_own = is_tie ? own_row[a] <= other_row[b] : own[a] < other[b];
+        const bool is_both = is_tie && own_row[a] == other_row[b];
+        score[e] = is_own ? own[a] : other[b];
+        row[e] = is_own ? own_row[a] : other_row[b];
+        a += is_own;
+        b += is_both || !is_own;
+    }
+}
+
 /* --- lists ------------------------------------------------------------------------------------ */
 
 ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t k,
@@ -111,6 +129,23 @@ void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < lists->n_local; i++)
         ikt_best_sort(lists->score + i * lists->k, lists->row + i * lists->k, lists->k);
+}
+
+ikt_status ikt_neighbours_join(ikt_context *ctx, ikt_neighbours *lists, ikt_neighbours *others) {
+    const int64_t k = lists->k, threads = ikt_threads(ctx);
+    IKT_ARRAYS(held, ctx, "neighbours");
+    float *score = ikt_claim(&held, threads * k, sizeof *score);
+    uint32_t *row = ikt_claim(&held, threads * k, sizeof *row);
+    IKT_TRY(ikt_arrays_agree(&held));
+    ikt_neighbours_sort(ctx, lists);
+    ikt_neighbours_sort(ctx, others);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < lists->n_local; i++) {
+        const int64_t at = i * k, own = omp_get_thread_num() * k;
+        ikt_best_join(lists->score + at, lists->row + at, k, others->score + at, others->row + at,
+                      score + own, row + own);
+    }
+    return IKT_OK;
 }
 
 void ikt_neighbours_destroy(ikt_neighbours *neighbours) {
@@ -154,6 +189,7 @@ static ikt_status save(void *self) {
 }
 
 ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course) {
+    if (course->whole) return ikt_list_pause(ctx, course->whole);
     IKT_TRY(ikt_watcher_poll(ctx));
     if (!course->hooks) return IKT_OK;
     const ikt_saver saver = {course, save, course->hooks->where, 0};

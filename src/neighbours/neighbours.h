@@ -28,6 +28,12 @@ ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t
 /* LOCAL. Sorts each list ascending. */
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
 
+/* COLLECTIVE. Joins two lists of each row, as ikt_best_join.
+ *   lists    receives the k best of both, sorted
+ *   others   of the same rows and k; sorted afterwards
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_neighbours_join(ikt_context *ctx, ikt_neighbours *lists, ikt_neighbours *others);
+
 void ikt_neighbours_destroy(ikt_neighbours *neighbours);
 
 /* LOCAL. Bytes of the lists of n_local rows. */
@@ -53,6 +59,13 @@ void ikt_best_write(float *score, uint32_t *row, const ikt_pair *pair, int64_t c
 void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
+/* LOCAL. Joins two sorted lists of one row: the k best pairs of both, sorted, those that are in
+ * both once: a row has the same score wherever it is met.
+ *   score, row         [k] of one list, which receives them
+ *   other, other_row   [k] of the other one
+ *   own, own_row       [k] scratch memory */
+void ikt_best_join(float *score, uint32_t *row, int64_t k, const float *other,
+                   const uint32_t *other_row, float *own, uint32_t *own_row);
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
@@ -82,12 +95,14 @@ typedef struct {
 } ikt_list_hooks;
 
 /* A round of a search as it goes on. */
-typedef struct {
+typedef struct ikt_list_course ikt_list_course;
+struct ikt_list_course {
     const ikt_list_hooks *hooks; /* NULL: it cannot be stopped */
     ikt_list_progress progress;  /* owned; without hooks `done` is NULL */
     ikt_neighbours *lists;       /* borrowed */
-    bool has_worked;             /* this rank, since the last pause */
-} ikt_list_course;
+    ikt_list_course *whole; /* what this is one step of, which is saved in its place; or NULL */
+    bool has_worked;        /* this rank, since the last pause */
+};
 
 /* COLLECTIVE. A course on lists that are there, with what the hooks (or NULL) have saved of them.
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */

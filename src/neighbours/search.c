@@ -20,6 +20,8 @@
 
 static const char purpose[] = "blocks";
 
+enum { JOINED_ROWS = IKT_TILE_ROWS + 1 /* lists of a tile, and room to join one */ };
+
 typedef struct {
     ikt_context *ctx;
     const ikt_tiles *tiles;
@@ -28,6 +30,9 @@ typedef struct {
     ikt_list_course *course;
     ikt_neighbours *out;       /* its lists */
     ikt_nearest_rows *nearest; /* [threads] */
+    bool is_joined;            /* passes before this one have left lists, which are joined */
+    float *score;              /* [threads * JOINED_ROWS * k] lists of a tile, then */
+    uint32_t *row;             /* the same; NULL where none are joined */
     ikt_arrays held;           /* these */
 } search;
 
@@ -68,11 +73,11 @@ static ikt_candidates candidates_of(const search *s, ikt_probe at) {
 }
 
 /* Compares an own tile of the batch with its probes, and writes the lists of its rows. */
-static void search_tile(const search *s, ikt_nearest_rows *nearest, int64_t tile) {
+static void find_lists(const search *s, ikt_nearest_rows *nearest, int64_t tile, float *score,
+                       uint32_t *row) {
     const ikt_tiles *tiles = s->tiles;
     const ikt_near_tiles *near = &s->near;
     const int64_t t = near->first_tile + tile, first = tiles->first[t];
-    const int64_t list = ikt_near_tiles_begin(near, tile) * s->out->k;
     const ikt_row_finder finder = {s, find_row};
     ikt_nearest_rows_begin(nearest, ikt_tile_plain(tiles, t), first, tiles->first[t + 1] - first);
     do {
@@ -80,7 +85,27 @@ static void search_tile(const search *s, ikt_nearest_rows *nearest, int64_t tile
             const ikt_candidates c = candidates_of(s, near->probe[tile * near->candidates + e]);
             ikt_nearest_rows_offer(nearest, &c);
         }
-    } while (ikt_nearest_rows_next(nearest, &finder, s->out->score + list, s->out->row + list));
+    } while (ikt_nearest_rows_next(nearest, &finder, score, row));
+}
+
+/* The same by a thread, joined with what passes before this one have found. */
+static void search_tile(const search *s, int thread, int64_t tile) {
+    const int64_t k = s->out->k, first = ikt_near_tiles_begin(&s->near, tile);
+    const int64_t count = ikt_near_tiles_begin(&s->near, tile + 1) - first;
+    float *list = s->out->score + first * k, *score = s->score + thread * JOINED_ROWS * k;
+    uint32_t *list_row = s->out->row + first * k, *row = s->row + thread * JOINED_ROWS * k;
+    if (!s->is_joined) {
+        find_lists(s, &s->nearest[thread], tile, list, list_row);
+        return;
+    }
+    ikt_best_clear(score, row, count * k);
+    find_lists(s, &s->nearest[thread], tile, score, row);
+    for (int64_t at = 0; at < count * k; at += k) {
+        ikt_best_sort(list + at, list_row + at, k);
+        ikt_best_sort(score + at, row + at, k);
+        ikt_best_join(list + at, list_row + at, k, score + at, row + at, score + IKT_TILE_ROWS * k,
+                      row + IKT_TILE_ROWS * k);
+    }
 }
 
 /* COLLECTIVE. The batch of own tiles that begins at tile `done`. */
@@ -91,7 +116,7 @@ static ikt_status search_batch(search *s, int64_t done) {
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
         for (int64_t t = 0; t < near->count; t++)
-            if (near->probes[t] > 0) search_tile(s, &s->nearest[omp_get_thread_num()], t);
+            if (near->probes[t] > 0) search_tile(s, omp_get_thread_num(), t);
         if (near->count > 0)
             ikt_list_note(s->course, ikt_near_tiles_begin(near, 0),
                           ikt_near_tiles_begin(near, near->count));
@@ -105,9 +130,15 @@ static ikt_status create(search *s, const ikt_cells *cells, int64_t candidates) 
     ikt_context *ctx = s->ctx;
     const ikt_scorer *scorer = &s->tiles->scorer;
     const ikt_row_part plain = {s->tiles->data, scorer->row_bytes};
+    const int64_t entries = ikt_threads(ctx) * JOINED_ROWS * s->out->k;
     IKT_TRY(ikt_near_tiles_create(ctx, cells, s->tiles, candidates, &plain, 1, &s->near));
     s->held = ikt_arrays_of(ctx, "candidates");
     s->nearest = ikt_claim(&s->held, ikt_threads(ctx), sizeof *s->nearest);
+    s->is_joined = s->course->progress.round > 0;
+    if (s->is_joined) {
+        s->score = ikt_claim(&s->held, entries, sizeof *s->score);
+        s->row = ikt_claim(&s->held, entries, sizeof *s->row);
+    }
     for (int i = 0; s->nearest && i < ikt_threads(ctx); i++)
         ikt_nearest_rows_create(&s->held, scorer, &s->tiles->quantiser, s->out->k, &s->nearest[i]);
     return s->held.status;

@@ -113,7 +113,7 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                  .rows = rows,
                                  .course = course,
                                  .parts = parts,
-                                 .near = ikt_smaller(lists->k, NEAR),
+                                 .near = ikt_smaller(2 * lists->k, NEAR),
                                  .is_new = *nearest == NULL};
     for (int p = 0; p < parts; p++) {
         r->part[p] = part[p];
@@ -130,9 +130,11 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
     if (!r->is_new) return IKT_OK;
     ikt_neighbours_sort(ctx, lists);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < lists->n_local; i++)
-        memcpy(r->nearest + i * r->near, lists->row + i * lists->k,
-               (size_t)r->near * sizeof *r->nearest);
+    for (int64_t i = 0; i < lists->n_local; i++) {
+        const uint32_t *list = lists->row + i * lists->k;
+        for (int64_t e = 0; e < r->near; e++) /* a short list's first entry fills the rest */
+            r->nearest[i * r->near + e] = list[e < lists->k ? e : 0];
+    }
     return IKT_OK;
 }
 

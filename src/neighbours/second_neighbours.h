@@ -18,7 +18,7 @@
 #include "neighbours/neighbours.h"
 
 /* Near rows that are followed, and theirs that are looked at. */
-enum { IKT_REFINE_NEAR = 16, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
+enum { IKT_REFINE_NEAR = 32, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
 
 typedef struct {
     ikt_context *ctx;

@@ -7,6 +7,7 @@
 #include "base/timer.h"
 #include "cells/cells.h"
 #include "neighbours/exact.h"
+#include "neighbours/passes.h"
 #include "neighbours/tiles.h"
 #include "pipeline/early_outputs.h"
 
@@ -43,12 +44,11 @@ ikt_status ikt_line_order_codes(ikt_line *line) {
                            codes->stride, codes->stride);
 }
 
-/* COLLECTIVE. The order of coarse cells.
- *   cell   [rows.count] the cells where they came with the codes, or NULL */
-static ikt_status order_coarse(ikt_line *line, const ikt_model *model, uint16_t *cell,
-                               ikt_cells *cells) {
+/* COLLECTIVE. The order of the coarse cells that came with the codes. */
+static ikt_status order_coarse(ikt_line *line, ikt_cells *cells) {
+    const ikt_model *model = line->model;
     IKT_TRY(ikt_rows_order(line->ctx, line->data, &line->p.rows, model->coarse_row,
-                           model->spec.coarse, cell, cells, &line->p.order));
+                           model->spec.coarse, line->places.coarse, cells, &line->p.order));
     line->p.is_ordered = true;
     return IKT_OK;
 }
@@ -65,40 +65,38 @@ ikt_status ikt_line_order_rows(ikt_line *line, ikt_cells *cells, ikt_fine_cells 
     const ikt_model_spec *spec = &line->model->spec;
     if (spec->near > 0) return order_fine(line, cells, fine);
     if (spec->coarse == 0) return IKT_OK;
-    return order_coarse(line, line->model, line->places.coarse, cells);
+    return order_coarse(line, cells);
 }
 
-/* COLLECTIVE. The search among the rows of near cells and the rounds of refinement after it, from
- * where they were left off.
- *   fine   the cells that are searched, where there are such; else coarse ones are */
-static ikt_status search_cells(ikt_line *line, const ikt_cells *cells, const ikt_fine_cells *fine,
-                               ikt_tiles *tiles) {
+/* COLLECTIVE. The last search among the rows of near cells and the rounds of refinement after it,
+ * from where they were left off.
+ *   fine     the cells that are searched, where there are such; else coarse ones are
+ *   course   through the passes before */
+static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, const ikt_cells *cells,
+                               const ikt_fine_cells *fine, ikt_tiles *tiles,
+                               ikt_list_course *course) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
-    const ikt_list_search near =
-        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine->cells);
-    ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
-    p->rounds = near.rounds;
+    line->p.rounds = near->rounds;
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
-    IKT_TRY(begin_lists(ctx, p, &course));
-    if (course.progress.round == 0) {
+    if (course->progress.round < near->passes) {
         IKT_TRY(fine->cells > 0
-                    ? ikt_neighbours_fine(ctx, fine, tiles, near.candidates, &course)
-                    : ikt_neighbours_search(ctx, cells, tiles, near.candidates, &course));
-        ikt_list_course_next(&course);
+                    ? ikt_neighbours_fine(ctx, fine, tiles, near->candidates, course)
+                    : ikt_neighbours_search(ctx, cells, tiles, near->candidates, course));
+        ikt_list_course_next(course);
     }
-    while (course.progress.round <= p->rounds) {
-        IKT_TRY(ikt_neighbours_refine(ctx, tiles, &course));
-        ikt_list_course_next(&course);
+    while (course->progress.round < near->passes + near->rounds) {
+        IKT_TRY(ikt_neighbours_refine(ctx, tiles, course));
+        ikt_list_course_next(course);
     }
     return IKT_OK;
 }
 
 /* COLLECTIVE. The same, and how much of the truth the lists hold. */
-static ikt_status search_near(ikt_line *line, const ikt_cells *cells, const ikt_fine_cells *fine,
-                              ikt_tiles *tiles) {
+static ikt_status search_near(ikt_line *line, const ikt_list_search *near, const ikt_cells *cells,
+                              const ikt_fine_cells *fine, ikt_tiles *tiles,
+                              ikt_list_course *course) {
     ikt_probabilities *p = &line->p;
-    IKT_TRY(search_cells(line, cells, fine, tiles));
+    IKT_TRY(search_cells(line, near, cells, fine, tiles, course));
     IKT_IN_STAGE(line->ctx, IKT_STAGE_RECALL);
     return ikt_recall_measure(line->ctx, tiles, &p->lists, (uint64_t)line->settings->run.seed,
                               ikt_recall_rows(p->rows.n), &p->recall);
@@ -111,32 +109,36 @@ static ikt_status compare_near_codes(ikt_line *line) {
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_fine_cells fine IKT_AT_END(ikt_fine_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
+    ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_TRY(ikt_line_order_rows(line, &cells, &fine));
     IKT_TRY(ikt_line_order_codes(line));
     IKT_TRY(ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, &p->rows, &p->codes, &tiles)));
-    return search_near(line, &cells, &fine, &tiles);
+    IKT_TRY(begin_lists(line->ctx, p, &course));
+    const ikt_list_search near =
+        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine.cells, 0);
+    return search_near(line, &near, &cells, &fine, &tiles, &course);
 }
 
-static ikt_status tile_rows(ikt_line *line, const ikt_cells *cells, ikt_tiles *tiles) {
-    IKT_IN_STAGE(line->ctx, IKT_STAGE_READ);
-    return ikt_tiles_data(line->ctx, cells, &line->p.order, line->data, tiles);
-}
-
-/* COLLECTIVE. Compares the rows themselves that are in near coarse cells, by a model without a
- * partitioning but the coarse one. */
+/* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with
+ * cells of their own (neighbours/passes.h). */
 static ikt_status compare_near_rows(ikt_line *line) {
-    const int64_t n = line->p.rows.n;
-    const ikt_model_spec spec = {.seed = (uint64_t)line->settings->run.seed,
-                                 .n = n,
-                                 .psi = 1,
-                                 .coarse = ikt_cells_choose(n, 0)};
-    ikt_model *centres IKT_AT_END(ikt_model_destroy) = NULL;
+    ikt_context *ctx = line->ctx;
+    ikt_probabilities *p = &line->p;
+    const ikt_list_search near = ikt_settings_list_search(line->settings, p->rows.n, p->k, 0,
+                                                          ikt_dataset_columns(line->data));
+    const ikt_pass_rows rows = {line->data, &p->rows, (uint64_t)line->settings->run.seed};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
-    IKT_TRY(ikt_agree(line->ctx, ikt_model_create(line->ctx, &spec, &centres)));
-    IKT_TRY(order_coarse(line, centres, NULL, &cells));
-    IKT_TRY(tile_rows(line, &cells, &tiles));
-    return search_near(line, &cells, &(ikt_fine_cells){0}, &tiles);
+    ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
+    IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &p->order));
+    p->is_ordered = true;
+    IKT_TRY(begin_lists(ctx, p, &course));
+    while (course.progress.round < near.passes - 1) {
+        IKT_TRY(ikt_pass_search(ctx, &rows, &p->order, near.candidates, &course));
+        ikt_list_course_next(&course);
+    }
+    IKT_TRY(ikt_pass_tiles(ctx, &rows, &cells, &p->order, &tiles));
+    return search_near(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

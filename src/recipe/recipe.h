@@ -44,6 +44,7 @@ typedef struct {
     bool is_exact;    /* repulsion over all pairs */
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */
+    int64_t passes;       /* searches with cells of their own */
     int64_t rounds;       /* over neighbours of neighbours */
     int64_t cells;        /* coarse ones that there are; 0: none */
     int64_t psi, t;       /* isolation */

@@ -73,7 +73,10 @@ static void find_search(ikt_workload *w, int64_t distinct) {
         w->k = (w->data.graph_entries + n - 1) / n;
         w->is_near = w->data.graph_is_ordered;
     } else if (w->is_near) {
-        const ikt_list_search near = ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0);
+        const int64_t columns = w->scores == IKT_SCORES_DISTANCES ? w->columns : 0;
+        const ikt_list_search near =
+            ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0, columns);
+        w->passes = near.passes;
         if (!w->is_whole) w->candidates = ikt_smaller(near.candidates, n);
         w->rounds = near.rounds;
         w->cells = w->model.coarse;
@@ -149,6 +152,7 @@ void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     if (w->is_listed) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
+        if (w->is_near) out->affinity.passes = w->passes;
     }
     if (w->scores != IKT_SCORES_CODES) return;
     out->isolation.psi = w->psi;

@@ -289,13 +289,16 @@ bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
 }
 
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine) {
+                                         int64_t fine, int64_t columns) {
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
-    return (ikt_list_search){fine > 0 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
-                                      : ikt_affinity_candidates(affinity, n, k, has_triplets),
-                             affinity->refinements != IKT_AUTO_INT ? affinity->refinements
-                                                                   : fine > 0};
+    const int64_t passes = ikt_affinity_passes(affinity, columns);
+    const bool is_refined = fine > 0 || passes > 1;
+    return (ikt_list_search){
+        passes,
+        fine > 0 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
+                 : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
+        affinity->refinements != IKT_AUTO_INT ? affinity->refinements : is_refined};
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {

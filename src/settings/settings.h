@@ -156,15 +156,17 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
 
 /* How neighbours are searched for among near cells. */
 typedef struct {
-    int64_t candidates; /* of a row */
+    int64_t passes;     /* searches with cells of their own, one after the other */
+    int64_t candidates; /* of a row, in each */
     int64_t rounds;     /* over neighbours of neighbours, after that */
 } ikt_list_search;
 
 /* LOCAL, pure.
  *   k      neighbours of a row
- *   fine   cells of the nearest centres that are looked into; 0: coarse ones are */
+ *   fine      cells of the nearest centres that are looked into; 0: coarse ones are
+ *   columns   of rows that are compared by distance; 0: codes are compared */
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine);
+                                         int64_t fine, int64_t columns);
 
 /* COLLECTIVE. Opens the rows of input.file, or the matrix of input.similarities. Errors: those of
  * ikt_matrix_source_open; those of ikt_source_open_with; IKT_ERR_USAGE

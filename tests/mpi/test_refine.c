@@ -8,7 +8,7 @@
 #include "dist/shuffle.h"
 #include "support/neighbour_lists.h"
 
-enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is followed */
+enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than half of what is followed */
 
 /* Lists after a search that finds little and `rounds` of refinement. */
 static void refined(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k, int rounds,
@@ -53,7 +53,7 @@ static int64_t place_of(const uint32_t *entry, int64_t from, int64_t end, uint32
 }
 
 static int64_t near_of(const ikt_neighbours *lists) {
-    return lists->k < NEAR ? lists->k : NEAR;
+    return 2 * lists->k < NEAR ? 2 * lists->k : NEAR;
 }
 
 /* What a round follows of row i: the first half of its list; the rows that have it in their first
@@ -80,9 +80,10 @@ static void followed_of(const ikt_neighbours *lists, int64_t i, uint32_t followe
     for (int64_t e = 0; e < count && e < back; e++)
         followed[filled++] = reverse[e];
     const int64_t kept = filled;
-    for (int64_t e = first; e < near && filled < near; e++)
+    for (int64_t e = first; e < lists->k && filled < near; e++)
         if (place_of(followed, first, kept, own[e]) < 0) followed[filled++] = own[e];
-    assert_int_equal(filled, near);
+    while (filled < near) /* no more rows */
+        followed[filled++] = own[0];
 }
 
 /* Whether j is in the list of row i before the round, or among what is followed of what is. */
