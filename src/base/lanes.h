@@ -514,6 +514,18 @@ LANES_INLINE ints ints_set(int32_t value) {
     EACH_PART a.part[p] = value + (vector_bits){0};
     return a;
 }
+LANES_INLINE ints ints_and(ints a, ints b) {
+    EACH_PART a.part[p] &= b.part[p];
+    return a;
+}
+/* All lanes together; the sum must fit. */
+LANES_INLINE int32_t ints_total(ints a) {
+    int32_t lane[LANES], total = 0;
+    ints_store(lane, a);
+    for (int l = 0; l < LANES; l++)
+        total += lane[l];
+    return total;
+}
 LANES_INLINE ints ints_min(ints a, ints b) {
     EACH_PART a.part[p] = bits_min(a.part[p], b.part[p]);
     return a;

@@ -172,4 +172,33 @@ static void block(ikt_filter *f, const int32_t *packed, uint32_t first, int64_t 
     }
 }
 
-const ikt_filter_kernel IKT_KERNEL(ikt_filter_kernel) = {block, thin};
+/* --- single rows ------------------------------------------------------------------------------ */
+
+enum { AT_ONCE = 4 /* rows whose sums wait for each other's products */ };
+
+LANES_INLINE void some_products(const int32_t *own, const int32_t *const *other, int64_t size,
+                                int32_t *product, const int rows) {
+    static const int32_t but_first[LANES] = {0,  -1, -1, -1, -1, -1, -1, -1,
+                                             -1, -1, -1, -1, -1, -1, -1, -1};
+    ints sum[AT_ONCE], words = ints_and(ints_load(own), ints_load(but_first));
+    for (int r = 0; r < rows; r++)
+        sum[r] = ints_set(0);
+    for (int64_t w = 0; w < size; w += LANES) {
+        if (w > 0) words = ints_load(own + w);
+        for (int r = 0; r < rows; r++)
+            sum[r] = ints_add_halves(sum[r], words, ints_load(other[r] + w));
+    }
+    for (int r = 0; r < rows; r++)
+        product[r] = ints_total(sum[r]);
+}
+
+static void products(const int32_t *own, const int32_t *const *other, int64_t count, int64_t size,
+                     int32_t *product) {
+    int64_t c = 0;
+    for (; c + AT_ONCE <= count; c += AT_ONCE)
+        some_products(own, other + c, size, product + c, AT_ONCE);
+    for (; c < count; c++)
+        some_products(own, other + c, size, product + c, 1);
+}
+
+const ikt_filter_kernel IKT_KERNEL(ikt_filter_kernel) = {block, thin, products};

@@ -176,6 +176,19 @@ void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *q, const float *x, 
                           packed + ikt_quantised_size(q->d, first));
 }
 
+void ikt_quantise_rows(ikt_context *ctx, const ikt_quantiser *q, const float *x, int64_t count,
+                       int32_t *row) {
+    const int64_t size = ikt_quantised_row(q->d);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < count; i++) {
+        bool is_inside;
+        int32_t *own = row + i * size;
+        const double scale = scale_of(q, x + i * q->d, &is_inside);
+        own[0] = quantise(q, x + i * q->d, scale, own + 1, 1) / 2;
+        memset(own + 1 + q->words, 0, (size_t)(size - 1 - q->words) * sizeof *own);
+    }
+}
+
 /* LOCAL. One row with its sign turned, so that adding its products subtracts them.
  *   words   [words * stride], every stride-th is written
  *   square  receives the squared length
@@ -257,4 +270,24 @@ int32_t ikt_filter_limit(const ikt_filter *filter, const ikt_filter_row *row, in
     const double far = sqrt(near * near * (1 + 2.1 * q->rounding) + 1) + twice;
     const double limit = (far * far - row->square) / 2 + 1;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
+}
+
+/* --- rows one by one -------------------------------------------------------------------------- */
+
+/* Half the squared distance of two quantised rows is their halves less their product, or up to 1
+ * more, as halves are rounded down. Quantised, rows as near as the distance says are at most two
+ * errors farther than that; and in float32 a squared distance is right to `rounding` of itself, and
+ * to nothing where it is far below a step. */
+int64_t ikt_quantised_near(const ikt_quantiser *q, ikt_isa isa, const int32_t *own,
+                           const int32_t *const *other, int64_t count, float distance,
+                           int32_t *product, int32_t *kept) {
+    const double square = (double)distance / (q->unit * q->unit);
+    const double near = sqrt(square * (1 + 2.1 * q->rounding) + 1) + 2 * q->error;
+    const double limit = near * near / 2 + 1;
+    int64_t left = 0;
+    ikt_filter_kernel_for(isa)->products(own, other, count, ikt_quantised_row(q->d), product);
+    for (int64_t c = 0; c < count; c++)
+        if ((double)own[0] + (double)other[c][0] - (double)product[c] <= limit)
+            kept[left++] = (int32_t)c;
+    return left;
 }

@@ -114,6 +114,29 @@ void ikt_filter_block(ikt_filter *filter, const int32_t *packed, uint32_t first,
  * itself may be one, or -1 where it is undecided. */
 int64_t ikt_filter_end(ikt_filter *filter, int64_t row);
 
+/* Rows one by one, for distances of rows that lie anywhere: half the squared length of a row
+ * (rounded down), its words, and zeros up to whole vectors. */
+
+/* LOCAL, pure. Integers of such a row of so many columns. */
+static inline int64_t ikt_quantised_row(int64_t d) {
+    return (1 + (d + 1) / 2 + 15) / 16 * 16;
+}
+
+/* LOCAL. Quantises rows one after another, by all threads.
+ *   x     [count * d]
+ *   row   [count * ikt_quantised_row(d)], receives them */
+void ikt_quantise_rows(ikt_context *ctx, const ikt_quantiser *quantiser, const float *x,
+                       int64_t count, int32_t *row);
+
+/* LOCAL, called from several threads. Which of some rows can be as near to a row as a distance
+ * says: all that are, by the float32 definition of metric.c, and few others. own
+ * [ikt_quantised_row(d)] the row other      [count] where each of the others begins distance
+ * squared, in float32 product    [count] scratch memory kept       [count], receives the numbers of
+ * those, ascending Returns how many they are. */
+int64_t ikt_quantised_near(const ikt_quantiser *quantiser, ikt_isa isa, const int32_t *own,
+                           const int32_t *const *other, int64_t count, float distance,
+                           int32_t *product, int32_t *kept);
+
 /* --- for the kernels -------------------------------------------------------------------------- */
 
 /* LOCAL, pure. The greatest score that a row among the k nearest of this row can have, where `keep`
@@ -126,6 +149,10 @@ typedef struct {
     void (*block)(ikt_filter *filter, const int32_t *packed, uint32_t first, int64_t from,
                   int64_t end);
     void (*thin)(const ikt_filter *filter, ikt_filter_row *row, int64_t spare);
+    /* Sums of products of a row's words and those of others; `size` integers of each are read, the
+     * first of which count for nothing. */
+    void (*products)(const int32_t *own, const int32_t *const *other, int64_t count, int64_t size,
+                     int32_t *product);
 } ikt_filter_kernel;
 
 IKT_KERNELS(const ikt_filter_kernel, ikt_filter_kernel)

@@ -152,7 +152,7 @@ static ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *row
     IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
                                         &r.round));
     if (r.round.is_new) IKT_TRY(make_slots(ctx, &r, order));
-    IKT_TRY(ikt_second_neighbours_run(&r.round, refine_row, &r));
+    IKT_TRY(ikt_second_neighbours_run(&r.round, NULL, refine_row, &r));
     for (int t = 0; t < ikt_threads(ctx); t++)
         *lengths += r.space[t].batch.scratch->lengths;
     return IKT_OK;

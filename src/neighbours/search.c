@@ -168,5 +168,6 @@ int64_t ikt_search_memory(const ikt_search_shape *shape) {
                                  shape->threads) +
            ikt_near_tiles_batch(shape->candidates, shape->row_bytes) * shape->candidates *
                shape->quantised_bytes +
-           shape->threads * ikt_nearest_rows_memory(shape->row_bytes, shape->k);
+           shape->threads * (ikt_nearest_rows_memory(shape->row_bytes, shape->k) +
+                             ikt_neighbours_memory(JOINED_ROWS, shape->k));
 }

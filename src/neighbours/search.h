@@ -17,7 +17,8 @@
  * and of the cells whose centres are nearest to its cell's centre.
  *   tiles        the rows in the own slots
  *   candidates   more than k; with candidates >= n every pair is looked at
- *   course       in round 0: its lists, some of which may be done, receive slots, unsorted
+ *   course       its lists, some of which may be done, receive slots, unsorted; after round 0 they
+ *                are joined with what other searches have found
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Cost: n_local candidates scores and count^2 / ranks
  * distances of centres with `count` cells. Memory beside the lists: tiles of other ranks, at most
  * ikt_search_memory. */
@@ -38,16 +39,17 @@ int64_t ikt_search_memory(const ikt_search_shape *shape);
 /* COLLECTIVE. One round: each row is scored against the near rows of its near rows (of its own
  * list, and those that have it in theirs: second_neighbours.h), as the lists were before the round,
  * and keeps the k best of both. (Dong, Moses, Li, WWW 2011, with a round for all rows at once.)
- *   tiles    the rows in the own slots; the same again afterwards
+ *   tiles    the rows in the own slots; what a search alone needs of them is given back
  *   course   in round course->progress.round, which may have been begun: its lists, in any order,
  *            are improved in place, unsorted
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED; the lists are valid but not all improved then. Cost: at
- * most IKT_REFINE_NEAR^2 scores a row. Memory: 8 IKT_REFINE_NEAR bytes a row, and rows and numbers
- * of other ranks of a batch, at most ikt_refine_memory. */
+ * most IKT_REFINE_NEAR^2 scores a row. Memory: 8 IKT_REFINE_NEAR bytes a row, the rows as integers,
+ * and rows and numbers of other ranks of a batch, at most ikt_refine_memory. */
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
 
 /* LOCAL, pure. Most bytes that a round takes. */
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads);
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int64_t quantised_bytes,
+                          int ranks, int threads);
 
 /* --- how much of the truth a search has found (recall.c) -------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Neighbours of neighbours. See second_neighbours.h. */
 #include "neighbours/second_neighbours.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
@@ -72,9 +73,9 @@ int64_t ikt_second_neighbours_of(const ikt_second_neighbours *r, int64_t i, ikt_
     return count;
 }
 
-ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
+ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r, ikt_status (*arrive)(void *self),
                                      void (*improve)(const void *self, int64_t i, int thread),
-                                     const void *self) {
+                                     void *self) {
     const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
     const int64_t rows = ikt_foreign_batch(r->ctx, most, CANDIDATES, r->row_bytes);
     ikt_status st = IKT_OK;
@@ -84,6 +85,7 @@ ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
         r->first = ikt_smaller(done, own);
         r->end = ikt_smaller(done + rows, own);
         st = fetch_all(r);
+        if (st == IKT_OK && arrive) st = ikt_agree(r->ctx, arrive(self));
         if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
             for (int64_t i = r->first; i < r->end; i++)
@@ -153,35 +155,86 @@ int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int par
 
 /* --- with the scores of a search -------------------------------------------------------------- */
 
+/* The candidates of a row, for one thread. */
+typedef struct {
+    uint32_t slot[CANDIDATES];
+    const char *plain[CANDIDATES];
+    const int32_t *quantised[CANDIDATES];
+    int32_t product[CANDIDATES], kept[CANDIDATES];
+    float score[CANDIDATES];
+} candidate_space;
+
+/* By Euclidean distances candidates are compared as integers of 16 bits first, and those that are
+ * not out then are scored (metric/quantise.h). */
 typedef struct {
     const ikt_scorer *scorer;
+    const ikt_quantiser *quantiser; /* NULL: every candidate is scored */
     ikt_second_neighbours round;
     ikt_neighbours *lists;
-    ikt_number_set *seen; /* [threads] */
-    char *scratch;        /* [threads * scorer.scratch_bytes] */
+    ikt_number_set *seen;   /* [threads] */
+    char *scratch;          /* [threads * scorer.scratch_bytes] */
+    int64_t integers;       /* of a quantised row */
+    int32_t *quantised;     /* [own rows * integers], */
+    int32_t *foreign;       /* and the foreign rows of a batch */
+    candidate_space *space; /* [threads] */
 } refinement;
+
+/* LOCAL. The foreign rows of a batch as integers. */
+static ikt_status quantise_foreign(void *self) {
+    refinement *r = self;
+    const ikt_foreign *rows = &r->round.foreign[0];
+    IKT_TRY(ikt_reserve(r->round.ctx, &r->foreign, rows->count * r->integers, sizeof *r->foreign,
+                        purpose));
+    ikt_quantise_rows(r->round.ctx, r->quantiser, (const float *)(const void *)rows->value,
+                      rows->count, r->foreign);
+    return IKT_OK;
+}
+
+/* Where the integers of a row lie. */
+static const int32_t *quantised_of(const refinement *r, uint32_t slot, const char *plain) {
+    const ikt_rows *rows = r->round.rows;
+    if (ikt_is_own(rows, slot)) return r->quantised + (slot - rows->first) * r->integers;
+    return r->foreign + (plain - r->round.foreign[0].value) / r->scorer->row_bytes * r->integers;
+}
+
+/* Leaves of the candidates of own row i those that may be nearer than the last of its list. */
+static int64_t filter(const refinement *r, int64_t i, float last, candidate_space *c,
+                      int64_t count) {
+    if (!r->quantiser || !(last < INFINITY)) return count;
+    for (int64_t e = 0; e < count; e++)
+        c->quantised[e] = quantised_of(r, c->slot[e], c->plain[e]);
+    const int64_t left =
+        ikt_quantised_near(r->quantiser, r->scorer->isa, r->quantised + i * r->integers,
+                           c->quantised, count, last, c->product, c->kept);
+    for (int64_t e = 0; e < left; e++) {
+        c->slot[e] = c->slot[c->kept[e]];
+        c->plain[e] = c->plain[c->kept[e]];
+    }
+    return left;
+}
 
 /* The list of own row i is sorted before and a heap, worst first, afterwards. */
 static void refine_row(const void *self, int64_t i, int thread) {
     const refinement *r = self;
     const ikt_scorer *scorer = r->scorer;
     const int64_t k = r->lists->k;
-    float *list = r->lists->score + i * k, score[CANDIDATES];
-    uint32_t *row = r->lists->row + i * k, candidate[CANDIDATES];
-    const char *plain[CANDIDATES];
+    float *list = r->lists->score + i * k;
+    uint32_t *row = r->lists->row + i * k;
+    candidate_space *space = &r->space[thread];
     ikt_number_set *seen = &r->seen[thread];
     ikt_number_set_empty(seen);
     ikt_number_set_add(seen, (uint32_t)(scorer->rows.first + i));
     for (int64_t e = 0; e < k; e++)
         ikt_number_set_add(seen, row[e]);
-    const int64_t count = ikt_second_neighbours_of(&r->round, i, seen, candidate);
+    int64_t count = ikt_second_neighbours_of(&r->round, i, seen, space->slot);
     for (int64_t c = 0; c < count; c++)
-        plain[c] = ikt_second_neighbours_part(&r->round, 0, candidate[c]);
-    scorer->score_one(scorer, r->round.part[0].data + i * scorer->row_bytes, plain, count,
-                      r->scratch + thread * scorer->scratch_bytes, score);
+        space->plain[c] = ikt_second_neighbours_part(&r->round, 0, space->slot[c]);
+    count = filter(r, i, list[k - 1], space, count);
+    scorer->score_one(scorer, r->round.part[0].data + i * scorer->row_bytes, space->plain, count,
+                      r->scratch + thread * scorer->scratch_bytes, space->score);
     ikt_best_reverse(list, row, k);
     for (int64_t c = 0; c < count; c++)
-        ikt_best_offer(list, row, k, score[c], candidate[c]);
+        ikt_best_offer(list, row, k, space->score[c], space->slot[c]);
 }
 
 /* Members of the set of a row: candidates, list and itself. */
@@ -191,24 +244,42 @@ static int64_t row_members(int64_t k) {
 
 static void refinement_destroy(refinement *r) {
     ikt_second_neighbours_end(&r->round);
+    ikt_free(&r->foreign);
+}
+
+/* LOCAL. Room for all of it, in place of what the search alone needed. */
+static void claim_all(refinement *r, ikt_tiles *tiles, int64_t threads, ikt_arrays *held) {
+    const int64_t own = tiles->scorer.rows.count;
+    ikt_free(&tiles->quantised);
+    if (tiles->quantiser.unit > 0) {
+        r->quantiser = &tiles->quantiser;
+        r->integers = ikt_quantised_row(tiles->scorer.d);
+        r->quantised = ikt_claim(held, own * r->integers, sizeof *r->quantised);
+    }
+    r->seen = ikt_claim(held, threads, sizeof *r->seen);
+    r->space = ikt_claim(held, threads, sizeof *r->space);
+    r->scratch = ikt_claim(held, threads * r->scorer->scratch_bytes, 1);
+    for (int64_t t = 0; r->seen && t < threads; t++)
+        ikt_number_set_create(held, row_members(r->lists->k), &r->seen[t]);
 }
 
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
     refinement r IKT_AT_END(refinement_destroy) = {.scorer = &tiles->scorer,
                                                    .lists = course->lists};
-    const int64_t threads = ikt_threads(ctx);
-    IKT_ARRAYS(held, ctx, purpose);
-    r.seen = ikt_claim(&held, threads, sizeof *r.seen);
-    r.scratch = ikt_claim(&held, threads * r.scorer->scratch_bytes, 1);
-    for (int64_t t = 0; r.seen && t < threads; t++)
-        ikt_number_set_create(&held, row_members(r.lists->k), &r.seen[t]);
-    IKT_TRY(ikt_arrays_agree(&held));
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
+    const float *x = (const float *)(const void *)tiles->data;
+    IKT_ARRAYS(held, ctx, purpose);
+    claim_all(&r, tiles, ikt_threads(ctx), &held);
+    IKT_TRY(ikt_arrays_agree(&held));
+    if (r.quantiser) ikt_quantise_rows(ctx, r.quantiser, x, tiles->scorer.rows.count, r.quantised);
     IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round));
-    return ikt_second_neighbours_run(&r.round, refine_row, &r);
+    return ikt_second_neighbours_run(&r.round, r.quantiser ? quantise_foreign : NULL, refine_row,
+                                     &r);
 }
 
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {
-    return threads * ikt_number_set_bytes(row_members(k)) +
-           ikt_second_neighbours_memory(n_local, row_bytes, 1, ranks);
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int64_t quantised_bytes,
+                          int ranks, int threads) {
+    return threads * (ikt_number_set_bytes(row_members(k)) + (int64_t)sizeof(candidate_space)) +
+           n_local * quantised_bytes +
+           ikt_second_neighbours_memory(n_local, row_bytes + quantised_bytes, 1, ranks);
 }

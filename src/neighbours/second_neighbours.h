@@ -49,11 +49,12 @@ ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
 void ikt_second_neighbours_end(ikt_second_neighbours *r);
 
 /* COLLECTIVE. All rows whose lists no run before this one has improved, in batches.
+ *   arrive    LOCAL, looks at the foreign rows of a batch that have come; or NULL
  *   improve   LOCAL, compares own slot i, a local number, with its candidates; in threads
- * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. */
-ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r,
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED, those of `arrive`. */
+ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r, ikt_status (*arrive)(void *self),
                                      void (*improve)(const void *self, int64_t i, int thread),
-                                     const void *self);
+                                     void *self);
 
 /* LOCAL. The candidates of own slot i that are not in `seen`, each once; returns how many.
  *   seen   gets them

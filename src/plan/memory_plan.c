@@ -145,8 +145,13 @@ static int64_t near_search_bytes(const ikt_workload *w) {
         w->model.near > 0
             ? ikt_fine_search_memory(n_local, w->candidates, bytes, w->ranks, w->threads)
             : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
-    const int64_t refined = ikt_refine_memory(n_local, w->k, bytes, w->ranks, w->threads);
-    return ikt_larger(searched, when(w->rounds > 0, refined));
+    const int64_t single =
+        when(quantised > 0, ikt_quantised_row(w->columns) * (int64_t)sizeof(int32_t));
+    const int64_t refined = ikt_refine_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
+    /* What a pass before the last one has of its own. */
+    const int64_t pass =
+        ikt_neighbours_memory(n_local, w->k) + ikt_order_memory(n_local) + centres_bytes(w);
+    return ikt_larger(searched + when(w->passes > 1, pass), when(w->rounds > 0, refined));
 }
 
 /* What a search needs beside rows and lists: what rows keep that are compared with all; or centres

@@ -166,7 +166,7 @@ static void plan_near_search(const ikt_task *t) {
     const ikt_stage search = IKT_STAGE_NEIGHBOURS, recall = IKT_STAGE_RECALL;
     const bool is_fine = w->model.near > 0, is_distant = !is_fine && w->scores != IKT_SCORES_CODES;
     const double count = (double)w->cells, near = IKT_REFINE_NEAR, refined = 23.5;
-    const double candidates = t->rows * (double)w->candidates;
+    const double passes = (double)w->passes, candidates = t->rows * passes * (double)w->candidates;
     const double sample = (double)ikt_recall_rows((int64_t)t->n);
     const ikt_fetching fetching = ikt_workload_fetching(w);
     /* As integers of 16 bits before the distance, where there is such a filter. */
@@ -178,11 +178,12 @@ static void plan_near_search(const ikt_task *t) {
         ikt_pairs_compared(t, !is_fine && w->scores == IKT_SCORES_CODES, search, candidates),
         {is_distant, search, MULTIPLY_ADDS, candidates * t->columns, filtered, 0},
         {is_distant, search, GATHERS, candidates * count / t->n, 13, 0}, /* a cell looked at */
-        {is_distant, search, GATHERS, t->rows * (double)w->k, 23, 0},    /* kept among candidates */
-        {!is_fine, search, MULTIPLY_ADDS, count * count / w->ranks * centre_coordinates(t),
+        {is_distant, search, GATHERS, passes * t->rows * (double)w->k, 23, 0}, /* those kept */
+        {!is_fine, search, MULTIPLY_ADDS, passes * count * count / w->ranks * centre_coordinates(t),
          block_coordinate, 0},
-        {true, search, MESSAGES, 1, fetching.rows * t->searched,
-         2 * fetching.batches * ikt_workload_partners(w)},
+        {true, search, MESSAGES, 1, passes * fetching.rows * t->searched,
+         2 * passes * fetching.batches * ikt_workload_partners(w)},
+        moved(t, passes > 1, IKT_STAGE_ORDER, (w->passes - 1) * ((int64_t)t->searched + 8 * w->k)),
         ikt_pairs_compared(t, true, recall, sample * t->rows),
         {true, recall, CONCATENATION, 1, sample * t->searched, 0}};
     if (!w->is_whole) ADD(t, pieces);
@@ -194,7 +195,8 @@ static void plan_search(const ikt_task *t) {
     if (w->scores == IKT_SCORES_CLASSES) {
         ikt_plan_classes(t);
     } else if (w->is_near) {
-        plan_cells(t);
+        for (int64_t pass = 0; pass < w->passes; pass++)
+            plan_cells(t);
         plan_near_search(t);
     } else if (w->is_listed) {
         ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);

@@ -68,6 +68,7 @@ static void find_search(ikt_workload *w, int64_t distinct) {
     const ikt_settings *s = &w->settings;
     const int64_t n = w->data.n;
     const bool is_fine = w->model.near > 0;
+    w->passes = 1;
     w->candidates = n;
     if (w->scores == IKT_SCORES_NONE) {
         w->k = (w->data.graph_entries + n - 1) / n;

@@ -39,6 +39,7 @@ chain "near centres" isolation.psi=400 isolation.search=approximate isolation.ca
 chain "the whole kernel, near centres" affinity.neighbours=auto affinity.support=whole whole.partitionings=8 isolation.psi=200 isolation.search=approximate isolation.candidates=100
 chain "all pairs" affinity.search=exact layout.repulsion=fft
 chain "distances" isolation.psi=auto affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
+chain "passes of distances" isolation.psi=auto affinity.kind=knn affinity.search=approximate affinity.passes=4 affinity.candidates=30
 chain "dense" affinity.neighbours=auto affinity.support=dense
 chain "the whole kernel" affinity.neighbours=auto affinity.support=whole whole.partitionings=8 whole.last_iterations=1
 chain "the whole kernel of ordered rows" affinity.neighbours=auto affinity.support=whole affinity.search=approximate layout.init=landmark layout.landmarks=50 whole.partitionings=7

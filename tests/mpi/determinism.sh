@@ -22,6 +22,7 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
     "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft affinity.refinements=2"
     # Cells found among near centres, of floats and of bytes; neighbours among the rows of near centres, or of all.
+    "affinity.search=approximate affinity.kind=knn affinity.neighbours=9 affinity.candidates=30 layout.repulsion=fft"
     "isolation.search=approximate isolation.candidates=70 isolation.psi=250 affinity.search=approximate preprocess.pca=10"
     "isolation.search=approximate isolation.candidates=70 isolation.psi=250 affinity.search=approximate preprocess.normalise=none"
     "isolation.search=approximate isolation.candidates=70 isolation.psi=60 preprocess.pca=10 layout.repulsion=fft"

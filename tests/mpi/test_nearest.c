@@ -159,6 +159,53 @@ static void lists_are_those_of_the_definition(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Of single rows those are kept that are as near as a distance says, and few more than these. */
+static void near_rows_are_kept(void **state) {
+    static const int64_t columns[] = {1, 2, 30, 31, D_MOST};
+    static float distance[N];
+    static int32_t product[N], kept[N];
+    static const int32_t *other[N];
+    ikt_context *alone = ikt_test_alone();
+    (void)state;
+    for (int what = 0; what < KINDS; what++)
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            const int64_t d = columns[c], size = ikt_quantised_row(d);
+            int32_t *single = NULL;
+            world w;
+            create(alone, (kind)what, d, &w);
+            assert_int_equal(ikt_alloc(alone, &single, N * size, sizeof *single, "test"), IKT_OK);
+            if (w.quantiser.unit > 0) ikt_quantise_rows(alone, &w.quantiser, w.x, N, single);
+            for (int64_t j = 0; j < N; j++) {
+                other[j] = single + j * size;
+                distance[j] = 0;
+                for (int64_t k = 0; k < d; k++) {
+                    const float gap = w.x[j * d + k] - w.x[AT * d + k];
+                    distance[j] = fmaf(gap, gap, distance[j]);
+                }
+            }
+            for (ikt_isa isa = IKT_ISA_PORTABLE; w.quantiser.unit > 0 && isa <= ikt_cpu_isa();
+                 isa++)
+                for (int64_t last = 0; last < N; last += 100) {
+                    const int64_t left =
+                        ikt_quantised_near(&w.quantiser, isa, single + AT * size, other, N,
+                                           distance[last], product, kept);
+                    int64_t near = 0, e = 0;
+                    for (int64_t j = 0; j < N; j++) {
+                        while (e < left && kept[e] < j)
+                            e++;
+                        const bool is_kept = e < left && kept[e] == j;
+                        if (distance[j] <= distance[last]) assert_true(is_kept);
+                        near += distance[j] <= distance[last];
+                    }
+                    if (what == PLAIN || what == OFFSET) assert_true(left <= near + 5);
+                }
+            ikt_free(&single);
+            destroy(&w);
+        }
+    assert_int_equal(ikt_memory_now(alone), 0);
+    ikt_context_destroy(&alone);
+}
+
 /* The filter decides where it can, also beside some outliers; else all candidates are scored. */
 static void the_filter_decides_most_rows(void **state) {
     static float score[OWN * K];
@@ -209,5 +256,6 @@ static void units_do_not_depend_on_ranks(void **state) {
     ikt_context_destroy(&alone);
 }
 
-IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_definition), ikt_test(the_filter_decides_most_rows),
-              ikt_test(an_outlier_lies_on_the_ball), ikt_test(units_do_not_depend_on_ranks))
+IKT_MPI_TESTS(ikt_test(lists_are_those_of_the_definition), ikt_test(near_rows_are_kept),
+              ikt_test(the_filter_decides_most_rows), ikt_test(an_outlier_lies_on_the_ball),
+              ikt_test(units_do_not_depend_on_ranks))

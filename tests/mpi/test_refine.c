@@ -112,21 +112,30 @@ static void check_row(const ikt_neighbours *before, const ikt_neighbours *after,
     }
 }
 
+/* Every pair, as searches score it. */
+static void score_all(const ikt_tiles *tiles, int64_t n, float *score) {
+    static float packed[(N_PLAIN + 16) * D];
+    const ikt_scorer *scorer = &tiles->scorer;
+    if (scorer->pack) scorer->pack(scorer, tiles->data, n, packed);
+    scorer->score(scorer, tiles->data, n, scorer->pack ? (const void *)packed : tiles->data, n,
+                  score);
+}
+
 static void lists_are_the_best_of_what_is_offered(void **state) {
     enum { N = N_PLAIN };
     static float all[(N + 16) * (N + 16)];
     ikt_context *alone = ikt_test_alone();
     (void)state;
     static const int64_t lengths[] = {1, 2, 3, 15, MANY}; /* odd and even halves, and none */
-    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+    for (size_t l = 0; l < 2 * sizeof lengths / sizeof *lengths; l++) {
+        const bool codes = l % 2;
         setting s;
         ikt_neighbours before, after;
-        refined(alone, SPREAD, N, true, lengths[l], 0, &s, &before);
+        refined(alone, SPREAD, N, codes, lengths[l / 2], 0, &s, &before);
         clear(&s);
         ikt_set_piece_bytes(alone, 1000); /* several batches */
-        refined(alone, SPREAD, N, true, lengths[l], 1, &s, &after);
-        ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
-        scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
+        refined(alone, SPREAD, N, codes, lengths[l / 2], 1, &s, &after);
+        score_all(&s.tiles, N, all);
         for (int64_t i = 0; i < N; i++)
             check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
         ikt_neighbours_destroy(&before);
