@@ -136,18 +136,22 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
     ikt_status st = join_all(&w);
     /* From here on the graph owns the arrays; columns are still global numbers. */
     *out = (ikt_graph){.rows = *distribution,
-                       .forward = {w.rows.start, (int32_t *)w.rows.column, w.rows.value},
-                       .reverse = {w.reverse.start, (int32_t *)w.reverse.column, w.reverse.value}};
+                       .forward = {.start = w.rows.start,
+                                   .column = (int32_t *)w.rows.column,
+                                   .value = w.rows.value},
+                       .reverse = {.start = w.reverse.start,
+                                   .column = (int32_t *)w.reverse.column,
+                                   .value = w.reverse.value}};
     if (st == IKT_OK) st = ikt_agree(ctx, number_ghosts(ctx, out));
+    if (st == IKT_OK) st = ikt_graph_drop_values(ctx, out);
     if (st != IKT_OK) ikt_graph_destroy(out);
     return st;
 }
 
 void ikt_graph_destroy(ikt_graph *graph) {
     ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
-    for (int p = 0; p < 2; p++) {
-        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value);
-    }
+    for (int p = 0; p < 2; p++)
+        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value, &parts[p]->twice);
     ikt_free(&graph->ghost_row);
     graph->n_ghost = 0;
 }

@@ -24,7 +24,7 @@ static void fill(const ikt_graph *graph, float *p) {
         const ikt_csr *csr = part == 0 ? &graph->forward : &graph->reverse;
         for (int64_t i = 0; i < N; i++)
             for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-                p[i * N + csr->column[e]] = csr->value[e];
+                p[i * N + csr->column[e]] = ikt_csr_value(csr, e);
     }
 }
 
