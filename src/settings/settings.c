@@ -116,8 +116,8 @@ static const ikt_key run_keys[] = {
     CHOICE(
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
-        "paper does, large for millions of rows, uniform for equal weights of the nearest rows, "
-        "umap, largevis and laptsne for the methods of these names, and laptsne-paper and "
+        "paper does, large for millions of rows, uniform for equal weights, umap, "
+        "largevis and laptsne for the methods of these names, and laptsne-paper and "
         "trimap-paper for what the papers of these methods do. "
         "Every setting that is given wins over the preset. (layout.preset is the schedule of the "
         "iterations alone)"),
@@ -172,9 +172,8 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
      "need to settle, at about twice the time",
      {"affinity.refinements=1", "layout.iterations=1500", NULL}},
     {"uniform",
-     "The 15 nearest rows of each row, all with the same weight: nothing to tune but their number, "
-     "and a P with a sixth of the entries that Gaussian weights have, which holds no weights "
-     "(docs/affinities.md)",
+     "Equal weights for the 15 nearest rows: nothing to tune but their number, and a P with a "
+     "sixth of the Gaussian's entries, which holds no weights (docs/affinities.md)",
      {"affinity.kind=knn", "affinity.neighbours=15", NULL}},
     {"umap",
      "UMAP as its users know it: its weights of 15 neighbours, found nearly all, its start from "

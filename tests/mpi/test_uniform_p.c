@@ -68,6 +68,31 @@ static void uniform_weights_need_no_values(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* Rows of the first third have each other in pairs, all others one before them: where there are
+ * several ranks, some hold nothing but twice the least value. */
+static void the_least_value_is_that_of_all_ranks(void **state) {
+    enum { PAIRED = 70 };
+    ikt_context *ctx = *state;
+    const float once = (float)(1.0 / (2.0 * N));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_neighbours lists;
+    ikt_graph graph;
+    assert_int_equal(ikt_neighbours_create(ctx, &rows, 1, &lists), IKT_OK);
+    for (int64_t i = 0; i < rows.count; i++) {
+        const int64_t row = rows.first + i;
+        lists.row[i] = (uint32_t)(row < PAIRED ? row ^ 1 : row == PAIRED ? N - 1 : row - 1);
+        lists.score[i] = 1;
+    }
+    assert_int_equal(ikt_test_symmetrise(ctx, &rows, &lists, &graph), IKT_OK);
+    for (int64_t i = 0; i < rows.count; i++)
+        for (int64_t e = graph.forward.start[i]; e < graph.forward.start[i + 1]; e++)
+            assert_true(ikt_csr_value(&graph.forward, e) ==
+                        (rows.first + i < PAIRED ? 2 * once : once));
+    assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
+    ikt_graph_destroy(&graph);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 /* One entry of one rank is enough. */
 static void other_weights_keep_their_values(void **state) {
     ikt_context *ctx = *state;
@@ -136,4 +161,5 @@ static void values_and_bits_give_the_same_map(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(uniform_weights_need_no_values), ikt_test(other_weights_keep_their_values),
+              ikt_test(the_least_value_is_that_of_all_ranks),
               ikt_test(values_and_bits_give_the_same_map))
