@@ -129,6 +129,14 @@ static ikt_status join_all(work *w) {
     return IKT_OK;
 }
 
+/* LOCAL. What a graph has beyond its parts. */
+static ikt_status finish(ikt_context *ctx, ikt_graph *graph) {
+    const int64_t n = graph->rows.count;
+    IKT_TRY(number_ghosts(ctx, graph));
+    IKT_TRY(ikt_csr_drop_values(ctx, &graph->forward, graph->forward.start[n]));
+    return ikt_csr_drop_values(ctx, &graph->reverse, graph->reverse.start[n]);
+}
+
 ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
                                    ikt_directed *rows, ikt_graph *out) {
     work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
@@ -142,8 +150,7 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
                        .reverse = {.start = w.reverse.start,
                                    .column = (int32_t *)w.reverse.column,
                                    .value = w.reverse.value}};
-    if (st == IKT_OK) st = ikt_agree(ctx, number_ghosts(ctx, out));
-    if (st == IKT_OK) st = ikt_graph_drop_values(ctx, out);
+    if (st == IKT_OK) st = ikt_agree(ctx, finish(ctx, out));
     if (st != IKT_OK) ikt_graph_destroy(out);
     return st;
 }
