@@ -1,11 +1,13 @@
-"""Small sets by both kernels and by other programs: docs/notebook/2026-11-27-small-sets.md.
+"""Small sets by both kernels, by uniform weights and by other programs: docs/notebook/2026-11-27-small-sets.md
+and 2026-11-29-uniform-weights.md.
 
     small-sets.py DATA FOLDER [--sets wine,wdbc] [--methods isolation,gaussian] [--seeds 3] [--former PROGRAM]
 
 Of each set, DATA/NAME.h5 with `X` and `labels`, each method makes a map for every seed, everything else
 at its default; other programs get the rows as the program scales them. `iktsne evaluate` measures all
 maps alike: 10-NN accuracy, Davies-Bouldin, Calinski-Harabasz, trustworthiness of 12 neighbours, and Q(10),
-the share of the 10 nearest rows in the data that are among the 10 nearest in the map. FOLDER gets
+the share of the 10 nearest rows in the data that are among the 10 nearest in the map; seconds and memory
+are those that the run itself tells. FOLDER gets
 a line of JSON for each map in runs.jsonl, and maps that stand there are not made again; the table of
 all lines is printed, medians over the seeds. IKT_PROGRAM names the program, --former an earlier version, whose
 isolation kernel is the method `former`. `sklearn` and `opentsne` need these packages.
@@ -17,18 +19,20 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import h5py
 import numpy as np
 
 SETS = ("wine,penguins,dermatology,osuleaf,forest,wdbc,control,pbmc,pima,vehicle,vowel,biodeg,messidor,digits,"
         "basehock,segment,spam,waveform,usps,letter")
-METHODS = {"former": "isolation, former", "isolation": "isolation", "gaussian": "Gaussian",
+METHODS = {"former": "isolation, former", "isolation": "isolation", "gaussian": "Gaussian", "uniform": "uniform",
            "sklearn": "scikit-learn", "opentsne": "openTSNE"}
+SETTINGS = {"gaussian": ["affinity.kind=gaussian"], "uniform": ["run.preset=uniform"]}
 MEASURES = {  # of evaluate: heading, digits, the larger the better, what counts as level
     "10-NN accuracy": ("10-NN accuracy", 3, True, .01), "Davies-Bouldin": ("Davies-Bouldin", 2, False, 0),
     "Calinski-Harabasz": ("Calinski-Harabasz", 0, True, 0), "trustworthiness (k 12)": ("Trustworthiness", 3, True, .01),
-    "kept": ("Neighbours kept", 3, True, .03)}
+    "kept": ("Neighbours kept", 3, True, .03), "seconds": ("Seconds", 1, False, 0), "MB": ("MB at the peak", 0, False, 0)}
 QUERIES = ["--exact-limit", "5000", "--sample", "2000"]  # rows that ranks are measured of
 
 
@@ -78,14 +82,18 @@ def map_of_other(method, x, seed):
     return np.asarray(TSNE(random_state=seed).fit(x))
 
 
-def embed(program, path, out, kind, seed):
-    call([program, "embed", path, out, "input.dataset=" + dataset_of(path), f"affinity.kind={kind}",
-          f"run.seed={seed}", "run.checkpoint=none", "output.overwrite=yes", "output.picture=none",
-          "output.measures=none", "--quiet"])
+def embed(program, path, out, settings, seed):
+    """How rows were scaled, and what the run took."""
+    begun = time.monotonic()
+    call([program, "embed", path, out, "input.dataset=" + dataset_of(path), f"run.seed={seed}", "run.checkpoint=none",
+          "output.overwrite=yes", "output.picture=none", "output.measures=none", "--quiet"] + settings)
+    seconds = time.monotonic() - begun
     with h5py.File(out, "r") as file:
         used = file["provenance"].attrs["configuration"]
+        peak = float(file["provenance/run"].attrs["peak_bytes_per_rank"])
     used = used.decode() if isinstance(used, bytes) else used
-    return re.search(r"^ *normalise: *(\w+)", used, re.MULTILINE).group(1)
+    how = re.search(r"^ *normalise: *(\w+)", used, re.MULTILINE).group(1)
+    return how, {"seconds": seconds, "MB": peak / 1e6}
 
 
 def evaluate(program, path, out, curve, how):
@@ -104,22 +112,22 @@ def run(options, name, method, seed):
     path = os.path.join(options.data, name + ".h5")
     program = os.environ.get("IKT_PROGRAM", "build/release/iktsne")
     out, curve = (os.path.join(options.folder, f"{os.getpid()}{end}") for end in (".h5", ".csv"))
-    kind = "gaussian" if method == "gaussian" else "isolation"
-    how = embed(options.former if method == "former" else program, path, out, kind, seed)
+    how, took = embed(options.former if method == "former" else program, path, out, SETTINGS.get(method, []), seed)
     if method in ("sklearn", "opentsne"):
+        took = {}
         out = os.path.join(options.folder, f"{os.getpid()}.npy")
         np.save(out, map_of_other(method, scaled(read_rows(path), how), seed).astype(np.float32))
-    return {"set": name, "method": method, "seed": seed, **evaluate(program, path, out, curve, how)}
+    return {"set": name, "method": method, "seed": seed, **took, **evaluate(program, path, out, curve, how)}
 
 
 def medians(lines, name, method):
     """{measure: median over the seeds}, and how many seeds."""
     of = [line for line in lines if line["set"] == name and line["method"] == method]
-    return {m: float(np.median([line[m] for line in of])) for m in MEASURES} if of else {}, len(of)
+    return {m: float(np.median([line.get(m, np.nan) for line in of])) for m in MEASURES} if of else {}, len(of)
 
 
 def cell(value, m):
-    return f"{value[m]:,.{MEASURES[m][1]}f}".replace("0.", ".", value[m] < 1) if value else "-"
+    return f"{value[m]:,.{MEASURES[m][1]}f}".replace("0.", ".", value[m] < 1) if value and value[m] == value[m] else "-"
 
 
 def table(lines, names, methods):

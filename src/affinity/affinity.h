@@ -175,6 +175,7 @@ typedef struct {
                         int64_t *zero_similarity);
     const char
         *lighter_search; /* what makes its search take less memory; NULL: nothing of its own */
+    bool weighs_alike; /* all neighbours count the same, so that P is held without values: plans */
     bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
     /* "N rows ...": why a row may have no similarity; NULL: never. */
     const char *zero_similarity_because;

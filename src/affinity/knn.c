@@ -40,9 +40,9 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
     return IKT_OK;
 }
 
-const ikt_affinity ikt_affinity_knn = {
-    .name = "knn",
-    .scores = IKT_SCORES_DISTANCES,
-    .counts_neighbours = true,
-    .weigh = weigh,
-    .dense = dense};
+const ikt_affinity ikt_affinity_knn = {.name = "knn",
+                                       .scores = IKT_SCORES_DISTANCES,
+                                       .counts_neighbours = true,
+                                       .weighs_alike = true,
+                                       .weigh = weigh,
+                                       .dense = dense};

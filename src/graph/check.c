@@ -24,7 +24,8 @@ static float value_in(const ikt_graph *graph, const ikt_csr *part, int64_t row, 
     const int64_t end = part->start[row + 1];
     int64_t e;
     IKT_FIND_FIRST(e, part->start[row], end, ikt_graph_global(graph, part->column[e]) >= global);
-    return e < end && ikt_graph_global(graph, part->column[e]) == global ? part->value[e] : 0;
+    return e < end && ikt_graph_global(graph, part->column[e]) == global ? ikt_csr_value(part, e)
+                                                                         : 0;
 }
 
 /* Own row i in one part of P. */
@@ -41,13 +42,13 @@ static ikt_status check_part(ikt_context *ctx, const ikt_graph *graph, const ikt
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: columns out of order",
                             (long long)row);
         before = global;
-        if (!(part->value[e] > 0))
+        if (!(ikt_csr_value(part, e) > 0))
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive",
                             (long long)row);
         /* The mirror image is in one part only: the sum is its value. */
         if (column < graph->rows.count && value_in(graph, &graph->forward, column, row) +
                                                   value_in(graph, &graph->reverse, column, row) !=
-                                              part->value[e])
+                                              ikt_csr_value(part, e))
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)",
                             (long long)row, (long long)global);
     }
@@ -75,9 +76,10 @@ ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
 static void add_row(const ikt_graph *graph, const ikt_csr *part, int64_t i, double *sum,
                     uint64_t *odd) {
     for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
-        *sum += (double)part->value[e];
-        *odd += ikt_hash_entry(graph->rows.first + i, ikt_graph_global(graph, part->column[e]),
-                               part->value[e]);
+        const float value = ikt_csr_value(part, e);
+        *sum += (double)value;
+        *odd +=
+            ikt_hash_entry(graph->rows.first + i, ikt_graph_global(graph, part->column[e]), value);
     }
 }
 

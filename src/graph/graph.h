@@ -80,12 +80,26 @@ ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distri
 ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
                                  ikt_directed *rows);
 
-/* Rows of entries, one behind the other. */
+/* Rows of entries, one behind the other. Where the neighbours of a row all count the same, an entry
+ * of P is one number, or twice that for two rows that have each other: then a bit takes the place
+ * of the value. */
 typedef struct {
     int64_t *start;  /* [n_local + 1] where the entries of each own row begin */
     int32_t *column; /* [start[n_local]] local numbers */
-    float *value;    /* [start[n_local]] p_ij > 0 */
+    float *value;    /* [start[n_local]] p_ij > 0; or NULL, and p_ij is `once` or twice that */
+    uint8_t *twice;  /* [start[n_local] / 8 + IKT_TWICE_SPARE] bit e % 8 of byte e / 8 tells which;
+                        NULL where there are values */
+    float once;
 } ikt_csr;
+
+/* Bytes behind the bits, which a kernel that looks at sixteen of them may read. */
+enum { IKT_TWICE_SPARE = 4 };
+
+/* LOCAL, pure. p_ij of entry e. */
+static inline float ikt_csr_value(const ikt_csr *part, int64_t e) {
+    if (part->value) return part->value[e];
+    return part->twice[e / 8] >> (e % 8) & 1 ? 2 * part->once : part->once;
+}
 
 typedef struct {
     ikt_rows rows;
@@ -102,6 +116,12 @@ typedef struct {
  * size, 16 bytes a row and n/5 bytes for the numbers of the ghosts. */
 ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
                                    ikt_directed *rows, ikt_graph *out);
+
+/* LOCAL. Puts bits in place of the values of a part where all of these are one number or twice that
+ * (uniform.c); otherwise changes nothing. The last step of the above, on each rank and part.
+ *   entries   start[n_local]
+ * Errors: IKT_ERR_RESOURCE. Cost: the values are read twice. */
+ikt_status ikt_csr_drop_values(ikt_context *ctx, ikt_csr *part, int64_t entries);
 
 void ikt_graph_destroy(ikt_graph *graph);
 

@@ -129,6 +129,14 @@ static ikt_status join_all(work *w) {
     return IKT_OK;
 }
 
+/* LOCAL. What a graph has beyond its parts. */
+static ikt_status finish(ikt_context *ctx, ikt_graph *graph) {
+    const int64_t n = graph->rows.count;
+    IKT_TRY(number_ghosts(ctx, graph));
+    IKT_TRY(ikt_csr_drop_values(ctx, &graph->forward, graph->forward.start[n]));
+    return ikt_csr_drop_values(ctx, &graph->reverse, graph->reverse.start[n]);
+}
+
 ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
                                    ikt_directed *rows, ikt_graph *out) {
     work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
@@ -136,18 +144,21 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
     ikt_status st = join_all(&w);
     /* From here on the graph owns the arrays; columns are still global numbers. */
     *out = (ikt_graph){.rows = *distribution,
-                       .forward = {w.rows.start, (int32_t *)w.rows.column, w.rows.value},
-                       .reverse = {w.reverse.start, (int32_t *)w.reverse.column, w.reverse.value}};
-    if (st == IKT_OK) st = ikt_agree(ctx, number_ghosts(ctx, out));
+                       .forward = {.start = w.rows.start,
+                                   .column = (int32_t *)w.rows.column,
+                                   .value = w.rows.value},
+                       .reverse = {.start = w.reverse.start,
+                                   .column = (int32_t *)w.reverse.column,
+                                   .value = w.reverse.value}};
+    if (st == IKT_OK) st = ikt_agree(ctx, finish(ctx, out));
     if (st != IKT_OK) ikt_graph_destroy(out);
     return st;
 }
 
 void ikt_graph_destroy(ikt_graph *graph) {
     ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
-    for (int p = 0; p < 2; p++) {
-        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value);
-    }
+    for (int p = 0; p < 2; p++)
+        ikt_free_all(&parts[p]->start, &parts[p]->column, &parts[p]->value, &parts[p]->twice);
     ikt_free(&graph->ghost_row);
     graph->n_ghost = 0;
 }

@@ -184,9 +184,32 @@ LANES_INLINE void add_last_block(const ikt_attraction_job *job, variant is, row_
 enum { AHEAD = 256 };
 
 /* The address may lie beyond the arrays, where asking does nothing. */
-LANES_INLINE void ask_ahead(const int32_t *column, const float *value) {
-    __builtin_prefetch((const void *)((uintptr_t)column + AHEAD * sizeof *column));
-    __builtin_prefetch((const void *)((uintptr_t)value + AHEAD * sizeof *value));
+LANES_INLINE void ask_ahead(const ikt_csr *part, int64_t e) {
+    __builtin_prefetch((const void *)((uintptr_t)(part->column + e) + AHEAD * sizeof(int32_t)));
+    if (part->value)
+        __builtin_prefetch((const void *)((uintptr_t)(part->value + e) + AHEAD * sizeof(float)));
+}
+
+/* The values of LANES entries from e on, which may be those of rows that follow. Where there are
+ * only bits, they are put into `room`: twice a normal number is the same with the next exponent. */
+LANES_INLINE const float *values_of(const ikt_csr *part, int64_t e, float room[LANES]) {
+    static const int32_t bit[LANES] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                       1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                       1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    const int32_t next_exponent = 1 << 23;
+    uint32_t bits;
+    int32_t once;
+    if (part->value) return part->value + e;
+    memcpy(&bits, part->twice + e / 8, sizeof bits);
+    memcpy(&once, &part->once, sizeof once);
+    const int32_t block = (int32_t)(bits >> (e % 8));
+    for (int v = 0; v < VECTORS; v++) {
+        vector_bits own;
+        memcpy(&own, bit + v * LANE_WIDTH, sizeof own);
+        own = once + (((own & block) != 0) & next_exponent);
+        memcpy(room + v * LANE_WIDTH, &own, sizeof own);
+    }
+    return room;
 }
 
 /* The entries of row i in one part of P; `entries`: of all rows. */
@@ -194,16 +217,19 @@ LANES_INLINE void add_part(const ikt_attraction_job *job, variant is, row_sums *
                            const ikt_csr *part, int64_t i, int64_t entries) {
     const int64_t end = part->start[i + 1];
     const float *own = job->y + is.q * i;
+    float room[LANES];
     int64_t e = part->start[i];
     for (; e + LANES <= end; e += LANES) {
-        ask_ahead(part->column + e, part->value + e);
-        add_block(job, is, sums, part->column + e, part->value + e, LANES, own);
+        ask_ahead(part, e);
+        add_block(job, is, sums, part->column + e, values_of(part, e, room), LANES, own);
     }
-    if (e < end) ask_ahead(part->column + e, part->value + e);
-    if (e < end && e + LANES <= entries)
-        add_block(job, is, sums, part->column + e, part->value + e, end - e, own);
-    else if (e < end)
-        add_last_block(job, is, sums, part->column + e, part->value + e, end - e, own);
+    if (e >= end) return;
+    ask_ahead(part, e);
+    const float *value = values_of(part, e, room);
+    if (e + LANES <= entries)
+        add_block(job, is, sums, part->column + e, value, end - e, own);
+    else
+        add_last_block(job, is, sums, part->column + e, value, end - e, own);
 }
 
 LANES_INLINE void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, variant is) {

@@ -54,7 +54,7 @@ static int64_t entries_of(const ikt_graph *graph, const ikt_dense *dense, int64_
         const ikt_csr *csr = part == 0 ? &graph->forward : &graph->reverse;
         for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++) {
             const int64_t column = csr->column[e];
-            value[count] = csr->value[e];
+            value[count] = ikt_csr_value(csr, e);
             row[count++] = column < graph->rows.count
                                ? graph->rows.first + column
                                : graph->ghost_row[column - graph->rows.count];

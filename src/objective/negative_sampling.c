@@ -125,7 +125,7 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
 static double sum_row(const ikt_csr *part, int64_t i, ikt_exact_sum *entropy) {
     double sum = 0;
     for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
-        const double p = (double)part->value[e];
+        const double p = (double)ikt_csr_value(part, e);
         sum += p;
         if (p > 0) ikt_exact_sum_add(entropy, p * log(p));
     }

@@ -1,7 +1,9 @@
 /* The checkpoint of P: lists with weights, from which P follows, or with scores where the objective
  * takes lists; and what was learned while they were made. See line.h. */
+#include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/watch.h"
@@ -17,6 +19,7 @@ typedef struct {
     } number;
     struct {
         double accuracy, found, similarity, cells_differing, proved, longest;
+        double weight; /* of every entry of the lists; 0: they differ, and the file has them all */
     } real;
     uint32_t *slot; /* [rows.count] of the own rows, where they are ordered */
 } facts;
@@ -31,12 +34,24 @@ static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PA
     part[count++] = ikt_part_shared("reals", IKT_PART_F64,
                                     (int64_t)(sizeof f->real / sizeof(double)), &f->real);
     part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
-    part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
+    if (!(f->real.weight > 0))
+        part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
     if (f->number.is_ordered)
         part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
     if (f->number.has_start)
         part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
     return count;
+}
+
+/* COLLECTIVE. The weight that all entries of the lists of all ranks have; 0 where they differ. */
+static double common_weight(ikt_context *ctx, const ikt_neighbours *lists) {
+    double bounds[2] = {-INFINITY, -INFINITY}; /* the most, and the least with a minus sign */
+    for (int64_t e = 0; e < lists->n_local * lists->k; e++) {
+        bounds[0] = fmax(bounds[0], (double)lists->score[e]);
+        bounds[1] = fmax(bounds[1], -(double)lists->score[e]);
+    }
+    ikt_max_f64(ctx, bounds, 2);
+    return bounds[0] == -bounds[1] ? bounds[0] : 0;
 }
 
 static ikt_status save(void *self) {
@@ -57,7 +72,8 @@ static ikt_status save(void *self) {
                         .similarity = p->recall.similarity,
                         .cells_differing = p->cells.differing,
                         .proved = p->classes.proved,
-                        .longest = p->classes.longest}};
+                        .longest = p->classes.longest,
+                        .weight = common_weight(ctx, &p->lists)}};
     IKT_ARRAYS(held, ctx, "checkpoint");
     if (p->is_ordered) {
         f.slot = ikt_claim(&held, p->rows.count, sizeof *f.slot);
@@ -98,6 +114,8 @@ static ikt_status load(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities
     IKT_TRY(ikt_agree(ctx, make_room(ctx, &f, &held, out)));
     const int64_t count = name_parts(out, &f, part);
     IKT_TRY(ikt_stage_file_read(file, part + HEADS, count - HEADS));
+    for (int64_t e = 0; f.real.weight > 0 && e < out->rows.count * f.number.k; e++)
+        out->lists.score[e] = (float)f.real.weight;
     out->k = f.number.k;
     out->psi = f.number.psi;
     out->pool = f.number.pool;

@@ -26,8 +26,9 @@
 #include "sampled/features.h"
 #include "sampled/lone_rows.h"
 
-/* Of a neighbour and of an entry of P: row or column, and score or value. */
-enum { ENTRY_BYTES = 8 };
+/* Of a neighbour and of an entry of P: row or column, and score or value. Of an entry of P that is
+ * held without values (graph/uniform.c), beside a bit. */
+enum { ENTRY_BYTES = 8, BARE_ENTRY_BYTES = 4 };
 
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; as many own ones where
  * they lead to; and a row's places. */
@@ -223,6 +224,18 @@ static double planned_share(const ikt_workload *w) {
     return ikt_between(usual, 2, fmin(1, log10(fmax(columns, 10) / 10)));
 }
 
+/* Entries of a sparse P, and what they hold when P is made. */
+static int64_t planned_entries(const ikt_workload *w) {
+    return (int64_t)(planned_share(w) * (double)(w->distribution.count * w->k));
+}
+
+static int64_t sparse_p_bytes(const ikt_workload *w) {
+    const int64_t entries = planned_entries(w);
+    return ikt_affinity_of(&w->settings.affinity)->weighs_alike
+               ? BARE_ENTRY_BYTES * entries + entries / 8
+               : ENTRY_BYTES * entries;
+}
+
 /* Making P of lists, codes or all pairs: lists and symmetrisation, or the dense matrix; weights on
  * their way to a file.
  *   searched       bytes of codes or rows
@@ -237,9 +250,11 @@ static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_o
         SYMMETRISE_ROW_BYTES * rows + n / 5;
     const int64_t moving = MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES;
     const bool is_moved = w->settings.output.graph[0] && w->is_near;
+    /* Values that are dropped in the end. */
+    const int64_t values = ENTRY_BYTES * planned_entries(w) - sparse_p_bytes(w);
     if (w->is_whole)
         return searched + ikt_whole_memory_peak(rows, w->psi, w->t, w->ranks, w->threads);
-    return when(!w->is_near, searched) + of_objective + when(!w->is_dense, joining) +
+    return when(!w->is_near, searched) + of_objective + when(!w->is_dense, joining + values) +
            when(is_moved, moving);
 }
 
@@ -345,10 +360,9 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     const int64_t rows = w->distribution.count, n = w->distribution.n;
     const bool needs_p = needs & IKT_NEEDS_P;
     const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
-    const int64_t united = (int64_t)(planned_share(w) * (double)(rows * w->k));
     parts of = {.searched = searched_bytes(w)};
     /* The whole kernel holds codes, and little beside them. */
-    of.p = when(w->is_listed, ENTRY_BYTES * united) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
+    of.p = when(w->is_listed, sparse_p_bytes(w)) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
     if (w->is_whole) of.p = of.searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks);
     /* Neighbour lists; where P is dense, that takes their place. */
     of.lists = when(w->is_listed && !w->is_joined, ikt_neighbours_memory(rows, w->k)) +
@@ -356,7 +370,7 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     /* Codes or rows that an objective keeps; of a matrix of all pairs its own rows; of a graph its
      * pairs, both directions. */
     of.kept = w->has_matrix  ? rows * n * (int64_t)sizeof(float)
-              : w->is_joined ? ikt_joined_memory(rows, united)
+              : w->is_joined ? ikt_joined_memory(rows, planned_entries(w))
                              : of.searched;
     const int64_t compared = when(needs & (IKT_NEEDS_CODES | IKT_NEEDS_FEATURES), of.kept);
     /* While an objective is made it has the lists, and the near ones that it chooses of them. */

@@ -116,8 +116,9 @@ static const ikt_key run_keys[] = {
     CHOICE(
         run, preset, "none", IKT_PRESET_NAMES,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
-        "paper does, large for millions of rows, umap, largevis and laptsne for the methods of "
-        "these names, and laptsne-paper and trimap-paper for what the papers of these methods do. "
+        "paper does, large for millions of rows, uniform for equal weights, umap, "
+        "largevis and laptsne for the methods of these names, and laptsne-paper and "
+        "trimap-paper for what the papers of these methods do. "
         "Every setting that is given wins over the preset. (layout.preset is the schedule of the "
         "iterations alone)"),
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
@@ -170,6 +171,10 @@ const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
      "Millions of rows. The neighbours are better and there are the iterations that large maps "
      "need to settle, at about twice the time",
      {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+    {"uniform",
+     "Equal weights for the 15 nearest rows: nothing to tune but their number, and a P with a "
+     "sixth of the Gaussian's entries, which holds no weights (docs/affinities.md)",
+     {"affinity.kind=knn", "affinity.neighbours=15", NULL}},
     {"umap",
      "UMAP as its users know it: its weights of 15 neighbours, found nearly all, its start from "
      "eigenvectors, and its objective (docs/umap.md)",

@@ -199,11 +199,11 @@ void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
 enum { IKT_PRESET_SETTINGS_MOST = 16 };
 
-enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 9 };
+enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 10 };
 
 /* The choices of run.preset, in the order of the table below. */
 #define IKT_PRESET_NAMES                                                                           \
-    "none|quick|paper|large|umap|largevis|trimap-paper|laptsne|"                                   \
+    "none|quick|paper|large|uniform|umap|largevis|trimap-paper|laptsne|"                           \
     "laptsne-paper"
 
 typedef struct {

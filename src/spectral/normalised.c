@@ -65,7 +65,7 @@ INLINE void add_entries(const job *j, const ikt_csr *half, int64_t i, int64_t co
     for (int64_t e = half->start[i]; e < half->start[i + 1]; e++) {
         const int64_t k = half->column[e];
         const double *x = k < own ? j->x->v + k * m : j->n->foreign + (k - own) * m;
-        add_scaled((double)half->value[e] * j->n->scale[k], x + column, vectors, sum);
+        add_scaled((double)ikt_csr_value(half, e) * j->n->scale[k], x + column, vectors, sum);
     }
 }
 
@@ -214,7 +214,7 @@ ikt_operator ikt_normalised_operator(ikt_normalised *normalised) {
 static double sum_of(const ikt_csr *half, int64_t i) {
     double sum = 0;
     for (int64_t e = half->start[i]; e < half->start[i + 1]; e++)
-        sum += (double)half->value[e];
+        sum += (double)ikt_csr_value(half, e);
     return sum;
 }
 

@@ -10,7 +10,7 @@
 #include "scene.h"
 #include "support/symmetrise.h"
 
-enum { NEIGHBOURS = 30, NEIGHBOURS_GAUSSIAN = 90 };
+enum { NEIGHBOURS = 30, NEIGHBOURS_GAUSSIAN = 90, NEIGHBOURS_UNIFORM = 15 };
 
 /* --- symmetrising ----------------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static ikt_status measure_symmetrising(bench *b, int64_t k) {
         .ctx = b->ctx, .k = k, .rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
     const double entries = (double)(s.rows.count * k);
     bench_stream stream = {.bytes = 0};
-    ikt_status st = bench_lists(b->ctx, &s.rows, k, &s.lists);
+    ikt_status st = bench_lists(b->ctx, &s.rows, k, false, &s.lists);
     if (st == IKT_OK) st = bench_stream_create(b->ctx, 8 * (int64_t)entries, &stream);
     bench_case c = {.path = "graph",
                     .unit = "entries",
@@ -113,7 +113,15 @@ IKT_WIDEST_VECTORS static int64_t add_up(const int32_t *column, const int32_t *v
     return sum;
 }
 
-/* Reads columns and values of a part, a piece of rows at a time as attraction does. */
+IKT_WIDEST_VECTORS static int64_t add_up_columns(const int32_t *column, int64_t count) {
+    int64_t sum = 0;
+    for (int64_t e = 0; e < count; e++)
+        sum += column[e];
+    return sum;
+}
+
+/* Reads columns and values, where there are such, of a part, a piece of rows at a time as
+ * attraction does. */
 static int64_t read_part(const attracting *a, const ikt_csr *part) {
     enum { PIECE = 1024 };
     const int64_t n = a->graph.rows.count;
@@ -121,7 +129,9 @@ static int64_t read_part(const attracting *a, const ikt_csr *part) {
 #pragma omp parallel for num_threads(ikt_threads(a->ctx)) reduction(+ : sum)
     for (int64_t first = 0; first < n; first += PIECE) {
         int64_t from = part->start[first], to = part->start[first + PIECE < n ? first + PIECE : n];
-        sum += add_up(part->column + from, (const int32_t *)(void *)part->value + from, to - from);
+        sum += part->value ? add_up(part->column + from,
+                                    (const int32_t *)(void *)part->value + from, to - from)
+                           : add_up_columns(part->column + from, to - from);
     }
     return sum;
 }
@@ -173,15 +183,16 @@ static ikt_status measure_attraction(bench *b, attracting *a, bool with_divergen
                     .work = {NULL, attract, a, entries},
                     .limit = {{"reading P once", read_p, a, entries},
                               {"loading positions", load_positions, a, entries}}};
-    snprintf(c.size, sizeof c.size, "%s rows, %s entries%s", bench_grouped(graph->rows.n, rows),
-             bench_grouped(total, all), with_divergence ? ", with KL" : "");
+    snprintf(c.size, sizeof c.size, "%s rows, %s entries%s%s", bench_grouped(graph->rows.n, rows),
+             bench_grouped(total, all), graph->forward.value ? "" : " without values",
+             with_divergence ? ", with KL" : "");
     return bench_measure(b, &c);
 }
 
-static ikt_status measure_along(bench *b, int64_t n, int64_t k) {
+static ikt_status measure_along(bench *b, int64_t n, int64_t k, bool is_uniform) {
     attracting a = {.ctx = b->ctx};
     ikt_rows rows = ikt_rows_make(n, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &rows, k, &a.graph));
+    IKT_TRY(bench_graph(b->ctx, &rows, k, is_uniform, &a.graph));
     ikt_status st = ikt_agree(b->ctx, place_rows(&a));
     if (st == IKT_OK) st = measure_attraction(b, &a, false);
     if (st == IKT_OK) st = measure_attraction(b, &a, true);
@@ -193,6 +204,8 @@ static ikt_status measure_along(bench *b, int64_t n, int64_t k) {
 
 /* As many entries with the Gaussian kernel's neighbours as with the Isolation kernel's. */
 ikt_status bench_path_attraction(bench *b) {
-    IKT_TRY(measure_along(b, b->rows, NEIGHBOURS));
-    return measure_along(b, b->rows / (NEIGHBOURS_GAUSSIAN / NEIGHBOURS), NEIGHBOURS_GAUSSIAN);
+    const int64_t fewer = b->rows / (NEIGHBOURS_GAUSSIAN / NEIGHBOURS);
+    IKT_TRY(measure_along(b, b->rows, NEIGHBOURS, false));
+    IKT_TRY(measure_along(b, fewer, NEIGHBOURS_GAUSSIAN, false));
+    return measure_along(b, b->rows, NEIGHBOURS_UNIFORM, true);
 }

@@ -37,7 +37,7 @@ static double exchange(void *self) {
 
 static ikt_status make(bench *b, exchanging *e) {
     ikt_rows rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &rows, NEIGHBOURS, &e->graph));
+    IKT_TRY(bench_graph(b->ctx, &rows, NEIGHBOURS, false, &e->graph));
     int64_t places = rows.count + e->graph.n_ghost;
     IKT_TRY(ikt_agree(b->ctx, ikt_alloc(b->ctx, &e->y, 2 * places, sizeof *e->y, "bench")));
     return ikt_halo_create(b->ctx, &rows, e->graph.ghost_row, e->graph.n_ghost, 2, &e->halo);

@@ -72,20 +72,23 @@ static void fill_list(int64_t n, int64_t row, int64_t k, uint32_t *list) {
     }
 }
 
-ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_neighbours *out) {
+ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, bool is_uniform,
+                       ikt_neighbours *out) {
     IKT_TRY(ikt_neighbours_create(ctx, rows, k, out));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++) {
         fill_list(rows->n, rows->first + i, k, out->row + i * k);
         for (int64_t e = 0; e < k; e++)
-            out->score[i * k + e] = 1.0f / (float)k;
+            out->score[i * k + e] =
+                is_uniform ? 1 / (float)k : 2 * (float)(e + 1) / (float)(k * (k + 1));
     }
     return IKT_OK;
 }
 
-ikt_status bench_graph(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_graph *out) {
+ikt_status bench_graph(ikt_context *ctx, const ikt_rows *rows, int64_t k, bool is_uniform,
+                       ikt_graph *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, rows, k, &lists)));
+    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, rows, k, is_uniform, &lists)));
     return ikt_test_symmetrise(ctx, rows, &lists, out);
 }
 

@@ -23,10 +23,12 @@ ikt_status bench_positions(ikt_context *ctx, const ikt_rows *rows, float **y);
 
 /* LOCAL. Lists of k neighbours, even and at most BENCH_NEIGHBOURS_MOST, with weights, as
  * ikt_test_symmetrise takes them. Errors: IKT_ERR_RESOURCE. */
-ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_neighbours *out);
+ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, bool is_uniform,
+                       ikt_neighbours *out);
 
 /* COLLECTIVE. Their P. Errors: IKT_ERR_RESOURCE. */
-ikt_status bench_graph(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_graph *out);
+ikt_status bench_graph(ikt_context *ctx, const ikt_rows *rows, int64_t k, bool is_uniform,
+                       ikt_graph *out);
 
 /* LOCAL. A coordinate in [0, 1) of a row of a mixture of clusters: neither all rows nor none are
  * about as near to one centre as to the next. */

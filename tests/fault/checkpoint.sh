@@ -46,6 +46,7 @@ chain "the whole kernel of ordered rows" affinity.neighbours=auto affinity.suppo
 chain "trees" isolation.form=forest affinity.search=approximate
 chain "landmarks" layout.init=landmark layout.landmarks=50 affinity.search=approximate
 chain "landmarks by distance" layout.init=landmark layout.landmarks=50 isolation.psi=auto affinity.kind=knn
+chain "equal weights" affinity.search=approximate isolation.psi=auto affinity.kind=knn
 chain "volume" layout.dimensions=3 layout.repulsion=barnes_hut preprocess.normalise=zscore preprocess.pca=4
 chain "two divergences" layout.objective=nerv layout.preset=matlab
 place() { # NAME: rows are placed by the model of such a run
@@ -56,6 +57,21 @@ chain "a model" affinity.search=approximate output.model=model.h5 && place "the 
 chain "a model of rows" affinity.search=approximate isolation.psi=auto affinity.kind=knn layout.objective=trimap trimap.triplets=pool output.model=model.h5 &&
     place "the model of rows"
 echo "chains: $chains tried, $starts starts"
+
+# Equal weights are one number of the file, others an array of it; what goes on from either is the same.
+for kind in knn adaptive; do
+    equal=("${short[@]}" isolation.psi=auto affinity.kind=$kind output.file=equal.h5 output.overwrite=yes)
+    embed 2 "${equal[@]}" run.checkpoint=none
+    whole=$(hash_of)
+    embed 3 "${equal[@]}" run.checkpoint_keep=yes run.checkpoint_every=0.00001
+    h5ls equal.h5.checkpoint/probabilities.h5 >files.txt
+    grep -q '^row ' files.txt || fail "$kind: $(cat files.txt)"
+    [ "$(grep -c '^weight ' files.txt)" -eq $([ $kind = knn ] && echo 0 || echo 1) ] || fail "weights of $kind: $(cat files.txt)"
+    rm -f equal.h5.checkpoint/loop*.h5
+    embed 1 "${equal[@]}"
+    [ "$(hash_of)" = "$whole" ] || fail "$kind from its lists: $(hash_of), not $whole"
+    rm -rf equal.h5.checkpoint
+done
 
 # Automatic stop looks back at what was before.
 auto=("${short[@]}" layout.stop=auto layout.iterations=400)

@@ -268,7 +268,7 @@ static void a_sparse_p_is_the_dense_one_over_the_nearest_rows(void **state) {
                 const ikt_csr *csr = part ? &graph.reverse : &graph.forward;
                 for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
                     found[s.rows.first + i][ikt_graph_global(&graph, csr->column[e])] +=
-                        (double)csr->value[e];
+                        (double)ikt_csr_value(csr, e);
             }
         for (int64_t i = s.rows.first; i < s.rows.first + s.rows.count; i++)
             for (int64_t j = 0; j < N; j++)
@@ -296,7 +296,8 @@ static void the_least_value_of_p_is_that_of_a_normal_float(void **state) {
     /* 0-1: (1 + 1) / 6; 0-2: (tiny + 1) / 6; 1-2: none. */
     assert_int_equal(graph.forward.start[3] + graph.reverse.start[3], 4);
     for (int64_t e = 0; e < graph.forward.start[1]; e++)
-        assert_true(fabs((double)graph.forward.value[e] - (e == 0 ? 2.0 : 1.0) / 6) < 1e-7);
+        assert_true(fabs((double)ikt_csr_value(&graph.forward, e) - (e == 0 ? 2.0 : 1.0) / 6) <
+                    1e-7);
     ikt_graph_destroy(&graph);
     /* 0 -> 1 alone, and tiny: the mirror image has the same value. */
     const float tiny[6] = {1e-44f, 1, 0, 1, 1, 0};
@@ -304,8 +305,8 @@ static void the_least_value_of_p_is_that_of_a_normal_float(void **state) {
     memcpy(lists.row, row, sizeof row);
     memcpy(lists.score, tiny, sizeof tiny);
     assert_int_equal(ikt_test_symmetrise(alone, &rows, &lists, &graph), IKT_OK);
-    assert_true(graph.forward.value[0] == FLT_MIN);
-    assert_true(graph.reverse.value[graph.reverse.start[1]] == FLT_MIN);
+    assert_true(ikt_csr_value(&graph.forward, 0) == FLT_MIN);
+    assert_true(ikt_csr_value(&graph.reverse, graph.reverse.start[1]) == FLT_MIN);
     assert_int_equal(ikt_graph_check(alone, &graph), IKT_OK);
     ikt_graph_destroy(&graph);
     ikt_context_destroy(&alone);

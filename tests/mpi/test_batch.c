@@ -24,7 +24,7 @@ static void fill(const ikt_graph *graph, float *p) {
         const ikt_csr *csr = part == 0 ? &graph->forward : &graph->reverse;
         for (int64_t i = 0; i < N; i++)
             for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-                p[i * N + csr->column[e]] = csr->value[e];
+                p[i * N + csr->column[e]] = ikt_csr_value(csr, e);
     }
 }
 
@@ -50,7 +50,10 @@ static void make_equal(ikt_graph *graph) {
     for (int part = 0; part < 2; part++) {
         ikt_csr *csr = part == 0 ? &graph->forward : &graph->reverse;
         for (int64_t e = 0; e < csr->start[graph->rows.count]; e++)
-            csr->value[e] = 0.5F;
+            if (csr->value) csr->value[e] = 0.5F;
+        if (csr->value) continue;
+        csr->once = 0.5F; /* few entries may be alike */
+        memset(csr->twice, 0, (size_t)csr->start[graph->rows.count] / 8 + IKT_TWICE_SPARE);
     }
 }
 

@@ -96,7 +96,7 @@ static int64_t entry_of(const ikt_graph *graph, int64_t i, int64_t e, float *val
         part = &graph->reverse;
         e -= forward;
     }
-    *value = part->value[part->start[i] + e];
+    *value = ikt_csr_value(part, part->start[i] + e);
     return ikt_graph_global(graph, part->column[part->start[i] + e]);
 }
 

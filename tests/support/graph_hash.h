@@ -17,7 +17,7 @@ static inline uint64_t ikt_test_graph_hash(ikt_context *ctx, const ikt_graph *gr
                     int64_t row, column;
                     double value;
                 } whole = {graph->rows.first + i, ikt_graph_global(graph, parts[p]->column[e]),
-                           (double)parts[p]->value[e]};
+                           (double)ikt_csr_value(parts[p], e)};
                 sum += ikt_hash_bytes(&whole, sizeof whole, 1);
             }
     return (uint64_t)ikt_sum_one(ctx, (int64_t)sum);

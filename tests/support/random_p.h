@@ -54,7 +54,7 @@ static inline void fill_random_p(int64_t n, int k, neighbour_of *neighbour, doub
         for (int part = 0; part < 2; part++) {
             const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
             for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
-                p[i * n + csr->column[e]] = (double)csr->value[e];
+                p[i * n + csr->column[e]] = (double)ikt_csr_value(csr, e);
         }
     ikt_graph_destroy(&graph);
     ikt_context_destroy(&alone);

@@ -142,6 +142,43 @@ static void every_instruction_set_gives_the_same_bits(void **state) {
             }
 }
 
+/* The example with the values 1e-4 and 2e-4, or with bits in their place, allocated exactly. */
+static void make_uniform(const example *of, bool has_values, example *out) {
+    ikt_csr *const parts[] = {&out->graph.forward, &out->graph.reverse};
+    *out = *of;
+    for (int p = 0; p < 2; p++) {
+        const int64_t entries = parts[p]->start[N];
+        parts[p]->value = has_values ? claim((size_t)entries, sizeof(float)) : NULL;
+        parts[p]->twice =
+            has_values ? NULL : claim((size_t)entries / 8 + IKT_TWICE_SPARE, sizeof(uint8_t));
+        parts[p]->once = 1e-4f;
+        for (int64_t e = 0; e < entries; e++) {
+            const bool is_twice = uniform(p + 7, (uint64_t)e) < 0.6;
+            if (has_values)
+                parts[p]->value[e] = is_twice ? 2e-4f : 1e-4f;
+            else if (is_twice)
+                parts[p]->twice[e / 8] |= (uint8_t)(1 << (e % 8));
+        }
+    }
+}
+
+static void bits_give_the_sums_of_values(void **state) {
+    static example values, bits;
+    make_uniform(*state, true, &values);
+    make_uniform(*state, false, &bits);
+    for (int k = 0; k < WEIGHTS; k++)
+        for (int q = 1; q <= 3; q++)
+            for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++) {
+                const sums a = run_pair(&values, (ikt_isa)isa, false, 113, q, &weights[k], true);
+                const sums b = run_pair(&bits, (ikt_isa)isa, false, 113, q, &weights[k], true);
+                assert_memory_equal(&a, &b, sizeof a);
+            }
+    free(values.graph.forward.value);
+    free(values.graph.reverse.value);
+    free(bits.graph.forward.twice);
+    free(bits.graph.reverse.twice);
+}
+
 static void the_divergence_does_not_change_the_forces(void **state) {
     const example *x = *state;
     for (int is_dense = 0; is_dense < 2; is_dense++)
@@ -252,6 +289,7 @@ static void dense_sums_are_those_of_doubles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set_gives_the_same_bits),
+                                       cmocka_unit_test(bits_give_the_sums_of_values),
                                        cmocka_unit_test(the_divergence_does_not_change_the_forces),
                                        cmocka_unit_test(sparse_sums_are_those_of_doubles),
                                        cmocka_unit_test(dense_sums_are_those_of_doubles)};
