@@ -87,7 +87,8 @@ EOF
 
 # --- the program ---
 
-options=(-DCMAKE_TOOLCHAIN_FILE="$bin/aarch64.cmake" -DCMAKE_BUILD_TYPE=Release -DIKT_BUILD_TESTS=ON)
+options=(-DCMAKE_TOOLCHAIN_FILE="$bin/aarch64.cmake" -DCMAKE_BUILD_TYPE=Release -DIKT_BUILD_TESTS=ON
+    -DIKT_TEST_TIMEOUT=3600) # the emulator takes thirty times as long
 if [ "$mpi" = mpich ]; then
     [ -e "$root/fftw/include/fftw3-mpi.h" ] ||
         MPICC=$bin/mpicc AR=aarch64-linux-gnu-ar "$source/scripts/fftw-mpich.sh" "$root/fftw"
@@ -110,4 +111,5 @@ fi
 mapfile -t targets < <(cmake --build "$build" --target help | grep -oE '\b(unit|reference|known)_[a-z0-9_]+$')
 cmake --build "$build" --target "${targets[@]}" -j "${JOBS:-2}" >"$build.log" 2>&1 || { tail -n 40 "$build.log" >&2; exit 1; }
 wanted=$(IFS='|' && echo "${targets[*]}")
-exec ctest --test-dir "$build" --output-on-failure --timeout 1800 -j "${JOBS:-2}" -R "^($wanted)(_r1_t[12])?\$"
+# How threads wait is measured by the processor time that they take: the emulator's own says nothing.
+exec ctest --test-dir "$build" --output-on-failure -j "${JOBS:-2}" -R "^($wanted)(_r1_t[12])?\$" -E '^unit_waiting$'

@@ -37,19 +37,20 @@ built() {
 }
 
 # hash_of PROGRAM VERB SETTINGS...: of a map, by one rank
-hash_of() { "$@" --overwrite --quiet --json </dev/null | sed -n '0,/"hash"/s/^ *"hash": "\([0-9a-f]*\)".*/\1/p'; }
+hash_of() { "$@" --quiet --json </dev/null | sed -n '0,/"hash"/s/^ *"hash": "\([0-9a-f]*\)".*/\1/p'; }
 
 # hashes NAME LAUNCHER RUNS...: name and hash of each, and of a map in the Fisher metric and of new rows in a map
-hashes() {
-    local program=$folder/$1/iktsne wanted settings=(output.measures=none run.checkpoint=none layout.iterations=60)
+hashes() ( # in a shell of its own
+    cd "$folder/$1" || exit
+    local program=$folder/$1/iktsne wanted settings=(output.measures=none output.overwrite=yes run.checkpoint=none layout.iterations=60)
     wanted=$(IFS='|' && echo "${*:3}")
     IKT_PROGRAM=$program IKT_MPIRUN=$2 "$source/scripts/known-runs.sh" --hashes --only "^($wanted)\$"
     "$program" generate glyphs digits.h5 --points 300 --seed 14 --overwrite --quiet
     "$program" generate glyphs other.h5 --points 200 --seed 15 --overwrite --quiet
     echo "fisher $(hash_of "$program" embed digits.h5 output.file=map.h5 "${settings[@]}" affinity.kind=fisher layout.repulsion=exact)"
     hash_of "$program" embed digits.h5 output.file=map.h5 "${settings[@]}" isolation.psi=64 layout.repulsion=exact output.model=model.h5 >map
-    echo "new-rows $(hash_of "$program" transform model.h5 other.h5 map.h5 --picture none)"
-}
+    echo "new-rows $(hash_of "$program" transform model.h5 other.h5 map.h5 --picture none --overwrite)"
+)
 
 cd "$folder"
 export QEMU_LD_PREFIX=$folder/aarch64/root
