@@ -73,7 +73,7 @@ for name in {x86-64,aarch64}-{openmpi,mpich}-{gcc,clang}; do
         columns+=("$name-$set")
         # shellcheck disable=SC2086
         IKTSNE_ISA=$set hashes "$name" "$launcher" $wanted >"$name-$set.hashes"
-        echo "${#columns[@]}: $name on $set: $("$name/iktsne" --version | sed -n 's/^\(compiler\|MPI\|HDF5\|FFTW\): *\([^,]*\).*/\2/p' | paste -sd, | sed 's/,/, /g')"
+        echo "${#columns[@]}: $name on $set: $("$name/iktsne" --version | sed -n 's/^\(compiler\|MPI\|FFTW\): *\([^,]*\).*/\2/p' | paste -sd, | sed 's/,/, /g')"
     done
 done
 
