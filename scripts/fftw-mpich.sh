@@ -34,14 +34,14 @@ fetch() {
 build() {
     local objects="$work/objects$1" file
     mkdir "$objects"
-    (cd "$objects" && "$sources/configure" CC="$compiler" --enable-mpi --disable-fortran --disable-doc "${@:2}")
+    (cd "$objects" && "$sources/configure" --host="$("$compiler" -dumpmachine)" CC="$compiler" --enable-mpi --disable-fortran --disable-doc "${@:2}")
     for file in "$sources"/mpi/*.c; do
         case $file in */mpi-bench.c | */testsched.c) continue ;; esac
         "$compiler" -O2 -fPIC -w -DHAVE_CONFIG_H -I"$objects" -I"$sources" -I"$sources/api" -c "$file" \
             -o "$objects/$(basename "$file" .c).o"
     done
     rm -f "$folder/lib/libfftw3$1_mpi.a"
-    ar rcs "$folder/lib/libfftw3$1_mpi.a" "$objects"/*.o
+    "${AR:-ar}" rcs "$folder/lib/libfftw3$1_mpi.a" "$objects"/*.o
 }
 
 exec 3>&2 >"$work/log" 2>&1

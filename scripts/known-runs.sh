@@ -7,6 +7,8 @@
 #   scripts/known-runs.sh --ranks "1 2 7" compare each on these numbers of ranks, in place of its own
 #   scripts/known-runs.sh --threads 2     ... and on this number of threads
 #   scripts/known-runs.sh --only REGEX    compare the runs whose names match
+#   scripts/known-runs.sh --hashes        print name and hash of each on the machine's own instruction set, and compare
+#                                         nothing; with --only for scripts/matrix.sh
 #   scripts/known-runs.sh --renew         write what this build gives into the file, on purpose
 # Bits hold for any instruction set and compiler, and for one FFTW and C library (docs/reproducibility.md).
 # With others only the values are compared, to the tolerance that the file states, and the exit code is 77.
@@ -21,11 +23,11 @@ all_threads=
 only=.
 while [ $# -gt 0 ]; do
     case $1 in
-    --renew | --every-set) mode=${1#--} ;;
+    --renew | --every-set | --hashes) mode=${1#--} ;;
     --ranks) mode=ranks all_ranks=${2:?--ranks needs numbers}; shift ;;
     --threads) all_threads=${2:?--threads needs a number}; shift ;;
     --only) only=${2:?--only needs a regular expression}; shift ;;
-    *) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    *) sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
     shift
 done
@@ -163,7 +165,9 @@ while IFS= read -r line; do
             fi
             # shellcheck disable=SC2086
             run "$own_set" ${rest%%=> *}
-            if [ $mode = renew ]; then
+            if [ $mode = hashes ]; then
+                [[ ! $name =~ $only ]] || echo "$name ${got#* }"
+            elif [ $mode = renew ]; then
                 printf 'run  %-22s %s => %s\n' "$name" "$(sed 's/ *=>.*//' <<<"$rest")" "$got"
                 [ "$got" != "failed failed" ] || { cat err.txt; failed=1; } >&2
             else
@@ -192,6 +196,7 @@ if [ $mode = renew ]; then
     exit 0
 fi
 cat result.txt
+[ $mode != hashes ] || exit 0
 [ $failed -eq 0 ] || exit 1
 if [ $same_libraries = no ]; then
     echo "the values agree within $tolerance, and $equal hashes do; those need not, as they hold for"

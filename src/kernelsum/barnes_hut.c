@@ -154,10 +154,12 @@ IKT_FOR_EACH_ISA(add, add_all, (bucket * b, int64_t nodes, int64_t points), (b, 
 /* Sums what is in the lists, filled up with nodes without mass and points far away. */
 static void flush(bucket *b) {
     int64_t nodes = b->n_nodes, points = b->n_points;
-    for (; nodes % LANES != 0; nodes++)
+    const int64_t nodes_end = (nodes + LANES - 1) / LANES * LANES;
+    const int64_t points_end = (points + LANES - 1) / LANES * LANES;
+    for (; nodes < nodes_end; nodes++)
         for (int k = 0; k < OF_CHARGES; k++)
             b->node[k][nodes] = 0;
-    for (; points % LANES != 0; points++) {
+    for (; points < points_end; points++) {
         b->amount[points] = 0;
         for (int c = 0; c < 3; c++)
             b->point[c][points] = pair_far;

@@ -357,7 +357,7 @@ static ikt_status visit_block(texts *t, int64_t first, int64_t count, char *elem
         if (st == IKT_OK) st = visit(self, first + i, t->text);
     }
     /* HDF5 holds the strings of variable length of a block until they are given back. */
-    if (t->is_variable && here >= 0) H5Dvlen_reclaim(t->type, here, H5P_DEFAULT, elements);
+    if (t->is_variable && here >= 0) ikt_h5_give_back(t->type, here, elements);
     return st;
 }
 
@@ -432,7 +432,7 @@ static ikt_status open_columns(ikt_context *ctx, hid_t group, hid_t attribute, i
             st = ikt_fail(ctx, IKT_ERR_DATA, "%s: its column '%.200s' is no list of numbers", frame,
                           name[c] ? name[c] : "");
     }
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, name);
+    ikt_h5_give_back(type, space, name);
     return st;
 }
 

@@ -156,6 +156,22 @@ static place look_up(hid_t object, const char *path, int links, char *why, size_
     return H5Oexists_by_name(object, path, H5P_DEFAULT) > 0 ? PLACE_FOUND : PLACE_ABSENT;
 }
 
+bool ikt_h5_is_file(const char *path) {
+#if H5_VERSION_GE(1, 12, 0)
+    return H5Fis_accessible(path, H5P_DEFAULT) > 0;
+#else
+    return H5Fis_hdf5(path) > 0;
+#endif
+}
+
+void ikt_h5_give_back(hid_t type, hid_t space, void *values) {
+#if H5_VERSION_GE(1, 12, 0)
+    (void)H5Treclaim(type, space, H5P_DEFAULT, values);
+#else
+    (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, values);
+#endif
+}
+
 bool ikt_h5_has(hid_t object, const char *path) {
     char why[WHY_SIZE];
     return look_up(object, path, 0, why, sizeof why) == PLACE_FOUND;

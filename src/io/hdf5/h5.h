@@ -97,6 +97,11 @@ void ikt_h5_output_abandon(ikt_h5_output *out, const hid_t *objects, int count);
  * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
 const char *ikt_h5_reason(char *text, size_t size);
 
+/* What HDF5 1.12 gave other names than 1.10 has. LOCAL, both: whether a file is HDF5's; gives back
+ * the texts of variable length that a read of `values` allocated. */
+bool ikt_h5_is_file(const char *path);
+void ikt_h5_give_back(hid_t type, hid_t space, void *values);
+
 /* LOCAL. Looks a path up below a file or group.
  *   name   of the file, for the message
  * Errors: IKT_ERR_DATA: a link on the way leads nowhere, round in a circle, or out of the file to

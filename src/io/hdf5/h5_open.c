@@ -56,8 +56,7 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     const size_t size = type < 0 ? 0 : H5Tget_size(type);
     const bool small = count > 0 && size > 0 && count <= value_most / (int64_t)size;
     char *value = small ? calloc((size_t)count, size) : NULL;
-    if (value && H5Aread(attribute, type, value) >= 0)
-        H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
+    if (value && H5Aread(attribute, type, value) >= 0) ikt_h5_give_back(type, space, value);
     free(value);
     return 0;
 }
@@ -69,7 +68,7 @@ static void read_texts(hid_t dataset, hid_t type, hid_t space) {
     if (count <= 0 || count > TEXTS_MOST || size == 0 || (int64_t)size > value_most / count) return;
     char *texts = calloc((size_t)count, size);
     if (texts && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0)
-        H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
+        ikt_h5_give_back(type, space, texts);
     free(texts);
 }
 
@@ -152,7 +151,7 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
     char reason[256] = "", name[IKT_PATH_MAX];
     struct stat about = {0};
     IKT_TRY(ikt_input_check(ctx, path));
-    if (H5Fis_hdf5(path) <= 0)
+    if (!ikt_h5_is_file(path))
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, NPZ, "
                         "MATLAB, CSV, LIBSVM or raw numbers",

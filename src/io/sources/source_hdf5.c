@@ -306,7 +306,7 @@ static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, c
 bool ikt_source_is_hdf5(const char *path) {
     struct stat about;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && H5Fis_hdf5(path) > 0;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && ikt_h5_is_file(path);
 }
 
 const ikt_source_format ikt_source_hdf5 = {"HDF5", NULL, hdf5_open};
