@@ -88,18 +88,17 @@ static const ikt_key affinity_keys[] = {
      "brings the rows into the order of near cells, in which ranks have fewer cells in common"},
     {"passes", IKT_KEY_INT, offsetof(ikt_affinity_settings, passes), "auto", 1, 100, 1, NULL,
      "searches",
-     "How many approximate searches by distance follow each other, each with cells around other "
-     "rows: what the cells of one have cut apart, those of another leave together. In many "
-     "columns several of few candidates find far more than one of many; auto is 4 for rows of more "
-     "than 128 columns, and 1 otherwise"},
+     "The approximate searches by distance that follow each other, each with cells around other "
+     "rows: what those of one cut apart, those of another leave together. In many columns several "
+     "of few candidates find more than one of many; auto is 4 beyond 128 columns, otherwise 1"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
-     "The rows of near cells that each row is compared with in approximate search, in each pass. "
-     "More rows find "
-     "more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows or fewer, "
+     "The rows of near cells that each row is compared with in a pass of approximate search. More "
+     "rows find more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows "
+     "or fewer, "
      "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
      "distances (twice for triplets), and at least 40 times the neighbours; of several passes each "
-     "has 128 log2(n / 2048), and at least 8 times the neighbours"},
+     "has 128 log2(n / 2048), and at least 12 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
@@ -136,7 +135,7 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
                                 int64_t passes, bool has_triplets) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
-    const int64_t least_per_neighbour = passes > 1 ? 8 : 40;
+    const int64_t least_per_neighbour = passes > 1 ? 12 : 40;
     double doublings = fmax(log2((double)n / DOUBLINGS_FROM), 1);
     const bool has_codes = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES;
     const int64_t each = has_codes      ? CODES

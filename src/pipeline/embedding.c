@@ -108,6 +108,7 @@ static void note_probabilities(ikt_line *line) {
     ikt_class_outcome_resolve(&out->classes, settings);
     if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
+    if (p->passes > 0) settings->affinity.passes = p->passes;
     if (p->psi > 0) {
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;

@@ -52,6 +52,7 @@ typedef struct {
     ikt_class_outcome classes; /* of affinity.kind = fisher */
     double accuracy; /* 10-NN label accuracy of the lists; negative: there are no labels */
     int64_t k;       /* neighbours of a row before symmetrising */
+    int64_t passes;  /* of an approximate search by distance, or 0 */
     int64_t rounds;  /* of refinement after an approximate search; negative: there was none */
     int64_t psi;     /* resolved, isolation only */
     int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */

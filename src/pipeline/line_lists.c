@@ -132,6 +132,7 @@ static ikt_status compare_near_rows(ikt_line *line) {
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &p->order));
     p->is_ordered = true;
+    p->passes = near.passes;
     IKT_TRY(begin_lists(ctx, p, &course));
     while (course.progress.round < near.passes - 1) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &p->order, near.candidates, &course));

@@ -210,19 +210,27 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
 }
 
 /* 900 for each doubling of the rows from 2,048 on, four times that for distances, and at least 40
- * for each neighbour (`iktsne embed --help`). */
+ * for each neighbour; in each of several passes 128, and 12 (`iktsne embed --help`). */
 static void as_many_candidates_as_the_help_says(void **state) {
     ikt_affinity_settings s = {.kind = IKT_AFFINITY_ISOLATION, .candidates = IKT_AUTO_INT};
     (void)state;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 6 * 900);
-    assert_int_equal(ikt_affinity_candidates(&s, 1000, 10, false), 900);
-    assert_int_equal(ikt_affinity_candidates(&s, 4096, 50, false), 40 * 50);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, 1, false), 6 * 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 1000, 10, 1, false), 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 4096, 50, 1, false), 40 * 50);
     s.kind = IKT_AFFINITY_KNN;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 6 * 3600);
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, true), 6 * 1800);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, 1, false), 6 * 3600);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, 1, true), 6 * 1800);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 15, 4, true), 6 * 128);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 200, 2, false), 12 * 200);
+    s.passes = IKT_AUTO_INT;
+    assert_int_equal(ikt_affinity_passes(&s, 128), 1);
+    assert_int_equal(ikt_affinity_passes(&s, 129), 4);
+    s.passes = 3;
+    assert_int_equal(ikt_affinity_passes(&s, 5), 3);
+    assert_int_equal(ikt_affinity_passes(&s, 0), 1); /* codes */
     s.candidates = 70;
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, false), 70);
-    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 80, false), 81);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, 1, false), 70);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 80, 1, false), 81);
     s.search = IKT_SEARCH_AUTO;
     assert_false(ikt_affinity_is_approximate(&s, 16384));
     assert_true(ikt_affinity_is_approximate(&s, 16385));
