@@ -11,6 +11,13 @@ set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mpi=${2:-openmpi}
 name=$mpi-${3:-gcc}
+[[ $name =~ ^(openmpi|mpich)-(gcc|clang)$ && ${4:-tests} = tests && $1 != *[[:space:]]* ]] || {
+    echo "$0: MPI is openmpi or mpich, COMPILER is gcc or clang, and FOLDER has no blanks: $*" >&2
+    exit 2
+}
+for tool in mmdebstrap aarch64-linux-gnu-gcc qemu-aarch64-static "${3:-gcc}"; do
+    command -v "$tool" >/dev/null || { echo "$0: $tool is missing" >&2; exit 2; }
+done
 mkdir -p "$1/bin/$name"
 folder=$(realpath "$1")
 bin=$folder/bin/$name
@@ -25,7 +32,8 @@ suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
 # --- the libraries, unpacked: nothing of them is run for that ---
 
-if [ ! -d "$root" ]; then
+if [ ! -e "$folder/root.complete" ]; then
+    rm -rf "$root"
     packages=libopenblas-dev,libfftw3-dev,libfftw3-mpi-dev,libyaml-dev,libcairo2-dev,libpango1.0-dev,zlib1g-dev
     packages+=,libopenmpi-dev,libscalapack-openmpi-dev,libhdf5-openmpi-dev,libmpich-dev,libscalapack-mpich-dev
     packages+=,libhdf5-mpich-dev,libcmocka-dev,libpng-dev,libzip-dev,libc6-dev,libgomp1,libgcc-12-dev,libomp-14-dev
@@ -35,6 +43,7 @@ if [ ! -d "$root" ]; then
     done
     ln -sf libmpi.so.40 "$libraries/libmpi.so"
     ln -sf libmpich.so.12 "$libraries/libmpich.so"
+    touch "$folder/root.complete"
 fi
 
 # --- wrappers of compilers, which CMake asks how they call the compiler; a launcher of one rank ---

@@ -6,8 +6,8 @@ and 2026-11-29-uniform-weights.md.
 Of each set, DATA/NAME.h5 with `X` and `labels`, each method makes a map for every seed, everything else
 at its default; other programs get the rows as the program scales them. `iktsne evaluate` measures all
 maps alike: 10-NN accuracy, Davies-Bouldin, Calinski-Harabasz, trustworthiness of 12 neighbours, and Q(10),
-the share of the 10 nearest rows in the data that are among the 10 nearest in the map; seconds and memory
-are those that the run itself tells. FOLDER gets
+the share of the 10 nearest rows in the data that are among the 10 nearest in the map; seconds of the
+whole command, and the run's own peak of memory. FOLDER gets
 a line of JSON for each map in runs.jsonl, and maps that stand there are not made again; the table of
 all lines is printed, medians over the seeds. IKT_PROGRAM names the program, --former an earlier version, whose
 isolation kernel is the method `former`. `sklearn` and `opentsne` need these packages.

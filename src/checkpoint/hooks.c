@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
+#include "neighbours/second_neighbours.h"
 
 /* --- codes ------------------------------------------------------------------------------------ */
 
@@ -59,9 +60,9 @@ static int64_t list_parts(const ikt_checkpoint_hooks *k, const ikt_neighbours *l
 }
 
 /* LOCAL. Room for those set aside. */
-static ikt_status make_room(const ikt_checkpoint_hooks *k, int64_t most,
+static ikt_status make_room(const ikt_checkpoint_hooks *k, int64_t near,
                             ikt_list_progress *progress) {
-    if (progress->near < 0 || progress->near > most)
+    if (progress->near != 0 && progress->near != near)
         return ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
     if (progress->near == 0) return IKT_OK;
     return ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
@@ -74,14 +75,15 @@ static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progres
     int64_t number[LIST_NUMBERS] = {0, 0};
     ikt_part part[LIST_PARTS];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
-    ikt_checkpoint_expect(k->checkpoint, 8 * k->rows->n * lists->k);
+    const int64_t near = ikt_second_neighbours_near(lists->k);
+    ikt_checkpoint_expect(k->checkpoint, (8 * lists->k + 4 * near) * k->rows->n);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_NEIGHBOURS, &file));
     if (!file) return IKT_OK;
     list_parts(k, lists, progress, number, part);
     IKT_TRY(ikt_stage_file_read(file, part, 1));
     progress->round = number[0];
     progress->near = number[1];
-    IKT_TRY(ikt_agree(k->ctx, make_room(k, 2 * lists->k, progress)));
+    IKT_TRY(ikt_agree(k->ctx, make_room(k, near, progress)));
     const int64_t count = list_parts(k, lists, progress, number, part);
     IKT_TRY(ikt_stage_file_read(file, part + 1, count - 1));
     ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",

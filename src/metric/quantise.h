@@ -129,10 +129,12 @@ void ikt_quantise_rows(ikt_context *ctx, const ikt_quantiser *quantiser, const f
                        int64_t count, int32_t *row);
 
 /* LOCAL, called from several threads. Which of some rows can be as near to a row as a distance
- * says: all that are, by the float32 definition of metric.c, and few others. own
- * [ikt_quantised_row(d)] the row other      [count] where each of the others begins distance
- * squared, in float32 product    [count] scratch memory kept       [count], receives the numbers of
- * those, ascending Returns how many they are. */
+ * says: all that are, by the float32 definition of metric.c, and few others. Returns how many.
+ *   own        [ikt_quantised_row(d)] the row
+ *   other      [count] where each of the others begins
+ *   distance   squared
+ *   product    [count] scratch memory
+ *   kept       [count], receives the numbers of those, ascending */
 int64_t ikt_quantised_near(const ikt_quantiser *quantiser, ikt_isa isa, const int32_t *own,
                            const int32_t *const *other, int64_t count, float distance,
                            int32_t *product, int32_t *kept);

@@ -149,7 +149,7 @@ static ikt_status ikt_fisher_refine(ikt_context *ctx, const ikt_fisher_rows *row
     refinement r IKT_AT_END(refinement_destroy) = {.rows = rows, .lists = course->lists};
     IKT_ARRAYS(held, ctx, refine_purpose);
     IKT_TRY(ikt_agree(ctx, refinement_create(ctx, &r, &held)));
-    IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X,
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &rows->rows, course, part, rows->d > 0 ? PARTS : X, 0,
                                         &r.round));
     if (r.round.is_new) IKT_TRY(make_slots(ctx, &r, order));
     IKT_TRY(ikt_second_neighbours_run(&r.round, NULL, refine_row, &r));

@@ -76,11 +76,11 @@ void ikt_best_join(float *score, uint32_t *row, int64_t k, const float *other,
 
 /* Lists that are being made: what a run that is stopped needs to go on. */
 typedef struct {
-    int64_t round;     /* 0: the search; r: round r over neighbours of neighbours */
+    int64_t round;     /* searches first (passes.h), then rounds over neighbours of neighbours */
     uint8_t *done;     /* [n_local] rows whose lists are through this round: nonzero; a search may
                           put a number of its own in place of 1 */
     uint32_t *nearest; /* [n_local * near] the near rows of all rows, as lists were before this
-                          round (second_neighbours.h); NULL in round 0 */
+                          round (second_neighbours.h); NULL in a search */
     int64_t near;
 } ikt_list_progress;
 

@@ -7,8 +7,10 @@
  * them off, wherever they lie; those that two passes miss are hardly the same, so that the share
  * that is missed falls with every pass, where more candidates of one find ever less (as with the
  * trees of Dasgupta and Freund, STOC 2008, of which several are joined).
- * Disadvantage: the rows are read and brought into order once a pass, and a run that is stopped
- * within a pass but the last goes on from its beginning.
+ * Disadvantage: the rows are read and brought into order once a pass. A run that is stopped within
+ * a pass but the last goes on from the beginning of that pass; and the first one that a run makes
+ * is made to its end before a request to stop is heeded, so that runs that are stopped again and
+ * again come to their end.
  */
 #ifndef IKT_NEIGHBOURS_PASSES_H
 #define IKT_NEIGHBOURS_PASSES_H

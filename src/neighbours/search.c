@@ -92,12 +92,14 @@ static void find_lists(const search *s, ikt_nearest_rows *nearest, int64_t tile,
 static void search_tile(const search *s, int thread, int64_t tile) {
     const int64_t k = s->out->k, first = ikt_near_tiles_begin(&s->near, tile);
     const int64_t count = ikt_near_tiles_begin(&s->near, tile + 1) - first;
-    float *list = s->out->score + first * k, *score = s->score + thread * JOINED_ROWS * k;
-    uint32_t *list_row = s->out->row + first * k, *row = s->row + thread * JOINED_ROWS * k;
+    float *list = s->out->score + first * k;
+    uint32_t *list_row = s->out->row + first * k;
     if (!s->is_joined) {
         find_lists(s, &s->nearest[thread], tile, list, list_row);
         return;
     }
+    float *score = s->score + thread * JOINED_ROWS * k;
+    uint32_t *row = s->row + thread * JOINED_ROWS * k;
     ikt_best_clear(score, row, count * k);
     find_lists(s, &s->nearest[thread], tile, score, row);
     for (int64_t at = 0; at < count * k; at += k) {

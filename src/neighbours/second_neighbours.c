@@ -13,7 +13,11 @@
 #include "neighbours/reverse_neighbours.h"
 #include "neighbours/search.h"
 
-enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = IKT_REFINE_CANDIDATES };
+enum {
+    NEAR = IKT_REFINE_NEAR,
+    CANDIDATES = IKT_REFINE_CANDIDATES,
+    FETCH_BYTES = 128 << 20 /* that a batch may fetch from others */
+};
 
 static const char purpose[] = "refine";
 
@@ -23,9 +27,12 @@ static const uint32_t *nearest_of(const ikt_second_neighbours *r, uint32_t slot)
 
 /* --- what a batch wants from others ----------------------------------------------------------- */
 
-static void want(ikt_second_neighbours *r, const uint32_t *slot) {
+/* Returns how many are wanted that were not. */
+static int64_t want(ikt_second_neighbours *r, const uint32_t *slot) {
+    int64_t added = 0;
     for (int64_t e = 0; e < r->near; e++)
-        if (!ikt_is_own(r->rows, slot[e])) ikt_number_set_add(&r->wanted, slot[e]);
+        if (!ikt_is_own(r->rows, slot[e])) added += ikt_number_set_add(&r->wanted, slot[e]);
+    return added;
 }
 
 /* Whether a run before this one has improved the list in own slot i. */
@@ -45,9 +52,13 @@ static ikt_status fetch_all(ikt_second_neighbours *r) {
     IKT_TRY(
         ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->nearest, r->numbers.bytes, &r->numbers));
     ikt_number_set_empty(&r->wanted);
-    for (int64_t i = r->first; i < r->end; i++)
-        for (int64_t e = 0; e < r->near && !is_through(r, i); e++)
-            want(r, nearest_of(r, r->nearest[i * r->near + e]));
+    int64_t wanted = 0;
+    for (int64_t i = r->first; i < r->end; i++) {
+        if (is_through(r, i)) continue;
+        if (wanted + CANDIDATES > r->foreign_most) r->end = i; /* the rest is of the next batch */
+        for (int64_t e = 0; e < r->near && i < r->end; e++)
+            wanted += want(r, nearest_of(r, r->nearest[i * r->near + e]));
+    }
     for (int p = 0; p < r->parts; p++)
         IKT_TRY(ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->part[p].data, r->part[p].bytes,
                                   &r->foreign[p]));
@@ -76,55 +87,70 @@ int64_t ikt_second_neighbours_of(const ikt_second_neighbours *r, int64_t i, ikt_
 ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r, ikt_status (*arrive)(void *self),
                                      void (*improve)(const void *self, int64_t i, int thread),
                                      void *self) {
-    const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
-    const int64_t rows = ikt_foreign_batch(r->ctx, most, CANDIDATES, r->row_bytes);
+    const int64_t own = r->rows->count;
+    const int64_t rows = ikt_foreign_batch(r->ctx, ikt_rows_count(r->rows, 0), 1, 1);
     ikt_status st = IKT_OK;
     if (r->is_new)
         IKT_TRY(ikt_reverse_neighbours_add(r->ctx, r->rows, r->course->lists, r->near, r->nearest));
-    for (int64_t done = 0; done < most && st == IKT_OK; done += rows) {
-        r->first = ikt_smaller(done, own);
+    for (int64_t done = 0; st == IKT_OK && ikt_max_one(r->ctx, own - done) > 0; done = r->end) {
+        r->first = done;
         r->end = ikt_smaller(done + rows, own);
         st = fetch_all(r);
         if (st == IKT_OK && arrive) st = ikt_agree(r->ctx, arrive(self));
         if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(r->ctx))
             for (int64_t i = r->first; i < r->end; i++)
                 if (!is_through(r, i)) improve(self, i, omp_get_thread_num());
             ikt_list_note(r->course, r->first, r->end);
         }
         let_go(r);
         IKT_TRY(st);
-        ikt_progress(r->ctx, "rows refined", ikt_smaller(done + rows, most), most, NULL);
+        ikt_progress(r->ctx, "rows refined", r->end, own, NULL);
         st = ikt_list_pause(r->ctx, r->course);
     }
     return st;
 }
 
-/* Foreign rows that a batch wants at most. */
-static int64_t batch_members(int64_t n_local, int64_t others, int64_t row_bytes) {
-    const int64_t batch = ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes);
-    return ikt_foreign_most(batch, CANDIDATES, others);
+/* Foreign rows among those that the rows of a batch follow, at most. */
+static int64_t first_most(int64_t n_local, int64_t others) {
+    return ikt_smaller(ikt_foreign_batch(NULL, n_local, 1, 1) * NEAR, others);
+}
+
+/* Foreign rows that a batch may want: as many as fit, but those of one own row in any case. Batches
+ * are cut where they have them: which rows are near each other says how soon.
+ *   ctx   whose pieces a test may have made small, which makes batches small; or NULL */
+static int64_t foreign_rows(const ikt_context *ctx, int64_t row_bytes) {
+    const int64_t most =
+        ctx && ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+    return ikt_larger(most / row_bytes, CANDIDATES);
+}
+
+/* Members of the set of what is wanted. */
+static int64_t wanted_most(const ikt_second_neighbours *r, const ikt_rows *rows) {
+    const int64_t others = rows->n - rows->count;
+    return ikt_larger(first_most(ikt_rows_count(rows, 0), others),
+                      ikt_smaller(r->foreign_most, others));
 }
 
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                        ikt_list_course *course, const ikt_row_part *part, int parts,
-                                       ikt_second_neighbours *r) {
+                                       int64_t extra, ikt_second_neighbours *r) {
     ikt_neighbours *lists = course->lists;
     uint32_t **nearest = &course->progress.nearest;
+    int64_t row_bytes = extra;
     *r = (ikt_second_neighbours){.ctx = ctx,
                                  .rows = rows,
                                  .course = course,
                                  .parts = parts,
-                                 .near = ikt_smaller(2 * lists->k, NEAR),
+                                 .near = ikt_second_neighbours_near(lists->k),
                                  .is_new = *nearest == NULL};
     for (int p = 0; p < parts; p++) {
         r->part[p] = part[p];
-        r->row_bytes += part[p].bytes;
+        row_bytes += part[p].bytes;
     }
-    const int64_t wanted =
-        batch_members(ikt_rows_count(rows, 0), rows->n - rows->count, r->row_bytes);
+    r->foreign_most = foreign_rows(ctx, row_bytes);
     r->held = ikt_arrays_of(ctx, purpose);
-    if (ikt_size(ctx) > 1) ikt_number_set_create(&r->held, wanted, &r->wanted);
+    if (ikt_size(ctx) > 1) ikt_number_set_create(&r->held, wanted_most(r, rows), &r->wanted);
     if (r->is_new) *nearest = ikt_claim_kept(&r->held, lists->n_local * r->near, sizeof **nearest);
     IKT_TRY(ikt_arrays_agree(&r->held));
     r->nearest = *nearest;
@@ -148,9 +174,10 @@ int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int par
     const int64_t number = sizeof(uint32_t), bytes = number * NEAR * n_local;
     const int64_t reversed = ikt_reverse_neighbours_memory(n_local, NEAR, ranks);
     if (ranks == 1) return bytes + reversed;
-    const int64_t foreign = batch_members(n_local, (ranks - 1) * n_local, row_bytes);
-    const int64_t fetched = foreign * (row_bytes + parts * number);
-    return bytes + ikt_number_set_bytes(foreign) + ikt_larger(reversed, fetched);
+    const int64_t others = (ranks - 1) * n_local, first = first_most(n_local, others);
+    const int64_t second = ikt_smaller(foreign_rows(NULL, row_bytes), others);
+    const int64_t fetched = first * (NEAR + 1) * number + second * (row_bytes + parts * number);
+    return bytes + ikt_number_set_bytes(ikt_larger(first, second)) + ikt_larger(reversed, fetched);
 }
 
 /* --- with the scores of a search -------------------------------------------------------------- */
@@ -272,7 +299,8 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
     claim_all(&r, tiles, ikt_threads(ctx), &held);
     IKT_TRY(ikt_arrays_agree(&held));
     if (r.quantiser) ikt_quantise_rows(ctx, r.quantiser, x, tiles->scorer.rows.count, r.quantised);
-    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1, &r.round));
+    IKT_TRY(ikt_second_neighbours_begin(ctx, &tiles->scorer.rows, course, &plain, 1,
+                                        r.integers * (int64_t)sizeof *r.foreign, &r.round));
     return ikt_second_neighbours_run(&r.round, r.quantiser ? quantise_foreign : NULL, refine_row,
                                      &r);
 }

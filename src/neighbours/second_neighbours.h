@@ -20,13 +20,18 @@
 /* Near rows that are followed, and theirs that are looked at. */
 enum { IKT_REFINE_NEAR = 32, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
 
+/* LOCAL, pure. How many are followed of a row with a list of k. */
+static inline int64_t ikt_second_neighbours_near(int64_t k) {
+    return ikt_smaller(2 * k, IKT_REFINE_NEAR);
+}
+
 typedef struct {
     ikt_context *ctx;
     const ikt_rows *rows; /* of the slots, borrowed */
     ikt_list_course *course;
     int parts;
     ikt_row_part part[IKT_ROW_PARTS]; /* of the own rows */
-    int64_t row_bytes;                /* of all parts of a row */
+    int64_t foreign_most;             /* foreign rows of a batch */
     int64_t near;                     /* of a row: at most IKT_REFINE_NEAR */
     bool is_new;                      /* set aside by this run, not by one before it */
     uint32_t *nearest;                /* [n_local * near] slots; of the course */
@@ -39,13 +44,14 @@ typedef struct {
 
 /* COLLECTIVE. Sorts the lists and sets their first entries aside, where a run before this one has
  * not begun the round.
- *   part   [parts] what of a row is fetched
- *   r      where is_new, entries of lists that are no slots are to be made slots in r->nearest,
+ *   part    [parts] what of a row is fetched
+ *   extra   bytes that the caller makes of each foreign row
+ *   r       where is_new, entries of lists that are no slots are to be made slots in r->nearest,
  *          before ikt_second_neighbours_run puts rows that have a row in place of the last of them
  * Errors: IKT_ERR_RESOURCE; ikt_second_neighbours_end in any case. */
 ikt_status ikt_second_neighbours_begin(ikt_context *ctx, const ikt_rows *rows,
                                        ikt_list_course *course, const ikt_row_part *part, int parts,
-                                       ikt_second_neighbours *r);
+                                       int64_t extra, ikt_second_neighbours *r);
 void ikt_second_neighbours_end(ikt_second_neighbours *r);
 
 /* COLLECTIVE. All rows whose lists no run before this one has improved, in batches.
@@ -68,7 +74,8 @@ static inline const void *ikt_second_neighbours_part(const ikt_second_neighbours
     return ikt_foreign_value(&r->foreign[part], r->rows, r->part[part].data, slot);
 }
 
-/* LOCAL, pure. Most bytes that a round takes, but what the caller compares with. */
+/* LOCAL, pure. Most bytes that a round takes, but what the caller compares own rows with.
+ *   row_bytes   of all parts of a row, and what the caller makes of it */
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks);
 
 #endif

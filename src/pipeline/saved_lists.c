@@ -1,5 +1,6 @@
 /* The checkpoint of P: lists with weights, from which P follows, or with scores where the objective
  * takes lists; and what was learned while they were made. See line.h. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ enum { HEADS = 2, PARTS_MOST = HEADS + 4 };
 typedef struct {
     struct {
         int64_t k, psi, pool, zero_similarity, recall_sample, is_ordered, has_start, cell_sample,
-            rounds;
+            passes, rounds;
     } number;
     struct {
         double accuracy, found, similarity, cells_differing, proved, longest;
@@ -45,11 +46,17 @@ static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PA
 
 /* COLLECTIVE. The weight that all entries of the lists of all ranks have; 0 where they differ. */
 static double common_weight(ikt_context *ctx, const ikt_neighbours *lists) {
+    const int64_t entries = lists->n_local * lists->k;
     double bounds[2] = {-INFINITY, -INFINITY}; /* the most, and the least with a minus sign */
-    for (int64_t e = 0; e < lists->n_local * lists->k; e++) {
-        bounds[0] = fmax(bounds[0], (double)lists->score[e]);
-        bounds[1] = fmax(bounds[1], -(double)lists->score[e]);
+    if (entries > 0) {
+        bounds[0] = (double)lists->score[0];
+        bounds[1] = -bounds[0];
     }
+    for (int64_t e = 1; e < entries; e++)
+        if (lists->score[e] != lists->score[0]) {
+            bounds[0] = bounds[1] = INFINITY;
+            break;
+        }
     ikt_max_f64(ctx, bounds, 2);
     return bounds[0] == -bounds[1] ? bounds[0] : 0;
 }
@@ -66,6 +73,7 @@ static ikt_status save(void *self) {
                           .is_ordered = p->is_ordered,
                           .has_start = p->start != NULL,
                           .cell_sample = p->cells.sample,
+                          .passes = p->passes,
                           .rounds = p->rounds},
                .real = {.accuracy = p->accuracy,
                         .found = p->recall.found,
@@ -109,19 +117,21 @@ static ikt_status load(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities
     IKT_ARRAYS(held, ctx, "checkpoint");
     name_parts(out, &f, part);
     IKT_TRY(ikt_stage_file_read(file, part, HEADS));
-    if (f.number.k < 1 || f.number.k >= out->rows.n)
+    const double weight = f.real.weight; /* one that a float can be */
+    if (f.number.k < 1 || f.number.k >= out->rows.n || !(weight >= 0 && weight <= (double)FLT_MAX))
         return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
     IKT_TRY(ikt_agree(ctx, make_room(ctx, &f, &held, out)));
     const int64_t count = name_parts(out, &f, part);
     IKT_TRY(ikt_stage_file_read(file, part + HEADS, count - HEADS));
-    for (int64_t e = 0; f.real.weight > 0 && e < out->rows.count * f.number.k; e++)
-        out->lists.score[e] = (float)f.real.weight;
+    for (int64_t e = 0; weight > 0 && e < out->rows.count * f.number.k; e++)
+        out->lists.score[e] = (float)weight;
     out->k = f.number.k;
     out->psi = f.number.psi;
     out->pool = f.number.pool;
     out->zero_similarity = f.number.zero_similarity;
     out->recall = (ikt_recall){f.number.recall_sample, f.real.found, f.real.similarity};
     out->cells = (ikt_code_check){f.number.cell_sample, f.real.cells_differing};
+    out->passes = f.number.passes;
     out->rounds = f.number.rounds;
     out->is_ordered = f.number.is_ordered != 0;
     out->accuracy = f.real.accuracy;

@@ -149,15 +149,18 @@ static int64_t near_search_bytes(const ikt_workload *w) {
     const int64_t single =
         when(quantised > 0, ikt_quantised_row(w->columns) * (int64_t)sizeof(int32_t));
     const int64_t refined = ikt_refine_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
-    /* What a pass before the last one has of its own. */
+    /* What a pass before the last one has of its own: while it searches; and while its lists are
+     * brought to the slots, with names of other ranks. */
     const int64_t pass =
         ikt_neighbours_memory(n_local, w->k) + ikt_order_memory(n_local) + centres_bytes(w);
-    return ikt_larger(searched + when(w->passes > 1, pass), when(w->rounds > 0, refined));
+    const int64_t names = when(w->ranks > 1, 8 * n_local * w->k);
+    const int64_t brought = ikt_order_memory_transfer(n_local) + names;
+    const int64_t passes = when(w->passes > 1, pass + ikt_larger(searched, brought));
+    return ikt_larger(ikt_larger(searched, passes), when(w->rounds > 0, refined));
 }
 
 /* What a search needs beside rows and lists: what rows keep that are compared with all; or centres
- * and an order; while rows are moved, and before lists are made, a copy of coordinates, or slices
- * of codes. */
+ * and an order; while rows are moved, a copy of coordinates, or slices. */
 static int64_t search_bytes(const ikt_workload *w) {
     const int64_t n_local = w->distribution.count;
     const bool has_other = !w->is_listed || w->scores == IKT_SCORES_CLASSES || w->has_matrix;
@@ -166,9 +169,11 @@ static int64_t search_bytes(const ikt_workload *w) {
     const int64_t order = centres_bytes(w) + ikt_order_memory(n_local);
     const int64_t slices = ikt_order_memory_transfer(n_local);
     if (w->is_whole) return order + slices;
-    const int64_t moved =
-        w->scores == IKT_SCORES_CODES ? slices : n_local * ikt_workload_row_bytes(w);
-    return order + ikt_larger(moved - ikt_neighbours_memory(n_local, w->k), near_search_bytes(w));
+    const bool is_distant = w->scores == IKT_SCORES_DISTANCES; /* lists are made before */
+    const int64_t moved = is_distant ? n_local * ikt_workload_row_bytes(w) : slices;
+    const int64_t more =
+        ikt_larger(moved - ikt_neighbours_memory(n_local, w->k), when(is_distant, slices));
+    return order + ikt_larger(more, near_search_bytes(w));
 }
 
 /* Writing a model: codes, distinct centres, and what finding these takes. */

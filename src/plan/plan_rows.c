@@ -43,9 +43,9 @@ static void plan_reading(const ikt_task *t) {
         moved(t, is_given && w->is_near, read, 8 * w->k),
         {w->is_measured, IKT_STAGE_AFFINITY, MULTIPLY_ADDS, t->rows * (double)w->k * t->columns, 1,
          0},
-        moved(t, is_held && w->is_near, held, row_bytes)};
+        moved(t, is_held && w->is_near, held, w->passes * row_bytes)};
     ADD(t, pieces);
-    if (is_held) ikt_plan_pass(t, held, 1, true);
+    if (is_held) ikt_plan_pass(t, held, (double)w->passes, true);
     ikt_plan_preprocess(t, IKT_STAGE_PREPROCESS);
 }
 
@@ -183,7 +183,7 @@ static void plan_near_search(const ikt_task *t) {
          block_coordinate, 0},
         {true, search, MESSAGES, 1, passes * fetching.rows * t->searched,
          2 * passes * fetching.batches * ikt_workload_partners(w)},
-        moved(t, passes > 1, IKT_STAGE_ORDER, (w->passes - 1) * ((int64_t)t->searched + 8 * w->k)),
+        moved(t, w->passes > 1, IKT_STAGE_ORDER, (w->passes - 1) * 8 * w->k),
         ikt_pairs_compared(t, true, recall, sample * t->rows),
         {true, recall, CONCATENATION, 1, sample * t->searched, 0}};
     if (!w->is_whole) ADD(t, pieces);

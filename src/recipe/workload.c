@@ -153,7 +153,7 @@ void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     if (w->is_listed) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
-        if (w->is_near) out->affinity.refinements = w->rounds;
+        if (w->is_near && w->scores != IKT_SCORES_NONE) out->affinity.refinements = w->rounds;
         if (w->is_near && w->scores == IKT_SCORES_DISTANCES) out->affinity.passes = w->passes;
     }
     if (w->scores != IKT_SCORES_CODES) return;

@@ -68,7 +68,8 @@ for kind in knn adaptive; do
     grep -q '^row ' files.txt || fail "$kind: $(cat files.txt)"
     [ "$(grep -c '^weight ' files.txt)" -eq $([ $kind = knn ] && echo 0 || echo 1) ] || fail "weights of $kind: $(cat files.txt)"
     rm -f equal.h5.checkpoint/loop*.h5
-    embed 1 "${equal[@]}"
+    embed 1 "${equal[@]/--quiet/run.log=text}"
+    grep -q '^iktsne: P: goes on from equal.h5.checkpoint' err.txt || fail "$kind: the lists were made again"
     [ "$(hash_of)" = "$whole" ] || fail "$kind from its lists: $(hash_of), not $whole"
     rm -rf equal.h5.checkpoint
 done

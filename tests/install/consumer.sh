@@ -22,7 +22,7 @@ built_by_cmake() { # PREFIX FOLDER
 
 built_by_pkg_config() { # PREFIX PROGRAM
     local flags
-    export PKG_CONFIG_PATH=$1/lib/pkgconfig LD_LIBRARY_PATH=$1/lib # the latter for a shared library
+    export PKG_CONFIG_PATH=$1/lib/pkgconfig LD_LIBRARY_PATH=$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # the latter for a shared library
     flags=$(pkg-config --cflags --libs --static iktsne 2>err.txt) || fail "pkg-config: no flags"
     ${CC:-cc} -std=c11 "$source/embed_blobs.c" -o "$2" $flags >out.txt 2>err.txt || fail "pkg-config builds"
     [ "$(pkg-config --modversion iktsne)" = "$("$IKT_PROGRAM" --version | sed -n 's/^iktsne \([^ ]*\).*/\1/p')" ] ||

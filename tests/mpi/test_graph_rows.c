@@ -59,7 +59,7 @@ static double value_of_p(const ikt_graph *graph, int64_t i, int64_t column) {
     for (int part = 0; part < 2; part++)
         for (int64_t e = parts[part]->start[i]; e < parts[part]->start[i + 1]; e++)
             if (ikt_graph_global(graph, parts[part]->column[e]) == column)
-                sum += (double)parts[part]->value[e];
+                sum += (double)ikt_csr_value(parts[part], e);
     return sum;
 }
 

@@ -145,8 +145,8 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* The tiles are as they were: their scores, here those of recall, are right afterwards. */
-static void more_is_found_and_the_tiles_are_left_whole(void **state) {
+/* Rows and scores of the tiles, here those of recall, are right afterwards. */
+static void more_is_found_and_rows_stay(void **state) {
     ikt_context *ctx = *state;
     for (int codes = 0; codes < 2; codes++) {
         ikt_recall recall[2];
@@ -185,5 +185,5 @@ static void rows_are_pulled_from_their_owners(void **state) {
 
 IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
               ikt_test(lists_are_the_best_of_what_is_offered),
-              ikt_test(more_is_found_and_the_tiles_are_left_whole),
+              ikt_test(more_is_found_and_rows_stay),
               ikt_test(rows_are_pulled_from_their_owners))

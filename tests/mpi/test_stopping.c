@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/watch.h"
 #include "neighbours/exact.h"
+#include "neighbours/passes.h"
 #include "neighbours/search.h"
 
 enum { N = 900, STOPS_MOST = 2000 };
@@ -159,24 +160,28 @@ static void free_lists(kept_lists *k) {
     ikt_free(&k->nearest.bytes);
 }
 
-enum { ROUNDS = 2, CANDIDATES = 60 };
+enum { PASSES = 3, ROUNDS = 2, CANDIDATES = 60 };
 
-/* A search and rounds of refinement, or all pairs. */
-static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
+/* All pairs of codes, a search among near ones, or passes by distance; and rounds of refinement. */
+typedef enum { ALL_PAIRS, NEAR_CODES, PASSES_OF_ROWS } search_kind;
+
+static ikt_status make_lists(ikt_context *ctx, setting *s, search_kind search,
                              const ikt_list_hooks *hooks, ikt_neighbours *lists) {
     const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->distribution);
+    const ikt_pass_rows rows = {s->data, &s->distribution, 7};
+    const int64_t passes = search == PASSES_OF_ROWS ? PASSES : 1;
     ikt_list_course course;
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
     assert_int_equal(ikt_list_course_begin(ctx, hooks, lists, &course), IKT_OK);
     ikt_status st = IKT_OK;
-    if (!is_near) {
-        st = ikt_neighbours_exact(ctx, &scorer, &course);
-    } else if (course.progress.round == 0) {
-        st = ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
-        if (st == IKT_OK) ikt_list_course_next(&course);
-    }
-    while (is_near && st == IKT_OK && course.progress.round <= ROUNDS) {
-        st = ikt_neighbours_refine(ctx, &s->tiles, &course);
+    if (search == ALL_PAIRS) st = ikt_neighbours_exact(ctx, &scorer, &course);
+    while (search != ALL_PAIRS && st == IKT_OK && course.progress.round < passes + ROUNDS) {
+        if (course.progress.round < passes - 1)
+            st = ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &course);
+        else if (course.progress.round < passes)
+            st = ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
+        else
+            st = ikt_neighbours_refine(ctx, &s->tiles, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);
@@ -184,11 +189,13 @@ static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
     return st;
 }
 
-static void lists_go_on(ikt_context *ctx, bool is_near) {
+static void lists_go_on(ikt_context *ctx, search_kind search) {
     setting s;
     ikt_neighbours whole, lists;
-    prepare(ctx, SPREAD, N, true, &s);
-    assert_int_equal(make_lists(ctx, &s, is_near, NULL, &whole), IKT_OK);
+    prepare(ctx, SPREAD, N, search != PASSES_OF_ROWS, &s);
+    assert_int_equal(make_lists(ctx, &s, search, NULL, &whole), IKT_OK);
+    clear(&s);
+    prepare(ctx, SPREAD, N, search != PASSES_OF_ROWS, &s); /* a round has used up the tiles */
     kept_lists kept = {.ctx = ctx};
     const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
     ikt_set_piece_bytes(ctx, 1 << 10); /* short batches */
@@ -196,7 +203,7 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
     int stops = 0;
     while (st == IKT_STOPPED && stops < STOPS_MOST) {
         ikt_watch_begin(ctx, 0, INFINITY);
-        st = make_lists(ctx, &s, is_near, &hooks, &lists);
+        st = make_lists(ctx, &s, search, &hooks, &lists);
         stops += st == IKT_STOPPED;
         if (st == IKT_STOPPED) ikt_neighbours_destroy(&lists);
         ikt_clear(ctx);
@@ -205,7 +212,7 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
     ikt_set_piece_bytes(ctx, 1 << 30);
     assert_int_equal(st, IKT_OK);
     assert_int_equal(kept.saves, stops);
-    if (is_near) assert_true(stops > 3);
+    if (search != ALL_PAIRS) assert_true(stops > 3);
     assert_true(hash_lists(ctx, &lists, s.distribution.first) ==
                 hash_lists(ctx, &whole, s.distribution.first));
     ikt_neighbours_destroy(&lists);
@@ -215,8 +222,8 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
 }
 
 static void lists_that_are_stopped_go_on(void **state) {
-    lists_go_on(*state, true);
-    lists_go_on(*state, false);
+    for (int search = ALL_PAIRS; search <= PASSES_OF_ROWS; search++)
+        lists_go_on(*state, (search_kind)search);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
