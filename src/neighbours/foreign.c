@@ -7,11 +7,7 @@
 #include "base/comm.h"
 #include "dist/shuffle.h"
 
-enum {
-    FETCH_BYTES = 128 << 20, /* that a batch may fetch from others */
-    BATCH_LEAST = 64,
-    BATCH_MOST = 16384
-};
+enum { BATCH_LEAST = 64, BATCH_MOST = 16384 };
 
 static const char purpose[] = "foreign rows";
 
@@ -72,8 +68,8 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_n
 
 int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
                           int64_t row_bytes) {
-    if (ctx && ikt_piece_bytes(ctx) < FETCH_BYTES) return BATCH_LEAST;
-    int64_t rows = FETCH_BYTES / (candidates * row_bytes);
+    if (ctx && ikt_piece_bytes(ctx) < IKT_FOREIGN_BYTES) return BATCH_LEAST;
+    int64_t rows = IKT_FOREIGN_BYTES / (candidates * row_bytes);
     if (rows < BATCH_LEAST) rows = BATCH_LEAST;
     if (rows > BATCH_MOST) rows = BATCH_MOST;
     return rows < n_local ? rows : n_local;

@@ -35,7 +35,10 @@ typedef struct {
     int64_t bytes;    /* of a row */
 } ikt_row_part;
 
-enum { IKT_ROW_PARTS = 4 };
+enum {
+    IKT_ROW_PARTS = 4,
+    IKT_FOREIGN_BYTES = 128 << 20 /* that a batch may fetch from others */
+};
 
 /* Foreign rows, ascending, and a value of each. */
 typedef struct {

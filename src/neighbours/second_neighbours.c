@@ -13,11 +13,7 @@
 #include "neighbours/reverse_neighbours.h"
 #include "neighbours/search.h"
 
-enum {
-    NEAR = IKT_REFINE_NEAR,
-    CANDIDATES = IKT_REFINE_CANDIDATES,
-    FETCH_BYTES = 128 << 20 /* that a batch may fetch from others */
-};
+enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = IKT_REFINE_CANDIDATES };
 
 static const char purpose[] = "refine";
 
@@ -121,7 +117,7 @@ static int64_t first_most(int64_t n_local, int64_t others) {
  *   ctx   whose pieces a test may have made small, which makes batches small; or NULL */
 static int64_t foreign_rows(const ikt_context *ctx, int64_t row_bytes) {
     const int64_t most =
-        ctx && ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+        ctx && ikt_piece_bytes(ctx) < IKT_FOREIGN_BYTES ? ikt_piece_bytes(ctx) : IKT_FOREIGN_BYTES;
     return ikt_larger(most / row_bytes, CANDIDATES);
 }
 
