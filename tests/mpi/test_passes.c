@@ -103,6 +103,25 @@ static void lists_are_the_best_of_all_passes(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Equal scores by row, a pair of both lists once, and places that stay empty. */
+static void joined_lists_are_in_order(void **state) {
+    enum { LENGTH = 5 };
+    float score[LENGTH] = {0, 1, 2, 2, INFINITY}, own[LENGTH];
+    uint32_t row[LENGTH] = {1, 5, 7, 9, UINT32_MAX}, own_row[LENGTH];
+    const float other[LENGTH] = {1, 1, 2, INFINITY, INFINITY};
+    const uint32_t other_row[LENGTH] = {4, 5, 8, UINT32_MAX, UINT32_MAX};
+    static const float expected[LENGTH] = {0, 1, 1, 2, 2};
+    static const uint32_t expected_row[LENGTH] = {1, 4, 5, 7, 8};
+    (void)state;
+    ikt_best_join(score, row, LENGTH, other, other_row, own, own_row);
+    for (int e = 0; e < LENGTH; e++)
+        assert_true(score[e] == expected[e] && row[e] == expected_row[e]);
+    ikt_best_clear(score, row, LENGTH);
+    ikt_best_join(score, row, LENGTH, other, other_row, own, own_row);
+    assert_memory_equal(score, other, sizeof score);
+    assert_memory_equal(row, other_row, sizeof row);
+}
+
 static void more_passes_find_more(void **state) {
     ikt_context *ctx = *state;
     double share[3];
@@ -120,4 +139,5 @@ static void more_passes_find_more(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
-              ikt_test(lists_are_the_best_of_all_passes), ikt_test(more_passes_find_more))
+              ikt_test(joined_lists_are_in_order), ikt_test(lists_are_the_best_of_all_passes),
+              ikt_test(more_passes_find_more))

@@ -6,9 +6,10 @@
 
 #include "base/comm.h"
 #include "dist/shuffle.h"
+#include "neighbours/reverse_neighbours.h"
 #include "support/neighbour_lists.h"
 
-enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than half of what is followed */
+enum { NEAR = IKT_REFINE_NEAR, MANY = 40 }; /* lists longer than what of them is followed */
 
 /* Lists after a search that finds little and `rounds` of refinement. */
 static void refined(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k, int rounds,
@@ -86,6 +87,34 @@ static void followed_of(const ikt_neighbours *lists, int64_t i, uint32_t followe
         followed[filled++] = own[0];
 }
 
+/* Rows that have a row take the places of the last of its own, each once. */
+static void reverse_rows_are_followed(void **state) {
+    static uint32_t nearest[N_PLAIN * NEAR];
+    ikt_context *alone = ikt_test_alone();
+    (void)state;
+    for (int64_t k = 15; k <= 40; k += 5) {
+        setting s;
+        ikt_neighbours lists;
+        refined(alone, SPREAD, N_PLAIN, true, k, 0, &s, &lists);
+        const int64_t near = near_of(&lists);
+        for (int64_t e = 0; e < N_PLAIN * near; e++)
+            nearest[e] = lists.row[e / near * k + (e % near < k ? e % near : 0)];
+        assert_int_equal(ikt_reverse_neighbours_add(alone, &s.distribution, &lists, near, nearest),
+                         IKT_OK);
+        for (int64_t i = 0; i < N_PLAIN; i++) {
+            uint32_t followed[NEAR];
+            followed_of(&lists, i, followed);
+            for (int64_t e = 0; e < near; e++) {
+                assert_true(place_of(nearest + i * near, 0, near, followed[e]) >= 0);
+                assert_true(place_of(followed, 0, near, nearest[i * near + e]) >= 0);
+            }
+        }
+        ikt_neighbours_destroy(&lists);
+        clear(&s);
+    }
+    ikt_context_destroy(&alone);
+}
+
 /* Whether j is in the list of row i before the round, or among what is followed of what is. */
 static bool is_offered(const ikt_neighbours *before, int64_t i, int64_t j) {
     uint32_t near[NEAR], theirs[NEAR];
@@ -126,7 +155,7 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     static float all[(N + 16) * (N + 16)];
     ikt_context *alone = ikt_test_alone();
     (void)state;
-    static const int64_t lengths[] = {1, 2, 3, 15, MANY}; /* odd and even halves, and none */
+    static const int64_t lengths[] = {1, 2, 3, 15, 24, MANY}; /* odd and even halves, and none */
     for (size_t l = 0; l < 2 * sizeof lengths / sizeof *lengths; l++) {
         const bool codes = l % 2;
         setting s;
@@ -184,6 +213,5 @@ static void rows_are_pulled_from_their_owners(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
-              ikt_test(lists_are_the_best_of_what_is_offered),
-              ikt_test(more_is_found_and_rows_stay),
-              ikt_test(rows_are_pulled_from_their_owners))
+              ikt_test(reverse_rows_are_followed), ikt_test(lists_are_the_best_of_what_is_offered),
+              ikt_test(more_is_found_and_rows_stay), ikt_test(rows_are_pulled_from_their_owners))
