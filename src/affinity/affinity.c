@@ -95,10 +95,9 @@ static const ikt_key affinity_keys[] = {
      NULL, "rows",
      "The rows of near cells that each row is compared with in a pass of approximate search. More "
      "rows find more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows "
-     "or fewer, "
-     "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
-     "distances (twice for triplets), and at least 40 times the neighbours; of several passes each "
-     "has 128 log2(n / 2048), and at least 12 times the neighbours"},
+     "or fewer, 512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels "
+     "of distances (twice for triplets), and at least 40 times the neighbours; of several passes "
+     "each has 128 log2(n / 2048), and at least 12 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "

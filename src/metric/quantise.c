@@ -257,17 +257,22 @@ int64_t ikt_filter_end(ikt_filter *filter, int64_t row) {
     return r->undecided ? -1 : r->count;
 }
 
+/* Steps between quantised rows, at most, where in float32 one can pass for as near to the other as
+ * a squared distance in steps says. Such a distance is right to `rounding` of itself, and to
+ * nothing where it is far below a step; what is farther by that much and more cannot pass for
+ * nearer. Quantised, it is at most two errors more than the true one. */
+static double quantised_most(const ikt_quantiser *q, double square) {
+    return sqrt(square * (1 + 2.1 * q->rounding) + 1) + 2 * q->error;
+}
+
 /* Let s be the score, e the error of a quantised row, n this row's squared length, all in steps. A
  * candidate up to s is, quantised, at most sqrt(n + 2 s + 1) away (1: half squared lengths are
- * rounded down), so truly at most 2 e more: the k nearest are not farther. In float32 a squared
- * distance is right to `rounding` of itself, and to nothing where it is far below a step; so what
- * is farther by that much and more cannot pass for nearer. Quantised, its distance is at most 2 e
- * less than the true one. */
+ * rounded down), so truly at most 2 e more: the k nearest are not farther. */
 int32_t ikt_filter_limit(const ikt_filter *filter, const ikt_filter_row *row, int32_t score) {
     const ikt_quantiser *q = filter->quantiser;
-    const double twice = 2 * q->error, square = row->square + 2.0 * score + 1;
-    const double near = sqrt(square > 0 ? square : 0) + twice;
-    const double far = sqrt(near * near * (1 + 2.1 * q->rounding) + 1) + twice;
+    const double square = row->square + 2.0 * score + 1;
+    const double near = sqrt(square > 0 ? square : 0) + 2 * q->error;
+    const double far = quantised_most(q, near * near);
     const double limit = (far * far - row->square) / 2 + 1;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
@@ -275,15 +280,12 @@ int32_t ikt_filter_limit(const ikt_filter *filter, const ikt_filter_row *row, in
 /* --- rows one by one -------------------------------------------------------------------------- */
 
 /* Half the squared distance of two quantised rows is their halves less their product, or up to 1
- * more, as halves are rounded down. Quantised, rows as near as the distance says are at most two
- * errors farther than that; and in float32 a squared distance is right to `rounding` of itself, and
- * to nothing where it is far below a step. */
+ * more, as halves are rounded down. */
 int64_t ikt_quantised_near(const ikt_quantiser *q, ikt_isa isa, const int32_t *own,
                            const int32_t *const *other, int64_t count, float distance,
                            int32_t *product, int32_t *kept) {
-    const double square = (double)distance / (q->unit * q->unit);
-    const double near = sqrt(square * (1 + 2.1 * q->rounding) + 1) + 2 * q->error;
-    const double limit = near * near / 2 + 1;
+    const double far = quantised_most(q, (double)distance / (q->unit * q->unit));
+    const double limit = far * far / 2 + 1;
     int64_t left = 0;
     ikt_filter_kernel_for(isa)->products(own, other, count, ikt_quantised_row(q->d), product);
     for (int64_t c = 0; c < count; c++)

@@ -90,9 +90,11 @@ void ikt_best_reverse(float *score, uint32_t *row, int64_t k) {
     }
 }
 
-void ikt_best_join(float *score, uint32_t *row, int64_t k, const float *other,
-                   const uint32_t *other_row, float *own, uint32_t *own_row) {
+void ikt_best_join(float *score, uint32_t *row, int64_t k, float *other, uint32_t *other_row,
+                   float *own, uint32_t *own_row) {
     int64_t a = 0, b = 0;
+    ikt_best_sort(score, row, k);
+    ikt_best_sort(other, other_row, k);
     memcpy(own, score, (size_t)k * sizeof *own);
     memcpy(own_row, row, (size_t)k * sizeof *own_row);
     for (int64_t e = 0; e < k; e++) {
@@ -137,8 +139,6 @@ ikt_status ikt_neighbours_join(ikt_context *ctx, ikt_neighbours *lists, ikt_neig
     float *score = ikt_claim(&held, threads * k, sizeof *score);
     uint32_t *row = ikt_claim(&held, threads * k, sizeof *row);
     IKT_TRY(ikt_arrays_agree(&held));
-    ikt_neighbours_sort(ctx, lists);
-    ikt_neighbours_sort(ctx, others);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < lists->n_local; i++) {
         const int64_t at = i * k, own = omp_get_thread_num() * k;

@@ -59,13 +59,12 @@ void ikt_best_write(float *score, uint32_t *row, const ikt_pair *pair, int64_t c
 void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
-/* LOCAL. Joins two sorted lists of one row: the k best pairs of both, sorted, those that are in
- * both once: a row has the same score wherever it is met.
- *   score, row         [k] of one list, which receives them
- *   other, other_row   [k] of the other one
- *   own, own_row       [k] scratch memory */
-void ikt_best_join(float *score, uint32_t *row, int64_t k, const float *other,
-                   const uint32_t *other_row, float *own, uint32_t *own_row);
+/* LOCAL. Joins two lists of one row, in any order: the k best pairs of both, sorted, those that are
+ * in both once: a row has the same score wherever it is met. score, row         [k] of one list,
+ * which receives them other, other_row   [k] of the other one; sorted afterwards own, own_row [k]
+ * scratch memory */
+void ikt_best_join(float *score, uint32_t *row, int64_t k, float *other, uint32_t *other_row,
+                   float *own, uint32_t *own_row);
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 

@@ -103,8 +103,6 @@ static void search_tile(const search *s, int thread, int64_t tile) {
     ikt_best_clear(score, row, count * k);
     find_lists(s, &s->nearest[thread], tile, score, row);
     for (int64_t at = 0; at < count * k; at += k) {
-        ikt_best_sort(list + at, list_row + at, k);
-        ikt_best_sort(score + at, row + at, k);
         ikt_best_join(list + at, list_row + at, k, score + at, row + at, score + IKT_TILE_ROWS * k,
                       row + IKT_TILE_ROWS * k);
     }

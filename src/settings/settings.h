@@ -162,7 +162,7 @@ typedef struct {
 } ikt_list_search;
 
 /* LOCAL, pure.
- *   k      neighbours of a row
+ *   k         neighbours of a row
  *   fine      cells of the nearest centres that are looked into; 0: coarse ones are
  *   columns   of rows that are compared by distance; 0: codes are compared */
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,

@@ -108,8 +108,8 @@ static void joined_lists_are_in_order(void **state) {
     enum { LENGTH = 5 };
     float score[LENGTH] = {0, 1, 2, 2, INFINITY}, own[LENGTH];
     uint32_t row[LENGTH] = {1, 5, 7, 9, UINT32_MAX}, own_row[LENGTH];
-    const float other[LENGTH] = {1, 1, 2, INFINITY, INFINITY};
-    const uint32_t other_row[LENGTH] = {4, 5, 8, UINT32_MAX, UINT32_MAX};
+    float other[LENGTH] = {1, 1, 2, INFINITY, INFINITY};
+    uint32_t other_row[LENGTH] = {4, 5, 8, UINT32_MAX, UINT32_MAX};
     static const float expected[LENGTH] = {0, 1, 1, 2, 2};
     static const uint32_t expected_row[LENGTH] = {1, 4, 5, 7, 8};
     (void)state;
