@@ -87,12 +87,11 @@ LANES_INLINE void find_chosen(const int32_t *x[BLOCK_ROWS], const void *word, in
         x[r] = (const int32_t *)word + (int64_t)row[r < left ? r : left - 1] * words;
 }
 
-/* The score_chosen of one type: panel after panel of centres, so that a panel is in the first-level
- * cache for all rows. */
-#define SCORE_CHOSEN(name, score_group, element, of)                                               \
-    static void name(const void *word, const uint32_t *row, int64_t count,                         \
-                     const ikt_centres *centres, int64_t first, int64_t end, void *out,            \
-                     int64_t stride) {                                                             \
+/* The score_chosen of one type of rows and `points`: panel after panel of centres, so that a panel
+ * is in the first-level cache for all rows. */
+#define SCORE_CHOSEN(name, points, score_group, element, of)                                       \
+    static void name(const void *word, const uint32_t *row, int64_t count, const points *centres,  \
+                     int64_t first, int64_t end, void *out, int64_t stride) {                      \
         for (int64_t number = first, left = end - first; left > 0; left = end - number) {          \
             const int vectors = panel_vectors(left);                                               \
             element *to = (element *)out + (number - first) * LANES;                               \

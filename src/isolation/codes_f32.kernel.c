@@ -317,11 +317,11 @@ LANES_INLINE void f32_score_group(const int32_t *const from[BLOCK_ROWS], const i
         floats centre[BLOCK_VECTORS];
         for (int v = 0; v < vectors; v++)
             centre[v] = floats_load(c + v * step);
-        EACH_ROW(r) {
-            floats row = floats_set(x[r][w]);
+        EACH_ROW(r) { /* fused everywhere: no certificate mends what other roundings choose */
+            floats row = floats_set(of == GAPS ? x[r][w] : -x[r][w]);
             for (int v = 0; v < vectors; v++)
                 sum[r][v] = of == GAPS ? floats_add_gap(row, centre[v], sum[r][v])
-                                       : floats_minus_product(row, centre[v], sum[r][v]);
+                                       : floats_fused(row, centre[v], sum[r][v]);
         }
     }
     EACH_ROW(r)
@@ -329,8 +329,8 @@ LANES_INLINE void f32_score_group(const int32_t *const from[BLOCK_ROWS], const i
         floats_store(out + r * stride + v * LANES, sum[r][v]);
 }
 
-SCORE_CHOSEN(f32_score_chosen, f32_score_group, float, PRODUCTS)
-SCORE_CHOSEN(f32_l1_score_chosen, f32_score_group, float, GAPS)
+SCORE_CHOSEN(f32_score_chosen, ikt_centres, f32_score_group, float, PRODUCTS)
+SCORE_CHOSEN(f32_l1_score_chosen, ikt_centres, f32_score_group, float, GAPS)
 
 const ikt_codes_kernel IKT_KERNEL(ikt_codes_f32) = {.name = KERNEL_NAME("float32"),
                                                     .rows = BLOCK_ROWS,

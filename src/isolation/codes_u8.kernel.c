@@ -193,8 +193,8 @@ LANES_INLINE void u8_score_group(const int32_t *const x[BLOCK_ROWS], const ikt_c
                    u8_value(ints_load(start + v * LANES), sum[r][v], of));
 }
 
-SCORE_CHOSEN(u8_score_chosen, u8_score_group, int32_t, PRODUCTS)
-SCORE_CHOSEN(u8_l1_score_chosen, u8_score_group, int32_t, GAPS)
+SCORE_CHOSEN(u8_score_chosen, ikt_centres, u8_score_group, int32_t, PRODUCTS)
+SCORE_CHOSEN(u8_l1_score_chosen, ikt_centres, u8_score_group, int32_t, GAPS)
 
 const ikt_codes_kernel IKT_KERNEL(ikt_codes_u8) = {.name = KERNEL_NAME("uint8"),
                                                    .is_u8 = true,

@@ -2,7 +2,9 @@
 #include "isolation/near_search.h"
 
 #include "base/arrays.h"
+#include "base/log.h"
 #include "base/sort.h"
+#include "isolation/near_trial.h"
 
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
@@ -12,8 +14,12 @@ enum {
                         times as many: what it has found tells which points are worth keeping */
     CELL_SHARE = 4,  /* a row is compared with the cells of near groups: one in so many of all, */
     CELLS_LEAST = 4096, /* at least this many, */
-    CELL_FACTOR = 4     /* and so many times as many as it wants */
+    CELL_FACTOR = 4,    /* and so many times as many as it wants */
+    MEAN_COLUMNS = 64   /* whose means are found together */
 };
+
+/* Share of the cells that bytes may change, where a trial says how many they would. */
+static const double missed_most = .001;
 
 static const char purpose[] = "lists";
 
@@ -40,37 +46,86 @@ int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
+/* The mean of the centres, column by column. */
+static void find_mean(const ikt_row_lists *l, float *mean) {
+    const int64_t d = l->c->d, count = l->table.count;
+#pragma omp parallel for schedule(static) num_threads(l->c->threads)
+    for (int64_t from = 0; from < d; from += MEAN_COLUMNS) {
+        const int64_t columns = ikt_smaller(d - from, MEAN_COLUMNS);
+        const float *x = (const float *)l->rows + from;
+        double sum[MEAN_COLUMNS] = {0};
+        for (int64_t q = 0; q < count; q++, x += d)
+            for (int64_t k = 0; k < columns; k++)
+                sum[k] += (double)x[k];
+        for (int64_t k = 0; k < columns; k++)
+            mean[from + k] = (float)(sum[k] / (double)count);
+    }
+}
+
 /* Packs points as a level.
- *   drawn   [count] numbers of the centres that they are drawn as */
-static ikt_status pack_level(const ikt_row_lists *l, const uint32_t *drawn, int64_t count,
+ *   drawn   [count] numbers of the centres that they are drawn as; NULL: all, by place */
+static ikt_status pack_level(const ikt_near_search *n, const uint32_t *drawn, int64_t count,
                              ikt_arrays *held, ikt_near_level *level) {
+    const ikt_row_lists *l = n->lists;
     const ikt_coding *c = l->c;
     int64_t *index IKT_AT_END(ikt_free) = NULL;
-    void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
-    IKT_TRY(held->status);
     IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
     for (int64_t i = 0; i < count; i++)
-        index[i] = l->near.place[drawn[i]];
+        index[i] = drawn ? l->near.place[drawn[i]] : i;
+    if (n->bytes)
+        return ikt_near_bytes_create(held, l->rows, index, count, c->d, n->mean, &level->bytes);
+    void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
+    IKT_TRY(held->status);
     ikt_centres_place(c->kernel, count, c->d, slab, &level->points);
     ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
     return IKT_OK;
 }
 
-static ikt_status create_levels(ikt_near_search *n, ikt_arrays *held) {
+/* Whether rows of float32 can be compared as bytes. */
+static bool can_be_bytes(const ikt_codes_kernel *kernel, int64_t d) {
+    return !kernel->is_u8 && !kernel->is_manhattan && d <= IKT_BYTES_COLUMNS;
+}
+
+/* The centres as bytes, where these choose as floats do; otherwise as the kernel has them. */
+static ikt_status choose_form(ikt_near_search *n, ikt_arrays *held) {
     const ikt_row_lists *l = n->lists;
-    const ikt_near_centres *near = &l->near;
+    const ikt_coding *c = l->c;
+    ikt_near_level *last = &n->level[IKT_NEAR_LEVELS - 1];
+    double share = 1;
+    n->words = ikt_row_words(c->kernel, c->d);
+    last->points = l->centres;
+    if (!can_be_bytes(c->kernel, c->d) || !(l->centres.largest_norm <= largest_safe_norm))
+        return IKT_OK;
+    n->bytes = ikt_near_bytes_kernel_for(l->isa);
+    n->mean = ikt_claim(held, c->d, sizeof *n->mean);
+    IKT_TRY(held->status);
+    find_mean(l, n->mean);
+    IKT_TRY(pack_level(n, NULL, l->table.count, held, last));
+    IKT_TRY(ikt_near_trial(l, n->bytes, &last->bytes, n->mean, &share));
+    ikt_log_numbers(c->ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share)),
+                    "codes: near centres are chosen by %s, as bytes change %.3f %% of the cells",
+                    share <= missed_most ? "bytes" : "floats", 100 * share);
+    if (share <= missed_most)
+        n->words = last->bytes.words;
+    else
+        n->bytes = NULL;
+    return IKT_OK;
+}
+
+static ikt_status create_levels(ikt_near_search *n, ikt_arrays *held) {
+    const ikt_near_centres *near = &n->lists->near;
     n->root[1] = near->groups;
     n->level[0] = (ikt_near_level){.first = n->root, .sets = 1, .wanted = 1};
     n->level[1] = (ikt_near_level){.first = near->group_first,
                                    .sets = near->groups,
                                    .wanted = groups_wanted(near->count, near->candidates)};
-    n->level[2] = (ikt_near_level){.points = l->centres,
-                                   .first = near->first,
+    n->level[2] = (ikt_near_level){.first = near->first,
                                    .sets = near->cells,
                                    .wanted = cells_wanted(near->count, near->candidates)};
     n->wanted_most = ikt_larger(n->level[1].wanted, n->level[2].wanted);
-    IKT_TRY(pack_level(l, near->group_drawn, near->groups, held, &n->level[0]));
-    return pack_level(l, near->drawn, near->cells, held, &n->level[1]);
+    IKT_TRY(choose_form(n, held));
+    IKT_TRY(pack_level(n, near->group_drawn, near->groups, held, &n->level[0]));
+    return pack_level(n, near->drawn, near->cells, held, &n->level[1]);
 }
 
 static ikt_status create_spaces(ikt_near_search *n, ikt_arrays *held) {
@@ -79,7 +134,7 @@ static ikt_status create_spaces(ikt_near_search *n, ikt_arrays *held) {
     const int64_t pairs = PIECE * wanted * IKT_SELECT_CAPACITY;
     n->space = ikt_claim(held, l->c->threads, sizeof *n->space);
     for (ikt_near_space *w = n->space; w && w < n->space + l->c->threads; w++) {
-        w->word = ikt_claim(held, rows * n->level[0].points.words, 4);
+        w->word = ikt_claim(held, rows * n->words, 4);
         w->value = ikt_claim(held, PIECE * CHUNK + IKT_LANES, 4);
         w->near = ikt_claim(held, PIECE, sizeof *w->near);
         w->pair = ikt_claim(held, pairs, sizeof *w->pair);
@@ -108,7 +163,8 @@ int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, i
     const int64_t row = 4 * ikt_row_words(kernel, d) + 8 + 2 * 4 * wanted;
     const int64_t piece = CHUNK * 4 + (int64_t)sizeof(ikt_select) +
                           wanted * IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair);
-    return ikt_centres_bytes(kernel, groups, d) + ikt_centres_bytes(kernel, cells, d) +
+    return (can_be_bytes(kernel, d) ? ikt_near_bytes_size(centres, d) : 0) +
+           ikt_centres_bytes(kernel, groups, d) + ikt_centres_bytes(kernel, cells, d) +
            threads * (rows * row + PIECE * piece + cells * (8 + 4));
 }
 
@@ -125,12 +181,17 @@ typedef struct {
 static void offer_set(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
                       int64_t set, const some_rows *rows, const uint32_t *row, int64_t count) {
     const ikt_codes_kernel *kernel = n->lists->c->kernel;
-    const int32_t *word = w->word + rows->first * level->points.words;
+    const int32_t *word = w->word + rows->first * n->words;
     for (int64_t from = level->first[set], end = level->first[set + 1], to; from < end; from = to) {
         const int64_t vector = from / IKT_LANES, skipped = from % IKT_LANES;
         to = ikt_smaller((vector + CHUNK_VECTORS) * IKT_LANES, end);
-        kernel->score_chosen(word, row, count, &level->points, vector, ikt_divide_up(to, IKT_LANES),
-                             w->value, CHUNK);
+        const int64_t vectors = ikt_divide_up(to, IKT_LANES);
+        if (n->bytes)
+            n->bytes->score_chosen(word, row, count, &level->bytes, vector, vectors, w->value,
+                                   CHUNK);
+        else
+            kernel->score_chosen(word, row, count, &level->points, vector, vectors, w->value,
+                                 CHUNK);
         for (int64_t i = 0; i < count; i++) {
             const int64_t at = i * CHUNK + skipped;
             ikt_select *kept = &rows->kept[row[i]];
@@ -218,7 +279,10 @@ void ikt_near_search_rows(const ikt_near_search *n, ikt_near_space *w, ikt_list_
     const ikt_row_lists *l = n->lists;
     const some_rows rows = {0, count, s->kept};
     s->x = x;
-    ikt_row_words_write(l->c->kernel, x, count, l->c->d, w->word);
+    if (n->bytes)
+        ikt_near_bytes_rows(x, count, l->c->d, n->mean, w->word);
+    else
+        ikt_row_words_write(l->c->kernel, x, count, l->c->d, w->word);
     for (int64_t r = 0; r < count; r++) {
         w->sets[r] = 1;
         w->set[r * n->wanted_most] = 0;

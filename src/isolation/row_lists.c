@@ -40,18 +40,20 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
     const int64_t length = ikt_list_length(distinct, spec), parts = ikt_model_parts(spec);
     const int64_t tile = ikt_row_lists_tile(kernel, d);
     const int64_t element = kernel->is_u8 ? 1 : 4, gathered = distinct * d * element;
-    const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
+    const int64_t packed = ikt_centres_bytes(kernel, distinct, d);
     const int64_t pairs = (rows + 1) * IKT_SELECT_CAPACITY * length;
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + tile * CHUNK * 4 +
                           kernel->rows * lanes_of(distinct) * 4 +
                           pairs * (int64_t)sizeof(ikt_pair) + parts * 4 +
                           ikt_larger(spec->psi, spec->coarse) * 4;
-    const int64_t kept = keeps_rows(kernel->is_u8, spec) ? gathered : 0;
+    const bool is_kept = keeps_rows(kernel->is_u8, spec);
     const int64_t uses = spec->t * spec->psi + spec->coarse;
     const int64_t making = ikt_model_distinct_bytes(spec, uses, threads);
-    const int64_t places =
-        spec->near > 0 || spec->candidates > 0 ? ikt_near_centres_bytes(distinct, d) + gathered : 0;
-    return ikt_larger(making, ikt_larger(packed + kept + threads * space, packing) + places) +
+    const bool has_places = spec->near > 0 || spec->candidates > 0;
+    const int64_t places = has_places ? ikt_near_centres_bytes(distinct, d) : 0;
+    const int64_t loading = gathered + (has_places && is_kept ? gathered : packed);
+    const int64_t listing = packed + (is_kept ? gathered : 0) + threads * space;
+    return ikt_larger(making, ikt_larger(loading, listing) + places) +
            ikt_centre_table_bytes(distinct, parts, uses);
 }
 
@@ -81,27 +83,25 @@ static ikt_status reorder_rows(ikt_row_lists *l) {
 static ikt_status load_centres(ikt_row_lists *l) {
     const ikt_coding *c = l->c;
     const ikt_model_spec *spec = &c->model->spec;
+    const bool is_kept = keeps_rows(c->kernel->is_u8, spec);
     const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
+    IKT_TRY(ikt_alloc_all(c->ctx, &l->rows, count * c->d, (size_t)c->element, "centres"));
+    IKT_TRY(ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, l->rows));
+    if (c->places->near > 0 || spec->candidates > 0)
+        IKT_TRY(ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
+                                        count, c->d, spec->seed, spec->candidates, &l->near));
+    const bool is_placed = is_kept && l->near.count > 0;
+    if (is_placed) IKT_TRY(ikt_agree(c->ctx, reorder_rows(l)));
     IKT_ARRAYS(held, c->ctx, "centres");
-    l->rows = ikt_claim_kept(&held, count * c->d, (size_t)c->element);
     l->slab = ikt_claim_kept(&held, bytes, 1);
     int64_t *index = ikt_claim(&held, count, sizeof *index);
-    ikt_status st = ikt_arrays_agree(&held);
-    if (st == IKT_OK)
-        st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, l->rows);
-    if (st == IKT_OK && (c->places->near > 0 || spec->candidates > 0))
-        st = ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
-                                     count, c->d, spec->seed, spec->candidates, &l->near);
-    IKT_TRY(st);
+    IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t q = 0; q < count; q++)
-        index[q] = number_of(l, q);
+        index[q] = is_placed ? q : number_of(l, q);
     ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
     ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
-    if (!keeps_rows(c->kernel->is_u8, spec))
-        ikt_free(&l->rows);
-    else if (l->near.count > 0)
-        st = reorder_rows(l);
-    return ikt_agree(c->ctx, st);
+    if (!is_kept) ikt_free(&l->rows);
+    return IKT_OK;
 }
 
 static ikt_status create_spaces(ikt_row_lists *l) {

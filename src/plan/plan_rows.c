@@ -102,7 +102,8 @@ static void plan_codes(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_stage codes = IKT_STAGE_CODES;
     const bool is_sparse = w->rows.is_sparse, is_manhattan = w->rows.is_manhattan;
-    enum { TREES, SHARED, BYTES, REALS } by = w->is_u8 ? BYTES : REALS;
+    enum { TREES, SHARED, BYTES, MADE_BYTES, REALS } by = w->is_u8 ? BYTES : REALS;
+    if (by == REALS && w->model.candidates > 0 && !is_manhattan) by = MADE_BYTES;
     if (is_sparse) by = SHARED;
     if (w->is_forest) by = TREES;
     const double psi = (double)w->psi, partitionings = (double)w->t;
@@ -115,6 +116,7 @@ static void plan_codes(const ikt_task *t) {
         {by == SHARED, codes, GATHERS, compared * ikt_workload_overlap(w), shared_column, 0},
         /* A coordinate of a row against that of a centre. */
         {by == BYTES, codes, COORDINATES, compared * t->columns, is_manhattan ? 4.5 : 1.5, 0},
+        {by == MADE_BYTES, codes, COORDINATES, compared * t->columns, 3.2, 0},
         {by == REALS, codes, MULTIPLY_ADDS, compared * t->columns, is_manhattan ? 1.5 : 1.14, 0},
         {w->has_lists, codes, GATHERS, compared, listed, 0},
         {w->has_lists, codes, GATHERS, t->rows * partitionings, 35, 0}, /* a cell of the list */

@@ -24,17 +24,21 @@ typedef struct {
     ikt_type type;
     bool is_twofold;  /* every second row is the same point */
     double differing; /* share of cells that may differ from the exact ones */
+    bool is_ring;     /* rows lie along a wide circle in two columns */
 } problem;
 
 enum { K = 12 };
 
 static const problem problems[] = {
-    {"float32, all rows", 6000, 8, 700, 40, 0, 600, 40, IKT_TYPE_F32, false, 0.004},
-    {"float32, a pool", 6000, 8, 300, 40, 1500, 300, 30, IKT_TYPE_F32, false, 0.001},
-    {"uint8, all rows", 4000, 20, 500, 70, 0, 500, 40, IKT_TYPE_U8, false, 0.006},
-    {"uint8, a pool", 5000, 20, 200, 70, 1200, 300, 20, IKT_TYPE_U8, false, 0.004},
-    {"float32, equal rows", 3000, 5, 300, 30, 0, 400, 40, IKT_TYPE_F32, true, 0.03},
-    {"float32, one column", 2000, 1, 150, 40, 0, 200, 20, IKT_TYPE_F32, false, 0.004},
+    {"float32, all rows", 6000, 8, 700, 40, 0, 600, 40, IKT_TYPE_F32, false, 0.004, false},
+    {"float32, a pool", 6000, 8, 300, 40, 1500, 300, 30, IKT_TYPE_F32, false, 0.001, false},
+    {"uint8, all rows", 4000, 20, 500, 70, 0, 500, 40, IKT_TYPE_U8, false, 0.006, false},
+    {"uint8, a pool", 5000, 20, 200, 70, 1200, 300, 20, IKT_TYPE_U8, false, 0.004, false},
+    {"float32, equal rows", 3000, 5, 300, 30, 0, 400, 40, IKT_TYPE_F32, true, 0.03, false},
+    {"float32, one column", 2000, 1, 150, 40, 0, 200, 20, IKT_TYPE_F32, false, 0.004, false},
+    /* As bytes, near centres of a ring are hardly told apart. */
+    {"float32, a ring", 5000, 6, 2500, 40, 0, 400, 10, IKT_TYPE_F32, false, 0.001, true},
+    {"float32, many columns", 5000, 24, 400, 40, 0, 1200, 40, IKT_TYPE_F32, false, 0.02, false},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
@@ -42,7 +46,11 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 static double coordinate(const problem *p, int64_t row, int64_t k) {
     if (p->is_twofold && row % 2 == 0) return 90;
     const double blob = ikt_rng_uniform(8, IKT_RNG_TEST, row % 10, (uint64_t)k);
-    return 60 + 100 * blob + 12 * ikt_rng_normal(8, IKT_RNG_TEST, 100 + row, (uint64_t)k);
+    const double value =
+        60 + 100 * blob + 12 * ikt_rng_normal(8, IKT_RNG_TEST, 100 + row, (uint64_t)k);
+    if (!p->is_ring || k > 1) return value;
+    const double angle = 6.3 * ikt_rng_uniform(8, IKT_RNG_TEST, 100 + row, 0);
+    return 1e6 * (k == 0 ? sin(angle) : cos(angle));
 }
 
 typedef struct {

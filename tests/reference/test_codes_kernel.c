@@ -291,6 +291,36 @@ static void check_chosen(const problem *p, const ikt_codes_kernel *kernel) {
     ikt_free(&out);
 }
 
+/* Which centres near ones are chosen from must not depend on the instruction set. */
+static void chosen_values_of_floats_have_the_same_bits(void **state) {
+    enum { ROWS = 24, STRIDE = 96 };
+    static float out[2][ROWS * STRIDE];
+    problem p = {.ctx = *state, .n = 90, .d = 37, .psi = 77};
+    uint32_t row[ROWS];
+    create(&p);
+    for (int64_t e = 0; e < p.n * p.d; e++)
+        ((float *)p.rows)[e] = (float)(1e5 * uniform(e / p.d, e % p.d));
+    for (uint32_t i = 0; i < ROWS; i++)
+        row[i] = i;
+    for (int isa = (int)ikt_cpu_isa(); isa >= IKT_ISA_PORTABLE; isa--) {
+        const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(false, false, (ikt_isa)isa);
+        ikt_centres centres;
+        IKT_ARRAYS(held, p.ctx, "test");
+        void *word = ikt_claim(&held, p.n * p.d, 4);
+        void *memory = ikt_claim(&held, ikt_centres_bytes(kernel, p.psi, p.d), 1);
+        assert_int_equal(held.status, IKT_OK);
+        ikt_row_words_write(kernel, p.rows, p.n, p.d, word);
+        ikt_centres_place(kernel, p.psi, p.d, memory, &centres);
+        ikt_centres_fill(kernel, &centres, p.rows, p.centre, NULL);
+        float *values = out[isa < (int)ikt_cpu_isa()];
+        kernel->score_chosen(word, row, ROWS, &centres, 0, centres.vectors, values, STRIDE);
+        for (int64_t i = 0; i < ROWS && values != out[0]; i++)
+            assert_memory_equal(values + i * STRIDE, out[0] + i * STRIDE,
+                                (size_t)p.psi * sizeof *values);
+    }
+    destroy(&p);
+}
+
 static void chosen_rows_have_the_values_of_the_definition(void **state) {
     static const int64_t columns[] = {1, 3, 16, 50, 101};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
@@ -320,4 +350,5 @@ IKT_MPI_TESTS(ikt_test(float32_is_the_definition_for_all_shapes),
               ikt_test(float32_takes_more_than_one_tile), ikt_test(uint8_is_exact_for_all_shapes),
               ikt_test(uint8_ties_go_to_the_lowest_centre), ikt_test(uint8_does_not_overflow),
               ikt_test(many_cells_need_two_bytes),
-              ikt_test(chosen_rows_have_the_values_of_the_definition))
+              ikt_test(chosen_rows_have_the_values_of_the_definition),
+              ikt_test(chosen_values_of_floats_have_the_same_bits))

@@ -1,0 +1,102 @@
+/* Making bytes of rows and centres. See near_bytes.h. */
+#include "isolation/near_bytes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 16, IN_A_WORD = 4, ROW_MIDDLE = IKT_BYTES_ROW + 1 };
+
+static const float least_range = 1e-30F; /* smaller ones are none */
+static const float most_step = 1e20F;    /* of a row: products of steps stay finite */
+
+/* The numbers of steps of a row less the mean, from -most to most, more `middle`; returns the step.
+ */
+IKT_WIDEST_VECTORS
+static float write_steps(const float *x, const float *mean, int64_t d, float most, float middle,
+                         int8_t *out) {
+    float lane[LANES] = {0}, range = 0;
+    for (int64_t k = 0; k < d; k += LANES)
+        for (int64_t l = 0; l < LANES && k + l < d; l++) {
+            const float gap = fabsf(x[k + l] - mean[k + l]);
+            lane[l] = gap > lane[l] ? gap : lane[l];
+        }
+    for (int l = 0; l < LANES; l++)
+        range = lane[l] > range ? lane[l] : range;
+    const float scale = range > least_range ? most / range : 0;
+    for (int64_t k = 0; k < d; k++) { /* rounded: what is converted is above 0 */
+        const float steps = (x[k] - mean[k]) * scale + (most + 1.5F);
+        out[k] = (int8_t)((int32_t)steps - (int32_t)(most + 1 - middle));
+    }
+    return range / most;
+}
+
+/* Bytes as words that are `stride` words apart. */
+static void write_words(const int8_t *byte, int64_t d, int32_t *word, int64_t stride) {
+    for (int64_t k = 0; k < d; k += IN_A_WORD, word += stride) {
+        *word = 0;
+        memcpy(word, byte + k, (size_t)(d - k < IN_A_WORD ? d - k : IN_A_WORD));
+    }
+}
+
+int64_t ikt_near_bytes_words(int64_t d) {
+    return 1 + (d + IN_A_WORD - 1) / IN_A_WORD;
+}
+
+static int64_t vector_words(int64_t d) {
+    return (ikt_near_bytes_words(d) - 1 + IKT_BYTES_HEAD) * LANES;
+}
+
+int64_t ikt_near_bytes_size(int64_t count, int64_t d) {
+    return (count + LANES - 1) / LANES * vector_words(d) * (int64_t)sizeof(int32_t) + d;
+}
+
+/* Half the squared length of a row less the mean. */
+static double half_length(const float *x, const float *mean, int64_t d) {
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++) {
+        const double gap = (double)x[k] - (double)mean[k];
+        sum += gap * gap;
+    }
+    return sum / 2;
+}
+
+ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int64_t *index,
+                                 int64_t count, int64_t d, const float *mean, ikt_near_bytes *out) {
+    const int64_t vectors = (count + LANES - 1) / LANES, step = vector_words(d);
+    int8_t *byte = ikt_claim(held, d, sizeof *byte);
+    *out = (ikt_near_bytes){.d = d,
+                            .words = ikt_near_bytes_words(d),
+                            .word = ikt_claim(held, vectors * step, sizeof *out->word),
+                            .vectors = vectors};
+    IKT_TRY(held->status);
+    for (int64_t j = 0; j < vectors * LANES; j++) {
+        int32_t *head = out->word + j / LANES * step + j % LANES;
+        float half = INFINITY, size = 0;
+        int32_t sum = 0;
+        if (j < count) {
+            const float *x = rows + index[j] * d;
+            half = (float)half_length(x, mean, d);
+            size = write_steps(x, mean, d, IKT_BYTES_CENTRE, 0, byte);
+            for (int64_t k = 0; k < d; k++)
+                sum += byte[k];
+            write_words(byte, d, head + IKT_BYTES_HEAD * LANES, LANES);
+        }
+        sum *= ROW_MIDDLE;
+        memcpy(head, &half, sizeof half);
+        memcpy(head + LANES, &size, sizeof size);
+        memcpy(head + 2 * LANES, &sum, sizeof sum);
+    }
+    return IKT_OK;
+}
+
+void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *mean,
+                         int32_t *word) {
+    const int64_t words = ikt_near_bytes_words(d);
+    for (int64_t i = 0; i < count; i++, word += words) {
+        int8_t *byte = (int8_t *)(word + 1);
+        word[words - 1] = 0;
+        const float step =
+            fminf(write_steps(x + i * d, mean, d, IKT_BYTES_ROW, ROW_MIDDLE, byte), most_step);
+        memcpy(word, &step, sizeof step);
+    }
+}

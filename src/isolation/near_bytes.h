@@ -1,0 +1,64 @@
+/* Rows and centres as bytes, for choosing which centres are near a row.
+ *
+ * Method: less the mean of the centres, a row is a step of its own times whole numbers, from -63 to
+ * 63, and a centre from -127 to 127. |c|^2/2 - x.c then is half the squared length of the centre
+ * less both steps times a sum of products of bytes, which is exact: the same bits on every
+ * instruction set. Advantage: a quarter of the memory that is read, and up to four times the
+ * multiply-adds an instruction. Disadvantage: values are off by what rounding to bytes takes away,
+ * more where one column is far larger than the others; so they only choose which centres are looked
+ * at by the distance itself, and only where a trial shows that they choose as floats do
+ * (near_trial.h).
+ */
+#ifndef IKT_ISOLATION_NEAR_BYTES_H
+#define IKT_ISOLATION_NEAR_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arrays.h"
+#include "base/cpu.h"
+
+enum {
+    IKT_BYTES_ROW = 63,          /* steps of a row, */
+    IKT_BYTES_CENTRE = 127,      /* and of a centre, at most */
+    IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
+    IKT_BYTES_HEAD = 3           /* words before the bytes of a vector of centres */
+};
+
+/* Centres sixteen to a vector, one a lane: half the squared length (infinite in lanes without a
+ * centre) and the step as float32, what the middle of a row's bytes adds to its sums, and the
+ * bytes. */
+typedef struct {
+    int64_t d;
+    int64_t words; /* of a row: its step as float32, and its bytes, four to a word */
+    int32_t *word; /* [vectors][words - 1 + IKT_BYTES_HEAD][16] */
+    int64_t vectors;
+} ikt_near_bytes;
+
+/* LOCAL, pure. Words of a row of d columns; bytes that `count` centres take, also while they are
+ * made. */
+int64_t ikt_near_bytes_words(int64_t d);
+int64_t ikt_near_bytes_size(int64_t count, int64_t d);
+
+/* LOCAL. Makes centres: number j is the row index[j] of `rows`. Errors: IKT_ERR_RESOURCE.
+ *   held   claims its memory
+ *   rows   finite, of squared lengths that float32 holds
+ *   mean   [d] that is taken away */
+ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int64_t *index,
+                                 int64_t count, int64_t d, const float *mean, ikt_near_bytes *out);
+
+/* LOCAL. Writes rows x[count * d] as words [count * words]. */
+void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *mean,
+                         int32_t *word);
+
+/* One instruction set's kernel. LOCAL. As ikt_codes_kernel.score_chosen: the value of row[i] and
+ * centre 16 * first + j at out[i * stride + j], for up to a multiple of 24 rows. */
+typedef struct {
+    void (*score_chosen)(const void *word, const uint32_t *row, int64_t count,
+                         const ikt_near_bytes *centres, int64_t first, int64_t end, void *out,
+                         int64_t stride);
+} ikt_near_bytes_kernel;
+
+IKT_KERNELS(const ikt_near_bytes_kernel, ikt_near_bytes_kernel)
+
+#endif

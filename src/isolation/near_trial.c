@@ -1,0 +1,123 @@
+/* The trial of bytes. See near_trial.h. */
+#include "isolation/near_trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/sort.h"
+
+enum {
+    TOGETHER = IKT_KERNEL_ROWS, /* centres that are tried at a time, */
+    TRIED = 5 * TOGETHER,       /* and in all */
+    CHUNK_VECTORS = 48,         /* of centres: a multiple of a panel */
+    CHUNK = CHUNK_VECTORS * IKT_LANES
+};
+
+/* What one thread tries with. */
+typedef struct {
+    int32_t *word; /* [TOGETHER * words] rows in one of the forms */
+    float *value;  /* [TOGETHER * CHUNK] */
+    ikt_pair *pair[2];
+    ikt_select kept[2][TOGETHER]; /* the nearest centres of each row, by floats and by bytes */
+} trial_space;
+
+typedef struct {
+    const ikt_row_lists *lists;
+    const ikt_near_bytes_kernel *kernel;
+    const ikt_near_bytes *bytes;
+    const float *mean;
+} trial;
+
+/* Finds the nearest centres of some rows x [TOGETHER * d], by floats or by bytes. */
+static void find_nearest(const trial *t, trial_space *w, const float *x, bool by_bytes) {
+    const ikt_row_lists *l = t->lists;
+    const ikt_codes_kernel *kernel = l->c->kernel;
+    const int64_t vectors = l->centres.vectors, d = l->c->d;
+    ikt_select *kept = w->kept[by_bytes];
+    uint32_t row[TOGETHER];
+    if (by_bytes)
+        ikt_near_bytes_rows(x, TOGETHER, d, t->mean, w->word);
+    else
+        ikt_row_words_write(kernel, x, TOGETHER, d, w->word);
+    for (int64_t i = 0; i < TOGETHER; i++) {
+        row[i] = (uint32_t)i;
+        ikt_select_begin(&kept[i], l->isa, l->length,
+                         w->pair[by_bytes] + i * IKT_SELECT_CAPACITY * l->length);
+    }
+    for (int64_t v = 0, end; v < vectors; v = end) {
+        const int64_t first = v * IKT_LANES;
+        end = ikt_smaller(v + CHUNK_VECTORS, vectors);
+        const int64_t offered = ikt_smaller(end * IKT_LANES, l->table.count) - first;
+        if (by_bytes)
+            t->kernel->score_chosen(w->word, row, TOGETHER, t->bytes, v, end, w->value, CHUNK);
+        else
+            kernel->score_chosen(w->word, row, TOGETHER, &l->centres, v, end, w->value, CHUNK);
+        for (int64_t i = 0; i < TOGETHER; i++)
+            ikt_select_floats(&kept[i], -1, first, offered, w->value + i * CHUNK);
+    }
+    for (int64_t i = 0; i < TOGETHER; i++)
+        ikt_select_end(&kept[i]);
+}
+
+static bool has_number(const ikt_select *kept, uint32_t number) {
+    for (int64_t e = 0; e < kept->count; e++)
+        if (ikt_pair_number(kept->pair[e]) == number) return true;
+    return false;
+}
+
+/* The share of the cells of a row whose centres `all` has and `some` has not.
+ *   q   share of the centres that a partitioning has */
+static double missed_share(ikt_select *all, const ikt_select *some, double q) {
+    double share = 0, first = q; /* probability that a place has the first centre */
+    ikt_pairs_sort(all->pair, all->count);
+    for (int64_t e = 0; e < all->count; e++, first *= 1 - q)
+        if (!has_number(some, ikt_pair_number(all->pair[e]))) share += first;
+    return share;
+}
+
+/* LOCAL. Rows, and space for each thread. */
+static ikt_status create(const trial *t, ikt_arrays *held, float **x, trial_space **space) {
+    const ikt_coding *c = t->lists->c;
+    const int64_t d = c->d, count = t->lists->table.count;
+    const int64_t words = ikt_larger(ikt_row_words(c->kernel, d), t->bytes->words);
+    const int64_t pairs = TOGETHER * IKT_SELECT_CAPACITY * t->lists->length;
+    *x = ikt_claim(held, TRIED * d, sizeof **x);
+    *space = ikt_claim(held, c->threads, sizeof **space);
+    for (trial_space *w = *space; w && w < *space + c->threads; w++) {
+        w->word = ikt_claim(held, TOGETHER * words, sizeof *w->word);
+        w->value = ikt_claim(held, TOGETHER * CHUNK, sizeof *w->value);
+        for (int by_bytes = 0; by_bytes < 2; by_bytes++)
+            w->pair[by_bytes] = ikt_claim(held, pairs, sizeof *w->pair[by_bytes]);
+    }
+    IKT_TRY(held->status);
+    for (int64_t i = 0; i < TRIED; i++)
+        memcpy(*x + i * d, (const float *)t->lists->rows + i * count / TRIED * d,
+               (size_t)d * sizeof **x);
+    return IKT_OK;
+}
+
+ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_bytes_kernel *kernel,
+                          const ikt_near_bytes *bytes, const float *mean, double *share) {
+    const trial t = {lists, kernel, bytes, mean};
+    const ikt_coding *c = lists->c;
+    const double q = fmin(1, (double)c->model->spec.psi / (double)lists->table.count);
+    double missed[TRIED];
+    float *x;
+    trial_space *space;
+    IKT_ARRAYS(held, c->ctx, "lists");
+    IKT_TRY(create(&t, &held, &x, &space));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
+    for (int64_t from = 0; from < TRIED; from += TOGETHER) {
+        trial_space *w = &space[omp_get_thread_num()];
+        find_nearest(&t, w, x + from * c->d, false);
+        find_nearest(&t, w, x + from * c->d, true);
+        for (int64_t i = 0; i < TOGETHER; i++)
+            missed[from + i] = missed_share(&w->kept[0][i], &w->kept[1][i], q);
+    }
+    *share = 0;
+    for (int64_t i = 0; i < TRIED; i++)
+        *share += missed[i] / TRIED;
+    return IKT_OK;
+}
