@@ -23,7 +23,7 @@ static const path paths[] = {
     {"codes-u8", "integer multiply-adds", bench_path_codes_u8},
     {"codes-f32", "float32 multiply-adds", bench_path_codes_f32},
     {"codes-lists", "float32 multiply-adds of the distances alone", bench_path_lists},
-    {"codes-near", "float32 multiply-adds of the distances alone", bench_path_near},
+    {"codes-near", "integer multiply-adds of the distances alone", bench_path_near},
     {"codes-trees", "reading the nodes from the second-level cache", bench_path_trees},
     {"similarity", "reading a code a pair from the second-level cache", bench_path_similarity},
     {"distance", "multiply-add instructions", bench_path_distance},

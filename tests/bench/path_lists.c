@@ -78,6 +78,9 @@ static ikt_status measure(bench *b, int64_t n, int64_t psi, int64_t candidates) 
         .unit = "operations",
         .work = {NULL, compute, &l, operations},
         .limit = {{"float32 multiply-adds", bench_pass_fma, &cores, bench_fma_operations(&cores)}}};
+    if (candidates > 0) /* near centres are chosen by bytes */
+        c.limit[0] = (bench_part){"integer multiply-adds", bench_pass_dot, &cores,
+                                  bench_dot_operations(&cores)};
     snprintf(c.size, sizeof c.size, "%d columns, psi %lld, t %d, %lld distinct centres", COLUMNS,
              (long long)psi, T, (long long)distinct);
     if (st == IKT_OK) st = bench_measure(b, &c);
