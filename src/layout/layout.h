@@ -84,9 +84,6 @@ const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings);
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
 
-/* LOCAL, pure. Where the objective takes its negative samples from; false: it has none. */
-bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out);
-
 /* LOCAL, pure. The learning rate that is usual for n rows, in the first phase or after it. */
 double ikt_layout_usual_rate(const ikt_layout_settings *settings, double n, bool is_exaggerated);
 

@@ -18,7 +18,7 @@ static const double learning_rate = 1.2;
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
     (void)kind, (void)q;
-    return ikt_trimap_resolve(ctx, &options->own.triplet, n);
+    return ikt_triplet_resolve(ctx, &options->own.triplet, n);
 }
 
 static int64_t lists(const ikt_objective_options *options, bool has_distances, int64_t *least) {
@@ -122,8 +122,9 @@ void ikt_trimap_limit(const ikt_objective_inputs *inputs, double mean, float *a,
     }
 }
 
-static void shrink(ikt_objective_own *own, int64_t n) {
-    if (own->triplet.pool_rows > n) own->triplet.pool_rows = IKT_AUTO_INT;
+static void shrink(void *settings, int64_t n) {
+    ikt_triplet_settings *own = settings;
+    if (own->pool_rows > n) own->pool_rows = IKT_AUTO_INT;
 }
 
 static const ikt_idle idle[] = {

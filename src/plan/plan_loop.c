@@ -4,6 +4,7 @@
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "objective/divergence.h"
+#include "objective/negative_sampling.h"
 #include "objective/regulariser.h"
 #include "plan/task.h"
 
@@ -73,7 +74,7 @@ static void plan_grid(const ikt_task *t, double times, double span) {
  * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
 static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sample, bool has_curve) {
     const ikt_stage repulsion = IKT_STAGE_REPULSION;
-    const double in_doubles = 8 * 40, pair = has_curve ? 165 : 55; /* by UMAP's; by LargeVis's */
+    const double in_doubles = 8 * 40, pair = has_curve ? 165 : 55;
     const double pairs = t->gradients * (double)sample->far_rows + t->reports * in_doubles;
     const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
     const ikt_piece pieces[] = {
@@ -181,7 +182,7 @@ static void plan_attraction(const ikt_task *t, bool has_curve) {
         {true, attraction, GATHERS, t->gradients * t->rows, 14, 0},
         {true, attraction, GATHERS, entries, entry, 0},
         {true, attraction, MULTIPLY_ADDS, t->reports * t->entries, 33.3, 0},
-        {has_curve, attraction, MULTIPLY_ADDS, entries, 450, 0}}; /* UMAP's, beyond attraction */
+        {has_curve, attraction, MULTIPLY_ADDS, entries, 450, 0}}; /* beyond attraction */
     if (!ikt_objective_is_one_pass(ikt_layout_objective(layout), &options, t->w->is_dense))
         ADD(t, pieces);
 }
@@ -216,15 +217,15 @@ void ikt_plan_loop(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_objective_kind *kind = ikt_layout_objective(&w->settings.layout);
     const bool has_p = kind->needs & IKT_NEEDS_P;
-    ikt_negative_settings sample;
+    const bool has_curve = kind->negatives && kind->negatives->has_curve;
     if (kind->places == IKT_PLACES_BY_TRIPLETS)
         plan_triplets(t);
     else if (w->is_whole)
         plan_whole_attraction(t);
     else if (has_p)
-        plan_attraction(t, kind->has_curve);
-    if (ikt_layout_negatives(&w->settings.layout, &sample))
-        plan_negatives(t, &sample, kind->has_curve);
+        plan_attraction(t, has_curve);
+    if (kind->negatives)
+        plan_negatives(t, ikt_negatives_of(kind, &w->settings.layout.own), has_curve);
     else if (t->kernels > 0)
         plan_repulsion(t);
     plan_steps(t, has_p);

@@ -150,7 +150,7 @@ int64_t ikt_triplet_lists(const ikt_triplet_settings *s, bool has_distances) {
     return scaled > s->scale_to ? scaled : s->scale_to;
 }
 
-ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t n) {
+ikt_status ikt_triplet_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t n) {
     const long long m = s->neighbours;
     if (n < 4)
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -112,9 +112,12 @@ static const ikt_key output_keys[] = {
 static const ikt_section output_section = {"output", "What is written", output_keys,
                                            sizeof output_keys / sizeof *output_keys};
 
+const char ikt_preset_names[] =
+    "none|quick|paper|large|uniform|umap|largevis|trimap-paper|laptsne|laptsne-paper";
+
 static const ikt_key run_keys[] = {
     CHOICE(
-        run, preset, "none", IKT_PRESET_NAMES,
+        run, preset, "none", ikt_preset_names,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
         "paper does, large for millions of rows, uniform for equal weights, umap, "
         "largevis and laptsne for the methods of these names, and laptsne-paper and "

@@ -202,9 +202,7 @@ enum { IKT_PRESET_SETTINGS_MOST = 16 };
 enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 10 };
 
 /* The choices of run.preset, in the order of the table below. */
-#define IKT_PRESET_NAMES                                                                           \
-    "none|quick|paper|large|uniform|umap|largevis|trimap-paper|laptsne|"                           \
-    "laptsne-paper"
+extern const char ikt_preset_names[];
 
 typedef struct {
     const char *name;                                  /* "quick" */
