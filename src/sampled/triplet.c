@@ -89,11 +89,7 @@ ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 /* --- keys of the section `trimap`, and what "auto" means -------------------------------------- */
 
-#define KEY(name, type, usual, low, high, is_auto, choices, unit, help)                            \
-    {                                                                                              \
-#name, type, offsetof(ikt_triplet_settings, name), usual, low, high, is_auto, choices,     \
-            unit, help                                                                             \
-    }
+#define KEY(...) IKT_KEY_OF(ikt_triplet_settings, __VA_ARGS__)
 #define COUNT(name, usual, low, unit, help)                                                        \
     KEY(name, IKT_KEY_INT, usual, low, 1e6, 0, NULL, unit, help)
 
