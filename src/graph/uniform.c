@@ -11,17 +11,24 @@
 #include "base/arrays.h"
 #include "graph/graph.h"
 
-/* Whether all entries hold the least value or twice that, which `once` receives. */
+/* Whether all entries hold the least value or twice that, which `once` receives: the largest one
+ * tells of most weights that they are others, without a second look at each. */
 static bool is_uniform(ikt_context *ctx, const float *value, int64_t entries, float *once) {
-    float least = INFINITY;
+    float least = INFINITY, most = -INFINITY;
     int64_t others = 0;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(min : least)
-    for (int64_t e = 0; e < entries; e++)
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(min              \
+                                                                                  : least)         \
+    reduction(max                                                                                  \
+              : most)
+    for (int64_t e = 0; e < entries; e++) {
         least = value[e] < least ? value[e] : least;
+        most = value[e] > most ? value[e] : most;
+    }
+    *once = least;
+    if (entries > 0 && most != least && most != 2 * least) return false;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(+ : others)
     for (int64_t e = 0; e < entries; e++)
         others += value[e] != least && value[e] != 2 * least;
-    *once = least;
     return others == 0;
 }
 

@@ -198,6 +198,7 @@ struct ikt_objective_kind {
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
                                P is needed, principal components, or a map of similarities */
     ikt_layout_init start;  /* that start, */
+    const char *stays_at;   /* which this is, for the log; */
     const char *map_of;     /* and what the map is, with what must be left out: for messages */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
