@@ -178,8 +178,9 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
             "gaussian.perplexity = %g is more than a third of the %lld other rows, so that near "
             "and far rows get much the same weight; at most %g says which are near",
             settings->gaussian.perplexity, (long long)(n - 1), floor((double)(n - 1) / 3));
+    if (kind->check_rows) IKT_TRY(kind->check_rows(ctx, settings, n));
     if (!kind->check) return IKT_OK;
-    return kind->check(ctx, settings, n, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
+    return kind->check(ctx, settings, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
 }
 
 void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n) {

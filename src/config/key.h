@@ -36,6 +36,10 @@ typedef struct {
     const char *help;     /* one or two sentences for a scientist, no full stop at the end */
 } ikt_key;
 
+/* A key with the name of its member of a struct. */
+#define IKT_KEY_OF(of, name, type, usual, low, high, is_auto, choices, unit, help)                 \
+    { #name, type, offsetof(of, name), usual, low, high, is_auto, choices, unit, help }
+
 typedef struct {
     const char *name; /* "isolation" */
     const char *help; /* one sentence */

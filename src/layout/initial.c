@@ -23,6 +23,11 @@ const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init) {
     return &kinds[init];
 }
 
+const char *ikt_layout_labels_key(const ikt_layout_settings *settings) {
+    if (ikt_layout_objective(settings)->needs & IKT_NEEDS_LABELS) return "layout.objective";
+    return ikt_layout_start(settings)->of_labels ? "layout.init" : NULL;
+}
+
 static const double start_deviation = 1e-4, jitter_share = 0.01;
 
 /* COLLECTIVE. Scales scores so that the first has the deviation `target` over all rows. */

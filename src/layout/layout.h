@@ -73,6 +73,10 @@ const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
 const char *ikt_layout_start_file(const ikt_layout_settings *settings);
 const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init);
 
+/* LOCAL, pure. The setting by which labels are needed, "layout.objective" or "layout.init"; NULL:
+ * they are not. */
+const char *ikt_layout_labels_key(const ikt_layout_settings *settings);
+
 /* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings);
 

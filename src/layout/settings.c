@@ -7,11 +7,7 @@
 #include "layout/layout.h"
 #include "objective/regulariser.h"
 
-#define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
-    {                                                                                              \
-#name, type, offsetof(ikt_layout_settings, name), fallback, low, high, is_auto, choices,   \
-            unit, help                                                                             \
-    }
+#define KEY(...) IKT_KEY_OF(ikt_layout_settings, __VA_ARGS__)
 
 #define CHOICE(name, NAME, help)                                    "|" #name
 #define HELP(name, NAME, help)                                      "; " help

@@ -23,11 +23,8 @@ const ikt_negative_settings *ikt_negatives_of(const ikt_objective_kind *kind,
                                               const ikt_objective_own *own);
 
 /* Their keys, of which `repulsion` is the weight gamma. */
-#define IKT_NEGATIVE_KEY(name, type, fallback, low, high, is_auto, unit, help)                     \
-    {                                                                                              \
-#name, type, offsetof(ikt_negative_settings, name), fallback, low, high, is_auto, NULL,    \
-            unit, help                                                                             \
-    }
+#define IKT_NEGATIVE_KEY(name, type, usual, low, high, is_auto, unit, help)                        \
+    IKT_KEY_OF(ikt_negative_settings, name, type, usual, low, high, is_auto, NULL, unit, help)
 #define IKT_NEGATIVE_KEYS                                                                          \
     IKT_NEGATIVE_KEY(negatives, IKT_KEY_INT, "5", 1, 10000, 0, "rows",                             \
                      "The negative samples of an edge, M: how many rows drawn at random a row is " \

@@ -115,7 +115,7 @@ static ikt_status compare_near_codes(ikt_line *line) {
     IKT_TRY(ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, &p->rows, &p->codes, &tiles)));
     IKT_TRY(begin_lists(line->ctx, p, &course));
     const ikt_list_search near =
-        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine.cells, 0);
+        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine.cells, 1);
     return search_near(line, &near, &cells, &fine, &tiles, &course);
 }
 
@@ -124,8 +124,10 @@ static ikt_status compare_near_codes(ikt_line *line) {
 static ikt_status compare_near_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     ikt_probabilities *p = &line->p;
-    const ikt_list_search near = ikt_settings_list_search(line->settings, p->rows.n, p->k, 0,
-                                                          ikt_dataset_columns(line->data));
+    const int64_t passes =
+        ikt_affinity_passes(&line->settings->affinity, ikt_dataset_columns(line->data));
+    const ikt_list_search near =
+        ikt_settings_list_search(line->settings, p->rows.n, p->k, 0, passes);
     const ikt_pass_rows rows = {line->data, &p->rows, (uint64_t)line->settings->run.seed};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
@@ -138,7 +140,7 @@ static ikt_status compare_near_rows(ikt_line *line) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &p->order, near.candidates, &course));
         ikt_list_course_next(&course);
     }
-    IKT_TRY(ikt_pass_tiles(ctx, &rows, &cells, &p->order, &tiles));
+    IKT_TRY(ikt_tiles_data(ctx, &cells, &p->order, line->data, &tiles));
     return search_near(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course);
 }
 

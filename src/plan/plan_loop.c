@@ -1,6 +1,7 @@
 /* What the loop of a run takes. See plan.h. */
 #include <math.h>
 
+#include "kernelsum/grid.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "objective/divergence.h"
@@ -40,9 +41,11 @@ static double regularised_of(const ikt_task *t, double *charges) {
 static void plan_grid(const ikt_task *t, double times, double span) {
     const ikt_workload *w = t->w;
     const ikt_stage sum = IKT_STAGE_GRID_SUM, transform = IKT_STAGE_FFT;
-    const ikt_grid grid = ikt_grid_fit(&w->fft, &(ikt_bounds){{0, 0}, {span, span}});
-    ikt_fft_settings fft = w->fft;
-    fft.rates = ikt_machine_fft_rates(t->m, w->threads);
+    ikt_objective_options options = ikt_layout_options(&w->settings.layout, 0);
+    options.rates = ikt_machine_fft_rates(t->m, w->threads);
+    const ikt_fft_settings fft =
+        ikt_divergence_fft(ikt_layout_objective(&w->settings.layout)->divergence, &options);
+    const ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {span, span}});
     const int sharers = ikt_slabs_sharers(&fft, &grid, w->ranks);
     const bool is_shared = sharers > 1;
     const bool by_pieces =

@@ -12,12 +12,7 @@
 #include "isolation/centre_table.h"
 #include "isolation/settings.h"
 
-/* A key has the name of its member. */
-#define ROW(section, name, type, usual, low, high, is_auto, choices, unit, help)                   \
-    {                                                                                              \
-#name, type, offsetof(ikt_##section##_settings, name), usual, low, high, is_auto, choices, \
-            unit, help                                                                             \
-    }
+#define ROW(section, ...) IKT_KEY_OF(ikt_##section##_settings, __VA_ARGS__)
 #define TEXT(section, name, usual, help)                                                           \
     ROW(section, name, IKT_KEY_STRING, usual, 0, 0, 0, NULL, "", help)
 #define SWITCH(section, name, usual, help)                                                         \
@@ -153,6 +148,10 @@ static const ikt_key run_keys[] = {
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
+
+bool ikt_run_has_checkpoints(const ikt_run_settings *run) {
+    return strcmp(run->checkpoint, "none") != 0;
+}
 
 /* --- presets: their values are measured, docs/guide.md has what each costs and gives ---------- */
 
@@ -297,10 +296,9 @@ bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
 }
 
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine, int64_t columns) {
+                                         int64_t fine, int64_t passes) {
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
-    const int64_t passes = ikt_affinity_passes(affinity, columns);
     const bool is_refined = fine > 0 || passes > 1;
     return (ikt_list_search){
         passes,
