@@ -15,6 +15,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "iktsne/version.h"
@@ -38,13 +39,6 @@ static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* The number of the first stage from this one on that is saved; IKT_STAGE_COUNT: there is none. */
-static int next_saved(int stage) {
-    while (stage < IKT_STAGE_COUNT && !ikt_stage_saved((ikt_stage)stage))
-        stage++;
-    return stage;
-}
-
 /* LOCAL, rank 0. */
 static void remove_file(const ikt_checkpoint *c, ikt_stage stage, bool is_previous) {
     char path[IKT_PATH_MAX];
@@ -61,15 +55,15 @@ static void remove_files(const ikt_checkpoint *c, ikt_stage stage) {
 static void remove_parts(const ikt_checkpoint *c) {
     char path[IKT_PATH_MAX];
     bool is_written;
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        file_name(c, (ikt_stage)s, false, path);
+    IKT_FOR_SAVED_STAGES (s) {
+        file_name(c, s, false, path);
         ikt_part_sweep(c->ctx, path, 0, &is_written);
     }
 }
 
 static void remove_all(const ikt_checkpoint *c) {
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1))
-        remove_files(c, (ikt_stage)s);
+    IKT_FOR_SAVED_STAGES (s)
+        remove_files(c, s);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
 }
@@ -133,9 +127,9 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
                         "the folder %s for checkpoints cannot be written to: %s", c->folder,
                         strerror(errno));
     if (is_new) rmdir(c->folder); /* until it is needed */
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        IKT_TRY(check_name(c, (ikt_stage)s, false));
-        IKT_TRY(check_name(c, (ikt_stage)s, true));
+    IKT_FOR_SAVED_STAGES (s) {
+        IKT_TRY(check_name(c, s, false));
+        IKT_TRY(check_name(c, s, true));
     }
     return IKT_OK;
 }
@@ -145,11 +139,12 @@ int64_t ikt_checkpoint_time(const ikt_settings *settings) {
     struct stat about;
     int64_t newest = 0;
     ikt_checkpoint_folder_name(settings, folder);
-    for (int s = next_saved(0); folder[0] && s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        ikt_checkpoint_file_name(folder, (ikt_stage)s, false, path);
+    if (!folder[0]) return 0;
+    IKT_FOR_SAVED_STAGES (s) {
+        ikt_checkpoint_file_name(folder, s, false, path);
         if (stat(path, &about) != 0) continue;
         const int64_t time = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
-        if (time > newest) newest = time;
+        newest = ikt_larger(newest, time);
     }
     return newest;
 }
@@ -181,7 +176,7 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
                                  ikt_checkpoint **out) {
     ikt_checkpoint *made IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     *out = NULL;
-    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, input, &made)));
     IKT_TRY(ikt_agree(ctx, begin_folder(made, settings->run.resume)));
     return ikt_give(out, made);
@@ -347,7 +342,7 @@ ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, c
     ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     bool found = false;
     *stage = NULL;
-    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
     if (!settings->run.resume) return IKT_OK;

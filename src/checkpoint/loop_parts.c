@@ -19,8 +19,8 @@ static bool has_spectrum(const ikt_loop_state *state) {
 static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_loop_parts *p) {
     const int64_t points = state->points;
     ikt_part *part = p->part;
-    *part++ = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, p->number);
-    *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real);
+    *part++ = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(p->number), &p->number);
+    *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_NUMBERS(p->real), &p->real);
     *part++ = ikt_part_shared("trace_iteration", IKT_PART_I64, points, p->trace.iteration);
     *part++ = ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value);
     *part++ = ikt_part_shared("trace_value_error", IKT_PART_F64, points, p->trace.error);
@@ -78,9 +78,10 @@ void ikt_loop_parts_destroy(ikt_loop_parts *p) {
 
 ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *state,
                                ikt_loop_parts *out) {
-    *out = (ikt_loop_parts){.number = {state->iteration, state->points}, .real = {state->seconds}};
-    memcpy(out->number + 2, state->phase_number, sizeof state->phase_number);
-    memcpy(out->real + 1, state->phase_real, sizeof state->phase_real);
+    *out = (ikt_loop_parts){.number = {state->iteration, state->points, {0}},
+                            .real = {state->seconds, {0}}};
+    memcpy(out->number.phase, state->phase_number, sizeof state->phase_number);
+    memcpy(out->real.phase, state->phase_real, sizeof state->phase_real);
     IKT_TRY(ikt_trace_columns_make(ctx, state->point, state->points, &out->trace));
     name_parts(rows, state, out);
     return IKT_OK;
@@ -89,11 +90,11 @@ ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt
 /* LOCAL. Room for what the heads say that there is. */
 static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, ikt_loop_parts *p,
                             ikt_loop_state *state) {
-    state->iteration = p->number[0];
-    state->points = p->number[1];
-    state->seconds = p->real[0];
-    memcpy(state->phase_number, p->number + 2, sizeof state->phase_number);
-    memcpy(state->phase_real, p->real + 1, sizeof state->phase_real);
+    state->iteration = p->number.iteration;
+    state->points = p->number.points;
+    state->seconds = p->real.seconds;
+    memcpy(state->phase_number, p->number.phase, sizeof state->phase_number);
+    memcpy(state->phase_real, p->real.phase, sizeof state->phase_real);
     if (state->iteration < 0 || state->points < 0 || state->points > state->iteration + 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
     IKT_TRY(make_columns(ctx, state->points, &p->trace));

@@ -399,11 +399,7 @@ ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings, co
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, labels != NULL) > 0) IKT_TRY(ikt_graph_writer_labels(w, labels));
     IKT_TRY(write_facts(w, p));
-    used.affinity.neighbours = p->k;
-    if (p->psi > 0) {
-        used.isolation.psi = p->psi;
-        used.isolation.pool = p->pool;
-    }
+    ikt_probabilities_note(p, &used);
     IKT_TRY(ikt_agree(ctx, ikt_graph_settings_print(ctx, &used, &text)));
     return ikt_graph_writer_text(w, "settings", text);
 }

@@ -106,13 +106,9 @@ static void note_probabilities(ikt_line *line) {
     out->classes = p->classes; /* given away */
     p->classes = (ikt_class_outcome){.is_there = false};
     ikt_class_outcome_resolve(&out->classes, settings);
-    if (p->k > 0) settings->affinity.neighbours = p->k;
+    ikt_probabilities_note(p, settings);
     if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->passes > 0) settings->affinity.passes = p->passes;
-    if (p->psi > 0) {
-        settings->isolation.psi = p->psi;
-        settings->isolation.pool = p->pool;
-    }
     if (p->is_whole && whole->step <= IKT_AUTO_REAL)
         whole->step = ikt_whole_step_auto(p->psi, p->rows.n,
                                           ikt_whole_noise(whole, p->whole.t, p->whole.others));

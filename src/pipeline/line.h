@@ -134,6 +134,9 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
  * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
 ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p);
 
+/* LOCAL. Puts how many neighbours there are, and of which model, in place of "auto". */
+void ikt_probabilities_note(const ikt_probabilities *p, ikt_settings *settings);
+
 void ikt_probabilities_destroy(ikt_probabilities *p);
 
 /* COLLECTIVE. Between the order of the input and that of the loop; `in` may be `out`.

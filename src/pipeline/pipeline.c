@@ -154,7 +154,7 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
     IKT_TRY(ikt_check_limits(ctx, &settings->run, run->is_guest, &is_watched, &seconds));
     if (is_watched && !run->is_guest) ikt_watch_signals();
     /* A limit that was given counts from the beginning, when the input had not been read yet. */
-    if (strcmp(settings->run.max_time, "auto") != 0) seconds = fmax(0, seconds - ikt_now() + began);
+    if (ikt_run_has_limit(&settings->run)) seconds = fmax(0, seconds - ikt_now() + began);
     if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
     if (!settings->output.model[0]) return IKT_OK;
     return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,

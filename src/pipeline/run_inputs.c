@@ -51,10 +51,8 @@ static ikt_status add_classes(ikt_context *ctx, ikt_run *run) {
 
 /* COLLECTIVE. All labels, on which the map depends where objective or start need them. */
 static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
-    const ikt_layout_settings *layout = &run->settings.layout;
     const char *names = run->label_names;
-    const bool is_needed = (ikt_layout_objective(layout)->needs & IKT_NEEDS_LABELS) ||
-                           ikt_layout_start(layout)->of_labels;
+    const bool is_needed = ikt_layout_labels_key(&run->settings.layout) != NULL;
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, run->labels != NULL) == 0) return IKT_OK;
     uint64_t hash =

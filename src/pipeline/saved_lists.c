@@ -30,10 +30,8 @@ static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PA
     const ikt_rows *rows = &p->rows;
     const int64_t k = p->lists.k, q = p->hooks->q;
     int64_t count = 0;
-    part[count++] = ikt_part_shared("numbers", IKT_PART_I64,
-                                    (int64_t)(sizeof f->number / sizeof(int64_t)), &f->number);
-    part[count++] = ikt_part_shared("reals", IKT_PART_F64,
-                                    (int64_t)(sizeof f->real / sizeof(double)), &f->real);
+    part[count++] = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(f->number), &f->number);
+    part[count++] = ikt_part_shared("reals", IKT_PART_F64, IKT_NUMBERS(f->real), &f->real);
     part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
     if (!(f->real.weight > 0))
         part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
@@ -155,6 +153,13 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
     out->is_found = true;
     ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
     return IKT_OK;
+}
+
+void ikt_probabilities_note(const ikt_probabilities *p, ikt_settings *settings) {
+    if (p->k > 0) settings->affinity.neighbours = p->k;
+    if (p->psi == 0) return;
+    settings->isolation.psi = p->psi;
+    settings->isolation.pool = p->pool;
 }
 
 void ikt_probabilities_destroy(ikt_probabilities *p) {
