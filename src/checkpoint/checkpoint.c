@@ -13,6 +13,7 @@
 #include "base/build.h"
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -274,8 +275,7 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                         "%s was made by another build of iktsne (%s), whose bits may differ from "
                         "those of this one (%s): go on with that program, or begin anew with "
                         "run.resume=no, which removes the checkpoint",
-                        what, head->build[0] ? head->build : "one that did not note which",
-                        own->build);
+                        what, ikt_text_or(head->build, "one that did not note which"), own->build);
     if (strcmp(head->isa, own->isa) != 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s was made with the instruction set %s, and this run uses %s, whose bits "
@@ -313,43 +313,37 @@ static ikt_status open_newest(const ikt_checkpoint *c, ikt_stage stage, bool beg
     return IKT_OK;
 }
 
-ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
+/* COLLECTIVE. As ikt_checkpoint_find; where a run does not begin, whether the file is of the same
+ * data is not asked. */
+static ikt_status find(const ikt_checkpoint *c, ikt_stage stage, bool begins,
+                       ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *out = NULL;
-    IKT_TRY(open_newest(c, stage, true, path, &file));
+    IKT_TRY(open_newest(c, stage, begins, path, &file));
     if (!file) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(file), own = head_of(c, stage);
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_stage_head own = head_of(c, stage);
+    if (!begins) own.input = head.input;
     IKT_TRY(ikt_checkpoint_compare(c->ctx, &own, &head, path));
     return ikt_give(out, file);
 }
 
-/* COLLECTIVE. Whether there is a file of a stage; refuses one of another run. Whether it is of the
- * same data is not asked. */
-static ikt_status look_for(const ikt_checkpoint *c, ikt_stage stage, bool *found) {
-    char path[IKT_PATH_MAX];
-    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
-    IKT_TRY(open_newest(c, stage, false, path, &file));
-    *found = file != NULL;
-    if (!file) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(file);
-    ikt_stage_head own = head_of(c, stage);
-    own.input = head.input;
-    return ikt_checkpoint_compare(c->ctx, &own, &head, path);
+ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
+    return find(c, stage, true, out);
 }
 
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
     ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
-    bool found = false;
     *stage = NULL;
     if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
     if (!settings->run.resume) return IKT_OK;
-    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !found;) {
-        if (!ikt_stage_saved(s)) continue;
-        IKT_TRY(look_for(c, s, &found));
-        if (found) *stage = ikt_stage_saved(s);
+    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !*stage;) {
+        ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
+        if (ikt_stage_saved(s)) IKT_TRY(find(c, s, false, &file));
+        if (file) *stage = ikt_stage_saved(s);
     }
     return IKT_OK;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/build.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
@@ -29,12 +30,8 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
     if (has_spectrum(state))
         *part++ = ikt_part_shared("trace_eigenvalues", IKT_PART_F64, points * IKT_TRACE_EIGENVALUES,
                                   p->trace.eigenvalue);
-    for (int a = 0; a < state->arrays; a++) {
-        const ikt_objective_array *form = &state->form[a];
-        *part++ = form->is_shared
-                      ? ikt_part_shared(form->name, form->type, form->count, state->array[a])
-                      : ikt_part_rows(form->name, form->type, rows, form->count, state->array[a]);
-    }
+    for (int a = 0; a < state->arrays; a++)
+        *part++ = ikt_loop_part(&state->form[a], rows, state->array[a]);
     p->count = part - p->part;
 }
 
@@ -162,8 +159,8 @@ static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, in
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s was made by another build of iktsne or with another instruction set (%s; %s): "
                 "the embedding will not have the bits of one longer run",
-                path, head.build[0] ? head.build : "a build that was not noted",
-                head.isa[0] ? head.isa : "not noted");
+                path, ikt_text_or(head.build, "a build that was not noted"),
+                ikt_text_or(head.isa, "not noted"));
     return IKT_OK;
 }
 

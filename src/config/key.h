@@ -16,6 +16,11 @@ enum { IKT_STRING_MAX = 1024 }; /* size of a string member, with its terminating
 #define IKT_AUTO_INT  INT64_MIN
 #define IKT_AUTO_REAL (-1e300)
 
+/* LOCAL, pure. What is chosen, or what is usual where that is left to be chosen. */
+static inline int64_t ikt_chosen(int64_t value, int64_t usual) {
+    return value == IKT_AUTO_INT ? usual : value;
+}
+
 typedef enum {
     IKT_KEY_INT,    /* member int64_t */
     IKT_KEY_REAL,   /* member double */

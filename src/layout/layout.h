@@ -237,6 +237,10 @@ typedef struct {
 int ikt_loop_arrays(const ikt_layout_settings *settings, const ikt_rows *rows,
                     ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]);
 
+/* LOCAL, pure. An array of a loop as a part of a file.
+ *   values   or NULL, for the size of the file alone */
+ikt_part ikt_loop_part(const ikt_objective_array *form, const ikt_rows *rows, void *values);
+
 /* LOCAL. Claims the arrays that state->form names, for `rows`. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state);
 

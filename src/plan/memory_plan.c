@@ -402,7 +402,7 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
     const ikt_settings *s = &w->settings;
     const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX, t = s->isolation.partitionings;
     const bool has_codes = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
-    int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
+    int64_t m = ikt_chosen(s->kernel.landmarks, alone);
     m = s->kernel.solver == IKT_KERNEL_FULL ? n : ikt_smaller(m, n);
     /* Eight permutations of ten classes, with responses, solutions and coordinates. */
     const int64_t responses = 9 * (IKT_USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);

@@ -23,7 +23,7 @@ static ikt_piece boundary_sent(const ikt_task *t, bool is_had, double times, dou
 /* Evaluations with a regulariser, and how many sums with charges each of them takes. */
 static double regularised_of(const ikt_task *t, double *charges) {
     const ikt_layout_settings *l = &t->w->settings.layout;
-    const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
+    const int64_t rank = ikt_chosen(l->regulariser_rank, USUAL_RANK);
     const double from =
         l->regulariser_from == IKT_AUTO_INT ? t->early : (double)l->regulariser_from;
     *charges = (double)ikt_regulariser_columns(rank, t->w->data.n) + 1;

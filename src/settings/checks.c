@@ -137,9 +137,7 @@ int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, i
     ikt_part state[IKT_LOOP_ARRAYS_MOST];
     const int arrays = ikt_loop_arrays(&settings->layout, &rows, form);
     for (int a = 0; a < arrays; a++)
-        state[a] = form[a].is_shared
-                       ? ikt_part_shared(form[a].name, form[a].type, form[a].count, NULL)
-                       : ikt_part_rows(form[a].name, form[a].type, &rows, form[a].count, NULL);
+        state[a] = ikt_loop_part(&form[a], &rows, NULL);
     const ikt_result likely = {.rows = rows, .q = (int)q, .state = state, .n_state = arrays};
     return ikt_result_bytes(&likely);
 }

@@ -300,11 +300,11 @@ ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
     const bool is_refined = fine > 0 || passes > 1;
-    return (ikt_list_search){
-        passes,
-        fine > 0 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
-                 : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
-        affinity->refinements != IKT_AUTO_INT ? affinity->refinements : is_refined};
+    return (ikt_list_search){passes,
+                             fine > 0
+                                 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
+                                 : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
+                             ikt_chosen(affinity->refinements, is_refined)};
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {
@@ -485,7 +485,7 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
-    *k = affinity->neighbours != IKT_AUTO_INT ? affinity->neighbours : ikt_smaller(usual, n - 1);
+    *k = ikt_chosen(affinity->neighbours, ikt_smaller(usual, n - 1));
     if (*k >= least && *k < n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "affinity.neighbours = %lld, but layout.objective=%s chooses among them: it "
