@@ -269,7 +269,7 @@ static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
     const int64_t rows = w->distribution.count;
     const int64_t computed = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
     const bool is_written = w->settings.output.model[0];
-    return ikt_larger(computed, is_written ? model_bytes(w, codes) : 0) + 4 * rows;
+    return ikt_larger(computed, when(is_written, model_bytes(w, codes))) + 4 * rows;
 }
 
 /* Both directions of the pairs of a graph (ikt_directed_unite), beside them: what is added to rows,

@@ -160,6 +160,8 @@ ikt_status ikt_source_read_labels(ikt_source *source, const char *name, int64_t 
     *present = false;
     if (source->ops->read_labels)
         IKT_TRY(source->ops->read_labels(source, name, first, count, labels, present));
+    else if (source->from)
+        IKT_TRY(ikt_source_read_labels(source->from, name, first, count, labels, present));
     if (*present || source->default_labels) return IKT_OK;
     return ikt_label_file_read(source->ctx, name, source->n_file, first, count, labels, present,
                                &source->label_names);
@@ -179,8 +181,10 @@ ikt_status ikt_source_no_labels(ikt_source *source, const char *name, const char
 ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text) {
     const char *own = source->label_names;
     *text = NULL;
-    if (strcmp(name, "label_names") != 0 || (!own && source->default_labels))
-        return source->ops->read_text ? source->ops->read_text(source, name, text) : IKT_OK;
+    if (strcmp(name, "label_names") != 0 || (!own && source->default_labels)) {
+        if (source->ops->read_text) return source->ops->read_text(source, name, text);
+        return source->from ? ikt_source_read_text(source->from, name, text) : IKT_OK;
+    }
     if (!own) return IKT_OK;
     const int64_t length = (int64_t)strlen(own) + 1;
     IKT_TRY(ikt_alloc_all(source->ctx, text, length, 1, "class names"));

@@ -48,6 +48,8 @@ struct ikt_source {
     /* Of sparse sources; see source.h. */
     ikt_type stored;
     int64_t entries, longest, block;
+    ikt_source *from; /* another one, whose labels, texts, names of columns and content are those of
+                         this one where it has no function for them; or NULL */
     char *name;
     const char *format; /* for ikt_source_content */
     char missing[256];  /* see ikt_source_missing */
