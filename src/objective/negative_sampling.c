@@ -4,8 +4,7 @@
  * With w_ij = 1 / (1 + a d_ij^(2 b)) the similarity in the map, p_i = sum_j p_ij, and M negative
  * samples an edge,
  *     E = sum_ij p_ij (-log w_ij) + m sum_i p_i mean_{k != i} (-gamma log(1 - w_ik)).
- * Forces, with u = y_i - y_j and the softening e that the programs
- * have:
+ * Forces, with u = y_i - y_j and the softening e that the programs have:
  *     attraction of i  2 sum_j p_ij clip(2 b (1 - w_ij) / d^2 u)
  *     repulsion of i   -m mean_k (p_i + p_k) clip(2 b gamma w_ik / (e + d^2) u)
  * The second holds i as a row and i as the sample of others, in one sum: nothing is scattered.
@@ -73,21 +72,19 @@ static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options 
     const ikt_negative_kind *of = kind->negatives;
     const ikt_negative_settings *s = ikt_negatives_of(kind, &options->own);
     const double samples = of->share * (double)s->negatives;
-    if (of->has_curve)
-        return (rule){.a = s->a,
-                      .b = s->b,
-                      .samples = samples,
-                      .kind = of,
-                      .sample = *s,
-                      .pull = 2,
-                      .pair = {IKT_PAIR_CURVE, (float)log(s->a), (float)s->b, (float)of->clip}};
-    return (rule){.a = 1,
-                  .b = 1,
-                  .samples = samples,
-                  .kind = of,
-                  .sample = *s,
-                  .pull = 4,
-                  .pair = {.kind = IKT_PAIR_TSNE}};
+    rule r = {.a = 1,
+              .b = 1,
+              .samples = samples,
+              .kind = of,
+              .sample = *s,
+              .pull = 4,
+              .pair = {.kind = IKT_PAIR_TSNE}};
+    if (!of->has_curve) return r;
+    r.a = s->a;
+    r.b = s->b;
+    r.pull = 2;
+    r.pair = (ikt_pair_weight){IKT_PAIR_CURVE, (float)log(s->a), (float)s->b, (float)of->clip};
+    return r;
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */

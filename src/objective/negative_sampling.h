@@ -1,9 +1,6 @@
-/* What objectives share that are attracted along P and repelled by rows drawn at random: with
- * similarities w in the map, M negative samples an edge, and p_i the sum of a row of P,
- *
- *     E = sum_ij p_ij (-log w_ij) + m sum_i p_i mean_{k != i} (-gamma log(1 - w_ik))
- *
- * An objective of this form is a struct of facts, its keys, and an ikt_objective_kind.
+/* What objectives share that are attracted along P and repelled by rows drawn at random
+ * (negative_sampling.c). One of this form is a struct of facts, its keys, and an
+ * ikt_objective_kind.
  */
 #ifndef IKT_OBJECTIVE_NEGATIVE_SAMPLING_H
 #define IKT_OBJECTIVE_NEGATIVE_SAMPLING_H

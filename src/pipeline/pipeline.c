@@ -89,16 +89,10 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     if (source) ikt_input_describe(ctx, source);
 }
 
-/* COLLECTIVE. */
-static ikt_status note_files(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    return ikt_run_inputs_note(ctx, source, run);
-}
-
 /* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
  * has to agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    IKT_TRY(note_files(ctx, source, run));
+    IKT_TRY(ikt_run_inputs_note(ctx, source, run));
     IKT_TRY(
         ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint)));
     return ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);

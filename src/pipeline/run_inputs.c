@@ -6,6 +6,7 @@
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/row_hash.h"
+#include "base/timer.h"
 #include "pipeline/pipeline.h"
 
 /* The next entry of the list, with a name, whose checksum is to be written. */
@@ -112,6 +113,7 @@ static void compose(const ikt_run *run, ikt_input_reach least, char text[IKT_INP
 }
 
 ikt_status ikt_run_inputs_note(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     IKT_TRY(add_data(ctx, source, run));
     IKT_TRY(add_classes(ctx, run));
     IKT_TRY(add_labels(ctx, run));
