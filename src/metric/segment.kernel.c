@@ -215,8 +215,7 @@ static float arcs(const ikt_class_lanes *shape, int points, const float *low, co
     return length;
 }
 
-/* --- what is inlined above, for the table ----------------------------------------------------- */
-
+/* For the table; above they are inlined. */
 static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
                   float *root) {
     find_roots(shape, low, high, t, root);

@@ -19,11 +19,12 @@
  * n. Disadvantage: a batch has less noise than steps edge by edge, which help to disentangle a map
  * in the beginning. */
 /* clang-format on */
+#include "objective/negative_sampling.h"
+
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <omp.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
@@ -31,7 +32,6 @@
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/attraction.h"
-#include "objective/negative_sampling.h"
 
 enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };
 
