@@ -187,9 +187,7 @@ static int64_t neighbours(const ikt_affinity_settings *settings) {
     return wide > 30 ? wide : 30;
 }
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
-                        int64_t weighed) {
-    (void)n;
+static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
     if (settings->adaptive.neighbours <= weighed) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "adaptive.neighbours = %lld, but only %lld neighbours of a row are looked at; "

@@ -154,7 +154,7 @@ int64_t ikt_affinity_passes(const ikt_affinity_settings *settings, int64_t colum
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,
                                      int64_t cells, int64_t k) {
     const int64_t usual = n > FINE_ROWS * cells ? 2 * FINE_CANDIDATES : FINE_CANDIDATES;
-    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : usual;
+    const int64_t wanted = ikt_chosen(settings->candidates, usual);
     return wanted > 2 * k ? wanted : 2 * k;
 }
 
@@ -165,7 +165,7 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
     if (n < 2)
         return ikt_fail(ctx, IKT_ERR_DATA, "an embedding needs at least 2 rows, the data has %lld",
                         (long long)n);
-    *k = settings->neighbours == IKT_AUTO_INT ? ikt_smaller(usual, n - 1) : settings->neighbours;
+    *k = ikt_chosen(settings->neighbours, ikt_smaller(usual, n - 1));
     if (*k >= n)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
@@ -178,8 +178,9 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
             "gaussian.perplexity = %g is more than a third of the %lld other rows, so that near "
             "and far rows get much the same weight; at most %g says which are near",
             settings->gaussian.perplexity, (long long)(n - 1), floor((double)(n - 1) / 3));
+    if (kind->check_rows) IKT_TRY(kind->check_rows(ctx, settings, n));
     if (!kind->check) return IKT_OK;
-    return kind->check(ctx, settings, n, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
+    return kind->check(ctx, settings, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
 }
 
 void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n) {

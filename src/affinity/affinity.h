@@ -106,7 +106,7 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
                                 int64_t passes, bool has_triplets);
 
 /* LOCAL, pure. How many searches with cells of their own follow each other where rows of so many
- * columns are compared by distance; 1 for codes, which have 0 columns. */
+ * columns are compared by distance. */
 int64_t ikt_affinity_passes(const ikt_affinity_settings *settings, int64_t columns);
 
 /* LOCAL, pure. The same where the rows of so many fine cells are compared (neighbours/fine.h). */
@@ -156,10 +156,10 @@ typedef struct {
     /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
     int64_t (*neighbours)(const ikt_affinity_settings *settings);
     /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
-     *   n         rows
      *   weighed   other rows that a row gets weights for: its neighbours, or all */
-    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
-                        int64_t weighed);
+    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed);
+    /* SAME-ARGS. Refuses those of its own that n rows are too few for; NULL: there are none. */
+    ikt_status (*check_rows)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n);
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
     void (*shrink)(ikt_affinity_settings *settings, int64_t n);
     /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists; or weights of
@@ -195,7 +195,7 @@ int64_t ikt_perplexity_neighbours(const ikt_affinity_settings *settings);
  * the neighbours that are given, are too few for what is usual. Until then `auto` has no meaning
  * but the number of neighbours. */
 void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, int64_t n);
-ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
+ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
                                 int64_t weighed);
 void ikt_perplexity_shrink(ikt_affinity_settings *settings, int64_t n);
 

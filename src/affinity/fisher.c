@@ -32,13 +32,12 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
     return IKT_OK;
 }
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
-                        int64_t weighed) {
-    IKT_TRY(ikt_fisher_check(ctx, &settings->fisher));
-    if (settings->fisher.support != IKT_AUTO_INT && settings->fisher.support > n)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "fisher.support = %lld, but there are only %lld rows",
-                        (long long)settings->fisher.support, (long long)n);
-    return ikt_perplexity_check(ctx, settings, n, weighed);
+static ikt_status check_rows(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n) {
+    const ikt_fisher_settings *fisher = &settings->fisher;
+    IKT_TRY(ikt_fisher_check(ctx, fisher));
+    if (fisher->support == IKT_AUTO_INT || fisher->support <= n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "fisher.support = %lld, but there are only %lld rows",
+                    (long long)fisher->support, (long long)n);
 }
 
 static void find_facts(const ikt_affinity_settings *settings, bool *has) {
@@ -116,6 +115,7 @@ const ikt_affinity ikt_affinity_fisher = {.name = "fisher",
                                           .file_key = "fisher.train",
                                           .file = offsetof(ikt_affinity_settings, fisher.train),
                                           .lighter_search = "a smaller fisher.support",
-                                          .check = check,
+                                          .check = ikt_perplexity_check,
+                                          .check_rows = check_rows,
                                           .has_bandwidth_search = true,
                                           .weigh = weigh};

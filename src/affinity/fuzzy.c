@@ -74,9 +74,7 @@ static int64_t neighbours(const ikt_affinity_settings *settings) {
     return 15;
 }
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
-                        int64_t weighed) {
-    (void)n;
+static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
     (void)settings;
     if (weighed >= 2) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -201,9 +201,8 @@ void ikt_perplexity_resolve(ikt_context *ctx, ikt_affinity_settings *settings, i
                 usual_perplexity);
 }
 
-ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
+ikt_status ikt_perplexity_check(ikt_context *ctx, const ikt_affinity_settings *settings,
                                 int64_t weighed) {
-    (void)n;
     if (settings->gaussian.perplexity <= (double)weighed) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "gaussian.perplexity = %g needs more than the %lld neighbours of a row; "

@@ -7,10 +7,7 @@
 #include "base/sort.h"
 
 #define KEY(name, low, unit, help)                                                                 \
-    {                                                                                              \
-#name, IKT_KEY_INT, offsetof(ikt_whole_settings, name), "auto", low, 1e9, 1, NULL, unit,   \
-            help                                                                                   \
-    }
+    IKT_KEY_OF(ikt_whole_settings, name, IKT_KEY_INT, "auto", low, 1e9, 1, NULL, unit, help)
 
 static const ikt_key keys[] = {
     KEY(partitionings, 1, "partitionings",

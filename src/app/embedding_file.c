@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "io/sources/labels.h"
 
@@ -163,7 +164,7 @@ const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const 
     size_t from = length;
     while (from > 0 && embedding->path[from - 1] != '/')
         from--;
-    return given[0] ? given : embedding->name + from;
+    return ikt_text_or(given, embedding->name + from);
 }
 
 /* --- the columns of a picture or a page ------------------------------------------------------- */
@@ -293,7 +294,7 @@ static ikt_status read_genes(ikt_context *ctx, const ikt_embedding_file *map,
         if (out->count + count == IKT_VIEWER_COLUMNS_MOST) return too_many(ctx, "--genes");
         wanted[count++] = name;
     }
-    split_name(ctx, names->genes_from[0] ? names->genes_from : map->path, file, matrix);
+    split_name(ctx, ikt_text_or(names->genes_from, map->path), file, matrix);
     if (!names->genes_from[0] || !matrix[0]) snprintf(matrix, sizeof matrix, "X");
     const ikt_rows *rows = &map->rows;
     IKT_TRY(ikt_alloc_all(ctx, &out->genes, count * rows->count, sizeof *out->genes, "genes"));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ static void text_option(ikt_text *text, const ikt_verb *verb, const ikt_option *
     }
     const char *setting = ikt_option_setting(option);
     ikt_text_add(text, "      (%s; default %s%s%s%s%s)\n", expected,
-                 option->fallback[0] ? option->fallback : "none", setting ? "; also as " : "",
+                 ikt_text_or(option->fallback, "none"), setting ? "; also as " : "",
                  setting ? setting : "", setting ? "=" : "", setting ? option->argument : "");
 }
 

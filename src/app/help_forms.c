@@ -4,6 +4,7 @@
 
 #include "app/help.h"
 #include "app/shell_scripts.h"
+#include "base/encoding.h"
 #include "iktsne/build.h"
 
 /* Text as roff: what it would take for requests, escapes or typographic signs. A line of `words`
@@ -120,7 +121,7 @@ static void add_values(ikt_text *text, const char *expected, const char *fallbac
     if (unit[0]) ikt_text_add(text, "; ");
     add_escaped(text, unit);
     ikt_text_add(text, "; default ");
-    add_escaped(text, fallback[0] ? fallback : "none");
+    add_escaped(text, ikt_text_or(fallback, "none"));
     ikt_text_add(text, ")\n");
 }
 

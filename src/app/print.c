@@ -55,13 +55,18 @@ void ikt_facts_json(ikt_json *json, const ikt_notes *facts) {
 
 /* --- what a run cost -------------------------------------------------------------------------- */
 
+/* The line of a stage, up to its seconds. */
+static void begin_stage(ikt_stage stage, double seconds) {
+    const int indent = 2 * ikt_stage_depth(stage);
+    printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name(stage), seconds);
+}
+
 void ikt_times_print(const ikt_run_cost *cost, int ranks) {
     printf("\nstage            seconds%s\n", ranks > 1 ? "   (mean, slowest rank)" : "");
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
         const ikt_stage_times *t = &cost->times[s];
         if (t->count == 0) continue;
-        int indent = 2 * ikt_stage_depth((ikt_stage)s);
-        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s), t->most);
+        begin_stage((ikt_stage)s, t->most);
         if (ranks > 1) printf("   (%.3f, rank %d)", t->mean, t->slowest);
         printf("\n");
     }
@@ -281,9 +286,7 @@ static void plan_print(const ikt_plan *plan) {
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
         const ikt_cost *cost = &plan->time.stage[s];
         if (!(cost->seconds > 0)) continue;
-        int indent = 2 * ikt_stage_depth((ikt_stage)s);
-        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s),
-               cost->seconds);
+        begin_stage((ikt_stage)s, cost->seconds);
         if (w->ranks > 1)
             printf(" %12.1f %10.0f %18.0f", cost->bytes_sent / 1e6, cost->messages,
                    cost->collectives);

@@ -24,7 +24,7 @@ typedef struct {
 /* The option --preset of verbs that read settings. */
 #define IKT_PRESET_OPTION(member)                                                                  \
     {                                                                                              \
-        "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, IKT_PRESET_NAMES, member,                  \
+        "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, ikt_preset_names, member,                  \
             "Begin with the settings for a first look (quick), those of the paper (paper), or "    \
             "those for millions of rows (large); the same as run.preset=NAME. Settings that are "  \
             "given win over the preset"                                                            \

@@ -7,6 +7,7 @@
 #include "app/help.h"
 #include "app/json.h"
 #include "base/atomic_file.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/value.h"
@@ -72,7 +73,7 @@ static ikt_status refuse_option(ikt_context *ctx, const ikt_verb *verb, const ik
     }
     for (const ikt_program_option *o = ikt_program_options; o->name; o++)
         ikt_nearest_offer(&own, o->name);
-    const char *near = own.name[0] ? own.name : positive.name;
+    const char *near = ikt_text_or(own.name, positive.name);
     if (near[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "iktsne %s has no option %s; did you mean --%s? (`iktsne %s --help` lists "

@@ -261,7 +261,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     asked.how.seed = (uint64_t)asked.seed;
     asked.how.batch_bytes = asked.memory << 20;
     asked.how.keep_curve = asked.curve[0] != 0;
-    asked.how.only = asked.only[0] ? asked.only : NULL;
+    asked.how.only = ikt_text_or(asked.only, NULL);
     return evaluate(ctx, &asked);
 }
 

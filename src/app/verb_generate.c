@@ -3,6 +3,7 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "config/value.h"
@@ -19,7 +20,7 @@ static ikt_status describe_sets(ikt_context *ctx, int argc, char **argv) {
         ikt_text uses = {ctx, NULL, 0, 0, IKT_OK};
         for (const ikt_generate_use *use = generator->uses; use->key; use++)
             ikt_text_add(&uses, "%s--%s %s", use == generator->uses ? "" : " ", use->key,
-                         use->fallback[0] ? use->fallback : "(needed)");
+                         ikt_text_or(use->fallback, "(needed)"));
         ikt_help_entry(&help, generator->name, generator->help, uses.data ? uses.data : "");
         ikt_free(&uses.data);
     }

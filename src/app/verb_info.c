@@ -212,8 +212,8 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
 
 static ikt_status show_checkpoint(ikt_context *ctx, const char *path, ikt_stage_file *file,
                                   bool configuration, bool as_json) {
-    int64_t number[IKT_LOOP_NUMBERS] = {-1}; /* the first: iterations done */
-    const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, number);
+    ikt_loop_numbers number = {.iteration = -1};
+    const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(number), &number);
     const ikt_stage_head head = ikt_stage_file_head(file);
     if (strcmp(head.stage, "loop") == 0) IKT_TRY(ikt_stage_file_read(file, &numbers, 1));
     if (ikt_rank(ctx) != 0) return IKT_OK;
@@ -228,11 +228,11 @@ static ikt_status show_checkpoint(ikt_context *ctx, const char *path, ikt_stage_
         ikt_json_text(&json, "build", head.build);
         ikt_json_text(&json, "instruction_set", head.isa);
         ikt_json_text(&json, "input", head.input);
-        if (number[0] >= 0) ikt_json_int(&json, "iterations_done", number[0]);
+        if (number.iteration >= 0) ikt_json_int(&json, "iterations_done", number.iteration);
         ikt_json_end(&json, '}');
     } else {
         printf("%s: checkpoint of the stage '%s'", path, head.stage);
-        if (number[0] >= 0) printf(", %lld iterations done", (long long)number[0]);
+        if (number.iteration >= 0) printf(", %lld iterations done", (long long)number.iteration);
         printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head.version,
                head.build, head.isa, head.input);
     }

@@ -163,9 +163,8 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
     IKT_TRY(ikt_settings_read(ctx, words, &settings));
-    int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
-    int threads =
-        settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
+    int ranks = (int)ikt_chosen(a->ranks, ikt_size(ctx));
+    int threads = (int)ikt_chosen(settings.run.threads, ikt_threads(ctx));
     IKT_TRY(find_shape(ctx, a, &settings, &shape, &p.machine.file, &source));
     const ikt_status st = ikt_recipe_make(ctx, &settings, &shape, ranks, threads, &recipe);
     ikt_shape_destroy(&shape);

@@ -3,6 +3,7 @@
 
 #include "app/embedding_file.h"
 #include "app/verb.h"
+#include "base/encoding.h"
 #include "base/files.h"
 #include "plot/plot.h"
 
@@ -128,7 +129,7 @@ static ikt_status draw(ikt_context *ctx, options *o, bool asked_for, subject *s,
                                       .labels = c->own.labels,
                                       .class_names = c->own.names,
                                       .values = c->gene ? c->gene : c->own.values,
-                                      .column = c->own.name[0] ? c->own.name : NULL,
+                                      .column = ikt_text_or(c->own.name, NULL),
                                       .colours = c->colours,
                                       .n_colours = c->n_colours,
                                       .marked = s->run.marked,

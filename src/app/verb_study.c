@@ -5,6 +5,7 @@
 
 #include "app/help.h"
 #include "app/verb.h"
+#include "base/encoding.h"
 #include "study/plan.h"
 
 typedef struct {
@@ -71,7 +72,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         return ikt_help_end(&more);
     }
     ikt_study_places places = {
-        .output = o.output, .only = o.only[0] ? o.only : NULL, .any_build = o.any_build};
+        .output = o.output, .only = ikt_text_or(o.only, NULL), .any_build = o.any_build};
     for (char *list = o.data; *list && places.folders < IKT_STUDY_FOLDERS;) {
         char *end = list + strcspn(list, ":");
         if (end != list) places.folder[places.folders++] = list;

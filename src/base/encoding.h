@@ -52,6 +52,11 @@ bool ikt_utf8_copy(const char *text, char *out, size_t size);
 void ikt_join(char *text, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* LOCAL, pure. The text, or another where it is empty. */
+static inline const char *ikt_text_or(const char *text, const char *otherwise) {
+    return text[0] ? text : otherwise;
+}
+
 /* LOCAL. Writes the text in double quotes, as JSON has it; it may hold any bytes. */
 void ikt_quote(FILE *file, const char *text);
 

@@ -29,6 +29,12 @@ const char *ikt_stage_saved(ikt_stage stage) {
     return stages[stage].saved;
 }
 
+ikt_stage ikt_stage_next_saved(int stage) {
+    while (stage < IKT_STAGE_COUNT && !stages[stage].saved)
+        stage++;
+    return (ikt_stage)stage;
+}
+
 int ikt_stage_depth(ikt_stage stage) {
     return stages[stage].depth;
 }

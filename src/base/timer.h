@@ -68,6 +68,12 @@ typedef enum { IKT_STAGE_TABLE(IKT_STAGE_ID) IKT_STAGE_COUNT } ikt_stage;
 /* LOCAL, pure. What the table says of a stage. */
 const char *ikt_stage_name(ikt_stage stage);
 const char *ikt_stage_saved(ikt_stage stage);
+/* LOCAL, pure. The first stage from this number on that is saved; IKT_STAGE_COUNT: there is none.
+ */
+ikt_stage ikt_stage_next_saved(int stage);
+#define IKT_FOR_SAVED_STAGES(s)                                                                    \
+    for (ikt_stage s = ikt_stage_next_saved(0); s < IKT_STAGE_COUNT;                               \
+         s = ikt_stage_next_saved((int)s + 1))
 int ikt_stage_depth(ikt_stage stage);
 
 /* LOCAL. Whether the stage runs. */

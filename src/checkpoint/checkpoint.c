@@ -13,8 +13,10 @@
 #include "base/build.h"
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
 #include "iktsne/version.h"
@@ -38,13 +40,6 @@ static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* The number of the first stage from this one on that is saved; IKT_STAGE_COUNT: there is none. */
-static int next_saved(int stage) {
-    while (stage < IKT_STAGE_COUNT && !ikt_stage_saved((ikt_stage)stage))
-        stage++;
-    return stage;
-}
-
 /* LOCAL, rank 0. */
 static void remove_file(const ikt_checkpoint *c, ikt_stage stage, bool is_previous) {
     char path[IKT_PATH_MAX];
@@ -61,15 +56,15 @@ static void remove_files(const ikt_checkpoint *c, ikt_stage stage) {
 static void remove_parts(const ikt_checkpoint *c) {
     char path[IKT_PATH_MAX];
     bool is_written;
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        file_name(c, (ikt_stage)s, false, path);
+    IKT_FOR_SAVED_STAGES (s) {
+        file_name(c, s, false, path);
         ikt_part_sweep(c->ctx, path, 0, &is_written);
     }
 }
 
 static void remove_all(const ikt_checkpoint *c) {
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1))
-        remove_files(c, (ikt_stage)s);
+    IKT_FOR_SAVED_STAGES (s)
+        remove_files(c, s);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
 }
@@ -133,9 +128,9 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
                         "the folder %s for checkpoints cannot be written to: %s", c->folder,
                         strerror(errno));
     if (is_new) rmdir(c->folder); /* until it is needed */
-    for (int s = next_saved(0); s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        IKT_TRY(check_name(c, (ikt_stage)s, false));
-        IKT_TRY(check_name(c, (ikt_stage)s, true));
+    IKT_FOR_SAVED_STAGES (s) {
+        IKT_TRY(check_name(c, s, false));
+        IKT_TRY(check_name(c, s, true));
     }
     return IKT_OK;
 }
@@ -145,11 +140,12 @@ int64_t ikt_checkpoint_time(const ikt_settings *settings) {
     struct stat about;
     int64_t newest = 0;
     ikt_checkpoint_folder_name(settings, folder);
-    for (int s = next_saved(0); folder[0] && s < IKT_STAGE_COUNT; s = next_saved(s + 1)) {
-        ikt_checkpoint_file_name(folder, (ikt_stage)s, false, path);
+    if (!folder[0]) return 0;
+    IKT_FOR_SAVED_STAGES (s) {
+        ikt_checkpoint_file_name(folder, s, false, path);
         if (stat(path, &about) != 0) continue;
         const int64_t time = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
-        if (time > newest) newest = time;
+        newest = ikt_larger(newest, time);
     }
     return newest;
 }
@@ -181,7 +177,7 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
                                  ikt_checkpoint **out) {
     ikt_checkpoint *made IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     *out = NULL;
-    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, input, &made)));
     IKT_TRY(ikt_agree(ctx, begin_folder(made, settings->run.resume)));
     return ikt_give(out, made);
@@ -279,8 +275,7 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                         "%s was made by another build of iktsne (%s), whose bits may differ from "
                         "those of this one (%s): go on with that program, or begin anew with "
                         "run.resume=no, which removes the checkpoint",
-                        what, head->build[0] ? head->build : "one that did not note which",
-                        own->build);
+                        what, ikt_text_or(head->build, "one that did not note which"), own->build);
     if (strcmp(head->isa, own->isa) != 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s was made with the instruction set %s, and this run uses %s, whose bits "
@@ -318,43 +313,37 @@ static ikt_status open_newest(const ikt_checkpoint *c, ikt_stage stage, bool beg
     return IKT_OK;
 }
 
-ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
+/* COLLECTIVE. As ikt_checkpoint_find; where a run does not begin, whether the file is of the same
+ * data is not asked. */
+static ikt_status find(const ikt_checkpoint *c, ikt_stage stage, bool begins,
+                       ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *out = NULL;
-    IKT_TRY(open_newest(c, stage, true, path, &file));
+    IKT_TRY(open_newest(c, stage, begins, path, &file));
     if (!file) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(file), own = head_of(c, stage);
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_stage_head own = head_of(c, stage);
+    if (!begins) own.input = head.input;
     IKT_TRY(ikt_checkpoint_compare(c->ctx, &own, &head, path));
     return ikt_give(out, file);
 }
 
-/* COLLECTIVE. Whether there is a file of a stage; refuses one of another run. Whether it is of the
- * same data is not asked. */
-static ikt_status look_for(const ikt_checkpoint *c, ikt_stage stage, bool *found) {
-    char path[IKT_PATH_MAX];
-    ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
-    IKT_TRY(open_newest(c, stage, false, path, &file));
-    *found = file != NULL;
-    if (!file) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(file);
-    ikt_stage_head own = head_of(c, stage);
-    own.input = head.input;
-    return ikt_checkpoint_compare(c->ctx, &own, &head, path);
+ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
+    return find(c, stage, true, out);
 }
 
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
     ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
-    bool found = false;
     *stage = NULL;
-    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
     if (!settings->run.resume) return IKT_OK;
-    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !found;) {
-        if (!ikt_stage_saved(s)) continue;
-        IKT_TRY(look_for(c, s, &found));
-        if (found) *stage = ikt_stage_saved(s);
+    for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !*stage;) {
+        ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
+        if (ikt_stage_saved(s)) IKT_TRY(find(c, s, false, &file));
+        if (file) *stage = ikt_stage_saved(s);
     }
     return IKT_OK;
 }

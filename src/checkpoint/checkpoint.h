@@ -116,8 +116,6 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
 /* --- the loop's state as parts of a file: checkpoints, results for --extend ------------------- */
 
 enum {
-    IKT_LOOP_NUMBERS = 2 + IKT_PHASE_NUMBERS,
-    IKT_LOOP_REALS = 1 + IKT_PHASE_REALS,
     IKT_LOOP_HEADS = 2, /* parts whose size does not depend on the trace */
     IKT_LOOP_PARTS_MOST = IKT_LOOP_HEADS + 6 + IKT_LOOP_ARRAYS_MOST
 };
@@ -135,10 +133,19 @@ ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point
                                   ikt_trace_columns *out);
 void ikt_trace_columns_destroy(ikt_trace_columns *columns);
 
+/* Single numbers, in the order of the file; IKT_NUMBERS of them are a part. */
+typedef struct {
+    int64_t iteration, points, phase[IKT_PHASE_NUMBERS];
+} ikt_loop_numbers;
+
+typedef struct {
+    double seconds, phase[IKT_PHASE_REALS];
+} ikt_loop_reals;
+
 /* Where single numbers and columns are while they are written or read. */
 typedef struct {
-    int64_t number[IKT_LOOP_NUMBERS];
-    double real[IKT_LOOP_REALS];
+    ikt_loop_numbers number;
+    ikt_loop_reals real;
     ikt_trace_columns trace;            /* [points] */
     ikt_part part[IKT_LOOP_PARTS_MOST]; /* [count] heads first */
     int64_t count;

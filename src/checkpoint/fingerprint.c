@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
@@ -94,7 +95,7 @@ const char *ikt_fingerprint_input_difference(const char *all_there, const char *
         if (r == IKT_INPUT_ROLES || strcmp(there, here) != 0) break;
         role = ikt_input_roles[r];
     }
-    return role[0] ? role : "input.file";
+    return ikt_text_or(role, "input.file");
 }
 
 /* --- the settings ----------------------------------------------------------------------------- */

@@ -45,18 +45,22 @@ static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-enum { LIST_NUMBERS = 2, LIST_PARTS = 5 };
+enum { LIST_PARTS = 5 };
 
-/* LOCAL. number[0] is the round, number[1] how many nearest are set aside; the first part tells. */
+typedef struct {
+    int64_t round, near; /* how many nearest are set aside */
+} list_numbers;
+
+/* LOCAL. The first part tells the numbers. */
 static int64_t list_parts(const ikt_checkpoint_hooks *k, const ikt_neighbours *lists,
-                          const ikt_list_progress *progress, int64_t number[LIST_NUMBERS],
+                          const ikt_list_progress *progress, list_numbers *number,
                           ikt_part part[LIST_PARTS]) {
-    part[0] = ikt_part_shared("numbers", IKT_PART_I64, LIST_NUMBERS, number);
+    part[0] = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(*number), number);
     part[1] = ikt_part_rows("row", IKT_PART_U32, k->rows, lists->k, lists->row);
     part[2] = ikt_part_rows("score", IKT_PART_F32, k->rows, lists->k, lists->score);
     part[3] = ikt_part_rows("done", IKT_PART_U8, k->rows, 0, progress->done);
     part[4] = ikt_part_rows("nearest", IKT_PART_U32, k->rows, progress->near, progress->nearest);
-    return number[1] > 0 ? LIST_PARTS : LIST_PARTS - 1;
+    return number->near > 0 ? LIST_PARTS : LIST_PARTS - 1;
 }
 
 /* LOCAL. Room for those set aside. */
@@ -72,19 +76,19 @@ static ikt_status make_room(const ikt_checkpoint_hooks *k, int64_t near,
 /* Reads how far the lists are, then as many parts as that says. */
 static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progress *progress) {
     ikt_checkpoint_hooks *k = self;
-    int64_t number[LIST_NUMBERS] = {0, 0};
+    list_numbers number = {0, 0};
     ikt_part part[LIST_PARTS];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     const int64_t near = ikt_second_neighbours_near(lists->k);
     ikt_checkpoint_expect(k->checkpoint, (8 * lists->k + 4 * near) * k->rows->n);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_NEIGHBOURS, &file));
     if (!file) return IKT_OK;
-    list_parts(k, lists, progress, number, part);
+    list_parts(k, lists, progress, &number, part);
     IKT_TRY(ikt_stage_file_read(file, part, 1));
-    progress->round = number[0];
-    progress->near = number[1];
+    progress->round = number.round;
+    progress->near = number.near;
     IKT_TRY(ikt_agree(k->ctx, make_room(k, near, progress)));
-    const int64_t count = list_parts(k, lists, progress, number, part);
+    const int64_t count = list_parts(k, lists, progress, &number, part);
     IKT_TRY(ikt_stage_file_read(file, part + 1, count - 1));
     ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",
             ikt_checkpoint_folder(k->checkpoint));
@@ -95,9 +99,9 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
                              const ikt_list_progress *progress) {
     ikt_checkpoint_hooks *k = self;
     /* A rank without rows may hold no array: the sizes are what all agree on. */
-    int64_t number[LIST_NUMBERS] = {progress->round, progress->nearest ? progress->near : 0};
+    list_numbers number = {progress->round, progress->nearest ? progress->near : 0};
     ikt_part part[LIST_PARTS];
-    const int64_t count = list_parts(k, lists, progress, number, part);
+    const int64_t count = list_parts(k, lists, progress, &number, part);
     return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_NEIGHBOURS, part, count);
 }
 

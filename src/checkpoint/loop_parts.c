@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/build.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
@@ -19,8 +20,8 @@ static bool has_spectrum(const ikt_loop_state *state) {
 static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_loop_parts *p) {
     const int64_t points = state->points;
     ikt_part *part = p->part;
-    *part++ = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, p->number);
-    *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real);
+    *part++ = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(p->number), &p->number);
+    *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_NUMBERS(p->real), &p->real);
     *part++ = ikt_part_shared("trace_iteration", IKT_PART_I64, points, p->trace.iteration);
     *part++ = ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value);
     *part++ = ikt_part_shared("trace_value_error", IKT_PART_F64, points, p->trace.error);
@@ -29,12 +30,8 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
     if (has_spectrum(state))
         *part++ = ikt_part_shared("trace_eigenvalues", IKT_PART_F64, points * IKT_TRACE_EIGENVALUES,
                                   p->trace.eigenvalue);
-    for (int a = 0; a < state->arrays; a++) {
-        const ikt_objective_array *form = &state->form[a];
-        *part++ = form->is_shared
-                      ? ikt_part_shared(form->name, form->type, form->count, state->array[a])
-                      : ikt_part_rows(form->name, form->type, rows, form->count, state->array[a]);
-    }
+    for (int a = 0; a < state->arrays; a++)
+        *part++ = ikt_loop_part(&state->form[a], rows, state->array[a]);
     p->count = part - p->part;
 }
 
@@ -78,9 +75,10 @@ void ikt_loop_parts_destroy(ikt_loop_parts *p) {
 
 ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *state,
                                ikt_loop_parts *out) {
-    *out = (ikt_loop_parts){.number = {state->iteration, state->points}, .real = {state->seconds}};
-    memcpy(out->number + 2, state->phase_number, sizeof state->phase_number);
-    memcpy(out->real + 1, state->phase_real, sizeof state->phase_real);
+    *out = (ikt_loop_parts){.number = {state->iteration, state->points, {0}},
+                            .real = {state->seconds, {0}}};
+    memcpy(out->number.phase, state->phase_number, sizeof state->phase_number);
+    memcpy(out->real.phase, state->phase_real, sizeof state->phase_real);
     IKT_TRY(ikt_trace_columns_make(ctx, state->point, state->points, &out->trace));
     name_parts(rows, state, out);
     return IKT_OK;
@@ -89,11 +87,11 @@ ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt
 /* LOCAL. Room for what the heads say that there is. */
 static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, ikt_loop_parts *p,
                             ikt_loop_state *state) {
-    state->iteration = p->number[0];
-    state->points = p->number[1];
-    state->seconds = p->real[0];
-    memcpy(state->phase_number, p->number + 2, sizeof state->phase_number);
-    memcpy(state->phase_real, p->real + 1, sizeof state->phase_real);
+    state->iteration = p->number.iteration;
+    state->points = p->number.points;
+    state->seconds = p->real.seconds;
+    memcpy(state->phase_number, p->number.phase, sizeof state->phase_number);
+    memcpy(state->phase_real, p->real.phase, sizeof state->phase_real);
     if (state->iteration < 0 || state->points < 0 || state->points > state->iteration + 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
     IKT_TRY(make_columns(ctx, state->points, &p->trace));
@@ -161,8 +159,8 @@ static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, in
         ikt_log(ctx, IKT_LOG_WARN,
                 "%s was made by another build of iktsne or with another instruction set (%s; %s): "
                 "the embedding will not have the bits of one longer run",
-                path, head.build[0] ? head.build : "a build that was not noted",
-                head.isa[0] ? head.isa : "not noted");
+                path, ikt_text_or(head.build, "a build that was not noted"),
+                ikt_text_or(head.isa, "not noted"));
     return IKT_OK;
 }
 

@@ -71,7 +71,6 @@ typedef enum {
     IKT_FACT_MATRIX_OF_SIMILARITIES,
     IKT_FACT_OTHER_METRIC, /* beside input.similarities */
     IKT_FACT_MANHATTAN,
-    IKT_FACT_CORRELATION,
     /* The affinity. */
     IKT_FACT_BY_CODES, /* rows are compared by cell codes, */
     IKT_FACT_BY_DISTANCES,
@@ -90,7 +89,7 @@ typedef enum {
     IKT_FACT_CUSTOM,        /* it is that of a program */
     IKT_FACT_OTHER_DEGREES, /* layout.degrees_of_freedom is not 1 */
     IKT_FACT_TAKES_CODES,
-    IKT_FACT_TAKES_LABELS,
+    IKT_FACT_TAKES_LABELS, /* it, or the start */
     IKT_FACT_EXAGGERATES,
     IKT_FACT_REMEMBERS,        /* steps have momentum */
     IKT_FACT_HAS_BEGINNING,    /* nerv and jse: iterations of t-SNE may come first, */

@@ -16,6 +16,11 @@ enum { IKT_STRING_MAX = 1024 }; /* size of a string member, with its terminating
 #define IKT_AUTO_INT  INT64_MIN
 #define IKT_AUTO_REAL (-1e300)
 
+/* LOCAL, pure. What is chosen, or what is usual where that is left to be chosen. */
+static inline int64_t ikt_chosen(int64_t value, int64_t usual) {
+    return value == IKT_AUTO_INT ? usual : value;
+}
+
 typedef enum {
     IKT_KEY_INT,    /* member int64_t */
     IKT_KEY_REAL,   /* member double */
@@ -35,6 +40,10 @@ typedef struct {
     const char *unit;     /* "points", "iterations", "" */
     const char *help;     /* one or two sentences for a scientist, no full stop at the end */
 } ikt_key;
+
+/* A key with the name of its member of a struct. */
+#define IKT_KEY_OF(of, name, type, usual, low, high, is_auto, choices, unit, help)                 \
+    { #name, type, offsetof(of, name), usual, low, high, is_auto, choices, unit, help }
 
 typedef struct {
     const char *name; /* "isolation" */

@@ -105,7 +105,7 @@ ikt_status ikt_config_print_commented(ikt_context *ctx, const ikt_config_part *p
 /* --- for people, and as Markdown -------------------------------------------------------------- */
 
 static const char *shown_default(const ikt_key *key) {
-    return key->fallback[0] ? key->fallback : "\"\"";
+    return ikt_text_or(key->fallback, "\"\"");
 }
 
 static void describe_section(ikt_text *text, const ikt_section *section, const char *before) {

@@ -303,28 +303,34 @@ static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *s
     return ikt_pairwise_check(d->ctx, &d->pairs);
 }
 
+ikt_status ikt_preprocess_check(ikt_context *ctx, const ikt_preprocess_settings *settings,
+                                const char *name, int64_t d, bool is_sparse) {
+    const long long components = (long long)settings->pca, columns = (long long)d;
+    if (components > columns)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
+                        "components, or 0 to keep all columns",
+                        components, name, columns);
+    if (components > 0 && is_sparse && d > SPARSE_REDUCED_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
+                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
+                        "the Isolation kernel takes sparse rows as they are",
+                        components, name, SPARSE_REDUCED_MOST, columns);
+    if (settings->metric != IKT_METRIC_CORRELATION || !is_sparse || components > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "preprocess.metric = correlation takes its mean from every row, which would "
+                    "fill the zeros of the sparse rows of %s; take preprocess.metric=cosine, or "
+                    "reduce them by preprocess.pca",
+                    name);
+}
+
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
     if (settings->metric == IKT_METRIC_PRECOMPUTED) return prepare_pairs(d, settings);
     const ikt_normalise mode = ikt_normalise_of(settings);
     const ikt_metric_kind metric = (ikt_metric_kind)settings->metric;
-    if (settings->pca > d->d)
-        return ikt_fail(d->ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
-                        "components, or 0 to keep all columns",
-                        (long long)settings->pca, ikt_source_name(d->source), (long long)d->d);
-    if (settings->pca > 0 && ikt_source_is_sparse(d->source) && d->d > SPARSE_REDUCED_MOST)
-        return ikt_fail(d->ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
-                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
-                        "the Isolation kernel takes sparse rows as they are",
-                        (long long)settings->pca, ikt_source_name(d->source), SPARSE_REDUCED_MOST,
-                        (long long)d->d);
-    if (metric == IKT_METRIC_CORRELATION && ikt_source_is_sparse(d->source) && settings->pca == 0)
-        return ikt_fail(d->ctx, IKT_ERR_USAGE,
-                        "preprocess.metric = correlation takes its mean from every row, which "
-                        "would fill the zeros of the sparse rows of %s; take "
-                        "preprocess.metric=cosine, or reduce them by preprocess.pca",
-                        ikt_source_name(d->source));
+    IKT_TRY(ikt_preprocess_check(d->ctx, settings, ikt_source_name(d->source), d->d,
+                                 ikt_source_is_sparse(d->source)));
     IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, metric, &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));

@@ -130,18 +130,6 @@ static ikt_status missing_marked(ikt_source *source, int64_t **rows, int64_t *co
     return IKT_OK;
 }
 
-static ikt_status missing_text(ikt_source *source, const char *name, char **text) {
-    return ikt_source_read_text(((missing_self *)source->self)->from, name, text);
-}
-
-static bool missing_name(const ikt_source *source, int64_t column, char *name, size_t size) {
-    return ikt_source_column_name(((missing_self *)source->self)->from, column, name, size);
-}
-
-static void missing_describe(const ikt_source *source, ikt_source_content *content) {
-    ikt_source_describe(((missing_self *)source->self)->from, content);
-}
-
 static void missing_close(ikt_source *source) {
     missing_self *self = source->self;
     if (self->owns) ikt_source_close(&self->from);
@@ -152,9 +140,6 @@ static const ikt_source_ops missing_ops = {.self_bytes = sizeof(missing_self),
                                            .read = missing_read,
                                            .read_labels = missing_labels,
                                            .read_marked = missing_marked,
-                                           .read_text = missing_text,
-                                           .name_column = missing_name,
-                                           .describe = missing_describe,
                                            .close = missing_close};
 
 const double *ikt_missing_fill(const ikt_source *source) {
@@ -394,7 +379,7 @@ ikt_status ikt_missing_open(ikt_context *ctx, ikt_source *from, bool owns, ikt_m
                         ikt_source_name(from));
     IKT_TRY(ikt_source_new(ctx, &missing_ops, from->format, ikt_source_name(from), "", out));
     missing_self *self = (*out)->self;
-    self->from = from;
+    self->from = (*out)->from = from;
     ikt_status st = IKT_OK;
     if (fill && how != IKT_MISSING_DROP) {
         st = ikt_alloc_all(ctx, &self->fill, from->d, sizeof *self->fill, purpose);

@@ -119,7 +119,7 @@ static bool is_by_length(const ikt_normaliser *normaliser) {
 }
 
 int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n) {
-    const int64_t asked = settings->pca_rows == IKT_AUTO_INT ? PCA_ROWS : settings->pca_rows;
+    const int64_t asked = ikt_chosen(settings->pca_rows, PCA_ROWS);
     return asked == 0 ? n : ikt_smaller(n, ikt_larger(asked, IKT_BLOCK_ROWS));
 }
 

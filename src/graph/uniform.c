@@ -11,17 +11,22 @@
 #include "base/arrays.h"
 #include "graph/graph.h"
 
-/* Whether all entries hold the least value or twice that, which `once` receives. */
+/* Whether all entries hold the least value, which `once` receives, or twice that. The largest one
+ * tells of most weights that they do not, without a second look at each. */
 static bool is_uniform(ikt_context *ctx, const float *value, int64_t entries, float *once) {
-    float least = INFINITY;
+    float most = -INFINITY, below = -INFINITY; /* the least with a minus sign */
     int64_t others = 0;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(min : least)
-    for (int64_t e = 0; e < entries; e++)
-        least = value[e] < least ? value[e] : least;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(max : most, below)
+    for (int64_t e = 0; e < entries; e++) {
+        most = value[e] > most ? value[e] : most;
+        below = -value[e] > below ? -value[e] : below;
+    }
+    const float least = -below;
+    *once = least;
+    if (entries > 0 && most != least && most != 2 * least) return false;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx)) reduction(+ : others)
     for (int64_t e = 0; e < entries; e++)
         others += value[e] != least && value[e] != 2 * least;
-    *once = least;
     return others == 0;
 }
 

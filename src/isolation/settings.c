@@ -137,6 +137,6 @@ int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t
     const bool is_exact = settings->search == IKT_CELLS_EXACT ||
                           (settings->search == IKT_CELLS_AUTO && centres <= EXACT_CENTRES);
     const int64_t usual = d > MANY_COLUMNS ? 2 * CANDIDATES : CANDIDATES;
-    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : usual;
+    const int64_t wanted = ikt_chosen(settings->candidates, usual);
     return is_exact || wanted >= centres ? 0 : wanted;
 }

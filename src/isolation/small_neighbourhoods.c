@@ -21,6 +21,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/select.h"
+#include "base/timer.h"
 #include "dist/rows.h"
 #include "metric/metric.h"
 
@@ -183,6 +184,7 @@ static double median(double *ratio, int64_t count) {
 
 ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
                                          double *growth) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_PREPROCESS);
     search s = {.data = data, .n = ikt_dataset_rows(data), .d = ikt_dataset_columns(data)};
     s.queries = s.n < QUERIES ? s.n : QUERIES;
     *cell_rows = 0;

@@ -5,17 +5,9 @@
 #include "base/rng.h"
 #include "layout/layout.h"
 
-/* Where the rows may start, as a table. */
-
-static const ikt_start_kind kinds[IKT_INITS] = {
-    [IKT_INIT_AUTO] = {.name = "auto"},
-    [IKT_INIT_PCA] = {.name = "pca"},
-    [IKT_INIT_RANDOM] = {.name = "random"},
-    [IKT_INIT_LANDMARK] = {.name = "landmark"},
-    [IKT_INIT_FILE] = {.name = "file", .is_scaled = true},
-    [IKT_INIT_SPECTRAL] = {.name = "spectral", .of_p = true, .is_scaled = true},
-    [IKT_INIT_KPCA] = {.name = "kpca", .of_similarities = true},
-    [IKT_INIT_KDA] = {.name = "kda", .of_similarities = true, .of_labels = true}};
+#define START(name, NAME, of_p, of_similarities, of_labels, scaled)                                \
+    [IKT_INIT_##NAME] = {#name, of_p, of_similarities, of_labels, scaled},
+static const ikt_start_kind kinds[IKT_INITS] = {IKT_START_TABLE(START)};
 
 const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings) {
     const ikt_objective_kind *objective = ikt_layout_objective(settings);
@@ -29,6 +21,11 @@ const char *ikt_layout_start_file(const ikt_layout_settings *settings) {
 
 const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init) {
     return &kinds[init];
+}
+
+const char *ikt_layout_labels_key(const ikt_layout_settings *settings) {
+    if (ikt_layout_objective(settings)->needs & IKT_NEEDS_LABELS) return "layout.objective";
+    return ikt_layout_start(settings)->of_labels ? "layout.init" : NULL;
 }
 
 static const double start_deviation = 1e-4, jitter_share = 0.01;

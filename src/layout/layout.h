@@ -73,6 +73,10 @@ const ikt_start_kind *ikt_layout_start(const ikt_layout_settings *settings);
 const char *ikt_layout_start_file(const ikt_layout_settings *settings);
 const ikt_start_kind *ikt_start_kind_of(ikt_layout_init init);
 
+/* LOCAL, pure. The setting by which labels are needed, "layout.objective" or "layout.init"; NULL:
+ * they are not. */
+const char *ikt_layout_labels_key(const ikt_layout_settings *settings);
+
 /* LOCAL, pure. Whether eigenvectors of P are wanted: for the start, or for their eigenvalues. */
 bool ikt_layout_has_spectrum(const ikt_layout_settings *settings);
 
@@ -83,9 +87,6 @@ const char *ikt_layout_spectrum_key(const ikt_layout_settings *settings);
  *   seed   of the run */
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
 ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
-
-/* LOCAL, pure. Where the objective takes its negative samples from; false: it has none. */
-bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out);
 
 /* LOCAL, pure. The learning rate that is usual for n rows, in the first phase or after it. */
 double ikt_layout_usual_rate(const ikt_layout_settings *settings, double n, bool is_exaggerated);
@@ -235,6 +236,10 @@ typedef struct {
  * returns how many there are. */
 int ikt_loop_arrays(const ikt_layout_settings *settings, const ikt_rows *rows,
                     ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]);
+
+/* LOCAL, pure. An array of a loop as a part of a file.
+ *   values   or NULL, for the size of the file alone */
+ikt_part ikt_loop_part(const ikt_objective_array *form, const ikt_rows *rows, void *values);
 
 /* LOCAL. Claims the arrays that state->form names, for `rows`. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state);

@@ -68,6 +68,11 @@ static int64_t array_bytes(const ikt_objective_array *array, int64_t n_local) {
            (int64_t)ikt_part_type_size(array->type);
 }
 
+ikt_part ikt_loop_part(const ikt_objective_array *form, const ikt_rows *rows, void *values) {
+    return form->is_shared ? ikt_part_shared(form->name, form->type, form->count, values)
+                           : ikt_part_rows(form->name, form->type, rows, form->count, values);
+}
+
 ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state) {
     for (int a = 0; a < state->arrays; a++)
         IKT_TRY(ikt_alloc(ctx, &state->array[a], array_bytes(&state->form[a], rows->count), 1,

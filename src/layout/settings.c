@@ -1,21 +1,17 @@
 /* Configuration of the loop, and the schedules that "auto" stands for. */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/sort.h"
 #include "layout/layout.h"
 #include "objective/regulariser.h"
 
-#define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
-    {                                                                                              \
-#name, type, offsetof(ikt_layout_settings, name), fallback, low, high, is_auto, choices,   \
-            unit, help                                                                             \
-    }
+#define KEY(...) IKT_KEY_OF(ikt_layout_settings, __VA_ARGS__)
 
-#define CHOICE(name, NAME, help) "|" #name
-#define HELP(name, NAME, help)   "; " help
+#define CHOICE(name, NAME, help)                                    "|" #name
+#define HELP(name, NAME, help)                                      "; " help
+#define START(name, NAME, of_p, of_similarities, of_labels, scaled) "|" #name
 
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
@@ -75,8 +71,7 @@ static const ikt_key layout_keys[] = {
         "The momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "The iteration at which the momentum changes"),
-    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file|spectral|kpca|kda",
-        "",
+    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, &(IKT_START_TABLE(START))[1], "",
         "Where the rows start: pca, at the first principal components; random, at random "
         "positions; landmark, near landmarks, which are embedded first; file, at the positions in "
         "init_file; spectral, at the eigenvectors of P for its least eigenvalues after 0 "
@@ -108,7 +103,7 @@ static const ikt_key layout_keys[] = {
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
         "The accuracy of the repulsion: default has an error of the force of about 1e-2; tight has "
         "1e-4 by FFT and 1e-3 by Barnes-Hut"),
-    KEY(regulariser, IKT_KEY_CHOICE, "none", 0, 0, 0, "none|laplacian", "",
+    KEY(regulariser, IKT_KEY_CHOICE, "none", 0, 0, 0, IKT_REGULARISER_NAMES, "",
         "What is added to the objective tsne: laplacian is the regulariser of LaptSNE, which draws "
         "the rows of the map together into regulariser_rank compact groups by the small "
         "eigenvalues of the map's own graph (docs/laptsne.md)"),
@@ -184,13 +179,6 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                                    .every = settings->regulariser_every,
                                                    .from = settings->regulariser_from,
                                                    .vectors = settings->regulariser_vectors}};
-}
-
-bool ikt_layout_negatives(const ikt_layout_settings *settings, ikt_negative_settings *out) {
-    const ikt_objective_options options = ikt_layout_options(settings, 0);
-    const size_t at = ikt_layout_objective(settings)->sample;
-    if (at > 0) memcpy(out, (const char *)&options + at, sizeof *out);
-    return at > 0;
 }
 
 /* --- "auto" ----------------------------------------------------------------------------------- */

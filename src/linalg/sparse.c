@@ -101,20 +101,6 @@ float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b) {
     return squared_distance(a, b);
 }
 
-double ikt_sparse_distance_f64(ikt_sparse_row a, ikt_sparse_row b) {
-    int64_t i = 0, j = 0;
-    double sum = 0;
-    while (i < a.count || j < b.count) {
-        const int32_t x = i < a.count ? a.column[i] : INT32_MAX;
-        const int32_t y = j < b.count ? b.column[j] : INT32_MAX;
-        const double gap = (x <= y ? (double)a.value[i] : 0) - (y <= x ? (double)b.value[j] : 0);
-        sum += gap * gap;
-        i += x <= y;
-        j += y <= x;
-    }
-    return sum;
-}
-
 IKT_WIDEST_FUSED
 static float manhattan_distance(ikt_sparse_row a, ikt_sparse_row b) {
     int64_t i = 0, j = 0;
@@ -136,17 +122,27 @@ float ikt_sparse_manhattan(ikt_sparse_row a, ikt_sparse_row b) {
     return manhattan_distance(a, b);
 }
 
-double ikt_sparse_manhattan_f64(ikt_sparse_row a, ikt_sparse_row b) {
+/* The sum over columns of the differences of two rows, or of their squares. */
+static double distance_f64(ikt_sparse_row a, ikt_sparse_row b, bool are_squares) {
     int64_t i = 0, j = 0;
     double sum = 0;
     while (i < a.count || j < b.count) {
         const int32_t x = i < a.count ? a.column[i] : INT32_MAX;
         const int32_t y = j < b.count ? b.column[j] : INT32_MAX;
-        sum += fabs((x <= y ? (double)a.value[i] : 0) - (y <= x ? (double)b.value[j] : 0));
+        const double gap = (x <= y ? (double)a.value[i] : 0) - (y <= x ? (double)b.value[j] : 0);
+        sum += are_squares ? gap * gap : fabs(gap);
         i += x <= y;
         j += y <= x;
     }
     return sum;
+}
+
+double ikt_sparse_distance_f64(ikt_sparse_row a, ikt_sparse_row b) {
+    return distance_f64(a, b, true);
+}
+
+double ikt_sparse_manhattan_f64(ikt_sparse_row a, ikt_sparse_row b) {
+    return distance_f64(a, b, false);
 }
 
 double ikt_sparse_length_l1(ikt_sparse_row a) {

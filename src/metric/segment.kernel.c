@@ -99,7 +99,7 @@ LANES_INLINE void find_roots(const ikt_class_lanes *shape, const float *low, con
     share_roots(shape, total, root);
 }
 
-LANES_INLINE void find_halves(const float *weight, int64_t lanes, float *half) {
+static void halves(const float *weight, int64_t lanes, float *half) {
     for (int64_t l = 0; l < lanes; l += LANE_WIDTH) {
         vector w;
         load(&w, weight + l);
@@ -108,8 +108,8 @@ LANES_INLINE void find_halves(const float *weight, int64_t lanes, float *half) {
     }
 }
 
-LANES_INLINE float find_middle(const ikt_class_lanes *shape, const float *half, const float *other,
-                               float *root) {
+static float middle(const ikt_class_lanes *shape, const float *half, const float *other,
+                    float *root) {
     vector lanes[VECTORS];
     float total = 0;
     for (int c = 0; c < shape->classes; c++) {
@@ -133,8 +133,7 @@ LANES_INLINE float find_middle(const ikt_class_lanes *shape, const float *half, 
 
 /* v^2 = sum over classes of p_c (beta_c - beta)^2, beta_c being the mean of a_j - a_i under the
  * weights of the class, beta that under all, in natural logarithms. */
-LANES_INLINE double find_speed(const ikt_class_lanes *shape, const float *low, const float *high,
-                               float t) {
+static double speed(const ikt_class_lanes *shape, const float *low, const float *high, float t) {
     const double log_2 = 0.69314718055994530942;
     const vector at = (vector){0} + t, shift = (vector){0} + largest(shape, low, high, at);
     double weight[IKT_CLASSES_MOST], slope[IKT_CLASSES_MOST], total = 0, mean = 0, square = 0;
@@ -183,9 +182,8 @@ static const float safely = 1.00001f, noise = 1e-6f;
 
 /* The sum of the arcs over all pieces. The line is halved again and again; each point that is added
  * makes the sum larger, so that it ends as soon as that is above the limit. */
-LANES_INLINE float sum_arcs(const ikt_class_lanes *shape, int points, const float *low,
-                            const float *high, const float *root_low, const float *root_high,
-                            float limit, float *root) {
+static float arcs(const ikt_class_lanes *shape, int points, const float *low, const float *high,
+                  const float *root_low, const float *root_high, float limit, float *root) {
     const int wide = shape->wide, pieces = points + 1;
     const float most = limit * safely + noise * (float)pieces;
     float arc[IKT_POINTS_MOST + 2]; /* of the piece that ends there */
@@ -217,33 +215,14 @@ LANES_INLINE float sum_arcs(const ikt_class_lanes *shape, int points, const floa
     return length;
 }
 
-/* --- the functions of the table, which begin with the instruction set of the file ------------- */
-
+/* For the table; above they are inlined. */
 static void roots(const ikt_class_lanes *shape, const float *low, const float *high, float t,
                   float *root) {
     find_roots(shape, low, high, t, root);
 }
 
-static double speed(const ikt_class_lanes *shape, const float *low, const float *high, float t) {
-    return find_speed(shape, low, high, t);
-}
-
-static void halves(const float *weight, int64_t lanes, float *half) {
-    find_halves(weight, lanes, half);
-}
-
-static float middle(const ikt_class_lanes *shape, const float *half, const float *other,
-                    float *root) {
-    return find_middle(shape, half, other, root);
-}
-
 static float chord(const float *a, const float *b, int wide) {
     return find_chord(a, b, wide);
-}
-
-static float arcs(const ikt_class_lanes *shape, int points, const float *low, const float *high,
-                  const float *root_low, const float *root_high, float limit, float *root) {
-    return sum_arcs(shape, points, low, high, root_low, root_high, limit, root);
 }
 
 const ikt_segment_kernel IKT_KERNEL(ikt_segment_kernel) = {roots,  speed, halves,

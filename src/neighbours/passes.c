@@ -22,12 +22,6 @@ ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t d
                           cells, order);
 }
 
-ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
-                          const ikt_order *order, ikt_tiles *tiles) {
-    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    return ikt_tiles_data(ctx, cells, order, rows->data, tiles);
-}
-
 /* COLLECTIVE. Lists by the slots of one order, of slots there, become those of another. */
 static ikt_status bring_lists(ikt_context *ctx, const ikt_order *from, const ikt_order *to,
                               ikt_neighbours *lists) {
@@ -50,7 +44,7 @@ static ikt_status bring_lists(ikt_context *ctx, const ikt_order *from, const ikt
 static ikt_status find_lists(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
                              const ikt_order *order, int64_t candidates, ikt_list_course *course) {
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
-    IKT_TRY(ikt_pass_tiles(ctx, rows, cells, order, &tiles));
+    IKT_TRY(ikt_tiles_data(ctx, cells, order, rows->data, &tiles));
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     return ikt_neighbours_search(ctx, cells, &tiles, candidates, course);
 }

@@ -35,10 +35,6 @@ typedef struct {
 ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t draw,
                           ikt_cells *cells, ikt_order *order);
 
-/* COLLECTIVE. The rows in the slots of an order, as ikt_tiles_data, which is timed as reading. */
-ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
-                          const ikt_order *order, ikt_tiles *tiles);
-
 /* COLLECTIVE. A pass before the last one: the k best of the lists and of what it finds.
  *   order        whose slots the lists are of
  *   candidates   of each row, more than k

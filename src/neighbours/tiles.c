@@ -5,6 +5,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/timer.h"
 
 int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t slot) {
     const int64_t begin = cells->first[ikt_cells_find(cells, slot)];
@@ -72,6 +73,7 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
         .scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
     *out = (ikt_tiles){0};
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     ikt_status st = ikt_alloc_all(ctx, &x, rows->count * d, sizeof *x, "rows");
     made.owned = x;
     made.data = made.owned;

@@ -39,12 +39,9 @@ static inline int64_t ikt_tile_of(const ikt_tiles *tiles, int64_t slot) {
     return ikt_find_block(tiles->first, tiles->count, slot);
 }
 
-/* LOCAL. The plain rows of an own tile, and their bytes. */
+/* LOCAL. The plain rows of an own tile. */
 static inline const char *ikt_tile_plain(const ikt_tiles *tiles, int64_t tile) {
     return tiles->data + (tiles->first[tile] - tiles->scorer.rows.first) * tiles->scorer.row_bytes;
-}
-static inline int64_t ikt_tile_bytes(const ikt_tiles *tiles, int64_t tile) {
-    return (tiles->first[tile + 1] - tiles->first[tile]) * tiles->scorer.row_bytes;
 }
 
 /* LOCAL. Tiles of slots whose rows are held elsewhere: `scorer` has their distribution and nothing

@@ -117,23 +117,7 @@ static ikt_status evaluate_eigenmap(ikt_objective *objective, int64_t iteration,
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {
-    (void)objective;
-    snprintf(text, size, "principal components, at which the rows stay");
-}
-
-static void describe_kpca(const ikt_objective *objective, char *text, size_t size) {
-    (void)objective;
-    snprintf(text, size, "principal components of similarities, at which the rows stay");
-}
-
-static void describe_kda(const ikt_objective *objective, char *text, size_t size) {
-    (void)objective;
-    snprintf(text, size, "discriminants of the labels, at which the rows stay");
-}
-
-static void describe_eigenmap(const ikt_objective *objective, char *text, size_t size) {
-    (void)objective;
-    snprintf(text, size, "eigenvectors of P, at which the rows stay");
+    snprintf(text, size, "%s, at which the rows stay", objective->kind->stays_at);
 }
 
 static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
@@ -152,7 +136,7 @@ static int64_t memory_eigenmap(const ikt_objective_kind *kind, const ikt_objecti
 /* What the objectives share whose map is their start. */
 #define STANDING_KIND                                                                              \
     .value_name = "cost", .is_start = true, .optimiser = &ikt_optimiser_descent, .create = create, \
-    .destroy = destroy
+    .destroy = destroy, .describe = describe
 
 static const char similarities[] = "a map of similarities (section kernel), which no start "
                                    "changes: leave layout.init and init_file out";
@@ -160,36 +144,36 @@ static const char similarities[] = "a map of similarities (section kernel), whic
 const ikt_objective_kind ikt_objective_pca = {
     .name = "pca",
     .start = IKT_INIT_PCA,
+    .stays_at = "principal components",
     .map_of = "the map of the principal components of the rows: leave layout.init and init_file "
               "out, and give the rows as input.file",
     STANDING_KIND,
     .evaluate = evaluate,
-    .describe = describe,
     .memory = memory};
 
 const ikt_objective_kind ikt_objective_eigenmap = {.name = "eigenmap",
                                                    .needs = IKT_NEEDS_P,
                                                    .start = IKT_INIT_SPECTRAL,
+                                                   .stays_at = "eigenvectors of P",
                                                    .map_of = "the map of eigenvectors of P: leave "
                                                              "layout.init and init_file out",
                                                    STANDING_KIND,
                                                    .evaluate = evaluate_eigenmap,
-                                                   .describe = describe_eigenmap,
                                                    .memory = memory_eigenmap};
 
 const ikt_objective_kind ikt_objective_kpca = {.name = "kpca",
                                                .start = IKT_INIT_KPCA,
+                                               .stays_at = "principal components of similarities",
                                                .map_of = similarities,
                                                STANDING_KIND,
                                                .evaluate = evaluate,
-                                               .describe = describe_kpca,
                                                .memory = memory};
 
 const ikt_objective_kind ikt_objective_kda = {.name = "kda",
                                               .needs = IKT_NEEDS_LABELS,
                                               .start = IKT_INIT_KDA,
+                                              .stays_at = "discriminants of the labels",
                                               .map_of = similarities,
                                               STANDING_KIND,
                                               .evaluate = evaluate,
-                                              .describe = describe_kda,
                                               .memory = memory};

@@ -101,6 +101,11 @@ static ikt_fft_settings fft_settings(const ikt_objective_options *options) {
     return fft;
 }
 
+ikt_fft_settings ikt_divergence_fft(const ikt_divergence *d, const ikt_objective_options *options) {
+    const ikt_fft_settings usual = fft_settings(options);
+    return ikt_fft_for_kernel(&usual, kernel_of(d, options, 0));
+}
+
 /* --- making and destroying -------------------------------------------------------------------- */
 
 /* LOCAL. */
@@ -203,9 +208,7 @@ static int64_t whole_memory(const ikt_objective_shape *shape) {
 
 int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
     const ikt_objective_options *options = &shape->options;
-    const ikt_fft_settings usual = fft_settings(options);
-    const ikt_fft_settings fft =
-        ikt_fft_for_kernel(&usual, kernel_of(kind->divergence, options, 0));
+    const ikt_fft_settings fft = ikt_divergence_fft(kind->divergence, options);
     const int64_t kernels = kind->divergence->n_kernels, q = shape->q;
     const int charges = ikt_regulariser_charges(shape);
     const int64_t sums =

@@ -66,6 +66,10 @@ void *ikt_divergence_state_array(ikt_objective *objective, int64_t iteration, in
     .evaluate = ikt_divergence_evaluate, .describe = ikt_divergence_describe,                      \
     .memory = ikt_divergence_memory
 
+/* LOCAL, pure. What sums of its first kernel by FFT are made with. */
+ikt_fft_settings ikt_divergence_fft(const ikt_divergence *divergence,
+                                    const ikt_objective_options *options);
+
 /* COLLECTIVE. A total over all pairs, above all the normalisation Z: the sum over all rows of
  * phi - self, each cut to 2^-30; the same on any ranks and threads.
  *   phi    [n_local] sums of the kernel, the point itself included: below 2^32 in magnitude

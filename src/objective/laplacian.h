@@ -39,6 +39,7 @@
  * layout.regulariser_*. */
 
 typedef enum { IKT_REGULARISER_NONE, IKT_REGULARISER_LAPLACIAN } ikt_regulariser_kind;
+#define IKT_REGULARISER_NAMES "none|laplacian"
 typedef enum { IKT_REGULARISER_SUM, IKT_REGULARISER_LOG } ikt_regulariser_form;
 
 /* How eigenvectors are had: followed by one product an evaluation, or settled in each. */

@@ -1,14 +1,10 @@
 /* clang-format off */
-/* Objectives of attraction along P and repulsion from rows drawn at random: UMAP and LargeVis.
+/* Attraction along P and repulsion from rows drawn at random. See negative_sampling.h.
  *
  * With w_ij = 1 / (1 + a d_ij^(2 b)) the similarity in the map, p_i = sum_j p_ij, and M negative
  * samples an edge,
  *     E = sum_ij p_ij (-log w_ij) + m sum_i p_i mean_{k != i} (-gamma log(1 - w_ik)).
- * LargeVis (Tang, Liu, Zhang & Mei 2016, equation 6): a = b = 1, gamma = 7, m = M = 5. UMAP
- * (McInnes, Healy & Melville 2018, section 3.2): a and b of min_dist and spread, gamma = 1, M = 5
- * and m = M / 2, as its program moves a row away from its negative samples but not these from the
- * row (Damrich & Hamprecht 2021). Forces, with u = y_i - y_j and the softening e that the programs
- * have:
+ * Forces, with u = y_i - y_j and the softening e that the programs have:
  *     attraction of i  2 sum_j p_ij clip(2 b (1 - w_ij) / d^2 u)
  *     repulsion of i   -m mean_k (p_i + p_k) clip(2 b gamma w_ik / (e + d^2) u)
  * The second holds i as a row and i as the sample of others, in one sum: nothing is scattered.
@@ -23,28 +19,30 @@
  * n. Disadvantage: a batch has less noise than steps edge by edge, which help to disentangle a map
  * in the beginning. */
 /* clang-format on */
+#include "objective/negative_sampling.h"
+
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <omp.h>
-
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "objective/attraction.h"
-#include "objective/objective.h"
 
 enum { VALUE_FAR = 8 /* rows of the pool that a tile meets for the value */ };
 
-/* The constants of an objective. */
+/* What the settings make of a kind. */
 typedef struct {
-    double a, b, gamma, soft, clip;
-    double samples;       /* m */
-    ikt_pair_weight pair; /* of the attraction, */
-    double pull;          /* and what a force of it counts */
+    double a, b;
+    double samples; /* m */
+    const ikt_negative_kind *kind;
     ikt_negative_settings sample;
+    double pull;          /* what a force of the attraction counts, */
+    ikt_pair_weight pair; /* which is this */
 } rule;
 
 typedef struct {
@@ -63,44 +61,67 @@ typedef struct {
     ikt_arrays held;
 } state;
 
-/* A copy of a kind, as a program may pass, has its name. */
-static bool is_largevis(const ikt_objective_kind *kind) {
-    return kind->name == ikt_objective_largevis.name;
+const ikt_negative_settings *ikt_negatives_of(const ikt_objective_kind *kind,
+                                              const ikt_objective_own *own) {
+    return (const ikt_negative_settings *)((const char *)own + kind->keys);
 }
 
-/* LargeVis's w is the kernel of t-SNE, whose pairs are a division each where the curve takes
- * logarithms: 2 p w u is twice their force, and no axis of it comes near the cut. */
+/* The kernel of t-SNE has pairs of a division each where the curve takes logarithms: 2 p w u is
+ * twice their force, and no axis of it comes near the cut. */
 static rule rule_of(const ikt_objective_kind *kind, const ikt_objective_options *options) {
-    if (is_largevis(kind))
-        return (rule){.a = 1,
-                      .b = 1,
-                      .gamma = options->own.largevis.repulsion,
-                      .soft = 0.1,
-                      .clip = 5,
-                      .samples = (double)options->own.largevis.sample.negatives,
-                      .pair = {.kind = IKT_PAIR_TSNE},
-                      .pull = 4,
-                      .sample = options->own.largevis.sample};
-    const ikt_umap_settings *umap = &options->own.umap;
-    return (rule){.a = umap->a,
-                  .b = umap->b,
-                  .gamma = umap->repulsion,
-                  .soft = 0.001,
-                  .clip = 4,
-                  .samples = (double)umap->sample.negatives / 2,
-                  .pair = {IKT_PAIR_CURVE, (float)log(umap->a), (float)umap->b, 4},
-                  .pull = 2,
-                  .sample = umap->sample};
+    const ikt_negative_kind *of = kind->negatives;
+    const ikt_negative_settings *s = ikt_negatives_of(kind, &options->own);
+    const double samples = of->share * (double)s->negatives;
+    rule r = {.a = 1,
+              .b = 1,
+              .samples = samples,
+              .kind = of,
+              .sample = *s,
+              .pull = 4,
+              .pair = {.kind = IKT_PAIR_TSNE}};
+    if (!of->has_curve) return r;
+    r.a = s->a;
+    r.b = s->b;
+    r.pull = 2;
+    r.pair = (ikt_pair_weight){IKT_PAIR_CURVE, (float)log(s->a), (float)s->b, (float)of->clip};
+    return r;
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
-                          ikt_objective_options *options) {
+enum { USUAL_POOL = 4096 };
+
+ikt_status ikt_negatives_resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
+                                 ikt_objective_options *options) {
+    ikt_negative_settings *s = (void *)((char *)&options->own + kind->keys);
+    const char *section = kind->section->name;
     (void)q;
-    if (!is_largevis(kind)) return ikt_umap_resolve(ctx, n, &options->own.umap);
-    return ikt_largevis_resolve(ctx, n, &options->own.largevis);
+    if (s->pool == IKT_AUTO_INT) s->pool = ikt_smaller(n, USUAL_POOL);
+    if (s->pool > n)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s.pool = %lld, but there are only %lld rows to draw: choose at most "
+                        "that, or auto",
+                        section, (long long)s->pool, (long long)n);
+    if (s->far_rows == IKT_AUTO_INT) s->far_rows = ikt_smaller(kind->negatives->usual_far, s->pool);
+    if (s->far_rows <= s->pool) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s.far_rows = %lld, but the pool has only %lld rows: choose at most that",
+                    section, (long long)s->far_rows, (long long)s->pool);
 }
+
+/* Fewer rows have a pool of their own. */
+void ikt_negatives_shrink(void *settings, int64_t n) {
+    ikt_negative_settings *own = settings;
+    (void)n;
+    own->pool = own->far_rows = IKT_AUTO_INT;
+}
+
+const ikt_rule ikt_negatives_rules[] = {
+    {{IKT_NOT(IKT_FACT_SPARSE)},
+     "affinity.support = {affinity.support} does not go with layout.objective={layout.objective}, "
+     "which goes along the entries of a sparse P: take affinity.support=sparse",
+     IKT_ERR_USAGE},
+    {{0}, NULL, IKT_OK}};
 
 /* --- making and destroying -------------------------------------------------------------------- */
 
@@ -150,7 +171,8 @@ static void sum_rows(state *t) {
     t->entropy = ikt_exact_sum_value(&entropy);
 }
 
-static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+ikt_status ikt_negatives_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                                ikt_objective *out) {
     const ikt_graph *graph = inputs->graph;
     state *t;
     if (!graph || inputs->whole) /* settings are checked before; a program may give any P */
@@ -172,7 +194,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
                            &t->halo);
 }
 
-static void destroy(ikt_objective *objective) {
+void ikt_negatives_destroy(ikt_objective *objective) {
     state *t = objective->self;
     if (!t) return;
     ikt_halo_destroy(&t->halo);
@@ -182,7 +204,7 @@ static void destroy(ikt_objective *objective) {
     ikt_free(&t);
 }
 
-static void describe(const ikt_objective *objective, char *text, size_t size) {
+void ikt_negatives_describe(const ikt_objective *objective, char *text, size_t size) {
     const rule *r = &((const state *)objective->self)->rule;
     snprintf(text, size,
              "%lld negative samples an edge, from %lld far rows of a pool of %lld; a = %.4g, b = "
@@ -191,7 +213,7 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
              (long long)r->sample.pool, r->a, r->b);
 }
 
-static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+int64_t ikt_negatives_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
     const rule r = rule_of(kind, &shape->options);
     const int64_t rows = shape->rows.count, q = shape->q, f = sizeof(float);
     return f * (q * (2 * rows + shape->boundary) + rows) /* forces, ghosts, weights */
@@ -278,17 +300,18 @@ static void repel_all(const state *t, const far_space *space) {
         tile_rows rows;
         load_tile(t, tile, &rows);
         load_far(t, &t->pool, tile, f, space->place + thread * f, far);
-        const ikt_negatives_job job = {.q = q,
-                                       .force = {.log_a = (float)log(r->a),
-                                                 .b = (float)r->b,
-                                                 .strength = (float)(2 * r->b * r->gamma),
-                                                 .soft = (float)r->soft,
-                                                 .clip = (float)r->clip},
-                                       .at = {rows.at[0], rows.at[1], rows.at[2]},
-                                       .weight = rows.weight,
-                                       .far = f,
-                                       .far_at = far,
-                                       .sum = {rows.sum[0], rows.sum[1], rows.sum[2]}};
+        const ikt_negatives_job job = {
+            .q = q,
+            .force = {.log_a = (float)log(r->a),
+                      .b = (float)r->b,
+                      .strength = (float)(2 * r->b * r->sample.repulsion),
+                      .soft = (float)r->kind->soft,
+                      .clip = (float)r->kind->clip},
+            .at = {rows.at[0], rows.at[1], rows.at[2]},
+            .weight = rows.weight,
+            .far = f,
+            .far_at = far,
+            .sum = {rows.sum[0], rows.sum[1], rows.sum[2]}};
         kernel(&job);
         for (int64_t i = rows.begin; i < rows.end; i++)
             for (int c = 0; c < q; c++)
@@ -300,7 +323,7 @@ static void repel_all(const state *t, const far_space *space) {
  * four times that, as a learning rate is defined on a quarter of it. */
 static void combine(const state *t) {
     const int q = t->inputs.q;
-    const float most = (float)t->rule.clip, pull = (float)t->rule.pull;
+    const float most = (float)t->rule.kind->clip, pull = (float)t->rule.pull;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))
     for (int64_t i = 0; i < t->inputs.rows.count; i++) {
         const float whole = 2 * t->weight[i];
@@ -315,7 +338,7 @@ static void combine(const state *t) {
 
 /* -log(1 - w) at the distance that the softened force has. */
 static double repulsion_value(const rule *r, double square) {
-    const double l = r->b * log(square + r->soft) + log(r->a);
+    const double l = r->b * log(square + r->kind->soft) + log(r->a);
     return l > 0 ? log1p(exp(-l)) : log1p(exp(l)) - l;
 }
 
@@ -356,13 +379,13 @@ static double value_of_repulsion(state *t, int64_t f, const far_space *space) {
     }
     ikt_exact_sum_reduce(t->ctx, &sum, 1);
     const double n = (double)t->inputs.rows.n;
-    return r->samples * r->gamma * n / ((n - 1) * (double)f) * ikt_exact_sum_value(&sum);
+    return r->samples * r->sample.repulsion * n / ((n - 1) * (double)f) * ikt_exact_sum_value(&sum);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
-                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+ikt_status ikt_negatives_evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                                  ikt_gradient *gradient, ikt_objective_terms *terms) {
     state *t = objective->self;
     ikt_context *ctx = t->ctx;
     const rule *r = &t->rule;
@@ -402,47 +425,3 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     *terms = (ikt_objective_terms){.value = value, .step = done < all ? 1 - done / all : 1};
     return IKT_OK;
 }
-
-/* Fewer rows have a pool of their own. */
-static void shrink_umap(ikt_objective_own *own, int64_t n) {
-    (void)n;
-    own->umap.sample.pool = own->umap.sample.far_rows = IKT_AUTO_INT;
-}
-
-static void shrink_largevis(ikt_objective_own *own, int64_t n) {
-    (void)n;
-    own->largevis.sample.pool = own->largevis.sample.far_rows = IKT_AUTO_INT;
-}
-
-static const ikt_rule rules[] = {
-    {{IKT_NOT(IKT_FACT_SPARSE)},
-     "affinity.support = {affinity.support} does not go with layout.objective={layout.objective}, "
-     "which goes along the entries of a sparse P: take affinity.support=sparse",
-     IKT_ERR_USAGE},
-    {{0}, NULL, IKT_OK}};
-
-#define NEGATIVE_SAMPLING_KIND                                                                     \
-    .value_name = "cost", .needs = IKT_NEEDS_P, .rules = rules, .learning_rate = 1,                \
-    .start_deviation = 2.5, .is_annealed = true, .optimiser = &ikt_optimiser_descent,              \
-    .resolve = resolve, .create = create, .destroy = destroy, .evaluate = evaluate,                \
-    .describe = describe, .memory = memory
-
-const ikt_objective_kind ikt_objective_umap = {.name = "umap",
-                                               .section = &ikt_umap_section,
-                                               .keys = offsetof(ikt_objective_own, umap),
-                                               .shrink = shrink_umap,
-                                               .has_curve = true,
-                                               .sample =
-                                                   offsetof(ikt_objective_options, own.umap.sample),
-                                               .iterations = 500,
-                                               .many_iterations = 1000,
-                                               NEGATIVE_SAMPLING_KIND};
-const ikt_objective_kind ikt_objective_largevis = {
-    .name = "largevis",
-    .section = &ikt_largevis_section,
-    .keys = offsetof(ikt_objective_own, largevis),
-    .shrink = shrink_largevis,
-    .sample = offsetof(ikt_objective_options, own.largevis.sample),
-    .iterations = 1000,
-    .many_iterations = 2000,
-    NEGATIVE_SAMPLING_KIND};

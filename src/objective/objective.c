@@ -214,7 +214,7 @@ bool ikt_objective_is_one_pass(const ikt_objective_kind *kind, const ikt_objecti
 
 void ikt_objective_shrink(ikt_objective_own *own, int64_t n) {
     for (int k = 0; k < IKT_OBJECTIVES; k++)
-        if (table[k]->shrink) table[k]->shrink(own, n);
+        if (table[k]->shrink) table[k]->shrink((char *)own + table[k]->keys, n);
 }
 
 ikt_status ikt_objective_check_rows(ikt_context *ctx, int64_t rows, int q) {

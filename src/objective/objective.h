@@ -25,7 +25,7 @@
 #include "objective/laplacian.h"
 #include "optimiser/optimiser.h"
 #include "sampled/features.h"
-#include "sampled/negative_settings.h"
+#include "sampled/pool.h"
 #include "sampled/triplet.h"
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
@@ -48,18 +48,21 @@ typedef enum {
 } ikt_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_accuracy;
 
-/* Where the rows start, in the order of the choices of layout.init. */
-typedef enum {
-    IKT_INIT_AUTO,
-    IKT_INIT_PCA,
-    IKT_INIT_RANDOM,
-    IKT_INIT_LANDMARK,
-    IKT_INIT_FILE,
-    IKT_INIT_SPECTRAL,
-    IKT_INIT_KPCA,
-    IKT_INIT_KDA,
-    IKT_INITS
-} ikt_layout_init;
+/* Where the rows may start: the choices of layout.init in their order, and whether a start is made
+ * of eigenvectors of P; is a map of similarities (section kernel); follows labels; is scaled by
+ * layout.init_scale. */
+#define IKT_START_TABLE(START)                                                                     \
+    START(auto, AUTO, 0, 0, 0, 0)                                                                  \
+    START(pca, PCA, 0, 0, 0, 0)                                                                    \
+    START(random, RANDOM, 0, 0, 0, 0)                                                              \
+    START(landmark, LANDMARK, 0, 0, 0, 0)                                                          \
+    START(file, FILE, 0, 0, 0, 1)                                                                  \
+    START(spectral, SPECTRAL, 1, 0, 0, 1)                                                          \
+    START(kpca, KPCA, 0, 1, 0, 0)                                                                  \
+    START(kda, KDA, 0, 1, 1, 0)
+
+#define IKT_START_NUMBER(name, NAME, of_p, of_similarities, of_labels, scaled) IKT_INIT_##NAME,
+typedef enum { IKT_START_TABLE(IKT_START_NUMBER) IKT_INITS } ikt_layout_init;
 
 /* What places new rows in a finished map. */
 typedef enum {
@@ -71,8 +74,7 @@ typedef enum {
 /* Settings of single objectives, in sections of their own. */
 typedef struct {
     ikt_triplet_settings triplet;
-    ikt_umap_settings umap;
-    ikt_largevis_settings largevis;
+    ikt_negative_settings umap, largevis;
 } ikt_objective_own;
 
 enum { IKT_OBJECTIVE_PARTS = 3 };
@@ -173,6 +175,7 @@ typedef struct {
 typedef struct ikt_objective ikt_objective;
 typedef struct ikt_objective_kind ikt_objective_kind;
 typedef struct ikt_divergence ikt_divergence;
+typedef struct ikt_negative_kind ikt_negative_kind;
 
 struct ikt_objective_kind {
     const char *name;           /* as layout.objective names it */
@@ -182,10 +185,10 @@ struct ikt_objective_kind {
     const ikt_section *section; /* its own keys, or NULL; */
     size_t keys;                /* where their struct is in ikt_objective_own; */
     const ikt_idle *idle;       /* of these, keys that others leave without effect; or NULL */
-    size_t sample;              /* where in the options its negative samples are; 0: it has none */
-    int pair_sums;  /* sums over all pairs of an evaluation, where it compares no P: plans of time
-                       count them */
-    bool has_curve; /* its kernel is a power, which takes logarithms: plans of time count them */
+    const ikt_negative_kind *negatives; /* what it does with negative samples, whose settings are
+                                           its own keys; NULL: it has none */
+    int pair_sums; /* sums over all pairs of an evaluation, where it compares no P: plans of time
+                      count them */
     bool has_one_pass;      /* with a dense P and exact sums: ikt_objective_is_one_pass */
     bool takes_parts;       /* its attraction is in proportion to P, of which parts may be drawn */
     ikt_placing_way places; /* new rows */
@@ -195,6 +198,7 @@ struct ikt_objective_kind {
     bool is_start;          /* the start is the map, and nothing moves it: eigenvectors of P where
                                P is needed, principal components, or a map of similarities */
     ikt_layout_init start;  /* that start, */
+    const char *stays_at;   /* which this is, for the log; */
     const char *map_of;     /* and what the map is, with what must be left out: for messages */
     bool is_annealed; /* its step falls to 0 at the last iteration, which must be known then */
     /* What "auto" stands for with this objective; 0: what it does with t-SNE. */
@@ -212,7 +216,7 @@ struct ikt_objective_kind {
     ikt_status (*resolve)(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options);
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
-    void (*shrink)(ikt_objective_own *own, int64_t n);
+    void (*shrink)(void *settings, int64_t n);
     /* LOCAL, pure. How long the lists of neighbours are where affinity.neighbours is auto, and how
      * long they must be at least. NULL: as long as the kernel asks for.
      *   has_distances   rows are compared by distances, not by codes */

@@ -1,6 +1,8 @@
 /* How t-SNE has its regulariser. See regulariser.h. */
 #include "objective/regulariser.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/sort.h"
 #include "config/value.h"
@@ -98,6 +100,10 @@ int ikt_regulariser_state(const ikt_objective_shape *shape,
 void *ikt_regulariser_state_array(ikt_regulariser *regulariser, int64_t iteration, int k) {
     return k == 0 ? (void *)ikt_laplacian_state_block(regulariser, iteration)
                   : ikt_laplacian_state_numbers(regulariser, iteration);
+}
+
+void ikt_regulariser_describe(double weight, int64_t eigenvalues, char *text, size_t size) {
+    snprintf(text, size, "laptsne K %lld, lambda %g, ", (long long)(eigenvalues + 1), weight);
 }
 
 int64_t ikt_regulariser_memory(const ikt_objective_shape *shape) {

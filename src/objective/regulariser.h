@@ -43,6 +43,10 @@ int ikt_regulariser_state(const ikt_objective_shape *shape,
                           ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]);
 void *ikt_regulariser_state_array(ikt_regulariser *regulariser, int64_t iteration, int k);
 
+/* LOCAL. "laptsne K 8, lambda 0.5, ": what t-SNE is with it.
+ *   eigenvalues   from the second on */
+void ikt_regulariser_describe(double weight, int64_t eigenvalues, char *text, size_t size);
+
 /* LOCAL, pure. Bytes, 0 where there is none; and the sets of charges that sums take together. */
 int64_t ikt_regulariser_memory(const ikt_objective_shape *shape);
 int ikt_regulariser_charges(const ikt_objective_shape *shape);

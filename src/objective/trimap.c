@@ -18,7 +18,7 @@ static const double learning_rate = 1.2;
 static ikt_status resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
                           ikt_objective_options *options) {
     (void)kind, (void)q;
-    return ikt_trimap_resolve(ctx, &options->own.triplet, n);
+    return ikt_triplet_resolve(ctx, &options->own.triplet, n);
 }
 
 static int64_t lists(const ikt_objective_options *options, bool has_distances, int64_t *least) {
@@ -26,11 +26,6 @@ static int64_t lists(const ikt_objective_options *options, bool has_distances, i
     *least = s->neighbours;
     if (has_distances && s->scale_to > *least) *least = s->scale_to;
     return ikt_triplet_lists(s, has_distances);
-}
-
-static const ikt_trimap_way *way_of(const ikt_objective_options *options) {
-    return options->own.triplet.triplets == IKT_TRIPLETS_FIXED ? &ikt_trimap_fixed
-                                                               : &ikt_trimap_pool;
 }
 
 /* COLLECTIVE. By what any two rows are compared. */
@@ -51,43 +46,30 @@ const char *ikt_trimap_compared_by(const ikt_objective_inputs *inputs) {
     return inputs->features->metric ? "distances" : "the matrix of all pairs";
 }
 
-/* The objective of one of the ways knows it by its kind. */
-static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
-    const ikt_triplet_settings *s = &inputs->options.own.triplet;
-    ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
-    ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
-    ikt_status st = compare(ctx, inputs, &similarity);
+ikt_status ikt_trimap_begin(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                            ikt_similarity *similarity, ikt_neighbours *near) {
+    ikt_status st = compare(ctx, inputs, similarity);
     if (st == IKT_OK)
-        st = ikt_similarity_nearest(ctx, &similarity, inputs->neighbours, s->neighbours, &near);
+        st = ikt_similarity_nearest(ctx, similarity, inputs->neighbours,
+                                    inputs->options.own.triplet.neighbours, near);
     if (inputs->neighbours) ikt_neighbours_destroy(inputs->neighbours);
-    IKT_TRY(st);
-    return way_of(&inputs->options)->create(ctx, inputs, &similarity, &near, out);
+    return st;
 }
 
-/* What both ways begin with. */
-typedef struct {
-    const ikt_trimap_way *way;
-} state;
-
-static void destroy(ikt_objective *objective) {
-    const state *s = objective->self;
-    if (s) s->way->destroy(objective);
+/* The objective is that of the way in which triplets are drawn. */
+static const ikt_objective_kind *kind_of(const ikt_objective_options *options) {
+    return options->own.triplet.triplets == IKT_TRIPLETS_FIXED ? &ikt_trimap_fixed
+                                                               : &ikt_trimap_pool;
 }
 
-static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
-                           ikt_gradient *gradient, ikt_objective_terms *terms) {
-    const state *s = objective->self;
-    return s->way->evaluate(objective, iteration, want_value, gradient, terms);
-}
-
-static void describe(const ikt_objective *objective, char *text, size_t size) {
-    const state *s = objective->self;
-    s->way->describe(objective, text, size);
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+    out->kind = kind_of(&inputs->options);
+    return out->kind->create(ctx, inputs, out);
 }
 
 static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
     (void)kind;
-    return way_of(&shape->options)->memory(shape);
+    return kind_of(&shape->options)->memory(kind, shape);
 }
 
 ikt_status ikt_trimap_check_start(ikt_context *ctx, const ikt_rows *rows, int q, const float *y) {
@@ -122,8 +104,9 @@ void ikt_trimap_limit(const ikt_objective_inputs *inputs, double mean, float *a,
     }
 }
 
-static void shrink(ikt_objective_own *own, int64_t n) {
-    if (own->triplet.pool_rows > n) own->triplet.pool_rows = IKT_AUTO_INT;
+static void shrink(void *settings, int64_t n) {
+    ikt_triplet_settings *own = settings;
+    if (own->pool_rows > n) own->pool_rows = IKT_AUTO_INT;
 }
 
 static const ikt_idle idle[] = {
@@ -136,26 +119,21 @@ static const ikt_idle idle[] = {
      "an affinity.kind other than isolation, or input.graph with graph.values=distances"},
     {NULL, NULL, NULL, 0, NULL}};
 
-const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
+const ikt_objective_kind ikt_objective_trimap = {IKT_TRIMAP_KIND,
                                                  .section = &ikt_triplet_section,
                                                  .keys = offsetof(ikt_objective_own, triplet),
                                                  .shrink = shrink,
                                                  .idle = idle,
                                                  .places = IKT_PLACES_BY_TRIPLETS,
-                                                 .value_name = "cost",
                                                  .needs = IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_FEATURES,
                                                  .frees_neighbours = true,
                                                  .learning_rate = learning_rate,
                                                  .iterations = 400,
                                                  .momentum = 0.5,
                                                  .start_deviation = 0.01,
-                                                 .optimiser = &ikt_optimiser_delta_bar_delta,
                                                  .resolve = resolve,
                                                  .lists = lists,
                                                  .create = create,
-                                                 .destroy = destroy,
-                                                 .evaluate = evaluate,
-                                                 .describe = describe,
                                                  .memory = memory};
 
 /* TriMap with triplets that are drawn once (sampled/fixed_triplets.h): the reference.
@@ -168,7 +146,6 @@ const ikt_objective_kind ikt_objective_trimap = {.name = "trimap",
 static const int64_t parallel_rows = 256;
 
 typedef struct {
-    const ikt_trimap_way *way;
     ikt_context *ctx;
     ikt_objective_inputs inputs;
     ikt_fixed_triplets triplets;
@@ -178,25 +155,28 @@ typedef struct {
 } fixed_state;
 
 static ikt_status fixed_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                               ikt_similarity *similarity, ikt_neighbours *lists,
                                ikt_objective *out) {
     const int64_t coordinates = inputs->q * inputs->rows.count;
+    ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
+    ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
     fixed_state *t = NULL;
+    IKT_TRY(ikt_trimap_begin(ctx, inputs, &similarity, &near));
     IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, "triplets"));
     out->self = t;
-    *t = (fixed_state){.way = &ikt_trimap_fixed, .ctx = ctx, .inputs = *inputs};
+    *t = (fixed_state){.ctx = ctx, .inputs = *inputs};
     IKT_ARRAYS(held, ctx, "layout");
     out->y = t->y = ikt_claim_kept(&held, coordinates, sizeof *t->y);
     t->force = ikt_claim_kept(&held, coordinates, sizeof *t->force);
     if (held.status == IKT_OK)
         held.status = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->all);
     IKT_TRY(ikt_arrays_agree(&held));
-    return ikt_fixed_triplets_draw(ctx, similarity, lists, &inputs->options.own.triplet,
+    return ikt_fixed_triplets_draw(ctx, &similarity, &near, &inputs->options.own.triplet,
                                    inputs->options.seed, &t->triplets);
 }
 
 static void fixed_destroy(ikt_objective *objective) {
     fixed_state *t = objective->self;
+    if (!t) return;
     ikt_fixed_triplets_destroy(&t->triplets);
     ikt_replica_destroy(&t->all);
     ikt_free_all(&t->y, &t->force, &t);
@@ -287,7 +267,8 @@ static void fixed_describe(const ikt_objective *objective, char *text, size_t si
              ikt_trimap_compared_by(&t->inputs));
 }
 
-static int64_t fixed_memory(const ikt_objective_shape *shape) {
+static int64_t fixed_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+    (void)kind;
     const int64_t n_local = shape->rows.count, q = shape->q;
     const int64_t row_bytes =
         shape->columns > 0 ? 4 * shape->columns + 4 : ikt_codes_memory(1, shape->psi, shape->t);
@@ -297,5 +278,9 @@ static int64_t fixed_memory(const ikt_objective_shape *shape) {
            shape->options.own.triplet.neighbours * 8 * n_local;
 }
 
-const ikt_trimap_way ikt_trimap_fixed = {fixed_create, fixed_destroy, fixed_evaluate,
-                                         fixed_describe, fixed_memory};
+const ikt_objective_kind ikt_trimap_fixed = {IKT_TRIMAP_KIND,
+                                             .create = fixed_create,
+                                             .destroy = fixed_destroy,
+                                             .evaluate = fixed_evaluate,
+                                             .describe = fixed_describe,
+                                             .memory = fixed_memory};

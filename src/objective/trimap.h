@@ -16,23 +16,18 @@
 #include "sampled/pool.h"
 #include "sampled/triplet.h"
 
-/* One of the two ways. Both are made of the same: D of the rows, lists of near rows by it. */
-typedef struct ikt_trimap_way ikt_trimap_way;
+/* What the objective is replaced by as it is made: one of the two ways. */
+extern const ikt_objective_kind ikt_trimap_fixed, ikt_trimap_pool;
 
-struct ikt_trimap_way {
-    /* COLLECTIVE.
-     *   lists   of the own rows, with D in place of scores
-     * Errors: IKT_ERR_RESOURCE; destroy it then, too. */
-    ikt_status (*create)(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                         ikt_similarity *similarity, ikt_neighbours *lists, ikt_objective *out);
-    void (*destroy)(ikt_objective *objective);
-    ikt_status (*evaluate)(ikt_objective *objective, int64_t iteration, bool want_value,
-                           ikt_gradient *gradient, ikt_objective_terms *terms);
-    void (*describe)(const ikt_objective *objective, char *text, size_t size);
-    int64_t (*memory)(const ikt_objective_shape *shape);
-};
+#define IKT_TRIMAP_KIND                                                                            \
+    .name = "trimap", .value_name = "cost", .optimiser = &ikt_optimiser_delta_bar_delta
 
-extern const ikt_trimap_way ikt_trimap_fixed, ikt_trimap_pool;
+/* COLLECTIVE. What both are made of. The lists of the inputs are destroyed.
+ *   similarity   what tells D of any two rows; owned by the caller, also after a failure
+ *   near         lists of the own rows, with D in place of scores; likewise
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_trimap_begin(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                            ikt_similarity *similarity, ikt_neighbours *near);
 
 /* LOCAL, pure. What rows are compared by, for people. */
 const char *ikt_trimap_compared_by(const ikt_objective_inputs *inputs);

@@ -41,7 +41,6 @@ enum { EPOCHS = 4 };
 static const char purpose[] = "triplets";
 
 typedef struct {
-    const ikt_trimap_way *way;
     ikt_context *ctx;
     ikt_objective_inputs inputs;
     ikt_similarity similarity;
@@ -96,22 +95,23 @@ static ikt_status allocate(state *t) {
     return held->status;
 }
 
-static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                         ikt_similarity *similarity, ikt_neighbours *lists, ikt_objective *out) {
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
     const ikt_triplet_settings *s = &inputs->options.own.triplet;
     const uint64_t seed = inputs->options.seed;
+    ikt_similarity similarity IKT_AT_END(ikt_similarity_destroy) = {.codes = NULL};
+    ikt_neighbours near IKT_AT_END(ikt_neighbours_destroy) = {0};
     state *t = NULL;
+    IKT_TRY(ikt_trimap_begin(ctx, inputs, &similarity, &near));
     IKT_TRY(ikt_alloc_all(ctx, &t, 1, sizeof *t, purpose));
     out->self = t;
-    *t = (state){.way = &ikt_trimap_pool,
-                 .ctx = ctx,
+    *t = (state){.ctx = ctx,
                  .inputs = *inputs,
-                 .similarity = *similarity,
+                 .similarity = similarity,
                  .batch = -1,
                  .held = ikt_arrays_of(ctx, purpose)};
-    *similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
-    ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, inputs->q, lists, &t->edges);
-    ikt_neighbours_destroy(lists);
+    similarity = (ikt_similarity){.codes = NULL}; /* it is taken over */
+    ikt_status st = ikt_near_edges_create(ctx, &inputs->rows, inputs->q, &near, &t->edges);
+    ikt_neighbours_destroy(&near);
     IKT_TRY(st);
     IKT_TRY(ikt_trimap_value_create(ctx, &inputs->rows, inputs->q, seed, s, &t->similarity,
                                     &t->edges, &t->value));
@@ -127,6 +127,7 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs,
 
 static void destroy(ikt_objective *objective) {
     state *t = objective->self;
+    if (!t) return;
     ikt_similarity_destroy(&t->similarity);
     ikt_near_edges_destroy(&t->edges);
     ikt_trimap_value_destroy(&t->value);
@@ -362,7 +363,8 @@ static void describe(const ikt_objective *objective, char *text, size_t size) {
              ikt_trimap_compared_by(&t->inputs));
 }
 
-static int64_t memory(const ikt_objective_shape *shape) {
+static int64_t memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+    (void)kind;
     const ikt_triplet_settings *s = &shape->options.own.triplet;
     const ikt_rows *rows = &shape->rows;
     const int64_t q = shape->q, m = s->neighbours, number = sizeof(float);
@@ -379,4 +381,6 @@ static int64_t memory(const ikt_objective_shape *shape) {
            (12 + 12 * q) * shape->boundary;
 }
 
-const ikt_trimap_way ikt_trimap_pool = {create, destroy, evaluate, describe, memory};
+const ikt_objective_kind ikt_trimap_pool = {IKT_TRIMAP_KIND,      .create = create,
+                                            .destroy = destroy,   .evaluate = evaluate,
+                                            .describe = describe, .memory = memory};

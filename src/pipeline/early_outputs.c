@@ -336,9 +336,10 @@ ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_run *run, ikt_graph_w
 /* COLLECTIVE. Columns and weights of rows that stand in slots: columns get the numbers of rows, in
  * whose order the entries of a row are written, one array after the other, and then those of slots
  * back. */
-static ikt_status write_ordered(ikt_context *ctx, ikt_graph_writer *w, ikt_probabilities *p) {
-    const ikt_order *order = &p->order;
-    ikt_directed *from = &p->weights;
+static ikt_status write_ordered(ikt_line *line, ikt_graph_writer *w) {
+    ikt_context *ctx = line->ctx;
+    const ikt_order *order = &line->order;
+    ikt_directed *from = &line->weights;
     const int64_t count = order->rows.count, entries = from->start[count];
     IKT_ARRAYS(held, ctx, "graph");
     uint32_t *slot = ikt_claim(&held, count, sizeof *slot);
@@ -360,50 +361,23 @@ static ikt_status write_ordered(ikt_context *ctx, ikt_graph_writer *w, ikt_proba
     return ikt_translate_indices(ctx, &order->rows, slot, from->column, entries);
 }
 
-static ikt_status write_unordered(ikt_context *ctx, ikt_graph_writer *w, ikt_probabilities *p) {
-    IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, &p->weights)));
-    IKT_TRY(ikt_graph_writer_rows(w, &p->rows, p->weights.start));
-    IKT_TRY(ikt_graph_writer_columns(w, p->weights.column));
-    return ikt_graph_writer_weights(w, p->weights.value);
+static ikt_status write_unordered(ikt_line *line, ikt_graph_writer *w) {
+    IKT_TRY(ikt_agree(line->ctx, ikt_directed_sort(line->ctx, &line->weights)));
+    IKT_TRY(ikt_graph_writer_rows(w, line->rows, line->weights.start));
+    IKT_TRY(ikt_graph_writer_columns(w, line->weights.column));
+    return ikt_graph_writer_weights(w, line->weights.value);
 }
 
-static ikt_status write_real(ikt_graph_writer *w, const char *name, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
-    return ikt_graph_writer_text(w, name, text);
-}
-
-/* COLLECTIVE. What was learned while the weights were made. */
-static ikt_status write_facts(ikt_graph_writer *w, const ikt_probabilities *p) {
-    IKT_TRY(ikt_graph_writer_int(w, "rows_without_similarity", p->zero_similarity));
-    if (p->accuracy >= 0) IKT_TRY(write_real(w, "neighbour_label_accuracy", p->accuracy));
-    if (p->recall.sample > 0) {
-        IKT_TRY(ikt_graph_writer_int(w, "recall_sample", p->recall.sample));
-        IKT_TRY(write_real(w, "neighbour_similarity", p->recall.similarity));
-        if (p->recall.found >= 0) IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
-    }
-    if (p->cells.sample > 0) {
-        IKT_TRY(ikt_graph_writer_int(w, "cell_sample", p->cells.sample));
-        IKT_TRY(write_real(w, "cells_differing", p->cells.differing));
-    }
-    if (p->psi == 0) return IKT_OK;
-    IKT_TRY(ikt_graph_writer_int(w, "psi", p->psi));
-    return ikt_graph_writer_int(w, "pool", p->pool);
-}
-
-ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings, const int64_t *labels,
-                              ikt_probabilities *p, ikt_graph_writer *w) {
-    ikt_settings used = *settings; /* with what this run had to decide in place of "auto" */
+ikt_status ikt_run_graph_rows(ikt_line *line, ikt_graph_writer *w) {
+    ikt_context *ctx = line->ctx;
+    const int64_t *labels = line->options->labels;
+    ikt_settings used = *line->settings; /* with what this run had to decide in place of "auto" */
     char *text IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY((p->is_ordered ? write_ordered : write_unordered)(ctx, w, p));
+    IKT_TRY((line->is_ordered ? write_ordered : write_unordered)(line, w));
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, labels != NULL) > 0) IKT_TRY(ikt_graph_writer_labels(w, labels));
-    IKT_TRY(write_facts(w, p));
-    used.affinity.neighbours = p->k;
-    if (p->psi > 0) {
-        used.isolation.psi = p->psi;
-        used.isolation.pool = p->pool;
-    }
+    IKT_TRY(ikt_line_write_facts(line, w));
+    ikt_line_note(line, &used);
     IKT_TRY(ikt_agree(ctx, ikt_graph_settings_print(ctx, &used, &text)));
     return ikt_graph_writer_text(w, "settings", text);
 }

@@ -79,13 +79,10 @@ ikt_status ikt_run_model_projection(ikt_context *ctx, ikt_model_writer *writer, 
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_run *run, ikt_graph_writer **out);
 
-/* COLLECTIVE. Writes p->weights, and what belongs to them.
- *   settings   with what is resolved in *p put in place of "auto"
- *   labels     [rows.count], or NULL
- * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
- * for each of a million; otherwise nothing. */
-ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings, const int64_t *labels,
-                              ikt_probabilities *p, ikt_graph_writer *writer);
+/* COLLECTIVE. Writes the weights of a line, and what belongs to them. Errors: IKT_ERR_FILE,
+ * IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8 for each of a million;
+ * otherwise nothing. */
+ikt_status ikt_run_graph_rows(ikt_line *line, ikt_graph_writer *writer);
 
 /* COLLECTIVE. Completes the file and says so; nothing without one. Errors: IKT_ERR_FILE.
  */

@@ -67,16 +67,16 @@ static ikt_status open_pairs(ikt_line *line) {
 ikt_status ikt_line_begin(ikt_line *line) {
     const int support = line->settings->affinity.support;
     IKT_TRY(open_pairs(line));
-    IKT_TRY(ikt_probabilities_begin(line->ctx, line->options->hooks, line->rows, &line->p));
-    line->p.is_dense = support == IKT_SUPPORT_DENSE;
-    line->p.is_whole = support == IKT_SUPPORT_WHOLE;
+    IKT_TRY(ikt_line_load(line));
+    line->is_dense = support == IKT_SUPPORT_DENSE;
+    line->is_whole = support == IKT_SUPPORT_WHOLE;
     return IKT_OK;
 }
 
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
     const unsigned related = IKT_VALUE_CODES | IKT_VALUE_LISTS | IKT_VALUE_WEIGHTS | IKT_VALUE_P;
-    if (line->p.k == 0 && ikt_steps_make(line->steps, related))
-        IKT_TRY(ikt_settings_lists(line->ctx, line->settings, line->rows->n, &line->p.k));
+    if (line->k == 0 && ikt_steps_make(line->steps, related))
+        IKT_TRY(ikt_settings_lists(line->ctx, line->settings, line->rows->n, &line->k));
     for (int s = 0; s < line->steps->count; s++) {
         const ikt_step_id id = line->steps->id[s];
         if (id >= first && id < end && run[id]) IKT_TRY(run[id](line));
@@ -87,74 +87,81 @@ ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
 void ikt_line_end(ikt_line *line) {
     ikt_landmarks_destroy(&line->landmarks);
     ikt_line_forget_model(line);
-    ikt_free(&line->eigenvectors);
-    ikt_probabilities_destroy(&line->p);
+    ikt_free_all(&line->eigenvectors, &line->start, &line->scores);
+    ikt_neighbours_destroy(&line->lists);
+    ikt_neighbours_destroy(&line->neighbours);
+    ikt_codes_destroy(&line->codes);
+    ikt_features_destroy(&line->features);
+    ikt_joined_destroy(&line->joined);
+    ikt_directed_destroy(&line->weights);
+    ikt_order_destroy(&line->order);
+    ikt_graph_destroy(&line->graph);
+    ikt_dense_destroy(&line->dense);
+    ikt_whole_destroy(&line->whole);
+    ikt_class_outcome_destroy(&line->classes);
     ikt_pairwise_close(&line->matrix);
 }
 
 /* What was decided and learned while P was made. */
 static void note_probabilities(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     ikt_settings *settings = line->settings;
     ikt_embed_result *out = line->out;
     ikt_whole_settings *whole = &settings->affinity.whole;
-    out->zero_similarity = p->zero_similarity;
-    out->entries = p->entries;
-    out->cells = p->cells;
-    out->recall = p->recall;
-    out->accuracy = p->accuracy;
-    out->classes = p->classes; /* given away */
-    p->classes = (ikt_class_outcome){.is_there = false};
+    out->zero_similarity = line->zero_similarity;
+    out->entries = line->entries;
+    out->cells = line->cells;
+    out->recall = line->recall;
+    out->accuracy = line->accuracy;
+    out->classes = line->classes; /* given away */
+    line->classes = (ikt_class_outcome){.is_there = false};
     ikt_class_outcome_resolve(&out->classes, settings);
-    if (p->k > 0) settings->affinity.neighbours = p->k;
-    if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
-    if (p->passes > 0) settings->affinity.passes = p->passes;
-    if (p->psi > 0) {
-        settings->isolation.psi = p->psi;
-        settings->isolation.pool = p->pool;
-    }
-    if (p->is_whole && whole->step <= IKT_AUTO_REAL)
-        whole->step = ikt_whole_step_auto(p->psi, p->rows.n,
-                                          ikt_whole_noise(whole, p->whole.t, p->whole.others));
+    ikt_line_note(line, settings);
+    if (line->rounds >= 0) settings->affinity.refinements = line->rounds;
+    if (line->passes > 0) settings->affinity.passes = line->passes;
+    if (line->is_whole && whole->step <= IKT_AUTO_REAL)
+        whole->step = ikt_whole_step_auto(
+            line->psi, line->rows->n, ikt_whole_noise(whole, line->whole.t, line->whole.others));
 }
 
 /* The same for people; nothing where nothing was made of the rows. */
 static void tell_probabilities(const ikt_line *line, double seconds) {
     ikt_context *ctx = line->ctx;
-    const ikt_probabilities *p = &line->p;
-    const double entries = (double)p->entries / (double)p->rows.n;
-    if (p->k == 0) return;
-    if (p->is_whole)
+    const double entries = (double)line->entries / (double)line->rows->n;
+    if (line->k == 0) return;
+    if (line->is_whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        IKT_LOG_NUMBERS(IKT_LOG_INT("largest_cell", p->whole.largest),
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("largest_cell", line->whole.largest),
                                         IKT_LOG_REAL("seconds", seconds)),
                         "P: the whole kernel, from %lld partitionings of %lld cells, of up to %lld "
                         "rows, in %.1f s",
-                        (long long)p->whole.t, (long long)p->whole.psi, (long long)p->whole.largest,
-                        seconds);
-    else if (p->entries == 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        IKT_LOG_NUMBERS(IKT_LOG_INT("k", p->k), IKT_LOG_REAL("seconds", seconds)),
-                        "lists of %lld neighbours a row, in %.1f s", (long long)p->k, seconds);
-    else
+                        (long long)line->whole.t, (long long)line->whole.psi,
+                        (long long)line->whole.largest, seconds);
+    else if (line->entries == 0)
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE,
-            IKT_LOG_NUMBERS(IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds)),
-            "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries, entries, seconds);
-    if (p->recall.sample > 0) {
-        char what[IKT_RECALL_TEXT];
-        ikt_recall_describe(&p->recall, what);
+            IKT_LOG_NUMBERS(IKT_LOG_INT("k", line->k), IKT_LOG_REAL("seconds", seconds)),
+            "lists of %lld neighbours a row, in %.1f s", (long long)line->k, seconds);
+    else
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        IKT_LOG_NUMBERS(IKT_LOG_REAL("similarity", p->recall.similarity),
-                                        IKT_LOG_INT("sample", p->recall.sample),
-                                        p->recall.found < 0
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("entries", line->entries),
+                                        IKT_LOG_REAL("seconds", seconds)),
+                        "P: %lld entries, %.1f a row, in %.1f s", (long long)line->entries, entries,
+                        seconds);
+    if (line->recall.sample > 0) {
+        char what[IKT_RECALL_TEXT];
+        ikt_recall_describe(&line->recall, what);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        IKT_LOG_NUMBERS(IKT_LOG_REAL("similarity", line->recall.similarity),
+                                        IKT_LOG_INT("sample", line->recall.sample),
+                                        line->recall.found < 0
                                             ? (ikt_log_number){0}
-                                            : IKT_LOG_REAL("found", p->recall.found)),
+                                            : IKT_LOG_REAL("found", line->recall.found)),
                         "the search found %s", what);
     }
-    if (p->zero_similarity > 0)
-        ikt_log_numbers(ctx, IKT_LOG_WARN, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", p->zero_similarity)),
-                        "%lld rows %s", (long long)p->zero_similarity,
+    if (line->zero_similarity > 0)
+        ikt_log_numbers(ctx, IKT_LOG_WARN,
+                        IKT_LOG_NUMBERS(IKT_LOG_INT("rows", line->zero_similarity)), "%lld rows %s",
+                        (long long)line->zero_similarity,
                         ikt_affinity_of(&line->settings->affinity)->zero_similarity_because);
 }
 
@@ -232,8 +239,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     IKT_TRY(ikt_line_run(&line, 0, IKT_STEP_EIGENVECTORS));
     note_probabilities(&line);
     tell_probabilities(&line, ikt_now() - begun);
-    made.y = line.p.start; /* positions among landmarks, if any: the start takes them from here */
-    line.p.start = NULL;
+    made.y = line.start; /* positions among landmarks, if any: the start takes them from here */
+    line.start = NULL;
     IKT_TRY(ikt_line_run(&line, IKT_STEP_EIGENVECTORS, IKT_STEPS));
     ikt_line_end(&line);
     IKT_TRY(measure_labels(&line));

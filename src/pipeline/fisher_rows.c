@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
@@ -52,7 +53,7 @@ static bool is_none(const char *names, int64_t label) {
  * every rank. */
 static ikt_status read_column(const ikt_place *place, ikt_arrays *held, double **number,
                               int64_t *count) {
-    const char *part = place->part[0] ? place->part : "train";
+    const char *part = ikt_text_or(place->part, "train");
     ikt_column *column IKT_AT_END(ikt_column_close) = NULL;
     IKT_TRY(ikt_column_open(held->ctx, place->file, part, -1, &column));
     *count = ikt_column_length(column);
@@ -64,7 +65,7 @@ static ikt_status read_column(const ikt_place *place, ikt_arrays *held, double *
 /* COLLECTIVE. Those of a column of CSV, or of an array of NPY. */
 static ikt_status read_source(const ikt_place *place, ikt_arrays *held, double **number,
                               int64_t *count) {
-    const char *part = place->part[0] ? place->part : "X";
+    const char *part = ikt_text_or(place->part, "X");
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     IKT_TRY(ikt_source_open(held->ctx, place->file, part, 0, &source));
     *count = ikt_source_rows(source);

@@ -97,7 +97,7 @@ static ikt_status embed_landmarks(ikt_line *line, ikt_landmarks *out) {
 /* COLLECTIVE. Nothing where the loop goes on from a state, or rows have been placed. */
 ikt_status ikt_step_landmarks(ikt_line *line) {
     const ikt_layout_settings *layout = &line->settings->layout;
-    if (line->from || line->p.start) return IKT_OK;
+    if (line->from || line->start) return IKT_OK;
     line->landmarks = (ikt_landmarks){.count = layout->landmarks, .q = (int)layout->dimensions};
     ikt_log_numbers(line->ctx, IKT_LOG_STAGE,
                     IKT_LOG_NUMBERS(IKT_LOG_INT("rows", layout->landmarks)),

@@ -23,11 +23,31 @@ typedef struct {
     float *y;     /* [count * q] their positions, centred */
 } ikt_landmarks;
 
-/* P in one of its forms, or what else the objective needs, and what was learned on the way. */
+/* P in the form that it has; the others are NULL. */
 typedef struct {
-    ikt_rows rows;               /* of the input, and of the slots of `order` */
-    ikt_checkpoint_hooks *hooks; /* of the run's checkpoint, or NULL; borrowed */
-    bool is_found;               /* in the checkpoint: but for the graph all of this is there */
+    const ikt_graph *graph;
+    const ikt_dense *dense;
+    const ikt_whole *whole;
+} ikt_p_form;
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_steps *steps;           /* borrowed, as all up to `out` */
+    ikt_settings *settings;           /* resolved; what the data decide replaces "auto" */
+    ikt_dataset *data;                /* NULL where there is a graph and nothing is taken of rows */
+    const ikt_rows *rows;             /* of the input, and of the slots of `order` */
+    const ikt_embed_options *options; /* labels, outputs, checkpoints */
+    const ikt_loop_state *from;       /* which the loop goes on from; NULL: the start */
+    ikt_pairwise matrix;              /* all pairs of input.graph; source NULL: it has others */
+    const ikt_pairwise *pairs; /* all pairs of the run: `matrix`, or those of the data; or NULL */
+    ikt_edges pair_values;     /* what the numbers of `pairs` are */
+    ikt_landmarks landmarks;   /* of a start among them: their rows and positions */
+    ikt_model *model;          /* of the codes, */
+    ikt_code_places places;    /* and what orders rows by them */
+    double *eigenvectors;      /* [rows->count * q] of a start, in the order of the input */
+    ikt_embed_result *out;     /* positions, later the map */
+    /* P in one of its forms, or what else the objective needs, and what was learned on the way. */
+    bool is_found;   /* in the checkpoint: but for the graph all of this is there */
     bool is_ordered; /* everything below is in the slots of `order`, otherwise in the order of the
                         input */
     ikt_order order;
@@ -44,8 +64,8 @@ typedef struct {
     ikt_dense dense; /* or dense P; */
     ikt_whole whole; /* or the whole kernel. Where some rows have no similarity, `graph` holds the
                         affinities that they get; otherwise it is empty then */
-    double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
-    float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
+    double *scores;  /* [rows->count * q] principal components of the own rows, of a kept graph */
+    float *start; /* [rows->count * q] places of the own rows, in the order of the input, among the
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
     ikt_code_check cells;      /* of approximate codes */
     ikt_recall recall;         /* of approximate search */
@@ -58,39 +78,13 @@ typedef struct {
     int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */
     int64_t zero_similarity; /* rows without similarity to any other */
     int64_t entries;         /* of P over all ranks; 0: it is not held */
-} ikt_probabilities;
-
-/* P in the form that it has; the others are NULL. */
-typedef struct {
-    const ikt_graph *graph;
-    const ikt_dense *dense;
-    const ikt_whole *whole;
-} ikt_p_form;
-
-static inline ikt_p_form ikt_form_of(const ikt_probabilities *p) {
-    return (ikt_p_form){.graph = p->graph.forward.start ? &p->graph : NULL,
-                        .dense = p->is_dense ? &p->dense : NULL,
-                        .whole = p->is_whole ? &p->whole : NULL};
-}
-
-typedef struct {
-    ikt_context *ctx;
-    const ikt_steps *steps;           /* borrowed, as all up to `out` */
-    ikt_settings *settings;           /* resolved; what the data decide replaces "auto" */
-    ikt_dataset *data;                /* NULL where there is a graph and nothing is taken of rows */
-    const ikt_rows *rows;             /* of the input */
-    const ikt_embed_options *options; /* labels, outputs, checkpoints */
-    const ikt_loop_state *from;       /* which the loop goes on from; NULL: the start */
-    ikt_pairwise matrix;              /* all pairs of input.graph; source NULL: it has others */
-    const ikt_pairwise *pairs; /* all pairs of the run: `matrix`, or those of the data; or NULL */
-    ikt_edges pair_values;     /* what the numbers of `pairs` are */
-    ikt_landmarks landmarks;   /* of a start among them: their rows and positions */
-    ikt_model *model;          /* of the codes, */
-    ikt_code_places places;    /* and what orders rows by them */
-    ikt_probabilities p;       /* codes, lists, weights, P, features */
-    double *eigenvectors;      /* [rows->count * q] of a start, in the order of the input */
-    ikt_embed_result *out;     /* positions, later the map */
 } ikt_line;
+
+static inline ikt_p_form ikt_form_of(const ikt_line *line) {
+    return (ikt_p_form){.graph = line->graph.forward.start ? &line->graph : NULL,
+                        .dense = line->is_dense ? &line->dense : NULL,
+                        .whole = line->is_whole ? &line->whole : NULL};
+}
 
 typedef ikt_status ikt_line_step(ikt_line *line);
 
@@ -117,29 +111,31 @@ ikt_line_step ikt_step_keep, ikt_step_weigh, ikt_step_fill_matrix, ikt_step_fill
 /* From a graph of a file (line_graph.c). */
 ikt_line_step ikt_step_join, ikt_step_edges;
 
+/* COLLECTIVE. Writes what was learned while weights were made, which a run from their file takes
+ * up. Errors: IKT_ERR_FILE. */
+ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *writer);
+
 /* Landmarks (landmarks.c), where rows start (start.c), and from P to the map (line_map.c). */
 ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
     ikt_step_start_eigenvectors, ikt_step_start_landmark_rows, ikt_step_start_places,
     ikt_step_start_kept_scores, ikt_step_start_file, ikt_step_start_random, ikt_step_eigenvectors,
     ikt_step_loop;
 
-/* COLLECTIVE. An empty P, or what a checkpoint holds of it (saved_lists.c).
- *   hooks   or NULL; borrowed until P is destroyed
- *   out     free with ikt_probabilities_destroy, also after a failure
+/* COLLECTIVE. What a checkpoint holds of the lists, if there is one (saved_lists.c).
  * Errors: those of ikt_checkpoint_find and of reading. */
-ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
-                                   const ikt_rows *rows, ikt_probabilities *out);
+ikt_status ikt_line_load(ikt_line *line);
 
-/* COLLECTIVE. Writes p->lists, and what was learned on the way, where a checkpoint is due
+/* COLLECTIVE. Writes the lists, and what was learned on the way, where a checkpoint is due
  * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
-ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p);
+ikt_status ikt_line_save_where_due(ikt_line *line);
 
-void ikt_probabilities_destroy(ikt_probabilities *p);
+/* LOCAL. Puts how many neighbours there are, and of which model, in place of "auto". */
+void ikt_line_note(const ikt_line *line, ikt_settings *settings);
 
 /* COLLECTIVE. Between the order of the input and that of the loop; `in` may be `out`.
  *   bytes   of a row */
-ikt_status ikt_line_reorder(ikt_context *ctx, const ikt_probabilities *p, bool back, const void *in,
-                            void *out, int64_t bytes);
+ikt_status ikt_line_reorder(const ikt_line *line, bool back, const void *in, void *out,
+                            int64_t bytes);
 
 /* COLLECTIVE. Brings rows into the order of the cells that go with their codes, where there are
  * such: of the centres nearest to each, or else coarse ones.

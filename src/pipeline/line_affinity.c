@@ -20,16 +20,16 @@ enum { LABEL_NEIGHBOURS = 10 };
 
 /* The order that rows were brought into; NULL: that of the input. */
 static const ikt_order *order_of(const ikt_line *line) {
-    return line->p.is_ordered ? &line->p.order : NULL;
+    return line->is_ordered ? &line->order : NULL;
 }
 
 /* What weights are made with. */
 static ikt_affinity_job weighing_of(const ikt_line *line) {
     return (ikt_affinity_job){.settings = &line->settings->affinity,
-                              .k = line->p.k,
+                              .k = line->k,
                               .t = line->settings->isolation.partitionings,
                               .data = line->data,
-                              .rows = &line->p.rows,
+                              .rows = line->rows,
                               .order = order_of(line)};
 }
 
@@ -38,51 +38,50 @@ static ikt_affinity_job weighing_of(const ikt_line *line) {
 /* COLLECTIVE. Label accuracy of the lists, while they still have scores. */
 static ikt_status measure_accuracy(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     const int64_t *labels = line->options->labels;
-    if (!labels || p->is_found || p->accuracy >= 0) return IKT_OK;
+    if (!labels || line->is_found || line->accuracy >= 0) return IKT_OK;
     IKT_ARRAYS(held, ctx, "labels");
-    if (p->is_ordered) {
-        int64_t *ordered = ikt_claim(&held, p->rows.count, sizeof *ordered);
+    if (line->is_ordered) {
+        int64_t *ordered = ikt_claim(&held, line->rows->count, sizeof *ordered);
         IKT_TRY(ikt_arrays_agree(&held));
-        IKT_TRY(ikt_line_reorder(ctx, p, false, labels, ordered, sizeof *ordered));
+        IKT_TRY(ikt_line_reorder(line, false, labels, ordered, sizeof *ordered));
         labels = ordered;
     }
-    return ikt_list_label_accuracy(ctx, &p->rows, &p->lists, labels, LABEL_NEIGHBOURS,
-                                   &p->accuracy);
+    return ikt_list_label_accuracy(ctx, line->rows, &line->lists, labels, LABEL_NEIGHBOURS,
+                                   &line->accuracy);
 }
 
 /* COLLECTIVE. A checkpoint holds lists with scores where these are needed. */
 ikt_status ikt_step_keep(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
-    const int64_t entries = p->rows.count * p->lists.k;
+    const int64_t entries = line->rows->count * line->lists.k;
     IKT_IN_STAGE(ctx, IKT_STAGE_AFFINITY);
     IKT_TRY(measure_accuracy(line));
-    if (!p->is_found) IKT_TRY(ikt_probabilities_save_where_due(ctx, p));
+    if (!line->is_found) IKT_TRY(ikt_line_save_where_due(line));
     if (ikt_steps_have(line->steps, IKT_STEP_WEIGH)) {
-        IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours)));
-        memcpy(p->neighbours.row, p->lists.row, (size_t)entries * sizeof *p->lists.row);
-        memcpy(p->neighbours.score, p->lists.score, (size_t)entries * sizeof *p->lists.score);
+        IKT_TRY(ikt_agree(
+            ctx, ikt_neighbours_create(ctx, line->rows, line->lists.k, &line->neighbours)));
+        memcpy(line->neighbours.row, line->lists.row, (size_t)entries * sizeof *line->lists.row);
+        memcpy(line->neighbours.score, line->lists.score,
+               (size_t)entries * sizeof *line->lists.score);
     } else {
-        p->neighbours = p->lists;
-        p->lists = (ikt_neighbours){0};
+        line->neighbours = line->lists;
+        line->lists = (ikt_neighbours){0};
     }
-    ikt_neighbours_sort(ctx, &p->neighbours);
+    ikt_neighbours_sort(ctx, &line->neighbours);
     return IKT_OK;
 }
 
 /* COLLECTIVE. Otherwise it holds them with weights in place of scores. */
 ikt_status ikt_step_weigh(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     const bool has_scores = ikt_steps_have(line->steps, IKT_STEP_KEEP);
     const ikt_affinity_job weighing = weighing_of(line);
     const ikt_affinity *kind = ikt_affinity_of(&line->settings->affinity);
-    if (p->is_found && !has_scores) return IKT_OK;
+    if (line->is_found && !has_scores) return IKT_OK;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
     IKT_TRY(measure_accuracy(line));
-    IKT_TRY(kind->weigh(line->ctx, &weighing, &p->lists, &p->zero_similarity));
-    return has_scores ? IKT_OK : ikt_probabilities_save_where_due(line->ctx, p);
+    IKT_TRY(kind->weigh(line->ctx, &weighing, &line->lists, &line->zero_similarity));
+    return has_scores ? IKT_OK : ikt_line_save_where_due(line);
 }
 
 /* COLLECTIVE. What is wrong with a P of weights that were read is wrong in their file. */
@@ -90,9 +89,9 @@ static ikt_status check_graph(const ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const char *file = line->settings->input.graph;
 #ifdef NDEBUG
-    const ikt_status st = ikt_graph_check_sums(ctx, &line->p.graph);
+    const ikt_status st = ikt_graph_check_sums(ctx, &line->graph);
 #else
-    const ikt_status st = ikt_graph_check(ctx, &line->p.graph);
+    const ikt_status st = ikt_graph_check(ctx, &line->graph);
 #endif
     if (st != IKT_ERR_INTERNAL || !file[0]) return st;
     ikt_clear(ctx);
@@ -105,17 +104,16 @@ static ikt_status check_graph(const ikt_line *line) {
 /* COLLECTIVE. From weights to the symmetric P, by way of a file where they are written. */
 ikt_status ikt_step_symmetrise(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     ikt_graph_writer *writer = ikt_line_graph_writer(line);
     IKT_IN_STAGE(ctx, IKT_STAGE_GRAPH);
-    if (!p->weights.start)
-        IKT_TRY(ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->weights)));
-    p->weights.symmetry = ikt_affinity_of(&line->settings->affinity)->symmetry;
-    if (writer) IKT_TRY(ikt_run_graph_rows(ctx, line->settings, line->options->labels, p, writer));
-    IKT_TRY(ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph));
-    if (p->is_whole) return IKT_OK;
+    if (!line->weights.start)
+        IKT_TRY(ikt_agree(ctx, ikt_directed_from_lists(ctx, &line->lists, &line->weights)));
+    line->weights.symmetry = ikt_affinity_of(&line->settings->affinity)->symmetry;
+    if (writer) IKT_TRY(ikt_run_graph_rows(line, writer));
+    IKT_TRY(ikt_graph_from_directed(ctx, line->rows, &line->weights, &line->graph));
+    if (line->is_whole) return IKT_OK;
     IKT_TRY(check_graph(line));
-    p->entries = ikt_graph_entries(ctx, &p->graph);
+    line->entries = ikt_graph_entries(ctx, &line->graph);
     return IKT_OK;
 }
 
@@ -123,32 +121,30 @@ ikt_status ikt_step_symmetrise(ikt_line *line) {
 
 /* COLLECTIVE. From the scores of all pairs to P. */
 static ikt_status weigh_dense(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     const ikt_affinity_job weighing = weighing_of(line);
     const ikt_affinity *kind = ikt_affinity_of(&line->settings->affinity);
-    p->entries = p->rows.n * (p->rows.n - 1);
-    IKT_TRY(kind->dense(line->ctx, &weighing, &p->dense, &p->zero_similarity));
-    return ikt_dense_check(line->ctx, &p->dense);
+    line->entries = line->rows->n * (line->rows->n - 1);
+    IKT_TRY(kind->dense(line->ctx, &weighing, &line->dense, &line->zero_similarity));
+    return ikt_dense_check(line->ctx, &line->dense);
 }
 
 static ikt_status fill(ikt_line *line, const ikt_scorer *scorer) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
-    IKT_TRY(ikt_dense_fill(line->ctx, scorer, &line->p.dense));
+    IKT_TRY(ikt_dense_fill(line->ctx, scorer, &line->dense));
     return weigh_dense(line);
 }
 
 ikt_status ikt_step_fill_codes(ikt_line *line) {
-    const ikt_scorer scorer = ikt_scorer_codes(&line->p.codes, &line->p.rows);
+    const ikt_scorer scorer = ikt_scorer_codes(&line->codes, line->rows);
     IKT_TRY(fill(line, &scorer));
     ikt_line_forget_model(line);
-    ikt_codes_destroy(&line->p.codes);
+    ikt_codes_destroy(&line->codes);
     return IKT_OK;
 }
 
 ikt_status ikt_step_fill_matrix(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
-    IKT_TRY(ikt_matrix_dense(line->ctx, line->pairs, &p->rows, line->pair_values, &p->dense));
+    IKT_TRY(ikt_matrix_dense(line->ctx, line->pairs, line->rows, line->pair_values, &line->dense));
     return weigh_dense(line);
 }
 
@@ -164,19 +160,18 @@ ikt_status ikt_step_fill_rows(ikt_line *line) {
  * have none in this graph. */
 static ikt_status adopt_zero_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
-    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, p->k, NULL, NULL};
-    if (p->whole.zero == 0) return IKT_OK;
+    ikt_zero_similarity zeros IKT_AT_END(ikt_zero_similarity_destroy) = {0, line->k, NULL, NULL};
+    if (line->whole.zero == 0) return IKT_OK;
     IKT_ARRAYS(held, ctx, "zero similarity");
-    uint8_t *marked = ikt_claim(&held, p->rows.count, 1);
+    uint8_t *marked = ikt_claim(&held, line->rows->count, 1);
     IKT_TRY(ikt_arrays_agree(&held));
-    for (int64_t i = 0; i < p->rows.count; i++)
-        marked[i] = p->whole.total[i] == 0;
-    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, line->data, &p->rows, order_of(line), marked,
-                                             p->k, &zeros));
+    for (int64_t i = 0; i < line->rows->count; i++)
+        marked[i] = line->whole.total[i] == 0;
+    IKT_TRY(ikt_zero_similarity_find_ordered(ctx, line->data, line->rows, order_of(line), marked,
+                                             line->k, &zeros));
     ikt_arrays_free(&held);
-    p->zero_similarity = zeros.count;
-    return ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, &p->rows, &p->weights));
+    line->zero_similarity = zeros.count;
+    return ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, line->rows, &line->weights));
 }
 
 /* COLLECTIVE. Rows and codes come into the order of their coarse cells, where there are such. */
@@ -189,21 +184,19 @@ static ikt_status order_codes(ikt_line *line) {
 
 /* COLLECTIVE. The cells of all partitionings. */
 static ikt_status gather_cells(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
-    IKT_TRY(ikt_whole_create(line->ctx, &p->rows, line->model->psi,
-                             (uint64_t)line->settings->run.seed, &p->codes, &p->whole));
+    IKT_TRY(ikt_whole_create(line->ctx, line->rows, line->model->psi,
+                             (uint64_t)line->settings->run.seed, &line->codes, &line->whole));
     return adopt_zero_rows(line);
 }
 
 /* COLLECTIVE. The whole kernel of codes, which it takes over. */
 ikt_status ikt_step_whole(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     IKT_TRY(order_codes(line));
     IKT_TRY(gather_cells(line));
     ikt_line_forget_model(line);
-    ikt_codes_destroy(&p->codes);
-    return p->zero_similarity > 0 ? ikt_step_symmetrise(line) : IKT_OK;
+    ikt_codes_destroy(&line->codes);
+    return line->zero_similarity > 0 ? ikt_step_symmetrise(line) : IKT_OK;
 }
 
 /* --- what any two rows are compared by: the numbers of all pairs ------------------------------ */
@@ -279,8 +272,8 @@ static ikt_status fill_gaps(ikt_context *ctx, const ikt_pairwise *pairs, filling
 
 /* COLLECTIVE. Reads all pairs, of which `put` makes numbers to compare rows by. */
 static ikt_status read_pairs(ikt_line *line, ikt_pairwise_take put, filling *f) {
-    const ikt_rows *rows = &line->p.rows;
-    ikt_features *out = &line->p.features;
+    const ikt_rows *rows = line->rows;
+    ikt_features *out = &line->features;
     IKT_TRY(ikt_agree(line->ctx, ikt_features_create(line->ctx, rows, rows->n, NULL, out)));
     f->ctx = line->ctx;
     f->rows = rows;
@@ -289,7 +282,7 @@ static ikt_status read_pairs(ikt_line *line, ikt_pairwise_take put, filling *f) 
 }
 
 static ikt_status turn(ikt_line *line) {
-    return ikt_agree(line->ctx, ikt_features_turn(line->ctx, &line->p.features));
+    return ikt_agree(line->ctx, ikt_features_turn(line->ctx, &line->features));
 }
 
 static ikt_status read_squares(ikt_line *line) {
@@ -317,7 +310,7 @@ ikt_status ikt_step_compare_similarities(ikt_line *line) {
     IKT_TRY(ikt_pairwise_check_similarities(line->ctx, line->pairs, &f.largest));
     IKT_TRY(read_pairs(line, put_d, &f));
     IKT_TRY(fill_gaps(line->ctx, line->pairs, &f));
-    line->p.features.are_d = true;
+    line->features.are_d = true;
     return turn(line);
 }
 
@@ -325,31 +318,30 @@ ikt_status ikt_step_compare_similarities(ikt_line *line) {
 
 /* COLLECTIVE. Codes are there; lists of triplets lose what these do not tell. */
 ikt_status ikt_step_compare_codes(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     const ikt_triplet_settings *triplet = &line->settings->layout.own.triplet;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
-    return ikt_lone_rows_part(line->ctx, line->data, &p->rows, order_of(line), triplet->scale_from,
-                              triplet->scale_to, (float)p->codes.t, &p->neighbours);
+    return ikt_lone_rows_part(line->ctx, line->data, line->rows, order_of(line),
+                              triplet->scale_from, triplet->scale_to, (float)line->codes.t,
+                              &line->neighbours);
 }
 
 /* COLLECTIVE. The rows of the data set. */
 static ikt_status read_features(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     const int64_t d = ikt_dataset_columns(line->data), bytes = d * (int64_t)sizeof(float);
     const ikt_metric *metric = ikt_metric_of(line->data);
     IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, &p->rows, d, metric, &p->features)));
-    float *x = ikt_features_rows(&p->features);
-    IKT_TRY(ikt_scorer_read(ctx, line->data, &p->rows, x));
-    if (p->is_ordered) IKT_TRY(ikt_order_apply(ctx, &p->order, x, bytes, x, bytes, bytes));
+    IKT_TRY(ikt_agree(ctx, ikt_features_create(ctx, line->rows, d, metric, &line->features)));
+    float *x = ikt_features_rows(&line->features);
+    IKT_TRY(ikt_scorer_read(ctx, line->data, line->rows, x));
+    if (line->is_ordered) IKT_TRY(ikt_order_apply(ctx, &line->order, x, bytes, x, bytes, bytes));
     return turn(line);
 }
 
 ikt_status ikt_step_compare_rows(ikt_line *line) {
     IKT_TRY(read_features(line));
     if (!line->options->model_writer) return IKT_OK;
-    return ikt_run_model_rows(line->ctx, line->options->model_writer, line->data, &line->p.rows,
-                              &line->p.neighbours, &line->p.features, order_of(line),
+    return ikt_run_model_rows(line->ctx, line->options->model_writer, line->data, line->rows,
+                              &line->neighbours, &line->features, order_of(line),
                               &line->settings->layout);
 }

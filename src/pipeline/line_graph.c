@@ -28,6 +28,49 @@ static double noted(const ikt_graph_file *file, const char *name, double fallbac
     return end == text ? fallback : value;
 }
 
+/* What a kept graph tells of its making, and what stands for what is not known. */
+static const struct {
+    const char *name;
+    size_t at; /* in a line */
+    bool is_real;
+    double unknown;
+} facts_of_making[] = {{"rows_without_similarity", offsetof(ikt_line, zero_similarity), false, -1},
+                       {"neighbour_label_accuracy", offsetof(ikt_line, accuracy), true, -1},
+                       {"recall_sample", offsetof(ikt_line, recall.sample), false, 0},
+                       {"neighbour_similarity", offsetof(ikt_line, recall.similarity), true, 0},
+                       {"neighbours_found", offsetof(ikt_line, recall.found), true, -1},
+                       {"cell_sample", offsetof(ikt_line, cells.sample), false, 0},
+                       {"cells_differing", offsetof(ikt_line, cells.differing), true, 0},
+                       {"psi", offsetof(ikt_line, psi), false, 0},
+                       {"pool", offsetof(ikt_line, pool), false, 0}};
+enum { FACTS_OF_MAKING = sizeof facts_of_making / sizeof *facts_of_making };
+
+ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *w) {
+    for (int f = 0; f < FACTS_OF_MAKING; f++) {
+        const void *value = (const char *)line + facts_of_making[f].at;
+        const bool is_real = facts_of_making[f].is_real;
+        const double number = is_real ? *(const double *)value : (double)*(const int64_t *)value;
+        char text[32];
+        snprintf(text, sizeof text, "%.17g", number);
+        if (number == facts_of_making[f].unknown) continue;
+        IKT_TRY(is_real ? ikt_graph_writer_text(w, facts_of_making[f].name, text)
+                        : ikt_graph_writer_int(w, facts_of_making[f].name, (int64_t)number));
+    }
+    return IKT_OK;
+}
+
+static void read_facts(const ikt_graph_file *file, ikt_line *line) {
+    for (int f = 0; f < FACTS_OF_MAKING; f++) {
+        void *value = (char *)line + facts_of_making[f].at;
+        if (facts_of_making[f].is_real)
+            *(double *)value = noted(file, facts_of_making[f].name, facts_of_making[f].unknown);
+        else
+            ikt_graph_file_int(file, facts_of_making[f].name, value);
+    }
+    /* Of an older build that did not know it. */
+    if (line->recall.found == 0) line->recall.found = -1;
+}
+
 /* COLLECTIVE. The slots of the own rows, in which a kept graph has its rows.
  *   slot   receives [rows->count], of `held`; NULL where the graph is not ordered */
 static ikt_status read_slots(const ikt_graph_file *file, const ikt_rows *rows, ikt_arrays *held,
@@ -40,29 +83,29 @@ static ikt_status read_slots(const ikt_graph_file *file, const ikt_rows *rows, i
 }
 
 /* COLLECTIVE. Rows and columns in slots, as they were in the run that kept the graph. */
-static ikt_status take_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
-                             ikt_directed *read, ikt_probabilities *p) {
+static ikt_status take_order(ikt_line *line, const ikt_graph_file *file, ikt_directed *read) {
+    ikt_context *ctx = line->ctx;
+    const ikt_rows *rows = line->rows;
     uint32_t *slot;
     IKT_ARRAYS(held, ctx, "order");
     IKT_TRY(read_slots(file, rows, &held, &slot));
     if (!slot) return IKT_OK;
-    IKT_TRY(ikt_order_create(ctx, rows, slot, &p->order));
-    p->is_ordered = true;
-    return ikt_directed_to_slots(ctx, &p->order, slot, read);
+    IKT_TRY(ikt_order_create(ctx, rows, slot, &line->order));
+    line->is_ordered = true;
+    return ikt_directed_to_slots(ctx, &line->order, slot, read);
 }
 
 /* COLLECTIVE. What the run that kept the graph began at, where this one begins in the same way. */
 static ikt_status take_start(ikt_line *line, const ikt_graph_file *file) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     const int64_t numbers = line->settings->layout.dimensions * line->rows->count;
     if (ikt_steps_have(line->steps, IKT_STEP_START_KEPT_SCORES)) {
-        IKT_TRY(ikt_alloc_all(ctx, &p->scores, numbers, sizeof *p->scores, "initial"));
-        return ikt_graph_file_read_start(file, line->rows, p->scores);
+        IKT_TRY(ikt_alloc_all(ctx, &line->scores, numbers, sizeof *line->scores, "initial"));
+        return ikt_graph_file_read_start(file, line->rows, line->scores);
     }
-    if (!ikt_steps_have(line->steps, IKT_STEP_START_KEPT_PLACES) || p->start) return IKT_OK;
-    IKT_TRY(ikt_alloc_all(ctx, &p->start, numbers, sizeof *p->start, "embedding"));
-    return ikt_graph_file_read_start(file, line->rows, p->start);
+    if (!ikt_steps_have(line->steps, IKT_STEP_START_KEPT_PLACES) || line->start) return IKT_OK;
+    IKT_TRY(ikt_alloc_all(ctx, &line->start, numbers, sizeof *line->start, "embedding"));
+    return ikt_graph_file_read_start(file, line->rows, line->start);
 }
 
 /* COLLECTIVE. What goes with rows of edges that were read: what the log says of entries that were
@@ -78,7 +121,7 @@ static ikt_status take_rest(ikt_line *line, const ikt_graph_file *file,
     if (facts->zeros > 0)
         ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
                 (long long)facts->zeros);
-    IKT_TRY(take_order(ctx, file, line->rows, read, &line->p));
+    IKT_TRY(take_order(line, file, read));
     return take_start(line, file);
 }
 
@@ -95,7 +138,6 @@ static ikt_status open_graph(const ikt_line *line, ikt_graph_file **file) {
 /* COLLECTIVE. Weights of the edges, with what a kept graph knows. */
 ikt_status ikt_step_edges(ikt_line *line) {
     const ikt_affinity_settings *affinity = &line->settings->affinity;
-    ikt_probabilities *p = &line->p;
     ikt_graph_facts facts;
     ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_AFFINITY);
@@ -103,22 +145,11 @@ ikt_status ikt_step_edges(ikt_line *line) {
     const ikt_edge_rule rule = {.values = values_of(file, affinity),
                                 .kernel = (ikt_edge_kernel)affinity->graph.weights,
                                 .perplexity = affinity->gaussian.perplexity};
-    IKT_TRY(ikt_directed_load(line->ctx, file, line->rows, &rule, line->data, p->k, &p->weights,
-                              &facts));
-    p->zero_similarity = facts.zero_similarity;
-    if (ikt_graph_file_is_kept(file)) {
-        p->accuracy = noted(file, "neighbour_label_accuracy", -1);
-        p->recall.similarity = noted(file, "neighbour_similarity", 0);
-        p->recall.found = noted(file, "neighbours_found", -1);
-        if (p->recall.found == 0) p->recall.found = -1; /* of an older build that did not know it */
-        ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
-        p->cells.differing = noted(file, "cells_differing", 0);
-        ikt_graph_file_int(file, "cell_sample", &p->cells.sample);
-        ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
-        ikt_graph_file_int(file, "psi", &p->psi);
-        ikt_graph_file_int(file, "pool", &p->pool);
-    }
-    return take_rest(line, file, &facts, &p->weights);
+    IKT_TRY(ikt_directed_load(line->ctx, file, line->rows, &rule, line->data, line->k,
+                              &line->weights, &facts));
+    line->zero_similarity = facts.zero_similarity;
+    if (ikt_graph_file_is_kept(file)) read_facts(file, line);
+    return take_rest(line, file, &facts, &line->weights);
 }
 
 /* COLLECTIVE. Refuses rows that no other is joined to. */
@@ -143,7 +174,7 @@ static ikt_status check_joined(ikt_context *ctx, const ikt_rows *rows, const ikt
 ikt_status ikt_step_join(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const ikt_rows *rows = line->rows;
-    ikt_joined *joined = &line->p.joined;
+    ikt_joined *joined = &line->joined;
     ikt_graph_facts facts;
     ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
     IKT_IN_STAGE(ctx, IKT_STAGE_GRAPH);

@@ -14,50 +14,51 @@
 /* --- every row with every other --------------------------------------------------------------- */
 
 /* COLLECTIVE. Empty lists, or what a checkpoint holds of them. */
-static ikt_status begin_lists(ikt_context *ctx, ikt_probabilities *p, ikt_list_course *course) {
-    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->k, &p->lists)));
-    return ikt_list_course_begin(ctx, ikt_checkpoint_lists(p->hooks), &p->lists, course);
+static ikt_status begin_lists(ikt_line *line, ikt_list_course *course) {
+    IKT_TRY(
+        ikt_agree(line->ctx, ikt_neighbours_create(line->ctx, line->rows, line->k, &line->lists)));
+    return ikt_list_course_begin(line->ctx, ikt_checkpoint_lists(line->options->hooks),
+                                 &line->lists, course);
 }
 
 static ikt_status compare_all(ikt_line *line, const ikt_scorer *scorer) {
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
-    IKT_TRY(begin_lists(line->ctx, &line->p, &course));
+    IKT_TRY(begin_lists(line, &course));
     IKT_TRY(ikt_neighbours_exact(line->ctx, scorer, &course));
     ikt_list_course_end(&course);
-    ikt_neighbours_sort(line->ctx, &line->p.lists);
+    ikt_neighbours_sort(line->ctx, &line->lists);
     return IKT_OK;
 }
 
 ikt_status ikt_line_score_rows(const ikt_line *line, ikt_scorer *scorer) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_READ);
-    return ikt_scorer_data(line->ctx, line->data, &line->p.rows, scorer);
+    return ikt_scorer_data(line->ctx, line->data, line->rows, scorer);
 }
 
 /* --- the rows of near cells ------------------------------------------------------------------- */
 
 ikt_status ikt_line_order_codes(ikt_line *line) {
-    ikt_codes *codes = &line->p.codes;
-    if (!line->p.is_ordered || !codes->code) return IKT_OK;
+    ikt_codes *codes = &line->codes;
+    if (!line->is_ordered || !codes->code) return IKT_OK;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_ORDER);
-    return ikt_order_apply(line->ctx, &line->p.order, codes->code, codes->stride, codes->code,
+    return ikt_order_apply(line->ctx, &line->order, codes->code, codes->stride, codes->code,
                            codes->stride, codes->stride);
 }
 
 /* COLLECTIVE. The order of the coarse cells that came with the codes. */
 static ikt_status order_coarse(ikt_line *line, ikt_cells *cells) {
     const ikt_model *model = line->model;
-    IKT_TRY(ikt_rows_order(line->ctx, line->data, &line->p.rows, model->coarse_row,
-                           model->spec.coarse, line->places.coarse, cells, &line->p.order));
-    line->p.is_ordered = true;
+    IKT_TRY(ikt_rows_order(line->ctx, line->data, line->rows, model->coarse_row, model->spec.coarse,
+                           line->places.coarse, cells, &line->order));
+    line->is_ordered = true;
     return IKT_OK;
 }
 
 static ikt_status order_fine(ikt_line *line, ikt_cells *cells, ikt_fine_cells *fine) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_CELLS);
-    IKT_TRY(ikt_fine_cells_create(line->ctx, &line->p.rows, &line->places, cells, &line->p.order,
-                                  fine));
-    line->p.is_ordered = true;
+    IKT_TRY(ikt_fine_cells_create(line->ctx, line->rows, &line->places, cells, &line->order, fine));
+    line->is_ordered = true;
     return IKT_OK;
 }
 
@@ -76,7 +77,7 @@ static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, cons
                                const ikt_fine_cells *fine, ikt_tiles *tiles,
                                ikt_list_course *course) {
     ikt_context *ctx = line->ctx;
-    line->p.rounds = near->rounds;
+    line->rounds = near->rounds;
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     if (course->progress.round < near->passes) {
         IKT_TRY(fine->cells > 0
@@ -95,27 +96,26 @@ static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, cons
 static ikt_status search_near(ikt_line *line, const ikt_list_search *near, const ikt_cells *cells,
                               const ikt_fine_cells *fine, ikt_tiles *tiles,
                               ikt_list_course *course) {
-    ikt_probabilities *p = &line->p;
     IKT_TRY(search_cells(line, near, cells, fine, tiles, course));
     IKT_IN_STAGE(line->ctx, IKT_STAGE_RECALL);
-    return ikt_recall_measure(line->ctx, tiles, &p->lists, (uint64_t)line->settings->run.seed,
-                              ikt_recall_rows(p->rows.n), &p->recall);
+    return ikt_recall_measure(line->ctx, tiles, &line->lists, (uint64_t)line->settings->run.seed,
+                              ikt_recall_rows(line->rows->n), &line->recall);
 }
 
 /* COLLECTIVE. Compares the codes of rows that are near the same centres, or in near coarse cells.
  */
 static ikt_status compare_near_codes(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_fine_cells fine IKT_AT_END(ikt_fine_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_TRY(ikt_line_order_rows(line, &cells, &fine));
     IKT_TRY(ikt_line_order_codes(line));
-    IKT_TRY(ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, &p->rows, &p->codes, &tiles)));
-    IKT_TRY(begin_lists(line->ctx, p, &course));
+    IKT_TRY(
+        ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, line->rows, &line->codes, &tiles)));
+    IKT_TRY(begin_lists(line, &course));
     const ikt_list_search near =
-        ikt_settings_list_search(line->settings, p->rows.n, p->k, fine.cells, 0);
+        ikt_settings_list_search(line->settings, line->rows->n, line->k, fine.cells, 1);
     return search_near(line, &near, &cells, &fine, &tiles, &course);
 }
 
@@ -123,22 +123,23 @@ static ikt_status compare_near_codes(ikt_line *line) {
  * cells of their own (neighbours/passes.h). */
 static ikt_status compare_near_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
-    const ikt_list_search near = ikt_settings_list_search(line->settings, p->rows.n, p->k, 0,
-                                                          ikt_dataset_columns(line->data));
-    const ikt_pass_rows rows = {line->data, &p->rows, (uint64_t)line->settings->run.seed};
+    const int64_t passes =
+        ikt_affinity_passes(&line->settings->affinity, ikt_dataset_columns(line->data));
+    const ikt_list_search near =
+        ikt_settings_list_search(line->settings, line->rows->n, line->k, 0, passes);
+    const ikt_pass_rows rows = {line->data, line->rows, (uint64_t)line->settings->run.seed};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
-    IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &p->order));
-    p->is_ordered = true;
-    p->passes = near.passes;
-    IKT_TRY(begin_lists(ctx, p, &course));
+    IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &line->order));
+    line->is_ordered = true;
+    line->passes = near.passes;
+    IKT_TRY(begin_lists(line, &course));
     while (course.progress.round < near.passes - 1) {
-        IKT_TRY(ikt_pass_search(ctx, &rows, &p->order, near.candidates, &course));
+        IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
         ikt_list_course_next(&course);
     }
-    IKT_TRY(ikt_pass_tiles(ctx, &rows, &cells, &p->order, &tiles));
+    IKT_TRY(ikt_tiles_data(ctx, &cells, &line->order, line->data, &tiles));
     return search_near(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course);
 }
 
@@ -157,7 +158,7 @@ void ikt_line_forget_model(ikt_line *line) {
 
 /* LOCAL. The model, and room for what will order rows by it. */
 static ikt_status create_model(ikt_line *line, const ikt_model_spec *spec) {
-    const int64_t count = line->p.rows.count;
+    const int64_t count = line->rows->count;
     ikt_code_places *places = &line->places;
     IKT_TRY(ikt_model_create(line->ctx, spec, &line->model));
     places->near = spec->near;
@@ -167,13 +168,12 @@ static ikt_status create_model(ikt_line *line, const ikt_model_spec *spec) {
 }
 
 static ikt_status compute_codes(ikt_line *line, const ikt_model_spec *spec) {
-    ikt_probabilities *p = &line->p;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_CODES);
     IKT_TRY(ikt_agree(line->ctx, create_model(line, spec)));
     IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0},
-                                     ikt_checkpoint_codes(p->hooks), line->data, &p->rows,
-                                     line->model, &p->codes, &line->places));
-    p->cells = p->codes.check;
+                                     ikt_checkpoint_codes(line->options->hooks), line->data,
+                                     line->rows, line->model, &line->codes, &line->places));
+    line->cells = line->codes.check;
     return IKT_OK;
 }
 
@@ -181,71 +181,70 @@ static ikt_status compute_codes(ikt_line *line, const ikt_model_spec *spec) {
  * own rows; from here on the coordinates are not needed. */
 ikt_status ikt_step_code(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     ikt_model_writer *writer = line->options->model_writer;
     const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(line->data));
     const ikt_codes_rows shape = ikt_codes_rows_of(line->data);
     ikt_model_spec spec;
-    if (p->is_found && !keeps_codes(line) && !writer) return IKT_OK; /* lists are there already */
-    IKT_TRY(ikt_model_spec_make(ctx, line->settings, p->rows.n, drawn, &shape, &spec));
-    p->psi = spec.psi;
-    p->pool = spec.pool;
-    if (p->pool > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        IKT_LOG_NUMBERS(IKT_LOG_INT("psi", p->psi), IKT_LOG_INT("pool", p->pool)),
-                        "isolation: psi %lld, centres from a pool of %lld rows", (long long)p->psi,
-                        (long long)p->pool);
+    if (line->is_found && !keeps_codes(line) && !writer)
+        return IKT_OK; /* lists are there already */
+    IKT_TRY(ikt_model_spec_make(ctx, line->settings, line->rows->n, drawn, &shape, &spec));
+    line->psi = spec.psi;
+    line->pool = spec.pool;
+    if (line->pool > 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            IKT_LOG_NUMBERS(IKT_LOG_INT("psi", line->psi), IKT_LOG_INT("pool", line->pool)),
+            "isolation: psi %lld, centres from a pool of %lld rows", (long long)line->psi,
+            (long long)line->pool);
     IKT_TRY(compute_codes(line, &spec));
     if (writer)
-        IKT_TRY(ikt_run_model_codes(ctx, writer, line->data, &p->rows, line->model, &p->codes,
+        IKT_TRY(ikt_run_model_codes(ctx, writer, line->data, line->rows, line->model, &line->codes,
                                     &line->settings->layout));
-    if (line->landmarks.count == 0 || p->is_found) return IKT_OK;
-    IKT_TRY(ikt_alloc_all(ctx, &p->start, line->landmarks.q * p->rows.count, sizeof *p->start,
-                          "embedding"));
-    return ikt_landmarks_place_codes(ctx, &line->landmarks, &p->rows, &p->codes, p->start);
+    if (line->landmarks.count == 0 || line->is_found) return IKT_OK;
+    IKT_TRY(ikt_alloc_all(ctx, &line->start, line->landmarks.q * line->rows->count,
+                          sizeof *line->start, "embedding"));
+    return ikt_landmarks_place_codes(ctx, &line->landmarks, line->rows, &line->codes, line->start);
 }
 
 ikt_status ikt_step_search_codes(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
-    if (p->is_found) {
+    if (line->is_found) {
         IKT_TRY(ikt_line_order_codes(line));
     } else if (line->model->spec.near > 0 || line->model->spec.coarse > 0) {
         IKT_TRY(compare_near_codes(line));
     } else {
-        const ikt_scorer scorer = ikt_scorer_codes(&p->codes, &p->rows);
+        const ikt_scorer scorer = ikt_scorer_codes(&line->codes, line->rows);
         IKT_TRY(compare_all(line, &scorer));
     }
     ikt_line_forget_model(line);
-    if (!keeps_codes(line)) ikt_codes_destroy(&p->codes);
+    if (!keeps_codes(line)) ikt_codes_destroy(&line->codes);
     return IKT_OK;
 }
 
 /* COLLECTIVE. Lists by distances that follow labels; where a checkpoint has them, the rest. */
 ikt_status ikt_step_search_classes(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
     const ikt_class_search search = {.settings = line->settings,
                                      .data = line->data,
-                                     .rows = &p->rows,
+                                     .rows = line->rows,
                                      .labels = line->options->labels,
                                      .names = line->options->label_names,
-                                     .hooks = p->hooks,
+                                     .hooks = line->options->hooks,
                                      .model_writer = line->options->model_writer,
-                                     .k = p->k};
-    return ikt_class_search_run(line->ctx, &search, p->is_found, &p->lists, &p->recall,
-                                &p->classes);
+                                     .k = line->k};
+    return ikt_class_search_run(line->ctx, &search, line->is_found, &line->lists, &line->recall,
+                                &line->classes);
 }
 
 ikt_status ikt_step_search_matrix(ikt_line *line) {
-    ikt_probabilities *p = &line->p;
-    if (p->is_found) return IKT_OK;
+    if (line->is_found) return IKT_OK;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
-    return ikt_matrix_lists(line->ctx, line->pairs, &p->rows, line->pair_values, p->k, &p->lists);
+    return ikt_matrix_lists(line->ctx, line->pairs, line->rows, line->pair_values, line->k,
+                            &line->lists);
 }
 
 ikt_status ikt_step_search_rows(ikt_line *line) {
     ikt_scorer scorer IKT_AT_END(ikt_scorer_destroy) = {0};
-    if (line->p.is_found) return IKT_OK;
-    if (ikt_settings_is_near(line->settings, line->p.rows.n)) return compare_near_rows(line);
+    if (line->is_found) return IKT_OK;
+    if (ikt_settings_is_near(line->settings, line->rows->n)) return compare_near_rows(line);
     IKT_TRY(ikt_line_score_rows(line, &scorer));
     return compare_all(line, &scorer);
 }

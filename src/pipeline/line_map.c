@@ -14,15 +14,15 @@
 #include "base/watch.h"
 #include "plan/machine.h"
 
-ikt_status ikt_line_reorder(ikt_context *ctx, const ikt_probabilities *p, bool back, const void *in,
-                            void *out, int64_t bytes) {
-    if (!p->is_ordered) {
-        if (in != out) memcpy(out, in, (size_t)(bytes * p->rows.count));
+ikt_status ikt_line_reorder(const ikt_line *line, bool back, const void *in, void *out,
+                            int64_t bytes) {
+    if (!line->is_ordered) {
+        if (in != out) memcpy(out, in, (size_t)(bytes * line->rows->count));
         return IKT_OK;
     }
-    IKT_IN_STAGE(ctx, IKT_STAGE_ORDER);
-    return (back ? ikt_order_restore : ikt_order_apply)(ctx, &p->order, in, bytes, out, bytes,
-                                                        bytes);
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_ORDER);
+    return (back ? ikt_order_restore : ikt_order_apply)(line->ctx, &line->order, in, bytes, out,
+                                                        bytes, bytes);
 }
 
 /* --- eigenvectors of P: a start, and the number of clusters --------------------------------------
@@ -31,8 +31,8 @@ ikt_status ikt_line_reorder(ikt_context *ctx, const ikt_probabilities *p, bool b
  * once more, with the same bits, which takes some tens of products with P; a run that is stopped
  * meanwhile finishes them first. */
 
-static ikt_spectrum_of spectrum_of(const ikt_probabilities *p) {
-    const ikt_p_form form = ikt_form_of(p);
+static ikt_spectrum_of spectrum_of(const ikt_line *line) {
+    const ikt_p_form form = ikt_form_of(line);
     return (ikt_spectrum_of){form.graph, form.dense};
 }
 
@@ -50,7 +50,7 @@ static void log_report(ikt_context *ctx, const char *what, const ikt_spectrum_re
 
 /* COLLECTIVE. */
 static ikt_status find_gap(const ikt_line *line, ikt_eigengap *out) {
-    const ikt_spectrum_of form = spectrum_of(&line->p);
+    const ikt_spectrum_of form = spectrum_of(line);
     IKT_IN_STAGE(line->ctx, IKT_STAGE_SPECTRUM);
     return ikt_eigengap_find(line->ctx, &form, (ikt_eigengap_kind)line->settings->layout.eigengap,
                              (uint64_t)line->settings->run.seed, out);
@@ -79,8 +79,8 @@ static void tell_gap(ikt_context *ctx, const ikt_layout_settings *layout, const 
 static ikt_status find_eigenvectors(const ikt_line *line, double *scores,
                                     ikt_spectrum_report *report) {
     const ikt_settings *settings = line->settings;
-    const ikt_rows *rows = &line->p.rows;
-    const ikt_spectrum_of form = spectrum_of(&line->p);
+    const ikt_rows *rows = line->rows;
+    const ikt_spectrum_of form = spectrum_of(line);
     const int64_t q = settings->layout.dimensions;
     const double length = sqrt((double)rows->n);
     /* What is only where a loop begins need not be exact. */
@@ -99,7 +99,6 @@ static ikt_status find_eigenvectors(const ikt_line *line, double *scores,
 /* COLLECTIVE. What is wanted of the eigenvectors of P. */
 ikt_status ikt_step_eigenvectors(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    const ikt_probabilities *p = &line->p;
     const ikt_layout_settings *layout = &line->settings->layout;
     ikt_spectrum_report *report = &line->out->eigenvectors;
     const int64_t bytes = layout->dimensions * (int64_t)sizeof *line->eigenvectors;
@@ -108,7 +107,7 @@ ikt_status ikt_step_eigenvectors(ikt_line *line) {
         tell_gap(ctx, layout, &line->out->gap);
     }
     if (!ikt_layout_start(layout)->of_p || line->from) return IKT_OK;
-    IKT_TRY(ikt_alloc_all(ctx, &line->eigenvectors, p->rows.count, (size_t)bytes, "initial"));
+    IKT_TRY(ikt_alloc_all(ctx, &line->eigenvectors, line->rows->count, (size_t)bytes, "initial"));
     IKT_TRY(find_eigenvectors(line, line->eigenvectors, report));
     log_report(ctx, "eigenvectors", report);
     if (report->components > 1)
@@ -117,24 +116,23 @@ ikt_status ikt_step_eigenvectors(ikt_line *line) {
                 "two: most rows of the others start together, apart by the jitter alone; "
                 "layout.init=pca keeps them apart",
                 (long long)report->components);
-    return ikt_line_reorder(ctx, p, true, line->eigenvectors, line->eigenvectors, bytes);
+    return ikt_line_reorder(line, true, line->eigenvectors, line->eigenvectors, bytes);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
 /* What the watcher of the context is told of: the positions in the order of the input. */
 typedef struct {
-    ikt_context *ctx;
-    const ikt_probabilities *p;
+    const ikt_line *line;
     const ikt_objective *objective;
-    float *y; /* [rows.count * q] */
+    float *y; /* [rows->count * q] */
 } reporter;
 
 static ikt_status report(void *self, int64_t iteration, double value) {
     const reporter *r = self;
-    IKT_TRY(ikt_line_reorder(r->ctx, r->p, true, r->objective->y, r->y,
+    IKT_TRY(ikt_line_reorder(r->line, true, r->objective->y, r->y,
                              r->objective->q * (int64_t)sizeof *r->y));
-    ikt_watcher_report(r->ctx, iteration, value, r->y);
+    ikt_watcher_report(r->line->ctx, iteration, value, r->y);
     return IKT_OK;
 }
 
@@ -142,11 +140,10 @@ static ikt_status report(void *self, int64_t iteration, double value) {
 static ikt_status order_labels(const ikt_line *line, ikt_arrays *held, const int64_t **labels) {
     *labels = NULL;
     if (!(ikt_layout_objective(&line->settings->layout)->needs & IKT_NEEDS_LABELS)) return IKT_OK;
-    int64_t *ordered = ikt_claim(held, line->p.rows.count, sizeof *ordered);
+    int64_t *ordered = ikt_claim(held, line->rows->count, sizeof *ordered);
     IKT_TRY(ikt_arrays_agree(held));
     *labels = ordered;
-    return ikt_line_reorder(line->ctx, &line->p, false, line->options->labels, ordered,
-                            sizeof *ordered);
+    return ikt_line_reorder(line, false, line->options->labels, ordered, sizeof *ordered);
 }
 
 /* Rates of this machine, by which several ranks may share the grid. P is there by now: a broken
@@ -166,15 +163,14 @@ static void find_rates(ikt_context *ctx, const ikt_layout_settings *layout, ikt_
 static ikt_status create_objective(ikt_line *line, const int64_t *labels,
                                    ikt_objective *objective) {
     ikt_context *ctx = line->ctx;
-    ikt_probabilities *p = &line->p;
     const ikt_settings *settings = line->settings;
     const ikt_layout_settings *layout = &settings->layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     const ikt_eigengap *gap = &line->out->gap;
     const bool has_p = kind->needs & IKT_NEEDS_P;
-    const ikt_p_form form = has_p ? ikt_form_of(p) : (ikt_p_form){.graph = NULL};
+    const ikt_p_form form = has_p ? ikt_form_of(line) : (ikt_p_form){.graph = NULL};
     char text[256];
-    ikt_objective_inputs inputs = {.rows = p->rows,
+    ikt_objective_inputs inputs = {.rows = *line->rows,
                                    .q = (int)layout->dimensions,
                                    .options =
                                        ikt_layout_options(layout, (uint64_t)settings->run.seed),
@@ -183,10 +179,10 @@ static ikt_status create_objective(ikt_line *line, const int64_t *labels,
                                    .whole = form.whole,
                                    .sampling = settings->affinity.whole,
                                    .iterations = layout->iterations,
-                                   .neighbours = &p->neighbours,
-                                   .codes = &p->codes,
-                                   .features = p->features.tile ? &p->features : NULL,
-                                   .joined = p->joined.pairs.start ? &p->joined : NULL,
+                                   .neighbours = &line->neighbours,
+                                   .codes = &line->codes,
+                                   .features = line->features.tile ? &line->features : NULL,
+                                   .joined = line->joined.pairs.start ? &line->joined : NULL,
                                    .labels = labels};
     if (gap->values > 0) inputs.options.regulariser.found = gap->after[0];
     find_rates(ctx, layout, &inputs.options.rates);
@@ -204,7 +200,7 @@ static ikt_status create_batch(const ikt_line *line, ikt_batch **out) {
     const ikt_batch_settings wanted = {.count = layout->batch_rows,
                                        .neighbours = layout->batch_neighbours,
                                        .seed = (uint64_t)line->settings->run.seed};
-    const ikt_p_form form = ikt_form_of(&line->p);
+    const ikt_p_form form = ikt_form_of(line);
     if (layout->batch_rows == IKT_AUTO_INT) return IKT_OK;
     return ikt_batch_create(line->ctx, &wanted, form.graph, form.dense, out);
 }
@@ -213,7 +209,6 @@ static ikt_status create_batch(const ikt_line *line, ikt_batch **out) {
 ikt_status ikt_step_loop(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const ikt_embed_options *options = line->options;
-    ikt_probabilities *p = &line->p;
     ikt_embed_result *out = line->out;
     const int64_t bytes = line->settings->layout.dimensions * (int64_t)sizeof *out->y;
     /* Landmarks are not the rows that the program gave. */
@@ -227,12 +222,12 @@ ikt_status ikt_step_loop(ikt_line *line) {
         ikt_objective objective IKT_AT_END(ikt_objective_destroy) = {.kind = NULL};
         ikt_batch *batch IKT_AT_END(ikt_batch_destroy) = NULL;
         const int64_t *labels;
-        reporter watcher = {ctx, p, &objective, NULL};
+        reporter watcher = {line, &objective, NULL};
         IKT_TRY(order_labels(line, &held, &labels));
         IKT_TRY(create_objective(line, labels, &objective));
         IKT_TRY(create_batch(line, &batch));
         if (is_watched) {
-            watcher.y = ikt_claim(&positions, p->rows.count, (size_t)bytes);
+            watcher.y = ikt_claim(&positions, line->rows->count, (size_t)bytes);
             IKT_TRY(ikt_arrays_agree(&positions));
         }
         const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
@@ -242,8 +237,8 @@ ikt_status ikt_step_loop(ikt_line *line) {
                                         .report = is_watched ? report : NULL,
                                         .reporter = &watcher,
                                         .batch = batch};
-        IKT_TRY(ikt_layout_run(ctx, &line->settings->layout, &p->rows, &objective, &course, out->y,
-                               &out->trace));
+        IKT_TRY(ikt_layout_run(ctx, &line->settings->layout, line->rows, &objective, &course,
+                               out->y, &out->trace));
     }
-    return ikt_line_reorder(ctx, p, true, out->y, out->y, bytes);
+    return ikt_line_reorder(line, true, out->y, out->y, bytes);
 }

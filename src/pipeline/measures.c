@@ -162,12 +162,13 @@ static int repulsion_for(int64_t n, int q, double degrees) {
 }
 
 /* COLLECTIVE. The objective of t-SNE on a P, with the kernel of the run. */
-static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
-                            const ikt_probabilities *p, int q, ikt_objective *out) {
-    const int64_t n = p->rows.n;
+static ikt_status make_tsne(const ikt_line *line, int q, ikt_objective *out) {
+    ikt_context *ctx = line->ctx;
+    const ikt_settings *settings = line->settings;
+    const int64_t n = line->rows->n;
     const double degrees = settings->layout.degrees_of_freedom;
-    const ikt_p_form form = ikt_form_of(p);
-    ikt_objective_inputs inputs = {.rows = p->rows,
+    const ikt_p_form form = ikt_form_of(line);
+    ikt_objective_inputs inputs = {.rows = *line->rows,
                                    .q = q,
                                    .options = {.degrees = degrees,
                                                .repulsion = repulsion_for(n, q, degrees),
@@ -179,7 +180,7 @@ static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
                                    .sampling = settings->affinity.whole};
     /* One iteration of the last ones, of a run that may be longer than they are. */
     const int64_t last = ikt_larger(0, inputs.sampling.last_iterations);
-    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, p->whole.t, last));
+    if (line->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, line->whole.t, last));
     return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
 }
 
@@ -209,8 +210,8 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
     const ikt_facts facts = ikt_facts_of(&used, &shape);
     IKT_TRY(ikt_steps_find(ctx, &used, &facts, IKT_VALUE_P, &steps));
     IKT_TRY(ikt_line_run(&line, 0, IKT_STEPS));
-    IKT_TRY(make_tsne(ctx, &used, &line.p, q, &objective));
-    IKT_TRY(ikt_line_reorder(ctx, &line.p, false, y, objective.y, bytes));
+    IKT_TRY(make_tsne(&line, q, &objective));
+    IKT_TRY(ikt_line_reorder(&line, false, y, objective.y, bytes));
     IKT_TRY(objective.kind->evaluate(&objective, 0, true, &gradient, &terms));
     *kl = terms.value;
     *error = terms.error;

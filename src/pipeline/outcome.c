@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "checkpoint/checkpoint.h"
 #include "objective/divergence.h"
+#include "objective/regulariser.h"
 #include "pipeline/notes.h"
 #include "plot/plot.h"
 #include "recipe/facts.h"
@@ -160,8 +161,7 @@ static void describe_objective(const ikt_layout_settings *layout, const ikt_trac
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
     text[0] = '\0';
     if (trace->eigenvalues > 0 && layout->regulariser_weight > 0)
-        snprintf(text, size, "laptsne K %lld, lambda %g, ", (long long)(trace->eigenvalues + 1),
-                 layout->regulariser_weight);
+        ikt_regulariser_describe(layout->regulariser_weight, trace->eigenvalues, text, size);
     else if (kind->divergence && kind->divergence->has_trade_off)
         snprintf(text, size, "%s %g, ", kind->name, layout->trade_off);
     else if (kind != &ikt_objective_tsne)

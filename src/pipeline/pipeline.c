@@ -89,16 +89,10 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     if (source) ikt_input_describe(ctx, source);
 }
 
-/* COLLECTIVE. */
-static ikt_status note_files(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    return ikt_run_inputs_note(ctx, source, run);
-}
-
 /* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
  * has to agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    IKT_TRY(note_files(ctx, source, run));
+    IKT_TRY(ikt_run_inputs_note(ctx, source, run));
     IKT_TRY(
         ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint)));
     return ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
@@ -154,7 +148,7 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
     IKT_TRY(ikt_check_limits(ctx, &settings->run, run->is_guest, &is_watched, &seconds));
     if (is_watched && !run->is_guest) ikt_watch_signals();
     /* A limit that was given counts from the beginning, when the input had not been read yet. */
-    if (strcmp(settings->run.max_time, "auto") != 0) seconds = fmax(0, seconds - ikt_now() + began);
+    if (ikt_run_has_limit(&settings->run)) seconds = fmax(0, seconds - ikt_now() + began);
     if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
     if (!settings->output.model[0]) return IKT_OK;
     return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,

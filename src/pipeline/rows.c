@@ -1,6 +1,5 @@
 /* The rows of a run: opened, completed, brought to scale. See pipeline.h. */
 #include "base/log.h"
-#include "base/timer.h"
 #include "isolation/settings.h"
 #include "pipeline/pipeline.h"
 #include "settings/checks.h"
@@ -60,14 +59,6 @@ static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_
     return ikt_give(out, following);
 }
 
-/* COLLECTIVE. How the rows lie, where that decides isolation.psi.
- *   cell_rows   receives rows of a cell; 0: they stand in no small groups */
-static ikt_status find_neighbourhoods(ikt_context *ctx, ikt_dataset *data, int64_t *cell_rows,
-                                      double *growth) {
-    IKT_IN_STAGE(ctx, IKT_STAGE_PREPROCESS);
-    return ikt_small_neighbourhoods_find(ctx, data, cell_rows, growth);
-}
-
 /* COLLECTIVE. Puts psi for rows with small neighbourhoods in place of isolation.psi: auto. The
  * rule of other rows asks for no look at them (isolation/settings.h). */
 static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *settings) {
@@ -76,7 +67,7 @@ static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings 
     double growth;
     if (!ikt_settings_look_at_neighbourhoods(settings, n, ikt_dataset_is_sparse(data)))
         return IKT_OK;
-    IKT_TRY(find_neighbourhoods(ctx, data, &cell_rows, &growth));
+    IKT_TRY(ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth));
     if (cell_rows == 0) return IKT_OK;
     *psi = n / cell_rows;
     ikt_log_numbers(ctx, IKT_LOG_STAGE,

@@ -6,6 +6,7 @@
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/row_hash.h"
+#include "base/timer.h"
 #include "pipeline/pipeline.h"
 
 /* The next entry of the list, with a name, whose checksum is to be written. */
@@ -51,10 +52,8 @@ static ikt_status add_classes(ikt_context *ctx, ikt_run *run) {
 
 /* COLLECTIVE. All labels, on which the map depends where objective or start need them. */
 static ikt_status add_labels(ikt_context *ctx, ikt_run *run) {
-    const ikt_layout_settings *layout = &run->settings.layout;
     const char *names = run->label_names;
-    const bool is_needed = (ikt_layout_objective(layout)->needs & IKT_NEEDS_LABELS) ||
-                           ikt_layout_start(layout)->of_labels;
+    const bool is_needed = ikt_layout_labels_key(&run->settings.layout) != NULL;
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, run->labels != NULL) == 0) return IKT_OK;
     uint64_t hash =
@@ -114,6 +113,7 @@ static void compose(const ikt_run *run, ikt_input_reach least, char text[IKT_INP
 }
 
 ikt_status ikt_run_inputs_note(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     IKT_TRY(add_data(ctx, source, run));
     IKT_TRY(add_classes(ctx, run));
     IKT_TRY(add_labels(ctx, run));

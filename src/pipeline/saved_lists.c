@@ -26,21 +26,19 @@ typedef struct {
 } facts;
 
 /* LOCAL. The table of the parts, heads first; returns how many there are. */
-static int64_t name_parts(const ikt_probabilities *p, facts *f, ikt_part part[PARTS_MOST]) {
-    const ikt_rows *rows = &p->rows;
-    const int64_t k = p->lists.k, q = p->hooks->q;
+static int64_t name_parts(const ikt_line *line, facts *f, ikt_part part[PARTS_MOST]) {
+    const ikt_rows *rows = line->rows;
+    const int64_t k = line->lists.k, q = line->options->hooks->q;
     int64_t count = 0;
-    part[count++] = ikt_part_shared("numbers", IKT_PART_I64,
-                                    (int64_t)(sizeof f->number / sizeof(int64_t)), &f->number);
-    part[count++] = ikt_part_shared("reals", IKT_PART_F64,
-                                    (int64_t)(sizeof f->real / sizeof(double)), &f->real);
-    part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
+    part[count++] = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(f->number), &f->number);
+    part[count++] = ikt_part_shared("reals", IKT_PART_F64, IKT_NUMBERS(f->real), &f->real);
+    part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, line->lists.row);
     if (!(f->real.weight > 0))
-        part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
+        part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, line->lists.score);
     if (f->number.is_ordered)
         part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
     if (f->number.has_start)
-        part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
+        part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, line->start);
     return count;
 }
 
@@ -62,112 +60,106 @@ static double common_weight(ikt_context *ctx, const ikt_neighbours *lists) {
 }
 
 static ikt_status save(void *self) {
-    const ikt_probabilities *p = self;
-    ikt_context *ctx = p->hooks->ctx;
+    const ikt_line *line = self;
+    ikt_context *ctx = line->ctx;
     ikt_part part[PARTS_MOST];
-    facts f = {.number = {.k = p->k,
-                          .psi = p->psi,
-                          .pool = p->pool,
-                          .zero_similarity = p->zero_similarity,
-                          .recall_sample = p->recall.sample,
-                          .is_ordered = p->is_ordered,
-                          .has_start = p->start != NULL,
-                          .cell_sample = p->cells.sample,
-                          .passes = p->passes,
-                          .rounds = p->rounds},
-               .real = {.accuracy = p->accuracy,
-                        .found = p->recall.found,
-                        .similarity = p->recall.similarity,
-                        .cells_differing = p->cells.differing,
-                        .proved = p->classes.proved,
-                        .longest = p->classes.longest,
-                        .weight = common_weight(ctx, &p->lists)}};
+    facts f = {.number = {.k = line->k,
+                          .psi = line->psi,
+                          .pool = line->pool,
+                          .zero_similarity = line->zero_similarity,
+                          .recall_sample = line->recall.sample,
+                          .is_ordered = line->is_ordered,
+                          .has_start = line->start != NULL,
+                          .cell_sample = line->cells.sample,
+                          .passes = line->passes,
+                          .rounds = line->rounds},
+               .real = {.accuracy = line->accuracy,
+                        .found = line->recall.found,
+                        .similarity = line->recall.similarity,
+                        .cells_differing = line->cells.differing,
+                        .proved = line->classes.proved,
+                        .longest = line->classes.longest,
+                        .weight = common_weight(ctx, &line->lists)}};
     IKT_ARRAYS(held, ctx, "checkpoint");
-    if (p->is_ordered) {
-        f.slot = ikt_claim(&held, p->rows.count, sizeof *f.slot);
+    if (line->is_ordered) {
+        f.slot = ikt_claim(&held, line->rows->count, sizeof *f.slot);
         IKT_TRY(ikt_arrays_agree(&held));
-        IKT_TRY(ikt_order_slots(ctx, &p->order, f.slot));
+        IKT_TRY(ikt_order_slots(ctx, &line->order, f.slot));
     }
-    return ikt_checkpoint_write(p->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
-                                name_parts(p, &f, part));
+    return ikt_checkpoint_write(line->options->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
+                                name_parts(line, &f, part));
 }
 
-ikt_status ikt_probabilities_save_where_due(ikt_context *ctx, ikt_probabilities *p) {
-    if (!p->hooks) return IKT_OK;
-    const ikt_saver saver = {p, save, ikt_checkpoint_folder(p->hooks->checkpoint), 0};
-    ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
-    return ikt_watch_stage_end(ctx, &saver);
+ikt_status ikt_line_save_where_due(ikt_line *line) {
+    const ikt_checkpoint_hooks *hooks = line->options->hooks;
+    if (!hooks) return IKT_OK;
+    const ikt_saver saver = {line, save, ikt_checkpoint_folder(hooks->checkpoint), 0};
+    ikt_checkpoint_expect(hooks->checkpoint, 8 * line->rows->n * line->lists.k);
+    return ikt_watch_stage_end(line->ctx, &saver);
 }
 
 /* LOCAL. Room for what the heads say that there is. */
-static ikt_status make_room(ikt_context *ctx, facts *f, ikt_arrays *held, ikt_probabilities *out) {
-    const ikt_rows *rows = &out->rows;
-    IKT_TRY(ikt_neighbours_create(ctx, rows, f->number.k, &out->lists));
+static ikt_status make_room(ikt_line *line, facts *f, ikt_arrays *held) {
+    ikt_context *ctx = line->ctx;
+    const ikt_rows *rows = line->rows;
+    IKT_TRY(ikt_neighbours_create(ctx, rows, f->number.k, &line->lists));
     if (f->number.is_ordered) f->slot = ikt_claim(held, rows->count, sizeof *f->slot);
     IKT_TRY(held->status);
     if (!f->number.has_start) return IKT_OK;
-    return ikt_alloc(ctx, &out->start, out->hooks->q * rows->count, sizeof *out->start,
+    return ikt_alloc(ctx, &line->start, line->options->hooks->q * rows->count, sizeof *line->start,
                      "embedding");
 }
 
 /* COLLECTIVE. There is everything in a file but P itself. */
-static ikt_status load(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities *out) {
+static ikt_status load(ikt_line *line, ikt_stage_file *file) {
+    ikt_context *ctx = line->ctx;
     ikt_part part[PARTS_MOST];
     facts f = {.slot = NULL};
     IKT_ARRAYS(held, ctx, "checkpoint");
-    name_parts(out, &f, part);
+    name_parts(line, &f, part);
     IKT_TRY(ikt_stage_file_read(file, part, HEADS));
     const double weight = f.real.weight; /* one that a float can be */
-    if (f.number.k < 1 || f.number.k >= out->rows.n || !(weight >= 0 && weight <= (double)FLT_MAX))
+    if (f.number.k < 1 || f.number.k >= line->rows->n ||
+        !(weight >= 0 && weight <= (double)FLT_MAX))
         return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
-    IKT_TRY(ikt_agree(ctx, make_room(ctx, &f, &held, out)));
-    const int64_t count = name_parts(out, &f, part);
+    IKT_TRY(ikt_agree(ctx, make_room(line, &f, &held)));
+    const int64_t count = name_parts(line, &f, part);
     IKT_TRY(ikt_stage_file_read(file, part + HEADS, count - HEADS));
-    for (int64_t e = 0; weight > 0 && e < out->rows.count * f.number.k; e++)
-        out->lists.score[e] = (float)weight;
-    out->k = f.number.k;
-    out->psi = f.number.psi;
-    out->pool = f.number.pool;
-    out->zero_similarity = f.number.zero_similarity;
-    out->recall = (ikt_recall){f.number.recall_sample, f.real.found, f.real.similarity};
-    out->cells = (ikt_code_check){f.number.cell_sample, f.real.cells_differing};
-    out->passes = f.number.passes;
-    out->rounds = f.number.rounds;
-    out->is_ordered = f.number.is_ordered != 0;
-    out->accuracy = f.real.accuracy;
-    out->classes.proved = f.real.proved;
-    out->classes.longest = f.real.longest;
-    return out->is_ordered ? ikt_order_create(ctx, &out->rows, f.slot, &out->order) : IKT_OK;
+    for (int64_t e = 0; weight > 0 && e < line->rows->count * f.number.k; e++)
+        line->lists.score[e] = (float)weight;
+    line->k = f.number.k;
+    line->psi = f.number.psi;
+    line->pool = f.number.pool;
+    line->zero_similarity = f.number.zero_similarity;
+    line->recall = (ikt_recall){f.number.recall_sample, f.real.found, f.real.similarity};
+    line->cells = (ikt_code_check){f.number.cell_sample, f.real.cells_differing};
+    line->passes = f.number.passes;
+    line->rounds = f.number.rounds;
+    line->is_ordered = f.number.is_ordered != 0;
+    line->accuracy = f.real.accuracy;
+    line->classes.proved = f.real.proved;
+    line->classes.longest = f.real.longest;
+    return line->is_ordered ? ikt_order_create(ctx, line->rows, f.slot, &line->order) : IKT_OK;
 }
 
-ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
-                                   const ikt_rows *rows, ikt_probabilities *out) {
+ikt_status ikt_line_load(ikt_line *line) {
+    const ikt_checkpoint_hooks *hooks = line->options->hooks;
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
-    memset(out, 0, sizeof *out);
-    out->rows = *rows;
-    out->hooks = hooks;
-    out->accuracy = -1;
-    out->rounds = -1;
+    line->accuracy = line->recall.found = -1;
+    line->rounds = -1;
     if (!hooks) return IKT_OK;
     IKT_TRY(ikt_checkpoint_find(hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
     if (!file) return IKT_OK;
-    IKT_TRY(load(ctx, file, out));
-    out->is_found = true;
-    ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
+    IKT_TRY(load(line, file));
+    line->is_found = true;
+    ikt_log(line->ctx, IKT_LOG_STAGE, "P: goes on from %s",
+            ikt_checkpoint_folder(hooks->checkpoint));
     return IKT_OK;
 }
 
-void ikt_probabilities_destroy(ikt_probabilities *p) {
-    ikt_free_all(&p->start, &p->scores);
-    ikt_neighbours_destroy(&p->lists);
-    ikt_neighbours_destroy(&p->neighbours);
-    ikt_codes_destroy(&p->codes);
-    ikt_features_destroy(&p->features);
-    ikt_joined_destroy(&p->joined);
-    ikt_directed_destroy(&p->weights);
-    ikt_order_destroy(&p->order);
-    ikt_graph_destroy(&p->graph);
-    ikt_dense_destroy(&p->dense);
-    ikt_whole_destroy(&p->whole);
-    ikt_class_outcome_destroy(&p->classes);
+void ikt_line_note(const ikt_line *line, ikt_settings *settings) {
+    if (line->k > 0) settings->affinity.neighbours = line->k;
+    if (line->psi == 0) return;
+    settings->isolation.psi = line->psi;
+    settings->isolation.pool = line->pool;
 }

@@ -195,7 +195,7 @@ static ikt_status find_components(ikt_line *line, double *scores) {
 /* COLLECTIVE. Those that the file of the graph had kept, which another may keep. */
 static ikt_status take_components(ikt_line *line, double *scores) {
     const size_t numbers = (size_t)(line->settings->layout.dimensions * line->rows->count);
-    memcpy(scores, line->p.scores, numbers * sizeof *scores);
+    memcpy(scores, line->scores, numbers * sizeof *scores);
     return keep_start(line, IKT_GRAPH_START_PCA, scores);
 }
 
@@ -379,9 +379,8 @@ static ikt_status start(ikt_line *line, beginning *begin, bool is_written) {
         if (!*y) IKT_TRY(ikt_alloc_all(line->ctx, y, q * count, sizeof **y, "embedding"));
         IKT_TRY(begin(line, *y));
     }
-    if (!line->from)
-        IKT_TRY(ikt_line_reorder(line->ctx, &line->p, false, *y, *y, q * (int64_t)sizeof **y));
-    ikt_free_all(&line->p.scores, &line->eigenvectors);
+    if (!line->from) IKT_TRY(ikt_line_reorder(line, false, *y, *y, q * (int64_t)sizeof **y));
+    ikt_free_all(&line->scores, &line->eigenvectors);
     ikt_landmarks_destroy(&line->landmarks);
     return ikt_run_graph_end(line->ctx, line->options->graph_writer);
 }

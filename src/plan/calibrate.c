@@ -43,7 +43,7 @@ static const char purpose[] = "calibrate";
 
 double ikt_calibrate_slowest(ikt_context *ctx, double seconds) {
     ikt_max_f64(ctx, &seconds, 1);
-    return seconds > 1e-9 ? seconds : 1e-9;
+    return fmax(seconds, 1e-9);
 }
 
 /* --- the processor ------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static ikt_status make_thread(ikt_arrays *held, const ikt_codes_kernel *kernel,
         t->number[i] = (double)(i % 7);
     for (int64_t e = 0; e < GATHERED; e++)
         t->index[e] = (uint32_t)ikt_rng_below(1, IKT_RNG_SAMPLE, e, (uint64_t)number, NUMBERS);
-    ikt_row_tile_stage(kernel, &t->tile, bytes, SIDE < t->tile.capacity ? SIDE : t->tile.capacity);
+    ikt_row_tile_stage(kernel, &t->tile, bytes, ikt_smaller(SIDE, t->tile.capacity));
     return IKT_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 
 #define RATE(name, fallback, unit, help)                                                           \
@@ -68,7 +69,7 @@ ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *ma
     IKT_TRY(ikt_config_defaults(ctx, &part, 1));
     ikt_machine_file(ctx, usual, &exists);
     if (!named[0] && !exists) return IKT_OK;
-    return ikt_config_load(ctx, &part, 1, named[0] ? named : usual);
+    return ikt_config_load(ctx, &part, 1, ikt_text_or(named, usual));
 }
 
 /* LOCAL, rank 0. Whether a file has constants of a machine, whichever; true where there is none. */

@@ -108,7 +108,7 @@ static int64_t loop_bytes(const ikt_workload *w) {
     const ikt_batch_settings moved = {.count = layout->batch_rows,
                                       .neighbours = layout->batch_neighbours};
     const int64_t batch =
-        layout->batch_rows == IKT_AUTO_INT ? 0 : ikt_batch_memory(&moved, n_local);
+        when(layout->batch_rows != IKT_AUTO_INT, ikt_batch_memory(&moved, n_local));
     /* Positions, once more where the state is written, and what the optimiser remembers. */
     const int64_t arrays = 1 + w->settings.output.state + kind->optimiser->arrays;
     return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
@@ -201,7 +201,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
                                        .ranks = w->ranks,
                                        .threads = w->threads,
                                        .input = wanted == IKT_MEASURES_ALL};
-    return wanted == IKT_MEASURES_NONE ? 0 : ikt_measures_memory(&settings, &extent);
+    return when(wanted != IKT_MEASURES_NONE, ikt_measures_memory(&settings, &extent));
 }
 
 static const ikt_stage planned[] = {IKT_STAGE_PCA,      IKT_STAGE_CODES,    IKT_STAGE_NEIGHBOURS,
@@ -269,7 +269,7 @@ static int64_t codes_bytes(const ikt_workload *w, int64_t codes) {
     const int64_t rows = w->distribution.count;
     const int64_t computed = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
     const bool is_written = w->settings.output.model[0];
-    return ikt_larger(computed, is_written ? model_bytes(w, codes) : 0) + 4 * rows;
+    return ikt_larger(computed, when(is_written, model_bytes(w, codes))) + 4 * rows;
 }
 
 /* Both directions of the pairs of a graph (ikt_directed_unite), beside them: what is added to rows,
@@ -367,7 +367,7 @@ static parts parts_of(const ikt_workload *w, unsigned needs) {
     const bool frees = ikt_layout_objective(&settings->layout)->frees_neighbours;
     parts of = {.searched = searched_bytes(w)};
     /* The whole kernel holds codes, and little beside them. */
-    of.p = when(w->is_listed, sparse_p_bytes(w)) + (w->is_dense ? ikt_dense_memory(rows, n) : 0);
+    of.p = when(w->is_listed, sparse_p_bytes(w)) + when(w->is_dense, ikt_dense_memory(rows, n));
     if (w->is_whole) of.p = of.searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks);
     /* Neighbour lists; where P is dense, that takes their place. */
     of.lists = when(w->is_listed && !w->is_joined, ikt_neighbours_memory(rows, w->k)) +
@@ -402,7 +402,7 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
     const ikt_settings *s = &w->settings;
     const int64_t n = w->data.n, alone = IKT_EIGEN_ALONE_MAX, t = s->isolation.partitionings;
     const bool has_codes = ikt_settings_similarity(s) == IKT_SIMILARITY_ISOLATION;
-    int64_t m = s->kernel.landmarks == IKT_AUTO_INT ? alone : s->kernel.landmarks;
+    int64_t m = ikt_chosen(s->kernel.landmarks, alone);
     m = s->kernel.solver == IKT_KERNEL_FULL ? n : ikt_smaller(m, n);
     /* Eight permutations of ten classes, with responses, solutions and coordinates. */
     const int64_t responses = 9 * (IKT_USUAL_CLASSES - 1) * m * 3 * (int64_t)sizeof(double);
@@ -467,7 +467,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         plan.stage[IKT_STAGE_CODES] = codes_bytes(w, of.searched) + reading + held;
     if (needs_p)
         plan.stage[IKT_STAGE_GRAPH] = graph_bytes(w, of.searched, of.of_objective) + reading + held;
-    if (has_spectrum) plan.stage[IKT_STAGE_SPECTRUM] = spectrum_bytes(w, of.p) + held;
+    plan.stage[IKT_STAGE_SPECTRUM] = when(has_spectrum, spectrum_bytes(w, of.p) + held);
     plan.stage[IKT_STAGE_PCA] = when(components > 0, components + held);
     if (ikt_settings_has_kernel_map(settings))
         plan.stage[IKT_STAGE_PCA] = kernel_map_bytes(w) + held + when(needs_p, of.p);

@@ -4,7 +4,7 @@
  * machine's few basic rates, and the transfers that base/timer.h would count. Advantage: says
  * what a stage costs and why; nothing is fitted to whole runs, so the parts stay true when
  * settings, ranks or machines change. Disadvantage: what depends on the values of the data (how
- * large the map grows, how many neighbours are on other ranks) is taken as usual (workload.c).
+ * large the map grows, how many neighbours are on other ranks) is taken as usual (usual.c).
  */
 #ifndef IKT_PLAN_PLAN_H
 #define IKT_PLAN_PLAN_H

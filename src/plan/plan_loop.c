@@ -1,9 +1,11 @@
 /* What the loop of a run takes. See plan.h. */
 #include <math.h>
 
+#include "kernelsum/grid.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "objective/divergence.h"
+#include "objective/negative_sampling.h"
 #include "objective/regulariser.h"
 #include "plan/task.h"
 
@@ -21,7 +23,7 @@ static ikt_piece boundary_sent(const ikt_task *t, bool is_had, double times, dou
 /* Evaluations with a regulariser, and how many sums with charges each of them takes. */
 static double regularised_of(const ikt_task *t, double *charges) {
     const ikt_layout_settings *l = &t->w->settings.layout;
-    const int64_t rank = l->regulariser_rank == IKT_AUTO_INT ? USUAL_RANK : l->regulariser_rank;
+    const int64_t rank = ikt_chosen(l->regulariser_rank, USUAL_RANK);
     const double from =
         l->regulariser_from == IKT_AUTO_INT ? t->early : (double)l->regulariser_from;
     *charges = (double)ikt_regulariser_columns(rank, t->w->data.n) + 1;
@@ -39,9 +41,11 @@ static double regularised_of(const ikt_task *t, double *charges) {
 static void plan_grid(const ikt_task *t, double times, double span) {
     const ikt_workload *w = t->w;
     const ikt_stage sum = IKT_STAGE_GRID_SUM, transform = IKT_STAGE_FFT;
-    const ikt_grid grid = ikt_grid_fit(&w->fft, &(ikt_bounds){{0, 0}, {span, span}});
-    ikt_fft_settings fft = w->fft;
-    fft.rates = ikt_machine_fft_rates(t->m, w->threads);
+    ikt_objective_options options = ikt_layout_options(&w->settings.layout, 0);
+    options.rates = ikt_machine_fft_rates(t->m, w->threads);
+    const ikt_fft_settings fft =
+        ikt_divergence_fft(ikt_layout_objective(&w->settings.layout)->divergence, &options);
+    const ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {span, span}});
     const int sharers = ikt_slabs_sharers(&fft, &grid, w->ranks);
     const bool is_shared = sharers > 1;
     const bool by_pieces =
@@ -73,7 +77,7 @@ static void plan_grid(const ikt_task *t, double times, double span) {
  * values are reported, another pool's, and eight pairs a row by logarithms in doubles. */
 static void plan_negatives(const ikt_task *t, const ikt_negative_settings *sample, bool has_curve) {
     const ikt_stage repulsion = IKT_STAGE_REPULSION;
-    const double in_doubles = 8 * 40, pair = has_curve ? 165 : 55; /* by UMAP's; by LargeVis's */
+    const double in_doubles = 8 * 40, pair = has_curve ? 165 : 55;
     const double pairs = t->gradients * (double)sample->far_rows + t->reports * in_doubles;
     const double bytes = 4 * (t->axes + 1) * (double)sample->pool;
     const ikt_piece pieces[] = {
@@ -181,7 +185,7 @@ static void plan_attraction(const ikt_task *t, bool has_curve) {
         {true, attraction, GATHERS, t->gradients * t->rows, 14, 0},
         {true, attraction, GATHERS, entries, entry, 0},
         {true, attraction, MULTIPLY_ADDS, t->reports * t->entries, 33.3, 0},
-        {has_curve, attraction, MULTIPLY_ADDS, entries, 450, 0}}; /* UMAP's, beyond attraction */
+        {has_curve, attraction, MULTIPLY_ADDS, entries, 450, 0}}; /* beyond attraction */
     if (!ikt_objective_is_one_pass(ikt_layout_objective(layout), &options, t->w->is_dense))
         ADD(t, pieces);
 }
@@ -216,15 +220,15 @@ void ikt_plan_loop(const ikt_task *t) {
     const ikt_workload *w = t->w;
     const ikt_objective_kind *kind = ikt_layout_objective(&w->settings.layout);
     const bool has_p = kind->needs & IKT_NEEDS_P;
-    ikt_negative_settings sample;
+    const bool has_curve = kind->negatives && kind->negatives->has_curve;
     if (kind->places == IKT_PLACES_BY_TRIPLETS)
         plan_triplets(t);
     else if (w->is_whole)
         plan_whole_attraction(t);
     else if (has_p)
-        plan_attraction(t, kind->has_curve);
-    if (ikt_layout_negatives(&w->settings.layout, &sample))
-        plan_negatives(t, &sample, kind->has_curve);
+        plan_attraction(t, has_curve);
+    if (kind->negatives)
+        plan_negatives(t, ikt_negatives_of(kind, &w->settings.layout.own), has_curve);
     else if (t->kernels > 0)
         plan_repulsion(t);
     plan_steps(t, has_p);

@@ -146,16 +146,17 @@ static double centre_coordinates(const ikt_task *t) {
  * where it does not come with the codes. */
 static void plan_cells(const ikt_task *t) {
     const ikt_workload *w = t->w;
+    const double passes = (double)w->passes; /* each with cells of its own */
     const ikt_stage cells = IKT_STAGE_CELLS;
     const bool is_sought = w->scores != IKT_SCORES_CODES || w->is_forest;
     const double count = (double)w->cells, c = centre_coordinates(t);
     const double compared = (double)ikt_pyramid_compared(w->cells);
     const ikt_piece pieces[] = {
-        {true, cells, LONE_GATHERS, count * log2(count) * c, 1.08, 0},
-        {is_sought, cells, GATHERS, t->rows * compared * c, 0.125, 0},
-        {true, cells, SUM, 1, 8 * count, 0},
-        {true, cells, CONCATENATION, 1, count * (double)ikt_workload_row_bytes(w), 0}};
-    if (is_sought) ikt_plan_pass(t, cells, 1, true);
+        {true, cells, LONE_GATHERS, passes * count * log2(count) * c, 1.08, 0},
+        {is_sought, cells, GATHERS, passes * t->rows * compared * c, 0.125, 0},
+        {true, cells, SUM, passes, 8 * count, 0},
+        {true, cells, CONCATENATION, passes, count * (double)ikt_workload_row_bytes(w), 0}};
+    if (is_sought) ikt_plan_pass(t, cells, passes, true);
     ADD(t, pieces);
 }
 
@@ -197,8 +198,7 @@ static void plan_search(const ikt_task *t) {
     if (w->scores == IKT_SCORES_CLASSES) {
         ikt_plan_classes(t);
     } else if (w->is_near) {
-        for (int64_t pass = 0; pass < w->passes; pass++)
-            plan_cells(t);
+        plan_cells(t);
         plan_near_search(t);
     } else if (w->is_listed) {
         ikt_plan_all_pairs(t, IKT_STAGE_NEIGHBOURS);

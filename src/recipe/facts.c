@@ -10,6 +10,7 @@
 #include "config/value.h"
 #include "data/missing.h"
 #include "objective/divergence.h"
+#include "settings/checks.h"
 
 /* --- from settings and shape ------------------------------------------------------------------ */
 
@@ -52,7 +53,6 @@ static void find_preparation(const ikt_settings *s, bool *has) {
     has[IKT_FACT_OTHER_METRIC] = !has[IKT_FACT_MATRIX_OF_SIMILARITIES] &&
                                  (rows->metric != IKT_METRIC_EUCLIDEAN || is_similar);
     has[IKT_FACT_MANHATTAN] = rows->metric == IKT_METRIC_MANHATTAN;
-    has[IKT_FACT_CORRELATION] = rows->metric == IKT_METRIC_CORRELATION;
 }
 
 enum { NO_KERNEL = -1 }; /* in place of a kind of similarity */
@@ -100,7 +100,7 @@ static void find_objective(const ikt_layout_settings *l, bool *has) {
     has[IKT_FACT_TAKES_P] = kind->needs & IKT_NEEDS_P;
     has[IKT_FACT_TAKES_LISTS] = kind->needs & IKT_NEEDS_NEIGHBOURS;
     has[IKT_FACT_TAKES_CODES] = kind->needs & IKT_NEEDS_CODES;
-    has[IKT_FACT_TAKES_LABELS] = kind->needs & IKT_NEEDS_LABELS;
+    has[IKT_FACT_TAKES_LABELS] = ikt_layout_labels_key(l) != NULL;
     has[IKT_FACT_TAKES_FEATURES] = kind->needs & IKT_NEEDS_FEATURES;
     has[IKT_FACT_TAKES_PARTS] = kind->takes_parts;
     has[IKT_FACT_STANDS] = kind->is_start;
@@ -148,10 +148,9 @@ static void find_outputs(const ikt_settings *s, bool *has) {
     has[IKT_FACT_MODEL] = s->output.model[0];
     has[IKT_FACT_GRAPH_WRITTEN] = s->output.graph[0];
     has[IKT_FACT_MEASURES_ALL] = s->output.measures == IKT_MEASURES_ALL;
-    has[IKT_FACT_CHECKPOINTS] = strcmp(s->run.checkpoint, "none") != 0;
+    has[IKT_FACT_CHECKPOINTS] = ikt_run_has_checkpoints(&s->run);
     has[IKT_FACT_EXTENDS] = s->run.extend > 0;
-    has[IKT_FACT_TIME_LIMIT] =
-        strcmp(s->run.max_time, "auto") != 0 && strcmp(s->run.max_time, "none") != 0;
+    has[IKT_FACT_TIME_LIMIT] = ikt_run_has_limit(&s->run);
 }
 
 /* No edges of a graph that another program has made. */
@@ -294,6 +293,12 @@ static void add_value(ikt_text *text, const ikt_settings *settings, const char *
 
 static void add_sentence(ikt_text *text, const ikt_settings *settings, const ikt_shape *shape,
                          const char *sentence) {
+    const struct {
+        const char *word, *text;
+    } own[] = {{"input", shape ? shape->name : settings->input.file},
+               {"graph", shape ? shape->graph.name : settings->input.graph},
+               {"spectrum", ikt_layout_spectrum_key(&settings->layout)}};
+    const size_t n_own = sizeof own / sizeof *own;
     char word[64];
     for (const char *at = sentence; *at;) {
         const size_t plain = strcspn(at, "{"), length = strcspn(at + plain, "}");
@@ -302,13 +307,16 @@ static void add_sentence(ikt_text *text, const ikt_settings *settings, const ikt
         if (!*at) break;
         snprintf(word, sizeof word, "%.*s", (int)length - 1, at + 1);
         at += length + 1;
-        if (strcmp(word, "input") == 0)
-            ikt_text_add(text, "%s", shape ? shape->name : settings->input.file);
-        else if (strcmp(word, "graph") == 0)
-            ikt_text_add(text, "%s", shape ? shape->graph.name : settings->input.graph);
-        else if (strcmp(word, "spectrum") == 0)
-            ikt_text_add(text, "%s", ikt_layout_spectrum_key(&settings->layout));
-        else if (strncmp(word, "all:", 4) == 0)
+        size_t o = 0;
+        while (o < n_own && strcmp(word, own[o].word) != 0)
+            o++;
+        if (o < n_own)
+            ikt_text_add(text, "%s", own[o].text);
+        else if (strcmp(word, "labelled") == 0) {
+            const char *key = ikt_layout_labels_key(&settings->layout);
+            ikt_text_add(text, "%s=", key);
+            add_value(text, settings, key);
+        } else if (strncmp(word, "all:", 4) == 0)
             add_objectives(text, word + 4, " and ");
         else if (strncmp(word, "any:", 4) == 0)
             add_objectives(text, word + 4, " or ");

@@ -126,28 +126,16 @@ static void adopt_matrix(ikt_settings *settings) {
 
 /* --- numbers of rows and columns -------------------------------------------------------------- */
 
-/* Sparse rows that principal components can be found of. */
-enum { SPARSE_REDUCED_MOST = 16384 };
-
 static ikt_status check_columns(ikt_context *ctx, const ikt_settings *s, const ikt_shape *shape) {
     const long long n = (long long)shape->data.n, d = (long long)shape->data.d;
-    const long long components = (long long)s->preprocess.pca;
     if (s->preprocess.metric == IKT_METRIC_PRECOMPUTED && shape->has_rows && n != d)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s has %lld rows and %lld columns; preprocess.metric = precomputed needs "
                         "a square matrix, of the distances of all pairs of rows",
                         shape->name, n, d);
-    if (components > d && d > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
-                        "components, or 0 to keep all columns",
-                        components, shape->name, d);
-    if (components > 0 && shape->is_stored_sparse && d > SPARSE_REDUCED_MOST)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
-                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
-                        "the Isolation kernel takes sparse rows as they are",
-                        components, shape->name, SPARSE_REDUCED_MOST, d);
+    if (d > 0)
+        IKT_TRY(ikt_preprocess_check(ctx, &s->preprocess, shape->name, shape->data.d,
+                                     shape->is_stored_sparse));
     if (shape->model_columns == 0) return IKT_OK;
     return ikt_check_model_columns(ctx, shape->model_name, shape->model_columns, shape->name,
                                    shape->data.d);
@@ -182,11 +170,11 @@ ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *given
     ikt_settings settings = *given;
     adopt_similarities(&settings);
     IKT_TRY(ikt_preset_trim(ctx, &settings, NULL));
-    return ikt_rules_check(ctx, &settings, NULL);
+    return ikt_preset_name(ctx, &settings, ikt_rules_check(ctx, &settings, NULL));
 }
 
-ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
-                           int ranks, int threads, ikt_recipe *out) {
+static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
+                       int ranks, int threads, ikt_recipe *out) {
     ikt_settings *settings = &out->settings;
     ikt_data_shape data = shape->data;
     *settings = *given;
@@ -211,4 +199,9 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ik
     const ikt_facts facts = ikt_facts_of(&out->work.settings, shape);
     return ikt_steps_find(ctx, &out->work.settings, &facts,
                           ikt_steps_wanted(&out->work.settings, &facts), &out->steps);
+}
+
+ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
+                           int ranks, int threads, ikt_recipe *out) {
+    return ikt_preset_name(ctx, given, make(ctx, given, shape, ranks, threads, out));
 }

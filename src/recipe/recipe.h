@@ -15,7 +15,6 @@
 #include "dist/rows.h"
 #include "isolation/codes.h"
 #include "isolation/model.h"
-#include "kernelsum/grid.h"
 #include "recipe/shape.h"
 #include "recipe/steps.h"
 #include "settings/settings.h"
@@ -52,8 +51,7 @@ typedef struct {
     bool has_lists;       /* codes come from lists of distinct centres */
     int64_t centres;      /* that every rank holds for them; of trees: sampled rows */
     int64_t compared;     /* of these, those that a row is compared with */
-    ikt_fft_settings fft;
-    int64_t landmarks; /* rows that are embedded first; 0: none */
+    int64_t landmarks;    /* rows that are embedded first; 0: none */
 } ikt_workload;
 
 /* Of labels, which are not looked at before they are needed. */

@@ -96,10 +96,6 @@ static const ikt_rule rules[] = {
     {{IKT_FACT_FILLED, IKT_FACT_SPARSE_INPUT},
      "preprocess.missing is for dense rows, and {input} is sparse: what is not there counts as 0",
      IKT_ERR_USAGE},
-    {{IKT_FACT_CORRELATION, IKT_FACT_SPARSE_ROWS},
-     "preprocess.metric = correlation takes its mean from every row, which would fill the zeros of "
-     "the sparse rows of {input}; take preprocess.metric=cosine, or reduce them by preprocess.pca",
-     IKT_ERR_USAGE},
     {{IKT_FACT_SIMILARITIES, IKT_FACT_SPARSE_INPUT},
      "{input} is sparse, and input.similarities needs the similarities of all pairs; a graph of "
      "neighbours is given by input.graph",
@@ -190,16 +186,12 @@ static const ikt_rule rules[] = {
      "leave it out",
      IKT_ERR_USAGE},
     {{IKT_FACT_TAKES_LABELS, IKT_FACT_UNLABELLED},
-     "layout.objective={layout.objective} needs labels, and the input has none; name them by "
-     "input.labels",
+     "{labelled} needs labels, and the input has none; name them by input.labels",
      IKT_ERR_DATA},
     {{IKT_FACT_TAKES_LABELS, IKT_FACT_START_LANDMARKS},
      "layout.init = landmark begins at a map of some rows without their labels, which "
      "layout.objective={layout.objective} needs: take pca or random",
      IKT_ERR_USAGE},
-    {{IKT_FACT_START_LABELS, IKT_FACT_UNLABELLED},
-     "layout.init={layout.init} needs labels, and the input has none; name them by input.labels",
-     IKT_ERR_DATA},
     {{IKT_FACT_KERNEL_MAP, IKT_NOT(IKT_FACT_ROWS)},
      "{all:kernel} compare rows, which input.graph alone does not hold: give input.file or "
      "input.similarities",

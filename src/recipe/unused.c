@@ -1,7 +1,9 @@
 /* Settings of parts that are not in use. See facts.h. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "config/value.h"
@@ -258,6 +260,38 @@ ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_
     /* Of a map that is its start the preset has set nothing: ikt_preset_trim. */
     const bool stands = ikt_facts_of(settings, shape).has[IKT_FACT_STANDS];
     return reset(ctx, settings, shape, shared, stands ? IKT_RUN_PRESET_NONE : settings->run.preset);
+}
+
+/* Whether a sentence speaks of a key, whose name may be the beginning of another. */
+static bool mentions(const char *sentence, const char *name) {
+    const size_t length = strlen(name);
+    const char *at = strstr(sentence, name);
+    while (at && (at[length] == '_' || isalpha((unsigned char)at[length])))
+        at = strstr(at + length, name);
+    return at != NULL;
+}
+
+ikt_status ikt_preset_name(ikt_context *ctx, const ikt_settings *settings, ikt_status st) {
+    const ikt_preset *preset = &ikt_presets[settings->run.preset];
+    ikt_settings own = *settings, usual;
+    ikt_config_part of_own[IKT_SETTINGS_PARTS], of_usual[IKT_SETTINGS_PARTS];
+    char sentence[IKT_MESSAGE_MAX], set[IKT_STRING_MAX] = "", name[64];
+    if (st != IKT_ERR_USAGE) return st;
+    snprintf(sentence, sizeof sentence, "%s", ikt_message(ctx));
+    ikt_clear(ctx);
+    ikt_settings_parts(&own, of_own);
+    IKT_TRY(begin(ctx, settings->run.preset, &usual, of_usual));
+    for (const char *const *setting = preset->setting; *setting; setting++) {
+        const ikt_config_part *part;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*setting, "="), *setting);
+        const ikt_key *key = ikt_config_find(ctx, of_own, IKT_SETTINGS_PARTS, "", name, &part);
+        if (key && mentions(sentence, name) &&
+            ikt_settings_has_equal(key, part, &of_usual[part - of_own]))
+            ikt_join(set, sizeof set, ", ", "%s", *setting);
+    }
+    if (!set[0]) return ikt_fail(ctx, st, "%s", sentence);
+    return ikt_fail(ctx, st, "%s (run.preset=%s sets %s: give another value beside it)", sentence,
+                    preset->name, set);
 }
 
 ikt_status ikt_preset_trim(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape) {

@@ -74,10 +74,10 @@ static void find_search(ikt_workload *w, int64_t distinct) {
         w->k = (w->data.graph_entries + n - 1) / n;
         w->is_near = w->data.graph_is_ordered;
     } else if (w->is_near) {
-        const int64_t columns = w->scores == IKT_SCORES_DISTANCES ? w->columns : 0;
+        if (w->scores == IKT_SCORES_DISTANCES)
+            w->passes = ikt_affinity_passes(&s->affinity, w->columns);
         const ikt_list_search near =
-            ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0, columns);
-        w->passes = near.passes;
+            ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0, w->passes);
         if (!w->is_whole) w->candidates = ikt_smaller(near.candidates, n);
         w->rounds = near.rounds;
         w->cells = w->model.coarse;
@@ -124,10 +124,6 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     find_search(out, distinct);
     find_centres(out, distinct);
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
-    out->fft =
-        ikt_fft_preset(s->layout.accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
-    out->fft = ikt_fft_for_kernel(&out->fft, ikt_kernel_of_degrees(s->layout.degrees_of_freedom));
-    out->fft.sharing = s->layout.grid;
     out->landmarks = s->layout.init == IKT_INIT_LANDMARK ? s->layout.landmarks : 0;
     return IKT_OK;
 }

@@ -30,6 +30,17 @@
 #include "base/status.h"
 #include "dist/rows.h"
 
+/* What an objective that repels by negative samples is told. */
+typedef struct {
+    double min_dist, spread; /* of a curve, where the kernel of the map is one, */
+    double a, b;             /* and the curve itself, or IKT_AUTO_REAL */
+    double repulsion;        /* gamma, the weight of the negative samples */
+    int64_t negatives;       /* of an edge, M */
+    int64_t pool;     /* rows S of the pool, or IKT_AUTO_INT: 4096, and all where there are fewer */
+    int64_t far_rows; /* of it that a tile of sixteen rows meets in an iteration */
+    int64_t redraw;   /* iterations after which the pool is drawn anew */
+} ikt_negative_settings;
+
 typedef struct {
     ikt_context *ctx; /* borrowed */
     ikt_rows rows;    /* of the loop, in its order */

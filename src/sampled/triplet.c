@@ -89,11 +89,7 @@ ikt_status ikt_scales_fetch(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 /* --- keys of the section `trimap`, and what "auto" means -------------------------------------- */
 
-#define KEY(name, type, usual, low, high, is_auto, choices, unit, help)                            \
-    {                                                                                              \
-#name, type, offsetof(ikt_triplet_settings, name), usual, low, high, is_auto, choices,     \
-            unit, help                                                                             \
-    }
+#define KEY(...) IKT_KEY_OF(ikt_triplet_settings, __VA_ARGS__)
 #define COUNT(name, usual, low, unit, help)                                                        \
     KEY(name, IKT_KEY_INT, usual, low, 1e6, 0, NULL, unit, help)
 
@@ -150,7 +146,7 @@ int64_t ikt_triplet_lists(const ikt_triplet_settings *s, bool has_distances) {
     return scaled > s->scale_to ? scaled : s->scale_to;
 }
 
-ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t n) {
+ikt_status ikt_triplet_resolve(ikt_context *ctx, ikt_triplet_settings *s, int64_t n) {
     const long long m = s->neighbours;
     if (n < 4)
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -148,7 +148,7 @@ extern const ikt_section ikt_triplet_section;
 
 /* SAME-ARGS. Replaces every "auto" by what suits n rows.
  * Errors: IKT_ERR_USAGE where there are too few rows, or settings contradict each other. */
-ikt_status ikt_trimap_resolve(ikt_context *ctx, ikt_triplet_settings *settings, int64_t n);
+ikt_status ikt_triplet_resolve(ikt_context *ctx, ikt_triplet_settings *settings, int64_t n);
 
 /* LOCAL, pure. How long the lists should be that a row's m neighbours are chosen from: 50 rows more
  * where distances are rescaled, so that the scales of other rows can change the order; for codes

@@ -38,7 +38,7 @@ void ikt_checkpoint_folder_name(const ikt_settings *settings, char folder[IKT_PA
     folder[0] = '\0';
     if (strcmp(asked, "auto") == 0)
         snprintf(folder, IKT_PATH_MAX, "%s.checkpoint", settings->output.file);
-    else if (strcmp(asked, "none") != 0)
+    else if (ikt_run_has_checkpoints(&settings->run))
         snprintf(folder, IKT_PATH_MAX, "%s", asked);
 }
 
@@ -60,11 +60,12 @@ static void add_written(const ikt_settings *settings, ikt_files *files) {
     ikt_files_add(files, IKT_FILE_WRITTEN, "output.graph", output->graph);
     ikt_checkpoint_folder_name(settings, folder);
     ikt_files_add(files, IKT_FILE_CHANGED, "run.checkpoint", folder);
-    for (int file = 0; file < 2 * IKT_STAGE_COUNT && folder[0]; file++) {
-        if (!ikt_stage_saved((ikt_stage)(file / 2))) continue;
-        ikt_checkpoint_file_name(folder, (ikt_stage)(file / 2), file % 2 != 0, path);
-        ikt_files_add(files, IKT_FILE_CHANGED, "run.checkpoint", path);
-    }
+    if (!folder[0]) return;
+    IKT_FOR_SAVED_STAGES (s)
+        for (int is_previous = 0; is_previous < 2; is_previous++) {
+            ikt_checkpoint_file_name(folder, s, is_previous, path);
+            ikt_files_add(files, IKT_FILE_CHANGED, "run.checkpoint", path);
+        }
 }
 
 /* Words by which a reader of the help may mean that there shall be no picture. */
@@ -136,9 +137,7 @@ int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, i
     ikt_part state[IKT_LOOP_ARRAYS_MOST];
     const int arrays = ikt_loop_arrays(&settings->layout, &rows, form);
     for (int a = 0; a < arrays; a++)
-        state[a] = form[a].is_shared
-                       ? ikt_part_shared(form[a].name, form[a].type, form[a].count, NULL)
-                       : ikt_part_rows(form[a].name, form[a].type, &rows, form[a].count, NULL);
+        state[a] = ikt_loop_part(&form[a], &rows, NULL);
     const ikt_result likely = {.rows = rows, .q = (int)q, .state = state, .n_state = arrays};
     return ikt_result_bytes(&likely);
 }
@@ -156,10 +155,13 @@ static bool is_word(const ikt_run_settings *run, const char *word) {
     return strcmp(run->max_time, word) == 0;
 }
 
+bool ikt_run_has_limit(const ikt_run_settings *run) {
+    return !is_word(run, "auto") && !is_word(run, "none");
+}
+
 ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run) {
     double seconds;
-    if (is_word(run, "auto") || is_word(run, "none") || ikt_time_parse(run->max_time, &seconds))
-        return IKT_OK;
+    if (!ikt_run_has_limit(run) || ikt_time_parse(run->max_time, &seconds)) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "run.max_time: '%.80s' is no time: write minutes, hours:minutes:seconds, "
                     "days-hours, auto or none",
@@ -168,7 +170,7 @@ ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run) {
 
 ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
                             bool *is_watched, double *seconds) {
-    *is_watched = strcmp(run->checkpoint, "none") != 0;
+    *is_watched = ikt_run_has_checkpoints(run);
     *seconds = INFINITY;
     if (!*is_watched || is_word(run, "none")) return IKT_OK;
     if (is_word(run, "auto")) {

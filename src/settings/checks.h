@@ -32,6 +32,9 @@ ikt_status ikt_check_apart(ikt_context *ctx, const ikt_settings *settings);
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file);
 
+/* LOCAL, pure. Whether run.max_time is given as a time, and not as a word. */
+bool ikt_run_has_limit(const ikt_run_settings *run);
+
 /* SAME-ARGS. Refuses a run.max_time that is no time. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 

@@ -80,7 +80,7 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
                                   .labels = input->labels,
                                   .skip = input->skip_columns,
                                   .delimiter = delimiters[input->delimiter],
-                                  .rows = input->rows == IKT_AUTO_INT ? 0 : input->rows,
+                                  .rows = ikt_chosen(input->rows, 0),
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};
     if (is_raw)

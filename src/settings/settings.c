@@ -12,12 +12,7 @@
 #include "isolation/centre_table.h"
 #include "isolation/settings.h"
 
-/* A key has the name of its member. */
-#define ROW(section, name, type, usual, low, high, is_auto, choices, unit, help)                   \
-    {                                                                                              \
-#name, type, offsetof(ikt_##section##_settings, name), usual, low, high, is_auto, choices, \
-            unit, help                                                                             \
-    }
+#define ROW(section, ...) IKT_KEY_OF(ikt_##section##_settings, __VA_ARGS__)
 #define TEXT(section, name, usual, help)                                                           \
     ROW(section, name, IKT_KEY_STRING, usual, 0, 0, 0, NULL, "", help)
 #define SWITCH(section, name, usual, help)                                                         \
@@ -112,9 +107,12 @@ static const ikt_key output_keys[] = {
 static const ikt_section output_section = {"output", "What is written", output_keys,
                                            sizeof output_keys / sizeof *output_keys};
 
+const char ikt_preset_names[] =
+    "none|quick|paper|large|uniform|umap|largevis|trimap-paper|laptsne|laptsne-paper";
+
 static const ikt_key run_keys[] = {
     CHOICE(
-        run, preset, "none", IKT_PRESET_NAMES,
+        run, preset, "none", ikt_preset_names,
         "The settings to begin with: quick for a first look, paper for what the Isolation kernel "
         "paper does, large for millions of rows, uniform for equal weights, umap, "
         "largevis and laptsne for the methods of these names, and laptsne-paper and "
@@ -150,6 +148,10 @@ static const ikt_key run_keys[] = {
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
+
+bool ikt_run_has_checkpoints(const ikt_run_settings *run) {
+    return strcmp(run->checkpoint, "none") != 0;
+}
 
 /* --- presets: their values are measured, docs/guide.md has what each costs and gives ---------- */
 
@@ -294,16 +296,15 @@ bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
 }
 
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine, int64_t columns) {
+                                         int64_t fine, int64_t passes) {
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
-    const int64_t passes = ikt_affinity_passes(affinity, columns);
     const bool is_refined = fine > 0 || passes > 1;
-    return (ikt_list_search){
-        passes,
-        fine > 0 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
-                 : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
-        affinity->refinements != IKT_AUTO_INT ? affinity->refinements : is_refined};
+    return (ikt_list_search){passes,
+                             fine > 0
+                                 ? ikt_affinity_fine_candidates(affinity, n, fine, k)
+                                 : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
+                             ikt_chosen(affinity->refinements, is_refined)};
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {
@@ -484,7 +485,7 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_objective_options options = ikt_layout_options(layout, 0);
     int64_t least = 0;
     const int64_t usual = objective->lists(&options, has_distances, &least);
-    *k = affinity->neighbours != IKT_AUTO_INT ? affinity->neighbours : ikt_smaller(usual, n - 1);
+    *k = ikt_chosen(affinity->neighbours, ikt_smaller(usual, n - 1));
     if (*k >= least && *k < n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "affinity.neighbours = %lld, but layout.objective=%s chooses among them: it "

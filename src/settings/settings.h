@@ -164,9 +164,9 @@ typedef struct {
 /* LOCAL, pure.
  *   k         neighbours of a row
  *   fine      cells of the nearest centres that are looked into; 0: coarse ones are
- *   columns   of rows that are compared by distance; 0: codes are compared */
+ *   passes    searches of distances (ikt_affinity_passes); 1: of codes */
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine, int64_t columns);
+                                         int64_t fine, int64_t passes);
 
 /* COLLECTIVE. Opens the rows of input.file, or the matrix of input.similarities. Errors: those of
  * ikt_matrix_source_open; those of ikt_source_open_with; IKT_ERR_USAGE
@@ -189,6 +189,9 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
 /* COLLECTIVE. Tells in the log's details what else the file holds. */
 void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
+/* LOCAL, pure. Whether the run keeps checkpoints. */
+bool ikt_run_has_checkpoints(const ikt_run_settings *run);
+
 /* --- presets ----------------------------------------------------------------------------------
  *
  * What a first look, the paper or millions of rows ask for, as tables of settings. run.preset sets
@@ -202,9 +205,7 @@ enum { IKT_PRESET_SETTINGS_MOST = 16 };
 enum { IKT_RUN_PRESET_NONE, IKT_RUN_PRESETS = 10 };
 
 /* The choices of run.preset, in the order of the table below. */
-#define IKT_PRESET_NAMES                                                                           \
-    "none|quick|paper|large|uniform|umap|largevis|trimap-paper|laptsne|"                           \
-    "laptsne-paper"
+extern const char ikt_preset_names[];
 
 typedef struct {
     const char *name;                                  /* "quick" */

@@ -39,8 +39,7 @@ const ikt_section ikt_kernel_section = {
 
 ikt_status ikt_kernel_landmarks(ikt_context *ctx, const ikt_kernel_settings *settings, int64_t n,
                                 int64_t *m) {
-    const int64_t wanted =
-        settings->landmarks == IKT_AUTO_INT ? IKT_EIGEN_ALONE_MAX : settings->landmarks;
+    const int64_t wanted = ikt_chosen(settings->landmarks, IKT_EIGEN_ALONE_MAX);
     *m = settings->solver == IKT_KERNEL_FULL || n < wanted ? n : wanted;
     if (n >= 3) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,

@@ -105,24 +105,6 @@ static ikt_status held_read(ikt_source *source, int64_t first, int64_t count, vo
                                (size_t)source->d * sizeof *self->own, first, count, rows);
 }
 
-static ikt_status held_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
-                              int64_t *labels, bool *present) {
-    return ikt_source_read_labels(((held_self *)source->self)->from, name, first, count, labels,
-                                  present);
-}
-
-static ikt_status held_marked(ikt_source *source, int64_t **rows, int64_t *count) {
-    return ikt_source_read_marked(((held_self *)source->self)->from, rows, count);
-}
-
-static ikt_status held_text(ikt_source *source, const char *name, char **text) {
-    return ikt_source_read_text(((held_self *)source->self)->from, name, text);
-}
-
-static void held_describe(const ikt_source *source, ikt_source_content *content) {
-    ikt_source_describe(((const held_self *)source->self)->from, content);
-}
-
 static void held_close(ikt_source *source) {
     held_self *self = source->self;
     ikt_source_close(&self->from);
@@ -130,13 +112,8 @@ static void held_close(ikt_source *source) {
     ikt_free(&self->own);
 }
 
-static const ikt_source_ops held_ops = {.self_bytes = sizeof(held_self),
-                                        .read = held_read,
-                                        .read_labels = held_labels,
-                                        .read_marked = held_marked,
-                                        .read_text = held_text,
-                                        .describe = held_describe,
-                                        .close = held_close};
+static const ikt_source_ops held_ops = {
+    .self_bytes = sizeof(held_self), .read = held_read, .close = held_close};
 
 static ikt_status take_rows(void *self, int64_t first, int64_t count, const double *value) {
     const held_self *h = self;
@@ -203,7 +180,7 @@ static ikt_status hold(ikt_context *ctx, const ikt_pairwise *pairs, ikt_spectrum
             ikt_eigenvalues_change(ctx, &h->rows, spectrum, IKT_EIGEN_ALONE_MAX, h->own, &found));
         tell_change(ctx, ikt_source_name(made), spectrum, &found);
     }
-    h->from = *file;
+    h->from = made->from = *file;
     *file = NULL;
     return ikt_give(out, made);
 }

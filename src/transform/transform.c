@@ -9,6 +9,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/encoding.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/row_hash.h"
@@ -201,9 +202,9 @@ static void choose_names(const ikt_transform_request *request, ikt_transformed *
     const ikt_input_settings *own = &done->loaded.settings.input;
     const char *labels = own->labels[strcspn(own->labels, ":.")] ? "labels" : own->labels;
     snprintf(done->dataset, sizeof done->dataset, "%s",
-             request->dataset[0] ? request->dataset : own->dataset);
+             ikt_text_or(request->dataset, own->dataset));
     snprintf(done->labels_name, sizeof done->labels_name, "%s",
-             request->labels[0] ? request->labels : labels);
+             ikt_text_or(request->labels, labels));
 }
 
 /* COLLECTIVE. From the model that was loaded and the files of the request. */

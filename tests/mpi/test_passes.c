@@ -20,7 +20,7 @@ static void found(ikt_context *ctx, kind what, int64_t passes, setting *s, ikt_n
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
     for (; course.progress.round < passes - 1; ikt_list_course_next(&course))
         assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &course), IKT_OK);
-    assert_int_equal(ikt_pass_tiles(ctx, &rows, &s->cells, &s->order, &s->tiles), IKT_OK);
+    assert_int_equal(ikt_tiles_data(ctx, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course), IKT_OK);
     ikt_neighbours_sort(ctx, lists);
 }

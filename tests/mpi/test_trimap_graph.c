@@ -3,7 +3,6 @@
 #include "io/io_files.h"
 
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/comm.h"
@@ -15,6 +14,7 @@
 #include "pipeline/outcome.h"
 #include "plan/plan.h"
 #include "support/run.h"
+#include "support/stopping.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
@@ -228,21 +228,10 @@ static void sparse_graphs_give_the_same_bits_everywhere(void **state) {
     remove_files(ctx, &f);
 }
 
-static int64_t stop_at = -1;
-
-static ikt_status evaluate_and_stop(ikt_objective *objective, int64_t iteration, bool want_value,
-                                    ikt_gradient *gradient, ikt_objective_terms *terms) {
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (iteration == stop_at && rank == 0) raise(SIGTERM);
-    return ikt_objective_trimap.evaluate(objective, iteration, want_value, gradient, terms);
-}
-
 static void it_is_stopped_and_goes_on(void **state) {
     ikt_context *ctx = *state;
     const files f = make_files(ctx);
-    ikt_objective_kind stopping = ikt_objective_trimap;
-    stopping.evaluate = evaluate_and_stop;
+    const ikt_objective_kind stopping = stopping_trimap();
     for (int form = 0; form < 2; form++) {
         char text[IO_NAME_MAX + 32];
         double value;

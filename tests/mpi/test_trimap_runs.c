@@ -1,9 +1,9 @@
 /* Whole runs of TriMap: the same bits on any ranks and threads; stopping in the middle of an epoch;
  * copies of rows; what is refused. */
 #include "support/run.h"
+#include "support/stopping.h"
 
 #include <math.h>
-#include <signal.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -12,17 +12,6 @@
 #include "pipeline/outcome.h"
 
 enum { ROWS = 333, COLUMNS = 6, CLASSES = 4, STOP_AT = 17 };
-
-static int64_t stop_at = -1;
-
-/* TriMap that asks to be stopped on the way. */
-static ikt_status evaluate_and_stop(ikt_objective *objective, int64_t iteration, bool want_value,
-                                    ikt_gradient *gradient, ikt_objective_terms *terms) {
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (iteration == stop_at && rank == 0) raise(SIGTERM);
-    return ikt_objective_trimap.evaluate(objective, iteration, want_value, gradient, terms);
-}
 
 /* copies   how many times each row is there */
 static run_files make_files(ikt_context *ctx, int copies) {
@@ -77,8 +66,7 @@ static void it_gives_the_same_bits_on_any_ranks_and_threads(void **state) {
 static void it_is_stopped_in_an_epoch_and_goes_on(void **state) {
     ikt_context *ctx = *state;
     const run_files f = make_files(ctx, 1);
-    ikt_objective_kind stopping = ikt_objective_trimap;
-    stopping.evaluate = evaluate_and_stop;
+    const ikt_objective_kind stopping = stopping_trimap();
     for (int v = 0; v < 3; v++) {
         ikt_settings settings = make_settings(ctx, &f, variants[v]);
         ikt_run run;

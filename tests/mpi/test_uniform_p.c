@@ -161,6 +161,27 @@ static void values_and_bits_give_the_same_map(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-IKT_MPI_TESTS(ikt_test(uniform_weights_need_no_values), ikt_test(other_weights_keep_their_values),
+/* One number and twice that, and what lies below, between and above. */
+static void only_a_number_and_twice_that_lose_their_values(void **state) {
+    static const struct {
+        float value[3];
+        bool is_dropped;
+    } parts[] = {{{1, 2, 1}, true},     {{2, 1, 2}, true},  {{3, 3, 3}, true},
+                 {{1, 1.5f, 2}, false}, {{1, 3, 1}, false}, {{1, 3, 2}, false}};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        ikt_csr part = {.value = NULL};
+        assert_int_equal(ikt_alloc(*state, &part.value, 3, sizeof *part.value, "graph"), IKT_OK);
+        memcpy(part.value, parts[p].value, sizeof parts[p].value);
+        assert_int_equal(ikt_csr_drop_values(*state, &part, 3), IKT_OK);
+        assert_int_equal(part.value == NULL, parts[p].is_dropped);
+        for (int64_t e = 0; e < 3; e++)
+            assert_true(ikt_csr_value(&part, e) == parts[p].value[e]);
+        ikt_free_all(&part.value, &part.twice);
+    }
+}
+
+IKT_MPI_TESTS(ikt_test(uniform_weights_need_no_values),
+              ikt_test(only_a_number_and_twice_that_lose_their_values),
+              ikt_test(other_weights_keep_their_values),
               ikt_test(ranks_differ_in_their_least_value),
               ikt_test(values_and_bits_give_the_same_map))

@@ -11,7 +11,6 @@
 #include "base/row_hash.h"
 #include "objective/attraction.h"
 #include "objective/objective.h"
-#include "sampled/negative_settings.h"
 #include "support/random_p.h"
 #include "support/unbiased.h"
 
@@ -115,11 +114,14 @@ typedef struct {
 } ours;
 
 static ikt_objective_options options_of(const problem *x, int64_t pool, int64_t far) {
-    const ikt_negative_settings sample = {5, pool, far, 1};
-    return (ikt_objective_options){
-        .seed = SEED,
-        .own.umap = {.a = x->a, .b = x->b, .repulsion = x->gamma, .sample = sample},
-        .own.largevis = {.repulsion = x->gamma, .sample = sample}};
+    const ikt_negative_settings own = {.a = x->a,
+                                       .b = x->b,
+                                       .repulsion = x->gamma,
+                                       .negatives = 5,
+                                       .pool = pool,
+                                       .far_rows = far,
+                                       .redraw = 1};
+    return (ikt_objective_options){.seed = SEED, .own = {.umap = own, .largevis = own}};
 }
 
 static void create(ikt_context *ctx, const problem *x, double spacing, int64_t pool, int64_t far,

@@ -236,6 +236,7 @@ static void what_needs_labels_is_refused_without(void **state) {
         ikt_recipe recipe;
         assert_int_equal(make(*state, &bare, needs[n], &recipe), IKT_ERR_DATA);
         assert_non_null(strstr(ikt_message(*state), "name them by input.labels"));
+        assert_non_null(strstr(ikt_message(*state), needs[n]));
         ikt_clear(*state);
         assert_int_equal(make(*state, &labelled, needs[n], &recipe), IKT_OK);
     }
@@ -290,6 +291,42 @@ static void presets_go_with_maps_that_are_their_start(void **state) {
     assert_int_equal(ikt_recipe_check_settings(*state, &of_similarities), IKT_OK);
 }
 
+/* What is refused because of a key that the preset alone has set names the preset, and goes once
+ * that key has another value. */
+static void a_preset_that_does_not_fit_is_named(void **state) {
+    static const struct {
+        const char *settings, *sets, *instead;
+    } lines[] = {
+        {"run.preset=umap affinity.kind=fuzzy affinity.refinements=2 layout.init=spectral "
+         "layout.objective=trimap",
+         "(run.preset=umap sets layout.init=spectral:", "layout.init=pca"},
+        {"run.preset=laptsne layout.regulariser=laplacian layout.objective=nerv",
+         "(run.preset=laptsne sets layout.regulariser=laplacian:", "layout.regulariser=none"},
+        {"run.preset=uniform affinity.kind=knn affinity.neighbours=15",
+         "(run.preset=uniform sets affinity.neighbours=15:", "affinity.neighbours=5"}};
+    ikt_shape few = labelled;
+    few.data.n = 10;
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        const ikt_shape *shape = strstr(lines[l].settings, "uniform") ? &few : &labelled;
+        char settings[256];
+        ikt_recipe recipe;
+        assert_int_equal(make(*state, shape, lines[l].settings, &recipe), IKT_ERR_USAGE);
+        if (!strstr(ikt_message(*state), lines[l].sets)) fail_msg("%s", ikt_message(*state));
+        ikt_clear(*state);
+        snprintf(settings, sizeof settings, "%s %s", lines[l].settings, lines[l].instead);
+        assert_int_equal(make(*state, shape, settings, &recipe), IKT_OK);
+    }
+    /* Of a key that was given otherwise the preset says nothing. */
+    ikt_recipe recipe;
+    assert_int_equal(make(*state, &few,
+                          "run.preset=uniform affinity.kind=knn "
+                          "affinity.neighbours=12",
+                          &recipe),
+                     IKT_ERR_USAGE);
+    assert_null(strstr(ikt_message(*state), "run.preset"));
+    ikt_clear(*state);
+}
+
 /* Numbers of rows and columns of other files. */
 static void other_files_have_to_fit(void **state) {
     ikt_shape shape = labelled;
@@ -319,6 +356,7 @@ IKT_MPI_TESTS(ikt_test(runs_have_the_steps_that_they_need),
               ikt_test(what_does_not_go_together_is_refused),
               ikt_test(only_kinds_with_a_dense_form_are_dense),
               ikt_test(what_needs_labels_is_refused_without),
+              ikt_test(a_preset_that_does_not_fit_is_named),
               ikt_test(no_trees_are_grown_from_sparse_rows),
               ikt_test(presets_go_with_maps_that_are_their_start),
               ikt_test(other_files_have_to_fit))

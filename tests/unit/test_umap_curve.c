@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sampled/negative_settings.h"
+#include "objective/umap.h"
 
 static const struct {
     double min_dist, spread, a, b;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
@@ -292,7 +293,7 @@ ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const 
     visit_group(file, "/", find_pandas, &is_pandas);
     ikt_h5_list_tables(file, 0, tables, sizeof tables);
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s'; it holds: %s%s%s%s", path, dataset,
-                    text[0] ? text : "nothing", tables[0] ? "; its matrices are: " : "", tables,
+                    ikt_text_or(text, "nothing"), tables[0] ? "; its matrices are: " : "", tables,
                     is_pandas ? "; of a table of pandas, pandas.read_hdf(FILE).to_csv('table.csv', "
                                 "index=False) writes what is read"
                               : "");
@@ -306,5 +307,5 @@ ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const
     ikt_h5_list_tables(file, 0, tables, sizeof tables);
     return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s file without '%s'; its matrices are: %s", path,
                     is_anndata ? "an AnnData" : "a MATLAB 7.3", dataset,
-                    tables[0] ? tables : "none");
+                    ikt_text_or(tables, "none"));
 }

@@ -40,4 +40,7 @@ ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_rows *dis
                        int64_t d, void *rows);
 ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *values);
 
+/* How many numbers of 64 bits a struct of such has, which is a part by itself. */
+#define IKT_NUMBERS(of) ((int64_t)(sizeof(of) / sizeof(int64_t)))
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
@@ -208,7 +209,7 @@ static ikt_status find_file(ikt_result_file *f, char *what, bool *is_hdf5) {
 /* COLLECTIVE. Positions in a data set, an array or columns. */
 static ikt_status open_source(ikt_result_file *f, const char *what) {
     const ikt_source_options options = {
-        .dataset = what[0] ? what : "X", .labels = "labels", .is_map = true};
+        .dataset = ikt_text_or(what, "X"), .labels = "labels", .is_map = true};
     f->source = ikt_borrowed_find(f->ctx, f->name);
     f->is_borrowed = f->source != NULL;
     if (!f->is_borrowed) IKT_TRY(ikt_source_open_with(f->ctx, f->path, &options, &f->source));

@@ -8,6 +8,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/sort.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
@@ -101,7 +102,7 @@ static ikt_status find_columns(genes *g) {
                         "AnnData file (.h5ad)",
                         g->path, var_path);
     ikt_h5_short_text(var, "_index", index, sizeof index);
-    IKT_TRY(look_up(g, var, index[0] ? index : "_index"));
+    IKT_TRY(look_up(g, var, ikt_text_or(index, "_index")));
     for (size_t o = 0; o < sizeof others / sizeof *others; o++)
         IKT_TRY(look_up(g, var, others[o]));
     for (int64_t w = 0; w < g->wanted; w++)

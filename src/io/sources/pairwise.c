@@ -11,6 +11,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "config/key.h"
 #include "dist/shuffle.h"
 #include "io/formats/matrix_market.h"
@@ -76,7 +77,7 @@ ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *o
     if (known[1] == 0) return IKT_OK;
     if (known[1] == 1) IKT_TRY(look_at_dataset(ctx, file, path, &is_dense, out));
     if (!is_dense) return IKT_OK;
-    IKT_TRY(ikt_source_open(ctx, file, path[0] ? path : "X", 0, &out->source));
+    IKT_TRY(ikt_source_open(ctx, file, ikt_text_or(path, "X"), 0, &out->source));
     return take_square(ctx, out);
 }
 

@@ -89,6 +89,8 @@ const char *ikt_source_missing(const ikt_source *source) {
 
 bool ikt_source_column_name(const ikt_source *source, int64_t column, char *name, size_t size) {
     name[0] = '\0';
+    if (!source->ops->name_column && source->from)
+        return ikt_source_column_name(source->from, column, name, size);
     return source->ops->name_column && source->ops->name_column(source, column, name, size);
 }
 
@@ -142,12 +144,16 @@ ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, voi
 ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count) {
     *rows = NULL;
     *count = 0;
-    return source->ops->read_marked ? source->ops->read_marked(source, rows, count) : IKT_OK;
+    if (source->ops->read_marked) return source->ops->read_marked(source, rows, count);
+    return source->from ? ikt_source_read_marked(source->from, rows, count) : IKT_OK;
 }
 
 void ikt_source_describe(const ikt_source *source, ikt_source_content *content) {
     *content = (ikt_source_content){.format = source->format};
-    if (source->ops->describe) source->ops->describe(source, content);
+    if (source->ops->describe)
+        source->ops->describe(source, content);
+    else if (source->from)
+        ikt_source_describe(source->from, content);
 }
 
 /* --- the formats ------------------------------------------------------------------------------ */

@@ -61,8 +61,7 @@ typedef struct {
     int64_t own;                  /* the first entry that is this rank's, in the given arrays */
     int64_t entries;              /* over all ranks */
     ikt_row_blocks rows, numbers; /* blocks of rows, and of entries */
-    const int64_t *labels;        /* or NULL */
-    bool has_labels;              /* on any rank */
+    ikt_own_labels labels;
 } csr_self;
 
 static int64_t index_at(ikt_index index, const void *array, int64_t i) {
@@ -135,10 +134,8 @@ static ikt_status csr_labels(ikt_source *source, const char *name, int64_t first
                              int64_t *labels, bool *present) {
     csr_self *self = source->self;
     (void)name;
-    *present = self->has_labels;
-    if (!self->has_labels) return IKT_OK;
-    return ikt_row_blocks_read(source->ctx, &self->rows, self->labels, sizeof *labels, first, count,
-                               labels);
+    return ikt_own_labels_read(source->ctx, &self->labels, &self->rows, first, count, labels,
+                               present);
 }
 
 static void csr_close(ikt_source *source) {
@@ -156,15 +153,10 @@ static const ikt_source_ops csr_ops = {.self_bytes = sizeof(csr_self),
 
 /* What a rank can see of its own arrays. */
 static ikt_status check_own(ikt_context *ctx, const ikt_csr_arrays *given, int64_t d) {
-    if (given->count < 0 || d < 1)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows x %lld columns on rank %d are no rows",
-                        (long long)given->count, (long long)d, ikt_rank(ctx));
+    IKT_TRY(ikt_own_rows_check(ctx, given->count, d, given->type));
     if (given->index != IKT_INDEX_32 && given->index != IKT_INDEX_64)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of indices (iktsne/base.h)",
                         (int)given->index);
-    if (given->type != IKT_TYPE_U8 && given->type != IKT_TYPE_F32 && given->type != IKT_TYPE_F64)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of numbers (iktsne/base.h)",
-                        (int)given->type);
     if (given->count == 0) return IKT_OK;
     if (!given->start)
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -218,19 +210,17 @@ ikt_status ikt_source_from_csr(ikt_context *ctx, const ikt_csr_arrays *given, co
     const int64_t count = given->count, type = given->type, index = given->index;
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, check_own(ctx, given, d)));
-    int64_t most[] = {d, -d, type, -type, index, -index, labels != NULL, count > 0 && !labels};
+    int64_t most[] = {d, -d, type, -type, index, -index};
+    ikt_own_labels own;
     ikt_max_i64(ctx, most, sizeof most / sizeof *most);
     if (most[0] != -most[1] || most[2] != -most[3] || most[4] != -most[5])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the ranks give sparse rows of different numbers of columns, or of "
                         "different types");
-    if (most[6] > 0 && most[7] > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "some ranks give labels of their rows, and some do not");
+    IKT_TRY(ikt_own_labels_make(ctx, labels, count, &own));
     IKT_TRY(ikt_source_new(ctx, &csr_ops, "memory", "memory", "sparse rows", out));
     csr_self *self = (*out)->self;
-    self->labels = labels;
-    self->has_labels = most[6] > 0;
+    self->labels = own;
     const ikt_status st = begin(*out, given, d);
     if (st != IKT_OK) ikt_source_close(out);
     return st;

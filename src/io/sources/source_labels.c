@@ -19,7 +19,7 @@
 
 /* The part that is labels where no other is named. */
 static const char *label_part(const ikt_place *p) {
-    return p->part[0] ? p->part : "labels";
+    return ikt_text_or(p->part, "labels");
 }
 
 /* COLLECTIVE. The numbers of a file of one column, values[count] from row `first` on.
@@ -27,7 +27,7 @@ static const char *label_part(const ikt_place *p) {
 static ikt_status read_array(ikt_context *ctx, const ikt_place *p, bool is_labels, int64_t n,
                              int64_t first, int64_t count, double *values) {
     const ikt_source_options options = {
-        .dataset = p->part[0] ? p->part : "X", .is_map = is_labels, .is_list = true};
+        .dataset = ikt_text_or(p->part, "X"), .is_map = is_labels, .is_list = true};
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     IKT_TRY(ikt_source_open_with(ctx, p->file, &options, &source));
     const bool is_row = is_labels && source->n == 1 && source->d > 1; /* which comes whole */
@@ -160,6 +160,8 @@ ikt_status ikt_source_read_labels(ikt_source *source, const char *name, int64_t 
     *present = false;
     if (source->ops->read_labels)
         IKT_TRY(source->ops->read_labels(source, name, first, count, labels, present));
+    else if (source->from)
+        IKT_TRY(ikt_source_read_labels(source->from, name, first, count, labels, present));
     if (*present || source->default_labels) return IKT_OK;
     return ikt_label_file_read(source->ctx, name, source->n_file, first, count, labels, present,
                                &source->label_names);
@@ -172,16 +174,17 @@ ikt_status ikt_source_no_labels(ikt_source *source, const char *name, const char
                      ikt_fail(source->ctx, IKT_ERR_DATA,
                               "%s has no labels '%s' (%s), and there is no file of that name; it "
                               "has these that could be labels: %s",
-                              source->name, name, key,
-                              content.labels[0] ? content.labels : "none"));
+                              source->name, name, key, ikt_text_or(content.labels, "none")));
 }
 
 /* Names of classes that are not those of /labels must not come from the attribute of the file. */
 ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text) {
     const char *own = source->label_names;
     *text = NULL;
-    if (strcmp(name, "label_names") != 0 || (!own && source->default_labels))
-        return source->ops->read_text ? source->ops->read_text(source, name, text) : IKT_OK;
+    if (strcmp(name, "label_names") != 0 || (!own && source->default_labels)) {
+        if (source->ops->read_text) return source->ops->read_text(source, name, text);
+        return source->from ? ikt_source_read_text(source->from, name, text) : IKT_OK;
+    }
     if (!own) return IKT_OK;
     const int64_t length = (int64_t)strlen(own) + 1;
     IKT_TRY(ikt_alloc_all(source->ctx, text, length, 1, "class names"));

@@ -89,10 +89,34 @@ ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows,
 
 /* --- rows of which each rank holds its own ---------------------------------------------------- */
 
+ikt_status ikt_own_rows_check(ikt_context *ctx, int64_t count, int64_t d, ikt_type type) {
+    if (count < 0 || d < 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows x %lld columns on rank %d are no rows",
+                        (long long)count, (long long)d, ikt_rank(ctx));
+    if (type != IKT_TYPE_U8 && type != IKT_TYPE_F32 && type != IKT_TYPE_F64)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of numbers (iktsne/base.h)", (int)type);
+    return IKT_OK;
+}
+
+ikt_status ikt_own_labels_make(ikt_context *ctx, const int64_t *labels, int64_t count,
+                               ikt_own_labels *out) {
+    int64_t some[] = {labels != NULL, count > 0 && !labels};
+    ikt_max_i64(ctx, some, 2);
+    *out = (ikt_own_labels){labels, some[0] > 0};
+    if (some[0] == 0 || some[1] == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "some ranks give labels of their rows, and some do not");
+}
+
+ikt_status ikt_own_labels_read(ikt_context *ctx, const ikt_own_labels *own, ikt_row_blocks *blocks,
+                               int64_t first, int64_t count, int64_t *labels, bool *present) {
+    *present = own->is_there;
+    if (!own->is_there) return IKT_OK;
+    return ikt_row_blocks_read(ctx, blocks, own->labels, sizeof *labels, first, count, labels);
+}
+
 typedef struct {
-    const char *rows;      /* of the caller */
-    const int64_t *labels; /* of the caller, or NULL */
-    bool has_labels;       /* on any rank */
+    const char *rows; /* of the caller */
+    ikt_own_labels labels;
     ikt_row_blocks blocks;
 } rows_self;
 
@@ -106,10 +130,8 @@ static ikt_status rows_labels(ikt_source *source, const char *dataset, int64_t f
                               int64_t *labels, bool *present) {
     rows_self *self = source->self;
     (void)dataset;
-    *present = self->has_labels;
-    if (!self->has_labels) return IKT_OK;
-    return ikt_row_blocks_read(source->ctx, &self->blocks, self->labels, sizeof *labels, first,
-                               count, labels);
+    return ikt_own_labels_read(source->ctx, &self->labels, &self->blocks, first, count, labels,
+                               present);
 }
 
 static void rows_close(ikt_source *source) {
@@ -124,11 +146,7 @@ static const ikt_source_ops rows_ops = {.self_bytes = sizeof(rows_self),
 /* What a rank can see of its own arguments. */
 static ikt_status check_own(ikt_context *ctx, const void *rows, int64_t count, int64_t d,
                             ikt_type type) {
-    if (count < 0 || d < 1)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows x %lld columns on rank %d are no rows",
-                        (long long)count, (long long)d, ikt_rank(ctx));
-    if (type != IKT_TYPE_U8 && type != IKT_TYPE_F32 && type != IKT_TYPE_F64)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of numbers (iktsne/base.h)", (int)type);
+    IKT_TRY(ikt_own_rows_check(ctx, count, d, type));
     if (count > 0 && !rows)
         return ikt_fail(ctx, IKT_ERR_USAGE, "rank %d gives %lld rows, but no array with them",
                         ikt_rank(ctx), (long long)count);
@@ -144,7 +162,8 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, check_own(ctx, rows, count, d, type)));
     /* What only all ranks together can see. */
-    int64_t most[] = {d, -d, (int64_t)type, -(int64_t)type, labels != NULL, count > 0 && !labels};
+    int64_t most[] = {d, -d, (int64_t)type, -(int64_t)type};
+    ikt_own_labels own;
     ikt_max_i64(ctx, most, sizeof most / sizeof *most);
     if (most[0] != -most[1])
         return ikt_fail(ctx, IKT_ERR_USAGE, "the ranks give rows of %lld to %lld columns",
@@ -152,14 +171,11 @@ ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_
     if (most[2] != -most[3])
         return ikt_fail(ctx, IKT_ERR_USAGE, "the ranks give rows of different types: %s and %s",
                         ikt_type_name((ikt_type)-most[3]), ikt_type_name((ikt_type)most[2]));
-    if (most[4] > 0 && most[5] > 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "some ranks give labels of their rows, and some do not");
+    IKT_TRY(ikt_own_labels_make(ctx, labels, count, &own));
     IKT_TRY(ikt_source_new(ctx, &rows_ops, "memory", "memory", "rows", out));
     rows_self *self = (*out)->self;
     self->rows = rows;
-    self->labels = labels;
-    self->has_labels = most[4] > 0;
+    self->labels = own;
     ikt_status st = ikt_row_blocks_create(ctx, count, &self->blocks);
     set_shape(*out, self->blocks.n, d, type);
     if (st == IKT_OK && (*out)->n == 0) st = ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");

@@ -7,6 +7,7 @@
 #ifndef IKT_IO_SOURCES_SOURCE_OPS_H
 #define IKT_IO_SOURCES_SOURCE_OPS_H
 
+#include "dist/row_blocks.h"
 #include "io/formats/reader.h"
 #include "io/sources/source.h"
 
@@ -47,6 +48,8 @@ struct ikt_source {
     /* Of sparse sources; see source.h. */
     ikt_type stored;
     int64_t entries, longest, block;
+    ikt_source *from; /* another one, whose labels, texts, names of columns and content are those of
+                         this one where it has no function for them; or NULL */
     char *name;
     const char *format; /* for ikt_source_content */
     char missing[256];  /* see ikt_source_missing */
@@ -69,6 +72,25 @@ ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const cha
  * where the rows begin, each through its share, in pieces. Errors: those of `starts`,
  * IKT_ERR_RESOURCE. */
 ikt_status ikt_source_scan_rows(ikt_source *source);
+
+/* Rows of which each rank of a program holds its own: their labels. */
+typedef struct {
+    const int64_t *labels; /* of the own rows; borrowed; or NULL */
+    bool is_there;         /* on any rank */
+} ikt_own_labels;
+
+/* LOCAL. What a rank can see of its own rows. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_own_rows_check(ikt_context *ctx, int64_t count, int64_t d, ikt_type type);
+
+/* COLLECTIVE. Errors: IKT_ERR_USAGE where some ranks have labels of their rows and some have not.
+ */
+ikt_status ikt_own_labels_make(ikt_context *ctx, const int64_t *labels, int64_t count,
+                               ikt_own_labels *out);
+
+/* COLLECTIVE. As read_labels.
+ *   blocks   of the rows */
+ikt_status ikt_own_labels_read(ikt_context *ctx, const ikt_own_labels *own, ikt_row_blocks *blocks,
+                               int64_t first, int64_t count, int64_t *labels, bool *present);
 
 /* LOCAL, pure. Whether a name of a data set stands for the only array of a file. */
 bool ikt_source_is_any(const char *dataset);

@@ -66,7 +66,7 @@ double ikt_workload_span(const ikt_workload *w, double done) {
     const double degrees = layout->degrees_of_freedom, factor = layout->final_exaggeration;
     if (degrees > 1) span *= fmax(light_least, 1 / degrees);
     if (factor > 1 && layout->final_exaggeration_from == IKT_AUTO_INT) span /= factor;
-    return span > early_span ? span : early_span;
+    return fmax(span, early_span);
 }
 
 double ikt_symmetric_share(int64_t n) {
