@@ -274,7 +274,7 @@ static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, boo
 /* Names that are no record: those of the members of objects, or a comment of as many cells as there
  * are columns. Then the first record comes again. */
 static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
-    if (r->how.kind == IKT_CSV_OBJECTS) {
+    if (ikt_csv_is_json(&r->how)) {
         r->keys = c->names;
         r->key_count = c->columns;
         c->names_apart = true;

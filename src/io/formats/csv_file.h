@@ -24,7 +24,10 @@ typedef enum {
     IKT_CSV_TABLE,   /* cells between delimiters */
     IKT_CSV_VECTORS, /* vectors in brackets, one after the other: lists that were printed, arrays
                         of JSON, of any number of lines */
-    IKT_CSV_OBJECTS  /* an object of JSON on each line, whose members are cells */
+    IKT_CSV_OBJECTS, /* an object of JSON on each line, whose members are cells */
+    IKT_CSV_ARRAY,   /* the same in one array of JSON, on any lines */
+    IKT_CSV_MEMBERS  /* one object of JSON, whose members are columns: arrays, or objects that name
+                        the rows */
 } ikt_csv_kind;
 
 /* How a text is cut. */
@@ -41,6 +44,15 @@ typedef struct {
     int64_t announced; /* rows by those counts; 0: they say nothing */
 } ikt_csv_dialect;
 
+/* LOCAL, pure. Whether records are members of objects, and where they begin shows only from the
+ * beginning of the file on, so that one range has all. */
+static inline bool ikt_csv_is_json(const ikt_csv_dialect *how) {
+    return how->kind >= IKT_CSV_OBJECTS;
+}
+static inline bool ikt_csv_is_whole(const ikt_csv_dialect *how) {
+    return how->kind >= IKT_CSV_ARRAY;
+}
+
 /* Start with the lines' {ctx, path, begin, end} and a dialect; free with ikt_csv_free. */
 typedef struct {
     ikt_text_lines lines;
@@ -51,13 +63,15 @@ typedef struct {
     int64_t before; /* lines of the file before the range: messages count from the first one */
     bool is_inside; /* the range begins within quotes of a record of the range before */
     int64_t number; /* of the line that the record begins in, from 1, in the range */
-    char *text;     /* [capacity] a record of several lines */
+    char *text;     /* [capacity] a record of several lines; of members all of the file */
     int64_t capacity;
     char *comment; /* the line of comment right before the first record, without its #; or NULL */
     int64_t comments; /* lines that the last pass went over as such */
     int64_t marks;    /* of these, those with no blank behind their # */
     char **cell;      /* [cells], until the next record */
     int64_t cells, cell_capacity;
+    struct ikt_csv_cursor *cursor; /* [cursors] of members, where their next elements stand */
+    int64_t cursors;
 } ikt_csv_records;
 
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
@@ -94,6 +108,25 @@ ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
  * Errors: IKT_ERR_DATA: no object. */
 ikt_status ikt_csv_cut_object(ikt_csv_records *records, char *text);
 
+/* LOCAL. The value of JSON that stands at *at, or behind blanks: a text is unescaped where it
+ * stands, all else stays.
+ *   at           moves to the sign behind the value and blanks
+ *   value, end   receive where it begins, and where its zero belongs, which may be on that sign
+ * False where it has no end. */
+bool ikt_json_take(char **at, char **value, char **end, bool *is_text);
+
+/* LOCAL, pure. Whether a value without quotes is one that there is: an array, an object, a number,
+ * a word. */
+bool ikt_json_is_value(const char *cell);
+
+/* LOCAL. Of an object of columns: reads the file and goes to the first elements; and cuts the next
+ * record into one element of each member, *end = true behind the last ones. Where records->keys is
+ * NULL, the first record are the names of the members.
+ * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows), IKT_ERR_FILE
+ * (it ends too early), IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_members_begin(ikt_csv_records *records);
+ikt_status ikt_csv_members_next(ikt_csv_records *records, bool *end);
+
 /* LOCAL. The numbers of a cell that is a vector, "[0.1, -2e-3]", in square, round or curly
  * brackets, with commas or blanks between.
  *   values   [most] receives the first of them; NULL with 0
@@ -114,7 +147,7 @@ typedef struct {
  * Errors: as ikt_text_lines_next, faults without a message among them. */
 ikt_status ikt_csv_survey(ikt_csv_records *records, ikt_csv_passage passage[2]);
 
-/* LOCAL. Closes and frees; accepts an all-zero struct. */
+/* LOCAL. Closes and frees; accepts an all-zero struct. ikt_csv_begin may follow. */
 void ikt_csv_free(ikt_csv_records *records);
 
 /* What the columns of delimited text are: numbers, labels, texts, or left out; and their cells as
@@ -250,7 +283,7 @@ typedef struct {
     ikt_context *ctx;
     ikt_csv_records records; /* of this rank's range */
     ikt_csv_columns columns;
-    bool is_packed;       /* gzipped: rank 0 has all rows */
+    bool is_on_root;      /* gzipped, or a document of JSON: rank 0 has all rows */
     bool takes_missing;   /* labels may be missing, and have line breaks, which become blanks */
     int64_t lead;         /* this rank's first records that are no rows: header and the like */
     int64_t n_file;       /* rows of the file */
