@@ -85,15 +85,16 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     return st;
 }
 
-/* --- an object of columns ---------------------------------------------------------------------- */
+/* --- an object of columns ----------------------------------------------------------------------
+ */
 
 /* What the first object of a text holds, as far as it has been looked through. */
 typedef struct {
     int64_t depth, deepest, members, closed; /* members whose value is an array or an object */
-    bool is_quoted, is_escaped, is_value; /* is_value: the next sign begins that of a member */
-    bool has_rows, has_vector;            /* a member is an array of objects; of numbers */
-    bool is_alone;                        /* nothing follows it */
-    char value, last;                     /* the bracket of the member; the last sign */
+    bool is_quoted, is_escaped, is_value;    /* is_value: the next sign begins that of a member */
+    bool has_rows, has_vector;               /* a member is an array of objects; of numbers */
+    bool is_alone;                           /* nothing follows it */
+    char value, last;                        /* the bracket of the member; the last sign */
 } object;
 
 static void look_at_sign(object *o, char c) {

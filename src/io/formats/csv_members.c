@@ -1,5 +1,5 @@
-/* An object of JSON whose members are columns: {"id": [1, 2], "v": [[0.1, 2], [3, 4]]}, or as pandas
- * writes it, {"id": {"a": 1, "b": 2}, ...}, where each column names the rows.
+/* An object of JSON whose members are columns: {"id": [1, 2], "v": [[0.1, 2], [3, 4]]}, or as
+ * pandas writes it, {"id": {"a": 1, "b": 2}, ...}, where each column names the rows.
  *
  * Method: a column ends before the next one begins, so the whole text is held, and a cursor goes
  * through each member; a record is the next element of every one. Elements are unescaped and ended
@@ -99,16 +99,17 @@ static ikt_status take_element(ikt_csv_records *r, struct ikt_csv_cursor *c, int
         *end = '\0';
         if (!*row) *row = key;
         if (strcmp(*row, key) != 0)
-            return bad(r, c->name, "its elements have other names, or another order of them, than "
-                                   "those of the first member");
+            return bad(r, c->name,
+                       "its elements have other names, or another order of them, than "
+                       "those of the first member");
         c->at++;
     }
-    if (!ikt_json_take(&c->at, &cell, &end, &is_text) || !*c->at ||
-        !strchr(",]}", *c->at))
+    if (!ikt_json_take(&c->at, &cell, &end, &is_text) || !*c->at || !strchr(",]}", *c->at))
         return bad(r, c->name, "an element has no end");
     c->at = *c->at == ',' ? c->at + 1 : NULL;
     *end = '\0'; /* perhaps on the sign */
-    if (!is_text && !ikt_json_is_value(cell)) return bad(r, c->name, "an element is no value of JSON");
+    if (!is_text && !ikt_json_is_value(cell))
+        return bad(r, c->name, "an element is no value of JSON");
     r->cell[k] = !is_text && strcmp(cell, "null") == 0 ? nothing : cell;
     return IKT_OK;
 }

@@ -154,7 +154,8 @@ static ikt_status no_object(const ikt_csv_records *r, const char *what) {
     return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
                     "%s, %s %lld: %s: JSON is read as one object a line, an array of objects, or "
                     "an object of columns",
-                    r->lines.path, ikt_text_lines_unit(&r->lines), (long long)ikt_csv_line(r), what);
+                    r->lines.path, ikt_text_lines_unit(&r->lines), (long long)ikt_csv_line(r),
+                    what);
 }
 
 bool ikt_json_take(char **at, char **value, char **end, bool *is_text) {
@@ -186,7 +187,8 @@ ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
         const char sign = *at;
         if (sign != ',' && sign != '}') return no_object(r, "a member has no end");
         *end = '\0'; /* perhaps on the sign */
-        if (!is_text && !ikt_json_is_value(cell)) return no_object(r, "a value is no value of JSON");
+        if (!is_text && !ikt_json_is_value(cell))
+            return no_object(r, "a value is no value of JSON");
         const int64_t place = r->keys ? find_key(r, name, &number, &key) : -1;
         if (!r->keys)
             IKT_TRY(ikt_csv_add_cell(r, name));

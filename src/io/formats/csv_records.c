@@ -257,8 +257,8 @@ ikt_status ikt_csv_begin(ikt_csv_records *r, int64_t passed) {
     r->comments = r->marks = r->number = 0;
     ikt_free(&r->comment);
     r->lines.unit = unit_of(r->how.kind);
-    const ikt_status st = r->how.kind == IKT_CSV_MEMBERS ? ikt_csv_members_begin(r)
-                                                         : ikt_text_lines_open(&r->lines);
+    const ikt_status st =
+        r->how.kind == IKT_CSV_MEMBERS ? ikt_csv_members_begin(r) : ikt_text_lines_open(&r->lines);
     if (r->lines.fault.status != IKT_OK) return ikt_text_lines_report(&r->lines, r->before);
     IKT_TRY(st);
     while (q.quoted && text) {

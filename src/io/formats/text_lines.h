@@ -60,8 +60,8 @@ ikt_status ikt_text_lines_open(ikt_text_lines *lines);
 /* LOCAL. The next line, or *line = NULL behind the last one. The line ends with a zero, stays until
  * the next call, and may be changed. A byte order mark is left out, empty lines are not.
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, with a message. And without one, in lines->fault:
- * IKT_ERR_DATA (line over 64 MiB, zero byte, something else behind objects), IKT_ERR_FILE (truncated
- * compression, a vector or an array of objects that no bracket ends). */
+ * IKT_ERR_DATA (line over 64 MiB, zero byte, something else behind objects), IKT_ERR_FILE
+ * (truncated compression, a vector or an array of objects that no bracket ends). */
 ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length);
 
 /* LOCAL. Sets the fault at the present line; returns `status`, without a message.

@@ -187,10 +187,10 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
 
 /* In the order in which they are asked; raw numbers look like nothing. What must be parsed or
  * unpacked is asked for last, of the readers. */
-static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
-                                                   &ikt_source_idx,  &ikt_source_raw,
-                                                   &ikt_source_csv,  &ikt_source_packed};
-enum { HDF5, NPY, IDX, RAW, CSV, PACKED };
+static const ikt_source_format *const formats[] = {
+    &ikt_source_hdf5, &ikt_source_npy, &ikt_source_vecs, &ikt_source_bin,   &ikt_source_safetensors,
+    &ikt_source_idx,  &ikt_source_raw, &ikt_source_csv,  &ikt_source_packed};
+enum { HDF5, NPY, VECS, BIN, SAFETENSORS, IDX, RAW, CSV, PACKED };
 
 static bool is_named(const char *path, const char *ending) {
     const char *dot = strrchr(path, '.');
@@ -229,7 +229,8 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_sour
     if (file) fclose(file);
     if (bytes == 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
     *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
-    while (*format != HDF5 && *format < RAW && !formats[*format]->header->probe(head, bytes))
+    while (*format != HDF5 && *format < RAW &&
+           !ikt_reader_fits(formats[*format]->header, path, head, bytes))
         ++*format;
     if (options->raw.columns == 0)
         return *format < RAW ? IKT_OK : find_parsed(ctx, path, options->is_map, format);
