@@ -40,6 +40,16 @@ for file in x.fvecs.gz I8.safetensors.gz; do
 done
 "$IKT_PROGRAM" info x.ivecs | grep -q "61 rows x 9 columns, float64" || fail "info of ivecs"
 
+# Words are texts beside the rows, as in the form that is text, packed or not.
+gzip -kf feeds.bin
+"$IKT_PROGRAM" convert feeds.bin.gz words.h5 --quiet && $IKT_MPIRUN 2 "$IKT_PROGRAM" convert plain.bin plain.h5 --overwrite --quiet &&
+    h5diff words.h5 plain.h5 /X && h5diff words.h5 plain.h5 /columns || fail "words, packed"
+h5ls plain.h5/columns | grep -q "Dataset {61}" || fail "words are not kept: $(h5ls plain.h5/columns)"
+# shellcheck disable=SC2086
+"$IKT_PROGRAM" embed feeds.bin output.file=direct.h5 $tiny && "$IKT_PROGRAM" view direct.h5 page.html --hover feeds.bin:1 --quiet ||
+    fail "words as texts of a page"
+"$IKT_PROGRAM" info feeds.bin | grep -q "61 rows x 9 columns" || fail "info of words"
+
 # info names every array that could be embedded, and the line that does it.
 "$IKT_PROGRAM" info two.safetensors >out.txt || fail "info of safetensors"
 grep -q "a.weight *61 x 9, F32 *iktsne embed two.safetensors input.dataset=a.weight" out.txt || fail "info: $(cat out.txt)"

@@ -1,5 +1,5 @@
-"""Vectors as searches and models keep them (fvecs and its kin, fbin and its kin, safetensors), and what must come
-out of them; damaged ones among them.
+"""Vectors as searches and models keep them (fvecs, fbin and their kin, safetensors, word2vec in binary), and what
+must come out of them; damaged ones among them.
 
     vector_files.py make     writes files, cases.txt for dump_source, and what is expected, into this folder
     vector_files.py check    compares what dump_source wrote
@@ -19,13 +19,13 @@ CODES = {"U8": "B", "I8": "b", "U16": "H", "I16": "h", "U32": "I", "I32": "i", "
          "F32": "f", "F64": "d", "BOOL": "?"}
 
 
-def case(name, content, rows=None, file=None, dataset="X", transposed="auto", error=None):
+def case(name, content, rows=None, file=None, dataset="X", transposed="auto", labels="-", classes=None, names=None, error=None):
     file = file or name
     if content is not None:
         with open(file, "wb") as out:
             out.write(content)
-    cases.append(f"{name} {file} {dataset} - {transposed} 0 -")
-    expected[name] = dict(rows=rows, classes=None, names=None, error=error)
+    cases.append(f"{name} {file} {dataset} {labels} {transposed} 0 -")
+    expected[name] = dict(rows=rows, classes=classes, names=names, error=error)
 
 
 def values(draw, code, rows=N, columns=D):
@@ -124,10 +124,30 @@ def models(draw):
     case("text.safetensors", struct.pack("<Q", 12) + b'{"x": 5    }' + b"1234", error=(4, "the array 'x' is no object of JSON"))
 
 
+def words(draw):
+    """word2vec in binary, with line feeds and without; tokens of any bytes."""
+    x = values(draw, "f")
+    tokens = ["</s>", ",", '"', "1999", "#", "nan", "\u00e4\u2028", "a\tb"] + [f"w{i % 40}" for i in range(N - 8)]
+    for name, feed in ("feeds.bin", b"\n"), ("plain.bin", b""):
+        rows = [t.encode() + b" " + packed([r], "f") + feed for t, r in zip(tokens, x)]
+        case(name, f"{N} {D}\n".encode() + b"".join(rows), x)
+    kinds = sorted(set(tokens) - {"nan"}, key=str.encode)  # which is a label that is missing
+    case("words-labels", None, x, file="plain.bin", labels="1", classes=[kinds.index(t) if t in kinds else -1 for t in tokens],
+         names="".join(k + "\n" for k in kinds))
+    head, body = f"{N} {D}\n".encode(), b"".join(rows)
+    case("cut.bin", head + body[:-1], error=(4, f"row {N} of {N}: the file ends here"))
+    case("more.bin", f"{N + 1} {D}\n".encode() + body, error=(4, f"row {N + 1} of {N + 1}: the file ends here"))
+    case("less.bin", f"{N - 1} {D}\n".encode() + body, error=(3, f"row {N - 1} of {N - 1}: the file goes on behind it"))
+    case("zero.bin", head + b"a\0b" + body[3:], error=(3, "row 1 of .*zero byte"))
+    case("long.bin", head + rows[0] + b"x" * 70000 + body, error=(3, "row 2 of .*has no end"))
+    case("infinite.bin", head + b"a " + struct.pack("<f", float("inf")) + body[9:], error=(3, "row 1, column 2.* not finite"))
+
+
 def make():
     draw = random.Random(5)
     searches(draw)
     models(draw)
+    words(draw)
     open("cases.txt", "w").write("\n".join(cases) + "\n")
     pickle.dump(expected, open("expected.pickle", "wb"))
 

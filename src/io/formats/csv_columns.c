@@ -231,7 +231,8 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
 
 /* Whether each row is a token and its vector. */
 static bool has_tokens(const ikt_csv_records *r) {
-    return r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE;
+    return r->how.kind == IKT_CSV_WORDS ||
+           (r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE);
 }
 
 /* Goes behind the lead and as many records more, of which the last one is read. */
@@ -394,6 +395,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
     if (c->has_header && !c->names_apart && strncmp(c->names, "# ", 2) == 0)
         memmove(c->names, c->names + 2, (size_t)c->name_bytes - 2); /* as numpy.savetxt writes it */
     IKT_TRY(assign_roles(r, options, true, c));
+    if (r->how.kind == IKT_CSV_WORDS) c->width[1] = r->how.width;
     if (options->keeps_text) IKT_TRY(find_kinds(r, options, is_ready, c));
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
     return number_columns(r, options->take_columns, c);

@@ -71,7 +71,11 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     int bytes = gzread(file, head, HEAD);
     head[bytes > 0 ? bytes : 0] = '\0';
     ikt_status st = IKT_OK;
-    look_at_head(head, how);
+    int64_t rows, columns;
+    if (ikt_csv_are_words(head, bytes, &rows, &columns))
+        *how = (ikt_csv_dialect){.kind = IKT_CSV_WORDS, .announced = rows, .width = columns};
+    else
+        look_at_head(head, how);
     const char *text = skip(head, "\xEF\xBB\xBF \t\r\n");
     const bool is_array = how->kind == IKT_CSV_VECTORS && *skip(text + 1, blanks) == '[';
     char last[2] = "";

@@ -321,6 +321,8 @@ ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *
 /* --- among the formats ------------------------------------------------------------------------ */
 
 static bool csv_probe(const unsigned char *head, int64_t bytes) {
+    int64_t rows, columns;
+    if (ikt_csv_are_words((const char *)head, bytes, &rows, &columns)) return true;
     for (int64_t b = 0; b < bytes; b++)
         if (head[b] < 9 || (head[b] > 13 && head[b] < 32)) return false;
     return true;

@@ -16,6 +16,7 @@
 #define IKT_IO_FORMATS_CSV_FILE_H
 
 #include "dist/row_blocks.h"
+#include "io/formats/bytes.h"
 #include "io/formats/class_labels.h"
 #include "io/formats/reader.h"
 #include "io/formats/text_lines.h"
@@ -26,8 +27,9 @@ typedef enum {
                         of JSON, of any number of lines */
     IKT_CSV_OBJECTS, /* an object of JSON on each line, whose members are cells */
     IKT_CSV_ARRAY,   /* the same in one array of JSON, on any lines */
-    IKT_CSV_MEMBERS  /* one object of JSON, whose members are columns: arrays, or objects that name
+    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that name
                         the rows */
+    IKT_CSV_WORDS    /* no text: words and their numbers, as word2vec writes them in binary */
 } ikt_csv_kind;
 
 /* How a text is cut. */
@@ -42,12 +44,13 @@ typedef struct {
     int64_t lead;     /* records before all others, header among them, that say what follows:
                          "sep=;", or the two counts of word2vec */
     int64_t announced; /* rows by those counts; 0: they say nothing */
+    int64_t width;     /* of words: numbers of a row */
 } ikt_csv_dialect;
 
 /* LOCAL, pure. Whether records are members of objects, and where they begin shows only from the
  * beginning of the file on, so that one range has all. */
 static inline bool ikt_csv_is_json(const ikt_csv_dialect *how) {
-    return how->kind >= IKT_CSV_OBJECTS;
+    return how->kind >= IKT_CSV_OBJECTS && how->kind <= IKT_CSV_MEMBERS;
 }
 static inline bool ikt_csv_is_whole(const ikt_csv_dialect *how) {
     return how->kind >= IKT_CSV_ARRAY;
@@ -72,6 +75,8 @@ typedef struct {
     int64_t cells, cell_capacity;
     struct ikt_csv_cursor *cursor; /* [cursors] of members, where their next elements stand */
     int64_t cursors;
+    ikt_bytes *bytes;    /* of words, as far as they have been read */
+    const char *numbers; /* of words: float32 of the record */
 } ikt_csv_records;
 
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
@@ -126,6 +131,18 @@ bool ikt_json_is_value(const char *cell);
  * (it ends too early), IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_members_begin(ikt_csv_records *records);
 ikt_status ikt_csv_members_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL, pure. Whether a file that begins like this holds words, and its counts. */
+bool ikt_csv_are_words(const char *head, int64_t bytes, int64_t *rows, int64_t *columns);
+
+/* LOCAL. Of words: goes to the first one; and reads the next, *end = true behind the last one: two
+ * cells, the second of which is empty. Errors: IKT_ERR_FILE (truncated), IKT_ERR_DATA (a token with
+ * a zero byte or of more than 65,535, bytes behind the last row), IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_words_begin(ikt_csv_records *records);
+ikt_status ikt_csv_words_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL. The numbers of the word at hand into row[width]; false where some are not finite. */
+bool ikt_csv_words_numbers(const ikt_csv_records *records, double *row);
 
 /* LOCAL. The numbers of a cell that is a vector, "[0.1, -2e-3]", in square, round or curly
  * brackets, with commas or blanks between.

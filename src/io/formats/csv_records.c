@@ -241,11 +241,10 @@ static ikt_status join(ikt_csv_records *r, char **text, int64_t bytes) {
 
 /* What the kind of a text is cut into. */
 static ikt_text_unit unit_of(ikt_csv_kind kind) {
-    static const ikt_text_unit units[] = {[IKT_CSV_TABLE] = IKT_UNIT_LINE,
-                                          [IKT_CSV_VECTORS] = IKT_UNIT_VECTOR,
-                                          [IKT_CSV_OBJECTS] = IKT_UNIT_LINE,
-                                          [IKT_CSV_ARRAY] = IKT_UNIT_OBJECT,
-                                          [IKT_CSV_MEMBERS] = IKT_UNIT_ROW};
+    static const ikt_text_unit units[] = {
+        [IKT_CSV_TABLE] = IKT_UNIT_LINE,   [IKT_CSV_VECTORS] = IKT_UNIT_VECTOR,
+        [IKT_CSV_OBJECTS] = IKT_UNIT_LINE, [IKT_CSV_ARRAY] = IKT_UNIT_OBJECT,
+        [IKT_CSV_MEMBERS] = IKT_UNIT_ROW,  [IKT_CSV_WORDS] = IKT_UNIT_ROW};
     return units[kind];
 }
 
@@ -257,8 +256,9 @@ ikt_status ikt_csv_begin(ikt_csv_records *r, int64_t passed) {
     r->comments = r->marks = r->number = 0;
     ikt_free(&r->comment);
     r->lines.unit = unit_of(r->how.kind);
-    const ikt_status st =
-        r->how.kind == IKT_CSV_MEMBERS ? ikt_csv_members_begin(r) : ikt_text_lines_open(&r->lines);
+    const ikt_status st = r->how.kind == IKT_CSV_MEMBERS ? ikt_csv_members_begin(r)
+                          : r->how.kind == IKT_CSV_WORDS ? ikt_csv_words_begin(r)
+                                                         : ikt_text_lines_open(&r->lines);
     if (r->lines.fault.status != IKT_OK) return ikt_text_lines_report(&r->lines, r->before);
     IKT_TRY(st);
     while (q.quoted && text) {
@@ -290,6 +290,7 @@ ikt_status ikt_csv_next(ikt_csv_records *r, bool *end) {
     char *text;
     int64_t bytes = 0;
     if (r->how.kind == IKT_CSV_MEMBERS) return ikt_csv_members_next(r, end);
+    if (r->how.kind == IKT_CSV_WORDS) return ikt_csv_words_next(r, end);
     for (;;) {
         IKT_TRY(next_line(r, &text, &bytes));
         *end = text == NULL;
@@ -304,8 +305,8 @@ ikt_status ikt_csv_next(ikt_csv_records *r, bool *end) {
     return cut(r, text);
 }
 
-/* Of an object of columns, in which there are no quotes to be within. */
-static ikt_status survey_members(ikt_csv_records *r, ikt_csv_passage passage[2]) {
+/* Of what is no lines, in which there are no quotes to be within. */
+static ikt_status survey_rows(ikt_csv_records *r, ikt_csv_passage passage[2]) {
     bool end = false;
     IKT_TRY(ikt_csv_begin(r, 0));
     for (int64_t records = -1; !end; records++) {
@@ -320,7 +321,7 @@ ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
     char *text;
     int64_t bytes = 0;
     passage[0] = passage[1] = (ikt_csv_passage){false, 0};
-    if (r->how.kind == IKT_CSV_MEMBERS) return survey_members(r, passage);
+    if (unit_of(r->how.kind) == IKT_UNIT_ROW) return survey_rows(r, passage);
     r->lines.unit = unit_of(r->how.kind);
     IKT_TRY(ikt_text_lines_open(&r->lines));
     for (;;) {
@@ -341,8 +342,9 @@ ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
 }
 
 void ikt_csv_free(ikt_csv_records *r) {
+    if (r->bytes) ikt_bytes_close(r->bytes);
     ikt_text_lines_free(&r->lines);
-    ikt_free_all(&r->text, &r->comment, &r->cursor);
+    ikt_free_all(&r->text, &r->comment, &r->cursor, &r->bytes);
     ikt_free(&r->cell);
     r->capacity = r->cell_capacity = r->cells = r->cursors = 0;
 }
