@@ -200,6 +200,16 @@ def signs(x):
     case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
     case("bad-blanks", "Nr. Ort,a,b\n1 Bonn,2,3\n2 Ulm,4,5\n3 Jena,6\n4 Kiel,8,9\n",
          error=(3, "line 4 has 2 cells; the first has 3"))
+    # Decimal commas, where semicolons stand between; points beside them leave what has commas a text.
+    comma = lines(x, ";").replace(".", ",")
+    case("comma", comma, x)
+    case("comma-sep", "sep=;\na;b;c;d;e;f\n" + comma, x)
+    case("comma-later", "a;b;k\n" + "".join(f"{i};{i + 1};x{i % 2}\n" for i in range(9)) + "-0,5;1,5e-3;x1\n",
+         [[i, i + 1] for i in range(9)] + [[-0.5, 0.0015]], labels="k", classes=[i % 2 for i in range(9)] + [1], names="x0\nx1\n")
+    case("comma-quoted", '"a";"b"\n' + "".join(f'"{i},25";"{i}"\n' for i in range(9)), [[i + 0.25, i] for i in range(9)])
+    case("comma-texts", "a;b\n" + "".join(f"{i},5;1,2,3\n" for i in range(9)), [[i + 0.5] for i in range(9)])
+    case("comma-and-point", "a;b\n" + "".join(f"1,{i}34;0.5\n" for i in range(9)), [[0.5]] * 9)
+    case("comma-tab", "a\tb\n" + "".join(f"1,{i}34\t5\n" for i in range(9)), [[5]] * 9)
     case("heading-below-zero", "id,-0.5,0,0.5\n" + "".join(f"{i},1,2,{i}\n" for i in range(30)),
          [[i, 1, 2, i] for i in range(30)])
     case("heading-blanks", "id -0.5 0 0.5\n" + "".join(f"{i} 1 2 {i}\n" for i in range(30)),

@@ -138,6 +138,7 @@ def words(draw):
     case("cut.bin", head + body[:-1], error=(4, f"row {N} of {N}: the file ends here"))
     case("more.bin", f"{N + 1} {D}\n".encode() + body, error=(4, f"row {N + 1} of {N + 1}: the file ends here"))
     case("less.bin", f"{N - 1} {D}\n".encode() + body, error=(3, f"row {N - 1} of {N - 1}: the file goes on behind it"))
+    case("lies.bin", f"9 {2 ** 28}\n".encode() + body, error=(4, "announces 9 rows of 268435456 numbers, which take more"))
     case("zero.bin", head + b"a\0b" + body[3:], error=(3, "row 1 of .*zero byte"))
     case("long.bin", head + rows[0] + b"x" * 70000 + body, error=(3, "row 2 of .*has no end"))
     case("infinite.bin", head + b"a " + struct.pack("<f", float("inf")) + body[9:], error=(3, "row 1, column 2.* not finite"))

@@ -91,6 +91,7 @@ const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) 
     text[0] = '\0';
     list(c, IKT_CSV_TEXT, "text in ", text, size);
     list(c, IKT_CSV_SKIPPED, *text ? "; left out: " : "left out: ", text, size);
+    if (c->how.has_commas) ikt_join(text, size, "; ", "commas of numbers are read as points");
     if (c->how.cells > 0) ikt_join(text, size, "; ", "lines of comment (#) are passed over");
     return text;
 }

@@ -156,6 +156,7 @@ static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
 typedef struct {
     int64_t records, cells;  /* of a record but the first */
     int64_t numbers, filled; /* cells that are numbers; all */
+    int64_t commas, points;  /* numbers with a comma, "1,5"; with a point */
     int64_t uncut;           /* records but the first of one cell */
     bool is_even; /* all have as many cells, the first perhaps one less, as R writes it */
 } trial;
@@ -174,8 +175,12 @@ static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
     t->uncut += t->records > 0 && r->cells < 2;
     t->records++;
     t->filled += r->cells;
-    for (int64_t k = 0; k < r->cells; k++)
-        t->numbers += ikt_decimal_whole(r->cell[k], &value);
+    for (int64_t k = 0; k < r->cells; k++) {
+        const bool is_number = ikt_decimal_whole(r->cell[k], &value);
+        t->numbers += is_number;
+        t->points += is_number && strchr(r->cell[k], '.');
+        t->commas += ikt_csv_comma(r->cell[k]) != NULL;
+    }
 }
 
 /* Cuts the first records. One that cannot be cut ends the trial, which is no even one then. */
@@ -291,6 +296,7 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
         IKT_TRY(try_way(r, how, &t));
     }
     how->cells = has_comments ? t.cells : 0;
+    how->has_commas = how->delimiter == ';' && t.commas > 0 && t.points == 0;
     return IKT_OK;
 }
 

@@ -38,6 +38,7 @@ typedef struct {
     char delimiter;   /* ' ' stands for any run of blanks and tabs, '\n' for none: a line is a cell;
                          0: not known yet */
     bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
+    bool has_commas;  /* in numbers, in place of points: "1,5" */
     int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
                          another number of cells, one or a blank behind the #; 0: there are none;
                          -1: not known yet */
@@ -103,6 +104,9 @@ ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
 /* LOCAL. The comment right before the first record as cells. IKT_OK with no cells where there is
  * none. */
 ikt_status ikt_csv_cut_comment(ikt_csv_records *records);
+
+/* LOCAL, pure. Where the comma of a number stands that has one in place of a point, or NULL. */
+char *ikt_csv_comma(char *cell);
 
 /* LOCAL. Makes room for one more cell and puts it there. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);

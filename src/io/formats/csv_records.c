@@ -96,6 +96,20 @@ ikt_status ikt_csv_add_cell(ikt_csv_records *r, char *cell) {
     return IKT_OK;
 }
 
+char *ikt_csv_comma(char *cell) {
+    static const char digits[] = "0123456789";
+    char *at = cell + (*cell == '-' || *cell == '+'), *comma = at + strspn(at, digits);
+    const size_t length = *comma == ',' ? strspn(comma + 1, digits) : 0;
+    if (length == 0) return NULL;
+    at = comma + 1 + length;
+    if (*at == 'e' || *at == 'E') {
+        at += 1 + (at[1] == '-' || at[1] == '+');
+        if (!*at) return NULL;
+        at += strspn(at, digits);
+    }
+    return *at ? NULL : comma;
+}
+
 static ikt_status split(ikt_csv_records *r, char *at) {
     const char delimiter = r->how.delimiter;
     bool last = false;
@@ -116,6 +130,8 @@ static ikt_status split(ikt_csv_records *r, char *at) {
         }
         last = *at == '\0';
         *end = '\0';
+        char *comma = r->how.has_commas ? ikt_csv_comma(cell) : NULL;
+        if (comma) *comma = '.';
         IKT_TRY(ikt_csv_add_cell(r, cell));
     }
     return IKT_OK;

@@ -48,6 +48,21 @@ static ikt_status take(ikt_csv_records *r, void *data, int64_t count, bool *is_t
     return st;
 }
 
+/* The counts must be possible for a file of this size: memory is taken by them. */
+static ikt_status check_size(const ikt_csv_records *r) {
+    const ikt_bytes *b = r->bytes;
+    const int64_t row = r->how.width * (int64_t)sizeof(float);
+    const int64_t least = ikt_binary_product(r->how.announced, row);
+    const int64_t most = b->size >= 0 ? b->size : b->packed * IKT_DEFLATE_MOST;
+    if (least >= 0 && (most == 0 || least <= most)) return IKT_OK;
+    return ikt_fail(
+        r->lines.ctx, IKT_ERR_FILE,
+        "%s is truncated or damaged: it announces %lld rows of %lld numbers, which take "
+        "more than its %lld bytes",
+        r->lines.path, (long long)r->how.announced, (long long)r->how.width,
+        (long long)(b->size >= 0 ? b->size : b->packed));
+}
+
 ikt_status ikt_csv_words_begin(ikt_csv_records *r) {
     const int64_t most = TOKEN_MOST + 1 + r->how.width * (int64_t)sizeof(float);
     char c = '\0';
@@ -57,6 +72,7 @@ ikt_status ikt_csv_words_begin(ikt_csv_records *r) {
     if (!r->bytes) IKT_TRY(ikt_alloc(r->lines.ctx, &r->bytes, 1, sizeof *r->bytes, "reader"));
     ikt_bytes_close(r->bytes);
     IKT_TRY(ikt_bytes_open(r->lines.ctx, r->lines.path, r->bytes));
+    IKT_TRY(check_size(r));
     while (is_there && c != '\n')
         IKT_TRY(take(r, &c, 1, &is_there));
     if (r->capacity >= most) return IKT_OK;
