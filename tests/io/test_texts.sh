@@ -41,6 +41,18 @@ awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
 grep -q '(column 2, counted from 0)' err.txt || fail "the column of a vector: $(cat err.txt)"
 
 printf 'sep=;\na;b\n1;2\n3;4\n' >sep.csv
+# A delimiter is named for whatever a verb reads, and reaches all ranks.
+printf 'x|y,z|k\n1|2,5|a\n3|4,1|b\n5|6,7|c\n7|8,1|a\n' >pipes.txt
+for ranks in 1 3; do
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot rows.csv pipes.png --colour-by pipes.txt:k --delimiter=pipe --overwrite --quiet 2>err.txt &&
+        fail "a map of commas was cut by bars"
+    grep -q 'rows.csv' err.txt || fail "$(cat err.txt)"
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" --delimiter pipe convert rows.csv out.h5 --labels pipes.txt:k --overwrite --quiet 2>err.txt &&
+        fail "rows of commas were cut by bars"
+done
+"$IKT_PROGRAM" plot rows.h5 pipes.png --colour-by pipes.txt:k --quiet 2>err.txt && fail "bars were found among commas"
+"$IKT_PROGRAM" convert rows.csv pipes.h5 --overwrite --quiet && $IKT_MPIRUN 2 "$IKT_PROGRAM" view "pipes.h5:X" pipes.html \
+    --colour-by pipes.txt:k --delimiter pipe --quiet || fail "--delimiter of view"
 "$IKT_PROGRAM" convert sep.csv sep.h5 --delimiter semicolon --quiet && "$IKT_PROGRAM" info sep.h5 | grep -q '2 rows x 2 columns' ||
     fail "sep=; beside --delimiter"
 

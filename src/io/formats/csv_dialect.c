@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/context.h"
 #include "io/formats/bytes.h"
 #include "io/numbers/element.h"
 
@@ -300,8 +301,13 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
     return IKT_OK;
 }
 
+void ikt_delimiter_use(ikt_context *ctx, char delimiter) {
+    ctx->delimiter = delimiter;
+}
+
 ikt_status ikt_csv_dialect_find(ikt_csv_records *r, char delimiter) {
-    ikt_csv_dialect how = {.delimiter = delimiter};
+    const char asked = delimiter ? delimiter : r->lines.ctx->delimiter;
+    ikt_csv_dialect how = {.delimiter = asked};
     IKT_TRY(read_head(r, &how));
     if (how.kind == IKT_CSV_OBJECTS) IKT_TRY(find_members(r, &how));
     if (how.kind == IKT_CSV_TABLE) IKT_TRY(find_way(r, &how));

@@ -84,7 +84,7 @@ typedef struct {
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
  * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
  * to no cell is a number is one column of texts, unless a delimiter says otherwise.
- *   delimiter   what is asked for; 0: nothing
+ *   delimiter   what is asked for; 0: nothing but what the context is told (ikt_delimiter_use)
  * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
  * with a record is left to who reads it. */
 ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);

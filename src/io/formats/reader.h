@@ -22,6 +22,14 @@
  * columns that are labels or skipped by number, where text is no sign). */
 typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
 
+/* Delimiters of text by their names; the first: the one that the text shows. */
+#define IKT_DELIMITER_NAMES "auto|comma|semicolon|tab|blank|pipe"
+#define IKT_DELIMITERS                                                                             \
+    { 0, ',', ';', '\t', ' ', '|' }
+
+/* LOCAL. What text is cut by, in whatever a context reads, where no option of its own says it. */
+void ikt_delimiter_use(ikt_context *ctx, char delimiter);
+
 /* Numbers without a header. */
 typedef struct {
     const char *type; /* "float32"; NULL: the file is not raw */
