@@ -61,9 +61,16 @@ printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv
 printf 'a,b,c\n5,-1,2\n0,0,7\n' >turned.csv
 mkdir -p tenx && cp m.mtx tenx/matrix.mtx && gzip -f tenx/matrix.mtx && printf 'A\nB\n' | gzip >tenx/barcodes.tsv.gz
-for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv"; do
+for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv" "tenx turned.csv" "tenx/ turned.csv"; do
     "$IKT_PROGRAM" convert ${pair% *} made.h5 --type float64 --sparse no --overwrite --quiet || fail "convert ${pair% *}"
     "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+$IKT_MPIRUN 3 "$IKT_PROGRAM" convert tenx made.h5 --overwrite --quiet && "$IKT_PROGRAM" info made.h5 | grep -q '2 rows x 3 columns' ||
+    fail "a folder on three ranks"
+for verb in embed info; do
+    "$IKT_PROGRAM" $verb tenx 2>err.txt
+    [ $? -eq 4 ] && grep -q 'tenx is a folder with a matrix as 10x Genomics has it; `iktsne convert tenx cells.h5`' err.txt ||
+        fail "$verb of a folder: $(cat err.txt)"
 done
 # Barcodes that are as many as the rows leave them; those that are neither are told of.
 mkdir -p rows other && cp m.mtx rows && cp m.mtx other && printf 'A\nB\nC\n\n' >rows/barcodes.tsv && seq 5 >other/barcodes.tsv

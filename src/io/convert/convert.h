@@ -7,6 +7,7 @@
 #ifndef IKT_IO_CONVERT_CONVERT_H
 #define IKT_IO_CONVERT_CONVERT_H
 
+#include "base/atomic_file.h"
 #include "io/convert/table_writer.h"
 #include "io/formats/reader.h"
 #include "io/numbers/sparse_rows.h"
@@ -89,7 +90,8 @@ typedef struct {
 struct ikt_row_feed {
     ikt_context *ctx;
     const ikt_row_feed_ops *ops;
-    const char *path; /* borrowed */
+    const char *path;          /* borrowed, or */
+    char matrix[IKT_PATH_MAX]; /* that of a folder of 10x Genomics */
     void *self;
     ikt_feed_shape shape;
     bool has_own;           /* the labels are those that the kind gives with the rows, or */

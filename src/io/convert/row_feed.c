@@ -9,6 +9,7 @@
 #include "io/convert/convert.h"
 #include "io/formats/csv_file.h"
 #include "io/formats/libsvm_text.h"
+#include "io/formats/matrix_market.h"
 #include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
 
@@ -271,6 +272,12 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
     ikt_status st = IKT_OK;
     int64_t kind = READER;
     *out = NULL;
+    char matrix[IKT_PATH_MAX] = "";
+    const bool is_folder = ikt_rank(ctx) == 0 && ikt_matrix_market_in(path, matrix);
+    if (ikt_max_one(ctx, is_folder) > 0) {
+        ikt_broadcast(ctx, matrix, IKT_PATH_MAX, 0);
+        path = matrix;
+    }
     if (ikt_rank(ctx) == 0 && !options->reader.raw.type)
         st = find_kind(ctx, path, &options->reader, &kind);
     IKT_TRY(ikt_agree(ctx, st));
@@ -280,7 +287,8 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
     *out = feed;
     feed->ctx = ctx;
     feed->path = path;
-    feed->label_path = ikt_is_given(options->labels) ? options->labels : path;
+    if (path == matrix) feed->path = strcpy(feed->matrix, matrix);
+    feed->label_path = ikt_is_given(options->labels) ? options->labels : feed->path;
     st = ikt_alloc_all(ctx, &feed->self, (int64_t)ops->self_bytes, 1, "reader");
     if (st == IKT_OK) {
         feed->ops = ops;

@@ -7,6 +7,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "io/formats/matrix_market.h"
 #include "io/sources/source_ops.h"
 
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
@@ -223,6 +224,12 @@ static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, i
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
                               int64_t *format) {
     unsigned char head[HEAD];
+    char matrix[IKT_PATH_MAX];
+    if (ikt_matrix_market_in(path, matrix))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is a folder with a matrix as 10x Genomics has it; `iktsne convert %s "
+                        "cells.h5` makes a file of it",
+                        path, path);
     IKT_TRY(ikt_input_check(ctx, path));
     FILE *file = fopen(path, "rb");
     const int64_t bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
