@@ -81,6 +81,30 @@ grep -q 'rows/m.mtx: its rows are the 3 cells of rows/barcodes.tsv' err.txt || f
 grep -q 'its columns are the 2 cells of tenx/barcodes.tsv.gz' err.txt || fail "which are the cells"
 "$IKT_PROGRAM" convert other/m.mtx out.h5 --overwrite 2>err.txt
 [ $? -eq 3 ] && grep -q '3 rows and 2 columns, but other/barcodes.tsv beside it names 5 cells' err.txt || fail "other barcodes"
+# Arrays are their values, column after column; of symmetric ones from the diagonal on.
+printf '%%%%MatrixMarket matrix array real general\n%% a comment\n3 2\n5\n-1\n\n0\n0\n0\n7\n' >array.mtx
+printf 'a,b\n5,0\n-1,0\n0,7\n' >array.csv
+printf '%%%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n' >square.mtx
+printf 'a,b,c\n1,2,3\n2,4,5\n3,5,6\n' >square.csv
+gzip -kf square.mtx
+for pair in "array.mtx array.csv" "square.mtx square.csv" "square.mtx.gz square.csv"; do
+    $IKT_MPIRUN 2 "$IKT_PROGRAM" convert ${pair% *} made.h5 --overwrite --quiet || fail "convert ${pair% *}"
+    "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+mkdir -p dense && cp array.mtx dense/matrix.mtx && printf 'A\nB\n' >dense/barcodes.tsv
+printf 'a,b,c\n5,-1,0\n0,0,7\n' >wanted.csv
+"$IKT_PROGRAM" convert dense made.h5 --overwrite --quiet && "$IKT_PROGRAM" convert wanted.csv wanted.h5 --overwrite --quiet &&
+    h5diff made.h5 wanted.h5 /X || fail "an array of cells"
+sed '$d' array.mtx >short.mtx
+printf '7\n' | cat array.mtx - >long.mtx
+sed 's/^3 2$/999999999 999999999/' array.mtx >large.mtx
+sed 's/^3 3$/3 2/' square.mtx >oblong.mtx
+for pair in "short 4 announces 3 x 2 values, but has 5" "long 4 announces 3 x 2 values, but has 7" "large 4 announces 999999999 x 999999999" \
+    "oblong 3 symmetric array that is no square"; do
+    read -r name code words <<<"$pair"
+    "$IKT_PROGRAM" convert $name.mtx out.h5 --overwrite 2>err.txt
+    [ $? -eq "$code" ] && grep -q "$words" err.txt || fail "$name: $(cat err.txt)"
+done
 # Entries of one place are added up before the type is chosen: float32 does not hold 2^24 + 1.
 printf '%%%%MatrixMarket matrix coordinate integer general\n1 2 3\n1 1 16777215\n1 2 4\n1 1 2\n' >sum.mtx
 printf 'a,b\n16777217,4\n' >sum.csv
