@@ -12,6 +12,6 @@ for tool in apt-cache "$iktsne" "$python"; do
 done
 cd "${1:-.}"
 [ -e packages.npy ] || "$python" "$here/describe.py" packages.csv packages.npy
-"$iktsne" embed packages.npy packages.h5 input.labels=packages.csv:section output.overwrite=yes
+"$iktsne" embed packages.npy packages.h5 --preset uniform input.labels=packages.csv:section output.overwrite=yes
 "$iktsne" plot packages.h5 packages.png --names --title "Debian's packages" --overwrite
 "$iktsne" view packages.h5 packages.html --hover packages.csv:name,packages.csv:description --overwrite
