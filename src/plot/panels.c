@@ -226,7 +226,7 @@ static bool find_room(const ikt_figure *f, int64_t left, const name_place *place
     name->x = fmax(fmin(name->x, (double)(left + f->side) - name->half), (double)left + name->half);
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
         bool is_free = true;
-        name->y = fmax(fmin(own + lines[l] * height, bottom), (double)f->top + height / 2);
+        name->y = fmax(fmin(own + lines[l] * 1.1 * height, bottom), (double)f->top + height / 2);
         for (int64_t other = 0; other < count && is_free; other++)
             is_free = !overlap(name, &placed[other], height);
         if (is_free) return true;
